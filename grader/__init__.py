@@ -1,0 +1,1 @@
+"""Grades student CUDA submissions on a GPU or on an emulated one."""

@@ -1,0 +1,506 @@
+"""The nouns that cross a stage: frozen dataclasses and the closed sets that they use.
+
+Everything that one stage hands to the next, or that the worker process sends over its pipe, is here.
+Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+
+class Status(StrEnum):
+    """How the grading of one submission ended. What is the student's doing and what is ours never mix."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    COMPILE_ERROR = "compile_error"
+    LAUNCH_ERROR = "launch_error"
+    RUNTIME_ERROR = "runtime_error"
+    TIMEOUT = "timeout"
+    REJECTED = "rejected"
+    UNSUPPORTED = "unsupported"
+    INCONCLUSIVE = "inconclusive"
+    GRADER_ERROR = "grader_error"
+
+
+class CheckStatus(StrEnum):
+    """How one check of the spec ended. `skipped`: a prerequisite failed; `not_measured`: no value, see the reason."""
+
+    PASSED = "passed"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    NOT_MEASURED = "not_measured"
+
+
+class Source(StrEnum):
+    """Where a number comes from: a clock on hardware, an exact count, or a model."""
+
+    MEASURED = "measured"
+    COUNTED = "counted"
+    MODELLED = "modelled"
+
+
+class Role(StrEnum):
+    """What a device buffer is to a kernel plan."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    SCRATCH = "scratch"
+
+
+class FindingKind(StrEnum):
+    """What a device found wrong while it ran a kernel."""
+
+    OUT_OF_BOUNDS = "out_of_bounds"
+    MISALIGNED = "misaligned"
+    BARRIER_DIVERGENCE = "barrier_divergence"
+    INSTRUCTION_LIMIT = "instruction_limit"
+    WALL_LIMIT = "wall_limit"
+    TRAP = "trap"
+    INPUT_MODIFIED = "input_modified"
+
+
+class Dim3(NamedTuple):
+    """CUDA's dim3: blocks of a grid or threads of a block."""
+
+    x: int
+    y: int = 1
+    z: int = 1
+
+    @property
+    def volume(self) -> int:
+        """Number of elements: x * y * z."""
+        return self.x * self.y * self.z
+
+    def __str__(self) -> str:
+        return f"({self.x}, {self.y}, {self.z})"
+
+
+# --- the submission -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One `.cu` file as read: its shown name, the SHA-256 of its bytes, and its text."""
+
+    name: str
+    sha256: str
+    text: str
+
+    def line(self, number: int) -> str:
+        """The 1-based source line, stripped; empty when there is no such line."""
+        lines = self.text.splitlines()
+        return lines[number - 1].strip() if 1 <= number <= len(lines) else ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to the buffer's start."""
+
+    kind: FindingKind
+    message: str
+    kernel: str | None = None
+    line: int | None = None
+    block: Dim3 | None = None
+    thread: Dim3 | None = None
+    buffer: str | None = None
+    offset_bytes: int | None = None
+    other_line: int | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A student's mistake that ends the grading: a value, not an exception.
+
+    `message` is one sentence that says what is wrong and where; `detail` may quote a tool at length;
+    `advice` says what to try next.
+    """
+
+    status: Status
+    message: str
+    detail: str = ""
+    advice: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+# --- what the compiler made ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SassInstruction:
+    """One machine instruction as nvdisasm prints it. `predicate` is `@P0`, `@!UP1` or None.
+
+    `line` is the 1-based line of the submission; None for code that comes from a header.
+    """
+
+    offset: int
+    predicate: str | None
+    opcode: str
+    operands: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class KernelParameter:
+    """One `__global__` parameter: where it lies in the parameter space, and its C++ type where it is known.
+
+    `type` is as the demangler prints it (`float const*`); None for C linkage, whose symbols carry no types.
+    """
+
+    offset: int
+    size_bytes: int
+    type: str | None = None
+
+    @property
+    def is_pointer(self) -> bool | None:
+        """Whether the parameter is a pointer; None when its type is not known."""
+        return None if self.type is None else self.type.endswith("*")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
+
+    `name` is the source name (`transpose<32, 8>`, `ns::k`), `symbol` the mangled one.
+    `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90).
+    """
+
+    symbol: str
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    parameter_base: int
+    registers: int
+    static_shared_bytes: int
+    local_bytes: int
+    max_threads_per_block: int | None
+    instructions: tuple[SassInstruction, ...]
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`."""
+
+    arch: str
+    compiler: str
+    cubin: bytes
+    kernels: tuple[Kernel, ...]
+    warnings: str = ""
+
+
+# --- what is launched --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BufferArgument:
+    """A kernel argument that is the address of a device buffer."""
+
+    buffer: str
+
+
+@dataclass(frozen=True)
+class ScalarArgument:
+    """An integer kernel argument, already checked to fit the parameter's width."""
+
+    value: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch with all expressions evaluated: a kernel by its symbol, and concrete sizes."""
+
+    symbol: str
+    grid: Dim3
+    block: Dim3
+    dynamic_shared_bytes: int
+    arguments: tuple[BufferArgument | ScalarArgument, ...]
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class DeviceBuffer:
+    """A buffer on the device: `dtype` is NumPy's name, `shape` in elements. Its contents travel beside this record."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    role: Role
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time."""
+
+    warp_instructions: int
+    wall_seconds: float
+
+
+# --- what a device answers ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds every field."""
+
+    instructions_executed: int = 0
+    thread_instructions_executed: int = 0
+    shared_load_instructions: int = 0
+    shared_store_instructions: int = 0
+    shared_load_wavefronts: int = 0
+    shared_store_wavefronts: int = 0
+    shared_wavefronts_ideal: int = 0
+    global_load_requests: int = 0
+    global_load_sectors: int = 0
+    global_load_sectors_ideal: int = 0
+    global_load_bytes: int = 0
+    global_store_requests: int = 0
+    global_store_sectors: int = 0
+    global_store_sectors_ideal: int = 0
+    global_store_bytes: int = 0
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
+
+    def values(self) -> tuple[int, ...]:
+        """All fields in declaration order."""
+        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+    @property
+    def shared_wavefronts(self) -> int:
+        """Wavefronts of shared loads and stores together."""
+        return self.shared_load_wavefronts + self.shared_store_wavefronts
+
+    @property
+    def shared_wavefronts_excessive(self) -> int:
+        """Wavefronts beyond the ideal: the address-exact bank conflicts that are graded (DESIGN 3.3)."""
+        return self.shared_wavefronts - self.shared_wavefronts_ideal
+
+    @property
+    def global_load_efficiency(self) -> float | None:
+        """Useful bytes over moved bytes of global loads, 0 to 1; None without loads."""
+        return self.global_load_bytes / (32 * self.global_load_sectors) if self.global_load_sectors else None
+
+    @property
+    def global_store_efficiency(self) -> float | None:
+        """Useful bytes over moved bytes of global stores, 0 to 1; None without stores."""
+        return self.global_store_bytes / (32 * self.global_store_sectors) if self.global_store_sectors else None
+
+
+@dataclass(frozen=True)
+class LineCounters:
+    """The counters of one source line of the submission; `line` None gathers code from headers."""
+
+    line: int | None
+    counters: Counters
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical, 0 to 1."""
+
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    registers: int
+    static_shared_bytes: int
+    dynamic_shared_bytes: int
+    local_bytes: int
+    occupancy: float
+    counters: Counters
+    lines: tuple[LineCounters, ...]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial."""
+
+    launches: tuple[LaunchResult, ...]
+    modified_inputs: tuple[str, ...] = ()
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """The device that a score was made on. `stands_for` says in words what the figures stand for."""
+
+    kind: str
+    name: str
+    compute_capability: str
+    arch: str
+    peak_bandwidth_gbps: float
+    peak_fp32_tflops: float
+    stands_for: str
+
+
+# --- judging --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Where an output is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare)."""
+
+    buffer: str
+    index: tuple[int, ...]
+    expected: float
+    got: float
+    wrong_elements: int
+    total_elements: int
+    worst_error: float
+    picture: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One correctness case. The sizes of hidden cases are kept out of what students are shown."""
+
+    name: str
+    hidden: bool
+    sizes: dict[str, int]
+    passed: bool
+    message: str
+    worst_error: float | None = None
+    mismatch: Mismatch | None = None
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """One metric of a score: `value` None comes with a `reason`; `name` is a key of `metrics.METRICS`."""
+
+    name: str
+    value: float | None
+    unit: str
+    source: Source | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check of the spec, judged. `threshold` is words and figure (`>= 0.8`); `hint` says what to try."""
+
+    name: str
+    title: str
+    status: CheckStatus
+    points: float
+    max_points: float
+    metric: str
+    value: float | None
+    threshold: str
+    unit: str
+    source: Source | None
+    message: str
+    hint: str = ""
+    headline: str | None = None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Samples of one timed plan in milliseconds: `interval_ms` is a distribution-free interval of the median."""
+
+    plan: str
+    median_ms: float
+    interval_ms: tuple[float, float]
+    samples_ms: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """Counters of one source line with the text that a student sees."""
+
+    line: int | None
+    text: str
+    counters: Counters
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one kernel of the plan uses: registers a thread, bytes a block (shared) and a thread (local)."""
+
+    kernel: str
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    occupancy: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """The result of grading one submission: what the score JSON holds (DESIGN 2.3)."""
+
+    exercise: str
+    submission_name: str
+    submission_sha256: str
+    status: Status
+    message: str
+    score: float
+    max_score: float
+    judged_points: float
+    device: DeviceInfo | None
+    checks: tuple[CheckResult, ...]
+    metrics: tuple[MetricValue, ...]
+    cases: tuple[CaseResult, ...]
+    timings: tuple[Timing, ...]
+    lines: tuple[SourceLine, ...]
+    findings: tuple[Finding, ...]
+    resources: tuple[Resources, ...]
+    environment: dict[str, str]
+    seed: int
+    detail: str = ""
+    advice: str = ""
+    schema_version: int = field(default=1)
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of `grade` for this score (DESIGN 2.3): 0 full marks, 1 graded, 3 the grader's or machine's fault."""
+        if self.status in (Status.GRADER_ERROR, Status.INCONCLUSIVE):
+            return 3
+        return 0 if self.status is Status.PASSED else 1
+
+
+# --- doing things ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A step of long work: `stage` names it, `done` of `total` steps are finished; total None when unknown."""
+
+    stage: str
+    done: int = 0
+    total: int | None = None
+
+
+ShowProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class ToolLimits:
+    """What a tool (nvcc, nvdisasm, ...) may use. `output_bytes` bounds each of stdout and stderr, and each written file."""
+
+    wall_seconds: float = 60.0
+    memory_bytes: int = 6 << 30
+    file_bytes: int = 64 << 20
+    output_bytes: int = 4 << 20
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A tool that ended. `limit` names the limit that ended it (`time`, `output`), or None."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    limit: str | None = None
+
+
+class RunTool(Protocol):
+    """Runs a tool in a process group of its own, under limits, with a scrubbed environment."""
+
+    def __call__(
+        self, argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits = ..., env: dict[str, str] | None = None
+    ) -> Completed: ...
