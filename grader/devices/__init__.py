@@ -1,0 +1,1 @@
+"""Devices: the protocol, the emulated device, and the table of GPUs."""

@@ -1,0 +1,33 @@
+"""An emulator of NVIDIA GPUs that executes SASS, the machine code, and counts what Nsight Compute counts.
+
+A library of its own: it imports nothing else from `grader`. The way through it:
+
+    program.py      what goes in: a kernel's machine code and its launch-independent facts
+    operands.py     operand text -> typed operands          decode.py    opcode text -> typed instructions
+    flow.py         basic blocks                            opcodes/     one small function per opcode, one row each
+    lanes.py        vectors of 32 lanes in LLVM IR          emitter.py   registers, predicates, guards while emitting
+    layout.py       records shared with native code         native/      IR of what opcodes call: memory, divergence
+    translate.py    a kernel -> native code                 memory.py    the fake address space of global memory
+    machine.py      launches: blocks over threads, faults   counts.py    counters per instruction
+"""
+
+from grader.emulator.counts import InstructionCounts
+from grader.emulator.machine import Fault, FaultKind, LaunchOutcome, LaunchSettings, run_launch
+from grader.emulator.memory import GlobalMemory
+from grader.emulator.program import Instruction, KernelCode, Unsupported
+from grader.emulator.translate import NativeKernel, translate
+
+__all__ = [
+    "Fault",
+    "FaultKind",
+    "GlobalMemory",
+    "Instruction",
+    "InstructionCounts",
+    "KernelCode",
+    "LaunchOutcome",
+    "LaunchSettings",
+    "NativeKernel",
+    "Unsupported",
+    "run_launch",
+    "translate",
+]

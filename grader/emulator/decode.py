@@ -1,0 +1,54 @@
+"""Instruction text -> typed instructions: base opcode, modifiers, guard, operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.emulator.operands import TRUE_PREDICATE, Operand, Predicate, parse_operand, parse_operands
+from grader.emulator.program import Instruction, Unsupported
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """One instruction, typed. `IMAD.WIDE.U32` has the base `IMAD` and the modifiers `("WIDE", "U32")`; `guard` None is always true."""
+
+    index: int
+    offset: int
+    base: str
+    modifiers: tuple[str, ...]
+    guard: Predicate | None
+    operands: tuple[Operand, ...]
+    line: int | None
+
+    @property
+    def opcode(self) -> str:
+        """The opcode as printed, with its modifiers."""
+        return ".".join((self.base, *self.modifiers))
+
+    def has(self, modifier: str) -> bool:
+        """Whether the instruction carries this modifier."""
+        return modifier in self.modifiers
+
+
+def decode(instructions: tuple[Instruction, ...]) -> tuple[Decoded, ...]:
+    """All instructions of a kernel in order. Raises Unsupported, with the source line, on the first that is not understood."""
+    return tuple(_decode_one(index, instruction) for index, instruction in enumerate(instructions))
+
+
+def _decode_one(index: int, instruction: Instruction) -> Decoded:
+    base, *modifiers = instruction.opcode.split(".")
+    try:
+        guard = _guard(instruction.guard)
+        operands = parse_operands(instruction.operands)
+    except Unsupported as problem:
+        raise Unsupported(f"{instruction.opcode} with {problem.what}", instruction.line) from None
+    return Decoded(index, instruction.offset, base, tuple(modifiers), guard, operands, instruction.line)
+
+
+def _guard(text: str | None) -> Predicate | None:
+    if text is None:
+        return None
+    operand = parse_operand(text.removeprefix("@"))
+    if not isinstance(operand, Predicate):
+        raise Unsupported(f"the guard {text!r}")
+    return None if operand.index == TRUE_PREDICATE and not operand.negated else operand

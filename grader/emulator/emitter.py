@@ -1,0 +1,395 @@
+"""What opcode functions write with: registers, predicates and guards of one kernel, while LLVM IR is emitted.
+
+Registers live in the warp's record. Inside a basic block they are kept as SSA values and written back once at its end.
+Every kernel is emitted twice. The *converged* form runs while all living lanes are on one path: it writes whole
+registers, since exited lanes need theirs no more. The *diverged* form merges each result under the path's mask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from llvmlite import ir
+
+from grader.emulator.decode import Decoded
+from grader.emulator.flow import Block, Flow
+from grader.emulator.layout import CONTEXT, SLOT, WARP_LANES, FaultCode
+from grader.emulator.native.helpers import Helpers
+from grader.emulator.native.paths import PathFunctions
+from grader.emulator.native.tools import (
+    F32,
+    F64,
+    I1,
+    I32,
+    I64,
+    LANES_F32,
+    LANES_I1,
+    LANES_I32,
+    LANES_I64,
+    Record,
+    Value,
+    bits_to_lanes,
+    const,
+    lane_bits,
+    offset,
+    splat,
+)
+from grader.emulator.operands import TRUE_PREDICATE, ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register
+from grader.emulator.program import Unsupported
+
+CANONICAL_NAN = 0x7FFFFFFF
+"""The NaN that float32 arithmetic of NVIDIA GPUs returns (CUDA C++ Programming Guide, "Floating-Point Standard")."""
+
+SWITCH_FORM = 0xFFFF
+"""What a form of a kernel returns when the other form may have to go on; other values are FaultCodes."""
+
+
+@dataclass
+class BlockState:
+    """SSA values of one basic block: current registers and predicates, and those to be written back."""
+
+    registers: dict[int, Value] = field(default_factory=dict)
+    uniform: dict[int, Value] = field(default_factory=dict)
+    predicates: dict[int, Value] = field(default_factory=dict)
+    uniform_predicates: dict[int, Value] = field(default_factory=dict)
+    dirty: set[tuple[str, int]] = field(default_factory=set)
+
+
+class Emitter:
+    """Emits one form of one kernel. Opcode functions use the words below; they never touch records themselves."""
+
+    def __init__(
+        self, function: ir.Function, warp_type: np.dtype, flow: Flow, paths: PathFunctions, helpers: Helpers, *, converged: bool
+    ) -> None:
+        self.function = function
+        self.converged = converged
+        self.flow = flow
+        self.paths = paths
+        self.helpers = helpers
+        self.warp_type = warp_type
+        self.entries = [function.append_basic_block(f"block{block.index}") for block in flow.blocks]
+        self.context_pointer, self.warp_pointer = function.args
+        self.uniform = False
+        self.guard: Value | None = None
+        self.state = BlockState()
+
+    # --- where we are ---------------------------------------------------------------------------------
+
+    def start_block(self, block: Block) -> None:
+        """Begin to emit a basic block: nothing is known about any register."""
+        self.block = block
+        self.b = ir.IRBuilder(self.entries[block.index])
+        self.context = Record(self.b, self.context_pointer, CONTEXT)
+        self.warp = Record(self.b, self.warp_pointer, self.warp_type)
+        self.mask = self.warp.load("mask")
+        self.active = bits_to_lanes(self.b, self.mask)
+        self.state = BlockState()
+
+    def start_instruction(self, instruction: Decoded, *, uniform: bool) -> None:
+        """Set the guard, and whether the instruction works on uniform (one a warp) values."""
+        self.instruction = instruction
+        self.uniform = uniform
+        self.guard = None
+        if instruction.guard is not None:
+            self.guard = self.predicate(instruction.guard)
+
+    def unsupported(self, what: str = "") -> Unsupported:
+        """The error to raise for a form of the current instruction that is not known."""
+        opcode = self.instruction.opcode
+        return Unsupported(f"{opcode} {what}".strip(), self.instruction.line)
+
+    def slot_pointer(self, instruction: Decoded) -> Value:
+        """Address of the SLOT record of a memory instruction."""
+        index = self.helpers.slot_index(instruction.index)
+        return offset(self.b, self.context.load_pointer("slots"), index * SLOT.itemsize)
+
+    # --- types ------------------------------------------------------------------------------------------
+
+    def const(self, value: int) -> Value:
+        """A 32-bit constant: one word, or the same in all lanes."""
+        return const(value) if self.uniform else splat(self.b, const(value))
+
+    def const64(self, value: int) -> Value:
+        """A 64-bit constant."""
+        return const(value, I64) if self.uniform else splat(self.b, const(value, I64))
+
+    @property
+    def word(self) -> ir.Type:
+        """The type of a 32-bit value of this instruction."""
+        return I32 if self.uniform else LANES_I32
+
+    @property
+    def double_word(self) -> ir.Type:
+        """The type of a 64-bit value of this instruction."""
+        return I64 if self.uniform else LANES_I64
+
+    @property
+    def real(self) -> ir.Type:
+        """The type of a float32 value of this instruction."""
+        return F32 if self.uniform else LANES_F32
+
+    @property
+    def truth(self) -> ir.Type:
+        """The type of a predicate value of this instruction."""
+        return I1 if self.uniform else LANES_I1
+
+    @property
+    def double(self) -> ir.Type:
+        """The type of a float64 value of this instruction."""
+        return F64 if self.uniform else ir.VectorType(F64, 32)
+
+    # --- reading --------------------------------------------------------------------------------------------
+
+    def int(self, operand: Operand) -> Value:
+        """A source operand as 32 bits; `-` is two's complement, `~` inverts."""
+        if isinstance(operand, Immediate):
+            return self.const(operand.integer())
+        value = self._raw(operand)
+        if getattr(operand, "absolute", False):
+            raise self.unsupported("with |operand|")
+        if getattr(operand, "negated", False):
+            value = self.b.neg(value)
+        if getattr(operand, "inverted", False):
+            value = self.b.not_(value)
+        return value
+
+    def float(self, operand: Operand) -> Value:
+        """A source operand as float32; `-` flips the sign bit, `|x|` clears it."""
+        if isinstance(operand, Immediate):
+            return self.b.bitcast(self.const(operand.float32_bits()), self.real)
+        value = self._raw(operand)
+        if getattr(operand, "inverted", False):
+            raise self.unsupported("with ~operand")
+        if getattr(operand, "absolute", False):
+            value = self.b.and_(value, self.const(0x7FFFFFFF))
+        if getattr(operand, "negated", False):
+            value = self.b.xor(value, self.const(0x80000000))
+        return self.b.bitcast(value, self.real)
+
+    def int64(self, operand: Operand) -> Value:
+        """A source operand as 64 bits: a register pair, two words of constant memory, or a sign-extended literal."""
+        if isinstance(operand, Immediate):
+            word = operand.integer()
+            return self.const64(word - (1 << 32) if word >> 31 else word)
+        low, high = self._raw(operand), self._raw(self.upper(operand))
+        value = self.join(low, high)
+        if getattr(operand, "negated", False):
+            value = self.b.neg(value)
+        return value
+
+    def upper(self, operand: Operand) -> Operand:
+        """The upper word of a 64-bit operand."""
+        if isinstance(operand, Register):
+            index = operand.index if operand.index == ZERO_REGISTER else operand.index + 1
+            return Register(index, uniform=operand.uniform)
+        if isinstance(operand, Constant) and operand.register is None:
+            return Constant(operand.bank, operand.offset + 4)
+        raise self.unsupported("with this 64-bit operand")
+
+    def join(self, low: Value, high: Value) -> Value:
+        """Two words as one 64-bit value."""
+        shifted = self.b.shl(self.b.zext(high, self.double_word), self.const64(32))
+        return self.b.or_(self.b.zext(low, self.double_word), shifted)
+
+    def predicate(self, operand: Operand) -> Value:
+        """A predicate operand, with its negation."""
+        if not isinstance(operand, Predicate):
+            raise self.unsupported("where a predicate is expected")
+        value = self._predicate_value(operand)
+        return self.b.not_(value) if operand.negated else value
+
+    def _predicate_value(self, operand: Predicate) -> Value:
+        if operand.index == TRUE_PREDICATE:
+            return ir.Constant(I1, 1) if self.uniform else ir.Constant(LANES_I1, [1] * 32)
+        if operand.uniform:
+            cache = self.state.uniform_predicates
+            if operand.index not in cache:
+                cache[operand.index] = self.b.trunc(self.warp.load("uniform_predicates", operand.index), I1)
+            value = cache[operand.index]
+            return value if self.uniform else splat(self.b, value)
+        if self.uniform:
+            raise self.unsupported("with a predicate of lanes")
+        return self.lane_predicate(operand.index)
+
+    def lane_predicate(self, index: int) -> Value:
+        """Predicate register `P<index>` as 32 i1."""
+        cache = self.state.predicates
+        if index not in cache:
+            cache[index] = bits_to_lanes(self.b, self.warp.load("predicates", index))
+        return cache[index]
+
+    def _raw(self, operand: Operand) -> Value:
+        if isinstance(operand, Constant):
+            return self._spread(self.constant_word(operand))
+        if not isinstance(operand, Register) or operand.suffix:
+            raise self.unsupported("with this operand")
+        if operand.index == ZERO_REGISTER:
+            return self.const(0)
+        if operand.uniform:
+            return self._spread(self.uniform_register(operand.index))
+        if self.uniform:
+            raise self.unsupported("with a register of lanes")
+        return self.register(operand.index)
+
+    def _spread(self, scalar: Value) -> Value:
+        return scalar if self.uniform else splat(self.b, scalar)
+
+    def register(self, index: int) -> Value:
+        """Register `R<index>` of all lanes."""
+        cache = self.state.registers
+        if index not in cache:
+            cache[index] = self.b.load(self.warp.at("registers", index * WARP_LANES), typ=LANES_I32, align=4)
+        return cache[index]
+
+    def uniform_register(self, index: int) -> Value:
+        """Register `UR<index>`."""
+        cache = self.state.uniform
+        if index not in cache:
+            cache[index] = self.warp.load("uniform", index)
+        return cache[index]
+
+    def constant_word(self, operand: Constant) -> Value:
+        """A word of constant bank 0 (launch parameters, dimensions)."""
+        if operand.bank != 0 or operand.register is not None:
+            raise self.unsupported(f"with constant bank {operand.bank}")
+        base = self.context.load_pointer("constants")
+        return self.b.load(self.b.gep(base, [const(operand.offset // 4, I64)], source_etype=I32), typ=I32)
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def set(self, operand: Operand, value: Value) -> None:
+        """Write a 32-bit value (an integer or float32 of this instruction's shape) to a destination register."""
+        if not isinstance(operand, Register):
+            raise self.unsupported("with this destination")
+        if operand.index == ZERO_REGISTER:
+            return
+        if operand.uniform:
+            self._set_uniform(operand.index, value)
+        else:
+            self._set_lanes(operand.index, self.b.bitcast(value, LANES_I32))
+
+    def set64(self, operand: Operand, value: Value) -> None:
+        """Write a 64-bit value to a destination pair."""
+        low = self.b.trunc(value, self.word)
+        high = self.b.trunc(self.b.lshr(value, self.const64(32)), self.word)
+        self.set(operand, low)
+        self.set(self.upper(operand), high)
+
+    def set_predicate(self, operand: Operand, value: Value) -> None:
+        """Write a predicate destination."""
+        if not isinstance(operand, Predicate) or operand.negated:
+            raise self.unsupported("with this predicate destination")
+        if operand.index == TRUE_PREDICATE:
+            return
+        condition = self._write_condition()
+        if operand.uniform:
+            if condition is not None:
+                value = self.b.select(condition, value, self._predicate_value(operand))
+            self.state.uniform_predicates[operand.index] = value
+            self.state.dirty.add(("uniform_predicate", operand.index))
+            return
+        if condition is not None:
+            value = self.b.select(condition, value, self.lane_predicate(operand.index))
+        self.state.predicates[operand.index] = value
+        self.state.dirty.add(("predicate", operand.index))
+
+    def _set_lanes(self, index: int, value: Value) -> None:
+        condition = self._write_condition()
+        if condition is not None:
+            value = self.b.select(condition, value, self.register(index))
+        self.state.registers[index] = value
+        self.state.dirty.add(("register", index))
+
+    def _set_uniform(self, index: int, value: Value) -> None:
+        if self.guard is not None:
+            value = self.b.select(self.guard, value, self.uniform_register(index))
+        self.state.uniform[index] = value
+        self.state.dirty.add(("uniform", index))
+
+    def _write_condition(self) -> Value | None:
+        """Which lanes a result is written to; None for all."""
+        if self.uniform or self.converged:
+            return self.guard
+        return self.active if self.guard is None else self.b.and_(self.active, self.guard)
+
+    def lane_mask(self) -> Value:
+        """Lanes that take part in the instruction: the path's, less those whose guard is false, as an i32."""
+        if self.guard is None:
+            return self.mask
+        return self.b.and_(self.mask, lane_bits(self.b, self.guard))
+
+    def register_or_zero(self, operand: Register, word: int) -> Value:
+        """Word `word` of the data registers of a memory access that start at this operand."""
+        if operand.index == ZERO_REGISTER:
+            return self.const(0)
+        return self.register(operand.index + word)
+
+    def write_back(self) -> None:
+        """Write all changed registers and predicates to the warp's record; they stay known."""
+        for kind, index in sorted(self.state.dirty):
+            if kind == "register":
+                self.b.store(self.state.registers[index], self.warp.at("registers", index * WARP_LANES), align=4)
+            elif kind == "uniform":
+                self.warp.store("uniform", self.state.uniform[index], index)
+            elif kind == "predicate":
+                self.warp.store("predicates", lane_bits(self.b, self.state.predicates[index]), index)
+            else:
+                self.warp.store("uniform_predicates", self.b.zext(self.state.uniform_predicates[index], I32), index)
+        self.state.dirty.clear()
+
+    # --- leaving a basic block -------------------------------------------------------------------------------------
+
+    @property
+    def following(self) -> int:
+        """The block after the current one. Raises Unsupported when the code ends here."""
+        if self.block.following is None:
+            raise self.unsupported("at the end of the code")
+        return self.block.following
+
+    def go_to(self, block: int) -> None:
+        """Continue at a basic block with the lanes of the warp's mask."""
+        self.b.branch(self.entries[block])
+
+    def branch_if(self, condition: Value, block: int, otherwise: ir.Block) -> None:
+        """Continue at a basic block if the condition holds, else at an LLVM block of the current one."""
+        self.b.cbranch(condition, self.entries[block], otherwise)
+
+    def next_path(self) -> None:
+        """The current path waits or has ended: run another one, or return when none can."""
+        if self.converged:
+            self.b.ret(const(FaultCode.NONE))
+            return
+        found = self.function.append_basic_block("resume")
+        none = self.function.append_basic_block("blocked")
+        self.b.cbranch(self.b.call(self.paths.next, [self.warp_pointer]), found, none)
+        self.b.position_at_end(none)
+        self.b.ret(const(FaultCode.NONE))
+        self.b.position_at_end(found)
+        self.switch_form()
+
+    def switch_form(self) -> None:
+        """Return to the dispatcher, which continues at the warp's pc in the form that suits its mask."""
+        self.b.ret(const(SWITCH_FORM))
+
+    # --- arithmetic that several opcodes share --------------------------------------------------------------------
+
+    def canonical(self, value: Value) -> Value:
+        """A float32 result with every NaN replaced by the one that the hardware returns."""
+        ordered = self.b.fcmp_ordered("ord", value, value)
+        nan = self.b.bitcast(self.const(CANONICAL_NAN), self.real)
+        return self.b.select(ordered, value, nan)
+
+    def intrinsic(self, name: str, arguments: list[Value]) -> Value:
+        """An LLVM intrinsic of the arguments' type, returning that type."""
+        kind = arguments[0].type
+        suffix = {I32: "i32", LANES_I32: "v32i32", F32: "f32", LANES_F32: "v32f32"}[kind]
+        return self.call_external(f"llvm.{name}.{suffix}", kind, arguments)
+
+    def call_external(self, name: str, result: ir.Type, arguments: list[Value]) -> Value:
+        """Call a function by its name, declaring it on first use."""
+        module = self.function.module
+        callee = module.globals.get(name)
+        if callee is None:
+            callee = ir.Function(module, ir.FunctionType(result, [argument.type for argument in arguments]), name)
+        return self.b.call(callee, arguments)

@@ -1,0 +1,81 @@
+"""Basic blocks of a kernel: runs of instructions that are entered at the top and left at the bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from grader.emulator.decode import Decoded
+from grader.emulator.operands import Immediate
+from grader.emulator.program import INSTRUCTION_BYTES, Unsupported
+
+BRANCHES = frozenset({"BRA", "BSSY"})
+"""Opcodes whose last operand is a code address (a byte offset in the function)."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A basic block: its number, and its instructions in order. `following` is the block after it, None at the end."""
+
+    index: int
+    instructions: tuple[Decoded, ...]
+    following: int | None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """All basic blocks that can be reached; `block_at` maps an instruction's index to the block that it starts."""
+
+    blocks: tuple[Block, ...]
+    block_at: dict[int, int]
+
+    def target(self, instruction: Decoded) -> int:
+        """The block that a branch (or BSSY) names."""
+        return self.block_at[target_index(instruction)]
+
+
+def target_index(instruction: Decoded) -> int:
+    """Index of the instruction that a branch names."""
+    address = instruction.operands[-1] if instruction.operands else None
+    if not isinstance(address, Immediate) or address.bits is None or address.bits % INSTRUCTION_BYTES:
+        raise Unsupported(f"{instruction.opcode} with a computed target", instruction.line)
+    return address.bits // INSTRUCTION_BYTES
+
+
+def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool]) -> Flow:
+    """Split the code at branch targets and after the instructions that end a block; what cannot be reached is left out."""
+    starts = {0}
+    for instruction in code:
+        if instruction.base in BRANCHES:
+            starts.add(target_index(instruction))
+        if ends_block(instruction):
+            starts.add(instruction.index + 1)
+    ordered = sorted(start for start in starts if start < len(code))
+    ends = [*ordered[1:], len(code)]
+    extents = dict(zip(ordered, ends, strict=True))
+    reachable = _reachable(code, extents)
+    kept = [start for start in ordered if start in reachable]
+    number = {start: index for index, start in enumerate(kept)}
+    blocks = tuple(
+        Block(number[start], code[start : extents[start]], number.get(extents[start])) for start in kept
+    )
+    return Flow(blocks, number)
+
+
+def _reachable(code: tuple[Decoded, ...], extents: dict[int, int]) -> set[int]:
+    seen: set[int] = set()
+    waiting = [0]
+    while waiting:
+        start = waiting.pop()
+        if start in seen or start not in extents:
+            continue
+        seen.add(start)
+        body = code[start : extents[start]]
+        waiting += [target_index(instruction) for instruction in body if instruction.base in BRANCHES]
+        if not _never_falls_through(body[-1]):
+            waiting.append(extents[start])
+    return seen
+
+
+def _never_falls_through(last: Decoded) -> bool:
+    return last.guard is None and (last.base == "EXIT" or (last.base == "BRA" and len(last.operands) == 1 and not last.modifiers))

@@ -1,0 +1,137 @@
+"""Records that native code and Python share, as NumPy structured dtypes: one source for both sides' offsets.
+
+Every pointer is a 64-bit host address. `CONTEXT` belongs to one host thread, `warp_layout` to one resident warp,
+`SLOT` to one memory instruction on one host thread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+WARP_LANES = 32
+FULL_MASK = 0xFFFFFFFF
+CONVERGENCE_BARRIERS = 16
+UNIFORM_REGISTERS = 64
+PATH_SLOTS = 32
+"""A warp of 32 lanes is never split into more than 32 paths."""
+
+WAIT_NONE = -1
+WAIT_BLOCK = CONVERGENCE_BARRIERS
+"""`wait` of a path: WAIT_NONE is runnable, 0 to 15 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`."""
+
+
+class FaultCode:
+    """Why native code stopped; 0 while all is well."""
+
+    NONE = 0
+    SHARED_BOUNDS = 1
+    SHARED_ALIGNMENT = 2
+    GLOBAL_BOUNDS = 3
+    GLOBAL_ALIGNMENT = 4
+    BARRIER = 5
+    BUDGET = 6
+    TRAP = 7
+    CONSTANT_BOUNDS = 8
+    INTERNAL = 9
+
+
+CONTEXT = np.dtype(
+    [
+        ("constants", "u8"),  # constant bank 0
+        ("constants_bytes", "u4"),
+        ("shared_base", "u4"),  # where the block's shared memory starts in its window
+        ("shared_bytes", "u4"),
+        ("global_window", "u4"),  # upper 32 bits of every valid global address
+        ("shared_host", "u8"),  # host address of shared-window address 0
+        ("global_host", "u8"),  # host address of the global window's address 0
+        ("buffers", "u8"),  # array of BUFFER
+        ("buffer_count", "u4"),
+        ("fault_code", "u4"),
+        ("fault_instruction", "u4"),
+        ("fault_warp", "u4"),
+        ("fault_lane", "u4"),
+        ("fault_other", "u4"),
+        ("fault_address", "u8"),
+        ("slots", "u8"),  # array of SLOT
+        ("block_counts", "u8"),  # two u64 per basic block: executions, threads
+        ("budget", "i8"),  # warp instructions that may still be executed
+        ("warps", "u8"),  # array of warp records
+        ("warp_count", "u4"),
+        ("warp_bytes", "u4"),
+        ("grid_x", "u4"),
+        ("grid_y", "u4"),
+        ("grid_z", "u4"),
+        ("block_x", "u4"),
+        ("block_y", "u4"),
+        ("block_z", "u4"),
+        ("ctaid_x", "u4"),
+        ("ctaid_y", "u4"),
+        ("ctaid_z", "u4"),
+        ("padding", "u4"),
+        ("diverged", "u8"),  # the diverged form of the kernel: `i32 (context, warp)`
+        ("lane_addresses", "u4", WARP_LANES),  # scratch of the access helpers
+        ("lane_data", "u4", 4 * WARP_LANES),
+    ],
+    align=True,
+)
+
+BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
+"""A global buffer: window-relative addresses of its first byte and one past its last."""
+
+SLOT = np.dtype(
+    [
+        ("deltas", "u4", WARP_LANES),  # the last access pattern: lane address minus base; 0 where inactive
+        ("mask", "u4"),
+        ("base_low", "u4"),  # base modulo 32: sectors depend on it
+        ("lowest", "i4"),  # smallest and largest delta of an active lane
+        ("highest", "i4"),
+        ("low_bits", "u4"),  # or of all active deltas: alignment
+        ("kind", "u4"),  # PatternKind
+        ("passes", "u4"),  # wavefronts (shared) or sectors (global) of this pattern
+        ("passes_ideal", "u4"),
+        ("bytes", "u4"),  # distinct bytes (global)
+        ("padding", "u4"),
+        ("first", "u8"),  # bounds of the buffer that the last access fell into
+        ("end", "u8"),
+        ("requests_total", "u8"),
+        ("passes_total", "u8"),
+        ("passes_ideal_total", "u8"),
+        ("bytes_total", "u8"),
+    ],
+    align=True,
+)
+
+
+class PatternKind:
+    """How the data of an access pattern is moved: lane by lane, as one vector, or from one address to all lanes."""
+
+    GENERAL = 0
+    CONTIGUOUS = 1
+    BROADCAST = 2
+
+
+def warp_layout(registers: int) -> np.dtype:
+    """The record of one warp that uses `registers` registers; a multiple of 64 bytes."""
+    fields = [
+        ("registers", "u4", (max(registers, 1), WARP_LANES)),
+        ("tid_x", "u4", WARP_LANES),
+        ("tid_y", "u4", WARP_LANES),
+        ("tid_z", "u4", WARP_LANES),
+        ("participants", "u4", (CONVERGENCE_BARRIERS, WARP_LANES)),  # per lane: who waits with it at the barrier
+        ("path_mask", "u4", PATH_SLOTS),
+        ("path_pc", "u4", PATH_SLOTS),
+        ("path_wait", "i4", PATH_SLOTS),
+        ("uniform", "u4", UNIFORM_REGISTERS),
+        ("predicates", "u4", 8),  # one mask of lanes each
+        ("uniform_predicates", "u4", 8),  # 0 or 1
+        ("initial", "u4"),  # lanes that exist
+        ("live", "u4"),  # lanes that have not exited
+        ("mask", "u4"),  # the running path: its lanes and its basic block
+        ("pc", "u4"),
+        ("at_barrier", "u4"),  # lanes that wait at __syncthreads()
+        ("barrier_instruction", "u4"),
+        ("path_count", "u4"),  # path slots in use are below this
+        ("index", "u4"),
+    ]
+    size = np.dtype(fields, align=True).itemsize
+    return np.dtype([*fields, ("padding", "u1", -size % 64 or 64)], align=True)

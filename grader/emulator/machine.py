@@ -1,0 +1,233 @@
+"""Launches: memory for the resident warps of one block, blocks spread over host threads, faults told precisely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from grader.emulator.counts import InstructionCounts, collect_counts, sum_slots
+from grader.emulator.layout import BUFFER, CONTEXT, SLOT, WARP_LANES, FaultCode
+from grader.emulator.memory import WINDOW, GlobalMemory
+from grader.emulator.translate import NativeKernel
+
+Triple = tuple[int, int, int]
+
+CHUNKS_PER_THREAD = 16
+"""Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
+
+
+class FaultKind(StrEnum):
+    """Why a launch was stopped."""
+
+    OUT_OF_BOUNDS = "out_of_bounds"
+    MISALIGNED = "misaligned"
+    BARRIER_DIVERGENCE = "barrier_divergence"
+    INSTRUCTION_LIMIT = "instruction_limit"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first fault of a launch, in the order of blocks. `address` is the lane's; `space` `shared` or `global`.
+
+    `line` is the source line of the instruction; for a barrier, `other_line` is where the missing threads wait.
+    """
+
+    kind: FaultKind
+    line: int | None
+    opcode: str
+    block: Triple
+    thread: Triple
+    space: str | None = None
+    store: bool = False
+    width: int = 0
+    address: int = 0
+    shared_bytes: int = 0
+    other_line: int | None = None
+
+
+@dataclass(frozen=True)
+class LaunchSettings:
+    """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host threads.
+
+    `budget` bounds the executed warp instructions of the launch.
+    """
+
+    grid: Triple
+    block: Triple
+    parameters: bytes
+    dynamic_shared_bytes: int = 0
+    budget: int = 10**12
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class LaunchOutcome:
+    """What a launch counted, and the fault that ended it, if any."""
+
+    counts: tuple[InstructionCounts, ...]
+    fault: Fault | None
+
+
+def run_launch(
+    kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, progress: Callable[[int, int], None] | None = None
+) -> LaunchOutcome:
+    """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not depend on `threads`."""
+    total = settings.grid[0] * settings.grid[1] * settings.grid[2]
+    threads = max(1, min(settings.threads, total))
+    workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
+    step = -(-total // (threads * CHUNKS_PER_THREAD))
+    chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
+    done = 0
+    with ThreadPoolExecutor(threads) as pool:
+        for first in range(0, len(chunks), threads):
+            batch = chunks[first : first + threads]
+            codes = list(pool.map(lambda pair: pair[0].run(*pair[1]), zip(workers, batch, strict=False)))
+            if kernel.diverged.error is not None:
+                raise kernel.diverged.error
+            done += sum(end - start for start, end in batch)
+            if progress is not None:
+                progress(done, total)
+            if any(codes) or sum(worker.executed for worker in workers) > settings.budget:
+                break
+    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers))
+
+
+class _Worker:
+    """The memory of one host thread: a context, the warps of one block, shared memory, slots, counts."""
+
+    def __init__(self, kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings) -> None:
+        self.kernel = kernel
+        self.settings = settings
+        threads = settings.block[0] * settings.block[1] * settings.block[2]
+        self.shared_bytes = kernel.code.static_shared_bytes + settings.dynamic_shared_bytes
+        self.shared = np.zeros(kernel.code.shared_base + self.shared_bytes + 64, dtype=np.uint8)
+        self.slots = np.zeros(max(1, len(kernel.slots)), dtype=SLOT)
+        self.block_counts = np.zeros((len(kernel.flow.blocks), 2), dtype=np.uint64)
+        self.constants = _constant_bank(kernel, settings)
+        self.buffers = np.array(
+            [(region.offset, region.offset + region.size_bytes) for region in memory.regions.values()], dtype=BUFFER
+        )
+        self.warps = _warps(kernel.warp_type, settings.block, -(-threads // WARP_LANES))
+        self.memory = memory
+        self.context = np.zeros(1, dtype=CONTEXT)
+        self._fill_context()
+
+    def _fill_context(self) -> None:
+        context = self.context[0]
+        context["constants"] = self.constants.ctypes.data
+        context["constants_bytes"] = self.constants.nbytes
+        context["shared_base"] = self.kernel.code.shared_base
+        context["shared_bytes"] = self.shared_bytes
+        context["shared_host"] = self.shared.ctypes.data
+        context["global_window"] = WINDOW
+        context["global_host"] = self.memory.host_base % (1 << 64)
+        context["buffers"] = self.buffers.ctypes.data
+        context["buffer_count"] = len(self.buffers)
+        context["diverged"] = self.kernel.diverged.entry
+        context["slots"] = self.slots.ctypes.data
+        context["block_counts"] = self.block_counts.ctypes.data
+        context["budget"] = self.settings.budget
+        context["warps"] = self.warps.ctypes.data
+        context["warp_count"] = len(self.warps)
+        context["warp_bytes"] = self.warps.itemsize
+        for axis, name in enumerate("xyz"):
+            context[f"grid_{name}"] = self.settings.grid[axis]
+            context[f"block_{name}"] = self.settings.block[axis]
+
+    @property
+    def executed(self) -> int:
+        """Warp instructions executed so far."""
+        return self.settings.budget - int(self.context[0]["budget"])
+
+    def run(self, first: int, end: int) -> int:
+        """Run blocks; returns a FaultCode. After a fault the worker runs no more."""
+        if self.context[0]["fault_code"]:
+            return int(self.context[0]["fault_code"])
+        return self.kernel.run_blocks(self.context.ctypes.data, first, end)
+
+    @property
+    def faulty_block(self) -> int:
+        """Linear index of the block that the worker ran last."""
+        context, grid = self.context[0], self.settings.grid
+        return int(context["ctaid_x"]) + grid[0] * (int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"]))
+
+
+def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:
+    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, parameters from `parameter_base` (notes, "Start of a kernel")."""
+    base = kernel.code.parameter_base
+    bank = np.zeros((base + max(len(settings.parameters), kernel.code.parameter_bytes) + 64) // 4 * 4, dtype=np.uint8)
+    bank[0:24] = np.frombuffer(np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8)
+    bank[base : base + len(settings.parameters)] = np.frombuffer(settings.parameters, dtype=np.uint8)
+    return bank
+
+
+def _warps(warp_type: np.dtype, block: Triple, count: int) -> np.ndarray:
+    """The warps of a block with their thread indices; lanes beyond the block do not exist."""
+    warps = np.zeros(count, dtype=warp_type)
+    linear = np.arange(count * WARP_LANES, dtype=np.uint32).reshape(count, WARP_LANES)
+    warps["tid_x"] = linear % block[0]
+    warps["tid_y"] = linear // block[0] % block[1]
+    warps["tid_z"] = linear // (block[0] * block[1])
+    exists = linear < block[0] * block[1] * block[2]
+    warps["initial"] = (exists.astype(np.uint64) << np.arange(WARP_LANES, dtype=np.uint64)).sum(axis=1)
+    warps["index"] = np.arange(count)
+    return warps
+
+
+def _sum_counts(kernel: NativeKernel, workers: list[_Worker]) -> tuple[InstructionCounts, ...]:
+    block_counts = np.sum([worker.block_counts for worker in workers], axis=0, dtype=np.uint64)
+    return collect_counts(kernel, block_counts, sum_slots(worker.slots for worker in workers))
+
+
+def _first_fault(kernel: NativeKernel, settings: LaunchSettings, workers: list[_Worker]) -> Fault | None:
+    """The fault of the lowest block; an overrun of the budget by all workers together counts as one of the last."""
+    faulty = [worker for worker in workers if worker.context[0]["fault_code"]]
+    if faulty:
+        return _describe(kernel, settings, min(faulty, key=lambda worker: worker.faulty_block))
+    if sum(worker.executed for worker in workers) > settings.budget:
+        return Fault(FaultKind.INSTRUCTION_LIMIT, None, "", (0, 0, 0), (0, 0, 0))
+    return None
+
+
+_KINDS = {
+    FaultCode.SHARED_BOUNDS: FaultKind.OUT_OF_BOUNDS,
+    FaultCode.GLOBAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
+    FaultCode.SHARED_ALIGNMENT: FaultKind.MISALIGNED,
+    FaultCode.GLOBAL_ALIGNMENT: FaultKind.MISALIGNED,
+    FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
+    FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
+}
+_SPACES = {
+    FaultCode.SHARED_BOUNDS: "shared",
+    FaultCode.SHARED_ALIGNMENT: "shared",
+    FaultCode.GLOBAL_BOUNDS: "global",
+    FaultCode.GLOBAL_ALIGNMENT: "global",
+}
+_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+
+
+def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -> Fault:
+    context = worker.context[0]
+    code = int(context["fault_code"])
+    instruction = kernel.decoded[int(context["fault_instruction"])]
+    linear = int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
+    x, y, _ = settings.block
+    space = _SPACES.get(code)
+    other = int(context["fault_other"])
+    return Fault(
+        kind=_KINDS[code],
+        line=instruction.line,
+        opcode=instruction.opcode,
+        block=(int(context["ctaid_x"]), int(context["ctaid_y"]), int(context["ctaid_z"])),
+        thread=(linear % x, linear // x % y, linear // (x * y)),
+        space=space,
+        store=instruction.base.startswith("ST"),
+        width=next((width for name, width in _WIDTHS.items() if instruction.has(name)), 4) if space else 0,
+        address=int(context["fault_address"]),
+        shared_bytes=worker.shared_bytes,
+        other_line=kernel.flow.blocks[other].instructions[0].line if code == FaultCode.BARRIER else None,
+    )

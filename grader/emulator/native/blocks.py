@@ -1,0 +1,141 @@
+"""Blocks of a grid: reset the warps, run them in turn, let them through `__syncthreads()` together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from llvmlite import ir
+
+from grader.emulator.layout import CONTEXT, WAIT_BLOCK, WAIT_NONE, FaultCode
+from grader.emulator.native.paths import PathFunctions
+from grader.emulator.native.tools import I8, I32, I64, POINTER, VOID, Record, Value, cell, const, counting_loop, define, loop_while, offset
+
+SHARED_POISON_BYTE = 0xFF
+"""Shared memory starts as all ones: a quiet NaN as float, so that a value nobody wrote is seen in the result."""
+
+
+def define_run_blocks(module: ir.Module, warp_type: np.dtype, run_warp: ir.Function, paths: PathFunctions) -> ir.Function:
+    """`i32 run_blocks(context, first, end)`: run the blocks first..end-1 in order; returns a FaultCode, 0 for none."""
+    run_block = _define_run_block(module, warp_type, run_warp, paths)
+    function, b = define(module, "run_blocks", I32, [POINTER, I64, I64], internal=False)
+    pointer, first, end = function.args
+    context = Record(b, pointer, CONTEXT)
+    index = cell(b, I64)
+    b.store(first, index)
+
+    def one_block() -> None:
+        linear = b.load(index, typ=I64)
+        width, height = (b.zext(context.load(name), I64) for name in ("grid_x", "grid_y"))
+        row = b.udiv(linear, width)
+        context.store("ctaid_x", b.trunc(b.urem(linear, width), I32))
+        context.store("ctaid_y", b.trunc(b.urem(row, height), I32))
+        context.store("ctaid_z", b.trunc(b.udiv(row, height), I32))
+        code = b.call(run_block, [pointer])
+        with b.if_then(b.icmp_unsigned("!=", code, const(0)), likely=False):
+            b.ret(code)
+        b.store(b.add(linear, const(1, I64)), index)
+
+    loop_while(b, lambda: b.icmp_unsigned("<", b.load(index, typ=I64), end), one_block)
+    b.ret(const(0))
+    return function
+
+
+def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Function, paths: PathFunctions) -> ir.Function:
+    """`i32 run_block(context)`: rounds over all warps until all have exited; each runs to its next barrier or end."""
+    function, b = define(module, "run_block", I32, [POINTER])
+    pointer = function.args[0]
+    context = Record(b, pointer, CONTEXT)
+    warp_at = _warp_getter(b, context, warp_type)
+    _fill(module, b, offset(b, context.load_pointer("shared_host"), b.zext(context.load("shared_base"), I64)), context.load("shared_bytes"))
+    with counting_loop(b, context.load("warp_count")) as index:
+        _reset(module, b, warp_at(index))
+    living, stuck = cell(b, I32), cell(b, I32)
+    b.store(const(1), living)
+
+    def one_round() -> None:
+        b.store(const(0), living)
+        b.store(const(0), stuck)
+        with counting_loop(b, context.load("warp_count")) as index:
+            warp = warp_at(index)
+            code = b.call(run_warp, [pointer, warp.pointer])
+            with b.if_then(b.icmp_unsigned("!=", code, const(0)), likely=False):
+                context.store("fault_warp", index)
+                b.ret(code)
+            live, waiting = warp.load("live"), warp.load("at_barrier")
+            b.store(b.or_(b.load(living, typ=I32), live), living)
+            b.store(b.or_(b.load(stuck, typ=I32), b.xor(live, waiting)), stuck)
+        with b.if_then(b.icmp_unsigned("!=", b.load(stuck, typ=I32), const(0)), likely=False):
+            _blame_barrier(b, context, warp_at)
+            b.ret(const(FaultCode.BARRIER))
+        with counting_loop(b, context.load("warp_count")) as index:
+            _release_warp(b, warp_at(index), paths)
+
+    loop_while(b, lambda: b.icmp_unsigned("!=", b.load(living, typ=I32), const(0)), one_round)
+    b.ret(const(0))
+    return function
+
+
+def _warp_getter(b: ir.IRBuilder, context: Record, warp_type: np.dtype) -> Callable[[Value], Record]:
+    def warp_at(index: Value) -> Record:
+        start = b.mul(b.zext(index, I64), b.zext(context.load("warp_bytes"), I64))
+        return Record(b, offset(b, context.load_pointer("warps"), start), warp_type)
+
+    return warp_at
+
+
+def _reset(module: ir.Module, b: ir.IRBuilder, warp: Record) -> None:
+    """A warp at the start of a block: all its lanes at the first instruction, registers and predicates zero."""
+    initial = warp.load("initial")
+    for field in ("live", "mask"):
+        warp.store(field, initial)
+    for field in ("pc", "at_barrier", "path_count"):
+        warp.store(field, 0)
+    assert warp.layout.fields is not None
+    for field in ("registers", "uniform", "predicates", "uniform_predicates"):
+        _fill(module, b, warp.at(field), const(warp.layout.fields[field][0].itemsize), byte=0)
+
+
+def _release_warp(b: ir.IRBuilder, warp: Record, paths: PathFunctions) -> None:
+    """Past the barrier: its waiting paths can run again. A path that waits as the running one (see control.bar) just goes on."""
+    with b.if_then(b.icmp_unsigned("!=", warp.load("at_barrier"), const(0))):
+        warp.store("at_barrier", 0)
+        with counting_loop(b, warp.load("path_count")) as slot:
+            blocked = b.icmp_signed("==", warp.load("path_wait", slot), const(WAIT_BLOCK))
+            wait = warp.load("path_wait", slot)
+            warp.store("path_wait", b.select(blocked, const(WAIT_NONE), wait), slot)
+        with b.if_then(b.icmp_unsigned("==", warp.load("mask"), const(0))):
+            b.call(paths.next, [warp.pointer])
+
+
+def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record]) -> None:
+    """Some lanes wait at __syncthreads() for lanes that cannot come: name one of each, and the barrier."""
+    context.store("fault_code", FaultCode.BARRIER)
+    with counting_loop(b, context.load("warp_count")) as index:
+        warp = warp_at(index)
+        waiting = warp.load("at_barrier")
+        with b.if_then(b.icmp_unsigned("!=", waiting, const(0))):
+            context.store("fault_instruction", warp.load("barrier_instruction"))
+        missing = b.xor(warp.load("live"), waiting)
+        with b.if_then(b.icmp_unsigned("!=", missing, const(0))):
+            context.store("fault_warp", index)
+            context.store("fault_lane", b.cttz(missing, const(0, ir.IntType(1))))
+            context.store("fault_other", warp.load("path_pc", _path_of(b, warp, missing)))
+
+
+def _path_of(b: ir.IRBuilder, warp: Record, lanes: Value) -> Value:
+    """The slot of a path that holds any of the lanes."""
+    found = cell(b, I32)
+    b.store(const(0), found)
+    with counting_loop(b, warp.load("path_count")) as slot:
+        holds = b.icmp_unsigned("!=", b.and_(warp.load("path_mask", slot), lanes), const(0))
+        b.store(b.select(holds, slot, b.load(found, typ=I32)), found)
+    return b.load(found, typ=I32)
+
+
+def _fill(module: ir.Module, b: ir.IRBuilder, target: Value, size: Value, byte: int = SHARED_POISON_BYTE) -> None:
+    name = "llvm.memset.p0.i64"
+    existing = module.globals.get(name)
+    kind = ir.FunctionType(VOID, [POINTER, I8, I64, ir.IntType(1)])
+    memset = existing if existing is not None else ir.Function(module, kind, name)
+    b.call(memset, [target, const(byte, I8), b.zext(size, I64), const(0, ir.IntType(1))])

@@ -1,0 +1,35 @@
+"""The helper functions of one module, defined on first use, and the slots of its memory instructions."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from grader.emulator.native.access import define_check, define_move
+from grader.emulator.native.counting import AccessKind
+
+
+class Helpers:
+    """Defines each access helper once a module. `slots` numbers the memory instructions; the forms of a kernel share it."""
+
+    def __init__(self, module: ir.Module, slots: dict[int, int]) -> None:
+        self._module = module
+        self._checks: dict[AccessKind, ir.Function] = {}
+        self._moves: dict[tuple[int, bool, bool], ir.Function] = {}
+        self.slots = slots
+
+    def check(self, kind: AccessKind) -> ir.Function:
+        """See `access.define_check`."""
+        if kind not in self._checks:
+            self._checks[kind] = define_check(self._module, kind)
+        return self._checks[kind]
+
+    def move(self, kind: AccessKind, *, signed: bool) -> ir.Function:
+        """See `access.define_move`; shared and global memory use the same one."""
+        key = (kind.width, kind.load, signed)
+        if key not in self._moves:
+            self._moves[key] = define_move(self._module, kind.width, load=kind.load, signed=signed)
+        return self._moves[key]
+
+    def slot_index(self, instruction: int) -> int:
+        """The slot of a memory instruction, by its index in the kernel."""
+        return self.slots.setdefault(instruction, len(self.slots))

@@ -1,0 +1,120 @@
+"""Control flow: branches, convergence barriers, the block's barrier, exit. Each ends its basic block.
+
+In the converged form all living lanes are on one path, so BSYNC has nothing to wait for; a branch that splits them
+hands over to the diverged form.
+"""
+
+from __future__ import annotations
+
+from grader.emulator.decode import Decoded
+from grader.emulator.emitter import Emitter
+from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, FaultCode
+from grader.emulator.native.tools import const, lane_bits, splat
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.operands import Immediate, Predicate, Special
+
+
+def bra(e: Emitter, i: Decoded) -> None:
+    """Go to the target with the lanes whose guard and extra predicates hold; the others go on."""
+    taken = e.lane_mask()
+    for operand in i.operands[:-1]:
+        if not isinstance(operand, Predicate):
+            raise e.unsupported("with this operand")
+        taken = e.b.and_(taken, lane_bits(e.b, e.predicate(operand)))
+    target = e.flow.target(i)
+    if i.guard is None and len(i.operands) == 1:
+        e.go_to(target)
+        return
+    following = e.following
+    split = e.function.append_basic_block("split")
+    some = e.function.append_basic_block("some")
+    e.branch_if(e.b.icmp_unsigned("==", taken, e.mask), target, some)
+    e.b.position_at_end(some)
+    e.branch_if(e.b.icmp_unsigned("==", taken, const(0)), following, split)
+    e.b.position_at_end(split)
+    rest = e.b.and_(e.mask, e.b.not_(taken))
+    e.b.call(e.paths.push, [e.warp_pointer, taken, const(target), const(WAIT_NONE)])
+    e.warp.store("mask", rest)
+    e.warp.store("pc", following)
+    if e.converged:
+        e.switch_form()
+    else:
+        e.go_to(following)
+
+
+def exit_lanes(e: Emitter, i: Decoded) -> None:
+    """The lanes end; convergence barriers no longer wait for them."""
+    leaving = e.lane_mask()
+    staying = e.b.and_(e.mask, e.b.not_(leaving))
+    e.warp.store("live", e.b.and_(e.warp.load("live"), e.b.not_(leaving)))
+    e.warp.store("mask", staying)
+    if not e.converged:
+        e.b.call(e.paths.release, [e.warp_pointer])
+    if i.guard is None:
+        e.next_path()
+        return
+    none_left = e.function.append_basic_block("all_exit")
+    some_left = e.function.append_basic_block("some_stay")
+    e.b.cbranch(e.b.icmp_unsigned("==", staying, const(0)), none_left, some_left)
+    e.b.position_at_end(none_left)
+    e.next_path()
+    e.b.position_at_end(some_left)
+    e.go_to(e.following)
+
+
+def bssy(e: Emitter, i: Decoded) -> None:
+    """The path's lanes are the ones that will wait for each other at this convergence barrier."""
+    barrier = _barrier(e, i.operands[0])
+    address = e.warp.at("participants", barrier * 32)
+    together = splat(e.b, e.mask)
+    if not e.converged:
+        from_memory = e.b.load(address, typ=together.type, align=4)
+        together = e.b.select(e.active, together, from_memory)
+    e.b.store(together, address, align=4)
+
+
+def bsync(e: Emitter, i: Decoded) -> None:
+    """Wait for the barrier's living lanes; then all go on as one path."""
+    if e.converged:
+        return
+    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(_barrier(e, i.operands[0]))])
+    e.b.call(e.paths.release, [e.warp_pointer])
+    e.next_path()
+
+
+def bar(e: Emitter, i: Decoded) -> None:
+    """`__syncthreads()`: the path waits until every living thread of the block has come."""
+    barrier = i.operands[0]
+    if len(i.operands) != 1 or not isinstance(barrier, Immediate) or barrier.integer() != 0:
+        raise e.unsupported("with a barrier other than __syncthreads()")
+    if not i.has("SYNC"):
+        raise e.unsupported()
+    e.warp.store("at_barrier", e.b.or_(e.warp.load("at_barrier"), e.mask))
+    e.warp.store("barrier_instruction", i.index)
+    if e.converged:
+        e.warp.store("pc", e.following)
+        e.b.ret(const(FaultCode.NONE))
+        return
+    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(WAIT_BLOCK)])
+    e.next_path()
+
+
+def no_operation(e: Emitter, i: Decoded) -> None:
+    """Counts as an instruction and does nothing."""
+
+
+def _barrier(e: Emitter, operand: object) -> int:
+    if not isinstance(operand, Special) or not operand.name.startswith("B"):
+        raise e.unsupported("with this barrier")
+    return int(operand.name[1:])
+
+
+CONTROL: dict[str, Opcode] = {
+    "BRA": row(bra, ends_block=True),
+    "EXIT": row(exit_lanes, ends_block=True),
+    "BSSY": row(bssy),
+    "BSYNC": row(bsync, ends_block=True),
+    "BAR": row(bar, "SYNC DEFER_BLOCKING", ends_block=True),
+    "NOP": row(no_operation),
+    "YIELD": row(no_operation),
+}

@@ -1,0 +1,227 @@
+"""Integer arithmetic, comparison and selection, for lanes and for the uniform datapath alike."""
+
+from __future__ import annotations
+
+from grader.emulator.decode import Decoded
+from grader.emulator.emitter import Emitter
+from grader.emulator.native.tools import I1, Value
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.operands import Operand, Predicate, Register
+
+_SIGNED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
+_STRICT = {"LT": "<", "LE": "<", "GT": ">", "GE": ">"}
+
+
+def leading_predicates(i: Decoded) -> tuple[list[Operand], list[Operand]]:
+    """Operands after the destination: the predicates that come first (carry outputs), and the rest."""
+    rest = list(i.operands[1:])
+    outputs: list[Operand] = []
+    while rest and isinstance(rest[0], Predicate):
+        outputs.append(rest.pop(0))
+    return outputs, rest
+
+
+def iadd3(e: Emitter, i: Decoded) -> None:
+    """d = a + b + c (+ carries in); the carry outputs say whether the full sum exceeded 32 bits once, twice."""
+    carries_out, rest = leading_predicates(i)
+    sources, carries_in = rest[:3], rest[3:]
+    if carries_in and not i.has("X"):
+        raise e.unsupported("with extra operands")
+    if not carries_out:
+        total = e.b.add(e.b.add(e.int(sources[0]), e.int(sources[1])), e.int(sources[2]))
+        for carry in carries_in:
+            total = e.b.add(total, e.b.zext(e.predicate(carry), e.word))
+        e.set(i.operands[0], total)
+        return
+    wide = e.const64(0)
+    for source in sources:
+        wide = e.b.add(wide, _addend(e, source))
+    for carry in carries_in:
+        wide = e.b.add(wide, e.b.zext(e.predicate(carry), e.double_word))
+    upper = e.b.lshr(wide, e.const64(32))
+    e.set(i.operands[0], e.b.trunc(wide, e.word))
+    for count, carry in enumerate(carries_out, start=1):
+        e.set_predicate(carry, e.b.icmp_unsigned(">=", upper, e.const64(count)))
+
+
+def _addend(e: Emitter, source: Operand) -> Value:
+    """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its own carry: x - 0 does not borrow."""
+    if isinstance(source, Register) and source.negated:
+        plain = Register(source.index, source.uniform, inverted=True)
+        return e.b.add(e.b.zext(e.int(plain), e.double_word), e.const64(1))
+    return e.b.zext(e.int(source), e.double_word)
+
+
+def viadd(e: Emitter, i: Decoded) -> None:
+    """d = a + b"""
+    target, a, b = i.operands
+    e.set(target, e.b.add(e.int(a), e.int(b)))
+
+
+def imad(e: Emitter, i: Decoded) -> None:
+    """d = a * b + c: low word, `.HI` high word, `.WIDE` both; MOV, IADD and SHL are the same with a constant operand."""
+    carries_out, rest = leading_predicates(i)
+    a, b, c, *carry_in = rest
+    if i.has("WIDE") or i.has("HI"):
+        extend = e.b.zext if i.has("U32") else e.b.sext
+        product = e.b.mul(extend(e.int(a), e.double_word), extend(e.int(b), e.double_word))
+        total = e.b.add(product, e.int64(c))
+        for carry in carry_in:
+            total = e.b.add(total, e.b.zext(e.predicate(carry), e.double_word))
+        if i.has("WIDE"):
+            if carries_out and carry_in:
+                raise e.unsupported("with carries in and out")
+            for carry in carries_out:
+                e.set_predicate(carry, e.b.icmp_unsigned("<", total, product))
+            e.set64(i.operands[0], total)
+        elif carries_out:
+            raise e.unsupported("with a carry output")
+        else:
+            e.set(i.operands[0], e.b.trunc(e.b.lshr(total, e.const64(32)), e.word))
+        return
+    if carries_out:
+        raise e.unsupported("with a carry output")
+    total = e.b.add(e.b.mul(e.int(a), e.int(b)), e.int(c))
+    for carry in carry_in:
+        total = e.b.add(total, e.b.zext(e.predicate(carry), e.word))
+    e.set(i.operands[0], total)
+
+
+def lea(e: Emitter, i: Decoded) -> None:
+    """d = (a << s) + b; `.HI` the high word of {c:a} << s plus b; `.X` adds a carry, `.SX32` takes a's sign for c."""
+    carries_out, rest = leading_predicates(i)
+    carry_in = rest.pop() if isinstance(rest[-1], Predicate) else None
+    shift = e.b.and_(e.int(rest.pop()), e.const(31))
+    a, b = e.int(rest[0]), e.int(rest[1])
+    if i.has("HI"):
+        if i.has("SX32"):
+            upper = e.b.ashr(a, e.const(31))
+        elif len(rest) == 3:
+            upper = e.int(rest[2])
+        else:
+            raise e.unsupported("with these operands")
+        moved = e.b.shl(e.join(a, upper), e.b.zext(shift, e.double_word))
+        term = e.b.trunc(e.b.lshr(moved, e.const64(32)), e.word)
+    elif len(rest) == 2:
+        term = e.b.shl(a, shift)
+    else:
+        raise e.unsupported("with these operands")
+    wide = e.b.add(e.b.zext(term, e.double_word), e.b.zext(b, e.double_word))
+    if carry_in is not None:
+        wide = e.b.add(wide, e.b.zext(e.predicate(carry_in), e.double_word))
+    e.set(i.operands[0], e.b.trunc(wide, e.word))
+    for carry in carries_out:
+        e.set_predicate(carry, e.b.icmp_unsigned("!=", e.b.lshr(wide, e.const64(32)), e.const64(0)))
+
+
+def iabs(e: Emitter, i: Decoded) -> None:
+    """d = |a| in two's complement: the most negative number stays."""
+    value = e.int(i.operands[1])
+    negative = e.b.icmp_signed("<", value, e.const(0))
+    e.set(i.operands[0], e.b.select(negative, e.b.neg(value), value))
+
+
+def compare(e: Emitter, i: Decoded, a: Value, b: Value) -> Value:
+    """The comparison that the modifiers name, signed unless `.U32`."""
+    name = next((modifier for modifier in i.modifiers if modifier in _SIGNED), None)
+    if name is None:
+        raise e.unsupported("with this comparison")
+    test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
+    return test(_SIGNED[name], a, b)
+
+
+def isetp(e: Emitter, i: Decoded) -> None:
+    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.EX` continues a 64-bit comparison of the low words."""
+    first, second, a, b, combined, *low = i.operands
+    left, right = e.int(a), e.int(b)
+    result = compare(e, i, left, right)
+    if i.has("EX"):
+        if len(low) != 1:
+            raise e.unsupported("without the low words' result")
+        result = _extend_comparison(e, i, left, right, e.predicate(low[0]))
+    elif low:
+        raise e.unsupported("with extra operands")
+    e.set_predicate(first, combine(e, i, result, e.predicate(combined)))
+    e.set_predicate(second, combine(e, i, e.b.not_(result), e.predicate(combined)))
+
+
+def _extend_comparison(e: Emitter, i: Decoded, left: Value, right: Value, low: Value) -> Value:
+    """A 64-bit comparison from its high words and the result on the low words."""
+    name = next(modifier for modifier in i.modifiers if modifier in _SIGNED)
+    equal = e.b.icmp_unsigned("==", left, right)
+    if name == "NE":
+        return e.b.or_(e.b.not_(equal), low)
+    if name == "EQ":
+        return e.b.and_(equal, low)
+    test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
+    return e.b.or_(test(_STRICT[name], left, right), e.b.and_(equal, low))
+
+
+def combine(e: Emitter, i: Decoded, result: Value, other: Value) -> Value:
+    """`.AND`, `.OR` or `.XOR` with the predicate operand."""
+    for name, act in (("AND", e.b.and_), ("OR", e.b.or_), ("XOR", e.b.xor)):
+        if i.has(name):
+            return act(result, other)
+    raise e.unsupported("without AND, OR or XOR")
+
+
+def minimum_maximum(e: Emitter, i: Decoded) -> None:
+    """d = p ? min(a, b) : max(a, b)"""
+    target, a, b, choose = i.operands
+    left, right = e.int(a), e.int(b)
+    test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
+    less = test("<", left, right)
+    smaller, larger = e.b.select(less, left, right), e.b.select(less, right, left)
+    e.set(target, e.b.select(e.predicate(choose), smaller, larger))
+
+
+def select(e: Emitter, i: Decoded) -> None:
+    """d = p ? a : b"""
+    target, a, b, choose = i.operands
+    e.set(target, e.b.select(e.predicate(choose), e.int(a), e.int(b)))
+
+
+def population_count(e: Emitter, i: Decoded) -> None:
+    """d = number of ones in a"""
+    e.set(i.operands[0], e.intrinsic("ctpop", [e.int(i.operands[1])]))
+
+
+def bit_reverse(e: Emitter, i: Decoded) -> None:
+    """d = a with its bits in reverse order"""
+    e.set(i.operands[0], e.intrinsic("bitreverse", [e.int(i.operands[1])]))
+
+
+def find_leading_one(e: Emitter, i: Decoded) -> None:
+    """d = index of the highest one of a, all ones when there is none; `.SH` counts from the top instead."""
+    value = e.int(i.operands[1])
+    zeros = e.b.ctlz(value, I1(0)) if e.uniform else e.call_external("llvm.ctlz.v32i32", e.word, [value, I1(0)])
+    result = zeros if i.has("SH") else e.b.sub(e.const(31), zeros)
+    none = e.b.icmp_unsigned("==", value, e.const(0))
+    e.set(i.operands[0], e.b.select(none, e.const(0xFFFFFFFF), result))
+
+
+_COMPARISONS = "F LT EQ LE GT NE GE T AND OR XOR U32 EX"
+
+INTEGER: dict[str, Opcode] = {
+    "IADD3": row(iadd3, "X"),
+    "UIADD3": row(iadd3, "X", uniform=True),
+    "VIADD": row(viadd),
+    "IMAD": row(imad, "MOV U32 IADD SHL WIDE HI X"),
+    "UIMAD": row(imad, "MOV U32 IADD SHL WIDE HI X", uniform=True),
+    "LEA": row(lea, "HI X SX32"),
+    "ULEA": row(lea, "HI X SX32", uniform=True),
+    "IABS": row(iabs),
+    "ISETP": row(isetp, _COMPARISONS),
+    "UISETP": row(isetp, _COMPARISONS, uniform=True),
+    "IMNMX": row(minimum_maximum, "U32"),
+    "VIMNMX": row(minimum_maximum, "U32"),
+    "UIMNMX": row(minimum_maximum, "U32", uniform=True),
+    "SEL": row(select),
+    "USEL": row(select, uniform=True),
+    "POPC": row(population_count),
+    "UPOPC": row(population_count, uniform=True),
+    "BREV": row(bit_reverse),
+    "UBREV": row(bit_reverse, uniform=True),
+    "FLO": row(find_leading_one, "U32 SH"),
+    "UFLO": row(find_leading_one, "U32 SH", uniform=True),
+}

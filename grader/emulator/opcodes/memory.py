@@ -1,0 +1,139 @@
+"""Loads and stores of global and shared memory. Cache hints and scopes change no result of a race-free kernel."""
+
+from __future__ import annotations
+
+from grader.emulator.decode import Decoded
+from grader.emulator.emitter import Emitter
+from grader.emulator.native.counting import AccessKind
+from grader.emulator.native.tools import I64, LANES_I32, Value, const, splat
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
+
+_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+_HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE"
+
+
+def load(space: str) -> Opcode:
+    """The row of a load from `shared` or `global` memory."""
+
+    def emit(e: Emitter, i: Decoded) -> None:
+        if len(i.operands) != 2:
+            raise e.unsupported("with extra operands")
+        target, address = i.operands
+        if not isinstance(target, Register):
+            raise e.unsupported("with this destination")
+        kind = AccessKind(space, load=True, width=_width(i))
+        signed = i.has("S8") or i.has("S16")
+        low, high = _lane_addresses(e, address)
+        mask = e.lane_mask()
+        words = max(1, kind.width // 4)
+        old = [e.register_or_zero(target, word) for word in range(words)]
+        before = e.b.block
+        after = e.function.append_basic_block("loaded")
+        _access(e, i, kind, low, high, mask, signed=signed, after=after)
+        new = [e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4) for word in range(words)]
+        inside = e.b.block
+        e.b.branch(after)
+        e.b.position_at_end(after)
+        values = [e.b.phi(LANES_I32) for _ in range(words)]  # all before any other instruction, as LLVM asks
+        for word, value in enumerate(values):
+            value.add_incoming(new[word], inside)
+            value.add_incoming(old[word], before)
+        if target.index != ZERO_REGISTER:
+            for word, value in enumerate(values):
+                e.set(Register(target.index + word), value)
+
+    return row(emit, f"{_HINTS} U8 S8 U16 S16 64 128")
+
+
+def store(space: str) -> Opcode:
+    """The row of a store to `shared` or `global` memory."""
+
+    def emit(e: Emitter, i: Decoded) -> None:
+        if len(i.operands) != 2:
+            raise e.unsupported("with extra operands")
+        address, source = i.operands
+        kind = AccessKind(space, load=False, width=_width(i))
+        low, high = _lane_addresses(e, address)
+        if not isinstance(source, Register) or source.uniform or source.negated:
+            raise e.unsupported("with this source")
+        words = [e.register_or_zero(source, word) for word in range(max(1, kind.width // 4))]
+        after = e.function.append_basic_block("stored")
+        _access(e, i, kind, low, high, e.lane_mask(), data=words, after=after)
+        e.b.branch(after)
+        e.b.position_at_end(after)
+
+    return row(emit, f"{_HINTS} U8 S8 U16 S16 64 128")
+
+
+def _access(
+    e: Emitter,
+    i: Decoded,
+    kind: AccessKind,
+    low: Value,
+    high: Value,
+    mask: Value,
+    *,
+    after: object,
+    data: list[Value] | None = None,
+    signed: bool = False,
+) -> None:
+    """Check and move; skipped when no lane takes part. Leaves the builder where the data is there (loads) or written."""
+    access = e.function.append_basic_block("access")
+    e.b.cbranch(e.b.icmp_unsigned("!=", mask, const(0)), access, after)
+    e.b.position_at_end(access)
+    slot = e.slot_pointer(i)
+    good = e.b.call(e.helpers.check(kind), [e.context_pointer, slot, low, high, mask])
+    moved, fault = e.function.append_basic_block("move"), e.function.append_basic_block("fault")
+    e.b.cbranch(good, moved, fault)
+    e.b.position_at_end(fault)
+    e.context.store("fault_instruction", i.index)
+    e.b.ret(e.context.load("fault_code"))
+    e.b.position_at_end(moved)
+    for word, value in enumerate(data or []):
+        e.b.store(value, e.context.at("lane_data", word * 32), align=4)
+    host = e.context.load_pointer(f"{kind.space}_host")
+    e.b.call(e.helpers.move(kind, signed=signed), [e.context_pointer, slot, host, mask])
+
+
+def _lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
+    """Lower and upper 32 bits of every lane's address."""
+    if not isinstance(operand, Address):
+        raise e.unsupported("without an address")
+    if operand.wide:
+        return _wide_addresses(e, operand)
+    low = e.const(operand.offset)
+    for register in (operand.register, operand.uniform):
+        if register is not None:
+            low = e.b.add(low, e.int(Register(register.index, register.uniform)))
+    return low, e.const(0)
+
+
+def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
+    total = None
+    for register in (operand.register, operand.uniform):
+        if register is None:
+            continue
+        plain = Register(register.index, register.uniform)
+        if register.suffix == "64" or register.uniform:
+            term = e.int64(plain)
+        elif register.suffix == "U32":
+            term = e.b.zext(e.int(plain), e.double_word)
+        else:
+            term = e.b.sext(e.int(plain), e.double_word)
+        total = term if total is None else e.b.add(total, term)
+    total = e.b.add(total, splat(e.b, const(operand.offset, I64)))
+    return e.b.trunc(total, LANES_I32), e.b.trunc(e.b.lshr(total, e.const64(32)), LANES_I32)
+
+
+def _width(i: Decoded) -> int:
+    return next((width for name, width in _WIDTHS.items() if i.has(name)), 4)
+
+
+MEMORY: dict[str, Opcode] = {
+    "LDG": load("global"),
+    "STG": store("global"),
+    "LDS": load("shared"),
+    "STS": store("shared"),
+}
+

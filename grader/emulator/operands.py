@@ -1,0 +1,210 @@
+"""Operand text of nvdisasm -> typed operands. Whatever is not fully understood raises `Unsupported`."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+
+from grader.emulator.program import Unsupported
+
+ZERO_REGISTER = 255
+"""Index that stands for RZ and URZ: reads zero, swallows writes."""
+TRUE_PREDICATE = 7
+"""Index that stands for PT and UPT: reads true, swallows writes."""
+
+
+@dataclass(frozen=True)
+class Register:
+    """`R5`, `-R5`, `~R5`, `|R5|`; `uniform` for `UR5`; `suffix` is what follows the number (`64`, `H0_H0`), without `reuse`."""
+
+    index: int
+    uniform: bool = False
+    negated: bool = False
+    inverted: bool = False
+    absolute: bool = False
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """`P0`, `!P0`, `PT`; `uniform` for `UP0`."""
+
+    index: int
+    uniform: bool = False
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Constant:
+    """`c[bank][offset]` or, with `register`, `c[bank][R1+offset]`; offset in bytes."""
+
+    bank: int
+    offset: int
+    register: Register | None = None
+    negated: bool = False
+    inverted: bool = False
+    absolute: bool = False
+
+
+@dataclass(frozen=True)
+class Immediate:
+    """A literal: `bits` when written as an integer, `real` when written as a decimal float. Instructions say which they take."""
+
+    bits: int | None
+    real: float | None
+
+    def integer(self) -> int:
+        """The value as 32 bits, for integer instructions."""
+        if self.bits is None:
+            raise Unsupported(f"a floating-point literal {self.real} in an integer instruction")
+        return self.bits & 0xFFFFFFFF
+
+    def float32_bits(self) -> int:
+        """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a float instruction."""
+        value = self.real if self.real is not None else float(self.bits or 0)
+        return int.from_bytes(struct.pack("<f", value), "little")
+
+
+@dataclass(frozen=True)
+class Address:
+    """`[R2+UR4+0x10]` or `desc[UR4][R2.64+0x10]`: base registers (64 bit when `wide`) plus a byte offset."""
+
+    register: Register | None
+    uniform: Register | None
+    offset: int
+    wide: bool
+
+
+@dataclass(frozen=True)
+class Special:
+    """A special register (`SR_TID.X`), a convergence barrier (`B0`) or another bare name."""
+
+    name: str
+
+
+Operand = Register | Predicate | Constant | Immediate | Address | Special
+
+_REGISTER = re.compile(r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$")
+_PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>\d|T)$")
+_CONSTANT = re.compile(r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?$")
+_INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
+_REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
+_SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[A-Za-z_][\w.]*)$")
+_NAMED_REALS = {"+INF": "7f800000", "-INF": "ff800000", "INF": "7f800000", "+QNAN": "7fffffff", "-QNAN": "ffffffff", "QNAN": "7fffffff"}
+
+
+def parse_operands(text: str) -> tuple[Operand, ...]:
+    """Operands in order, separated by commas outside of brackets."""
+    return tuple(parse_operand(part) for part in _split(text))
+
+
+def parse_operand(text: str) -> Operand:
+    """One operand. Raises Unsupported with the text when it has a form that is not known."""
+    text = text.strip()
+    for pattern, build in _FORMS:
+        match = pattern.match(text)
+        if match:
+            return build(match)
+    if text.startswith(("[", "desc[")):
+        return _address(text)
+    if text in _NAMED_REALS:
+        return Immediate(int(_NAMED_REALS[text], 16), struct.unpack(">f", bytes.fromhex(_NAMED_REALS[text]))[0])
+    raise Unsupported(f"the operand {text!r}")
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for position, character in enumerate(text):
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
+    tail = text[start:].strip()
+    return [*parts, tail] if tail else parts
+
+
+def _register(match: re.Match[str]) -> Register:
+    names = [name for name in (match["suffix"] + match["after"]).split(".") if name and name != "reuse"]
+    return Register(
+        index=ZERO_REGISTER if match["index"] == "Z" else int(match["index"]),
+        uniform=match["kind"] == "UR",
+        negated=match["sign"] == "-",
+        inverted=match["sign"] in ("~", "!") and bool(match["sign"]),
+        absolute=bool(match["bar"]),
+        suffix=".".join(names),
+    )
+
+
+def _predicate(match: re.Match[str]) -> Predicate:
+    index = TRUE_PREDICATE if match["index"] == "T" else int(match["index"])
+    return Predicate(index, uniform=match["kind"] == "UP", negated=match["sign"] != "")
+
+
+def _constant(match: re.Match[str]) -> Constant:
+    register, offset = None, 0
+    for term in _terms(match["inside"]):
+        if isinstance(term, int):
+            offset += term
+        elif register is None and not term.uniform:
+            register = term
+        else:
+            raise Unsupported(f"the operand {match.string!r}")
+    flags = {"negated": match["sign"] == "-", "inverted": match["sign"] == "~", "absolute": bool(match["bar"])}
+    return Constant(int(match["bank"], 16), offset, register, **flags)
+
+
+def _integer(match: re.Match[str]) -> Immediate:
+    value = int(match["digits"], 0)
+    value = {"": value, "-": -value, "~": ~value}[match["sign"]]
+    real = float(value) if not match["digits"].startswith("0x") else None
+    return Immediate(value, real)
+
+
+def _address(text: str) -> Address:
+    inside = re.fullmatch(r"(?:desc\[UR(?:\d+|Z)\])?\[([^\]]*)\]", text)
+    if inside is None:
+        raise Unsupported(f"the address {text!r}")
+    register = uniform = None
+    offset = 0
+    for term in _terms(inside[1]):
+        if isinstance(term, int):
+            offset += term
+        elif term.uniform and uniform is None:
+            uniform = term
+        elif not term.uniform and register is None:
+            register = term
+        else:
+            raise Unsupported(f"the address {text!r}")
+    wide = any(term is not None and term.suffix == "64" for term in (register, uniform))
+    if any(term is not None and term.suffix not in ("", "64", "U32", "X4", "X8", "X16") for term in (register, uniform)):
+        raise Unsupported(f"the address {text!r}")
+    if any(term is not None and term.suffix.startswith("X") for term in (register, uniform)):
+        raise Unsupported(f"the scaled address {text!r}")
+    return Address(register, uniform, offset, wide)
+
+
+def _terms(text: str) -> list[Register | int]:
+    terms: list[Register | int] = []
+    for part in text.replace("+-", "-").replace("-", "+-").split("+"):
+        if not part:
+            continue
+        integer = _INTEGER.match(part)
+        register = _REGISTER.match(part)
+        if integer:
+            terms.append(_integer(integer).bits or 0)
+        elif register and register["sign"] == "":
+            terms.append(_register(register))
+        else:
+            raise Unsupported(f"the address term {part!r}")
+    return terms
+
+
+_FORMS = (
+    (_REGISTER, _register),
+    (_PREDICATE, _predicate),
+    (_CONSTANT, _constant),
+    (_INTEGER, _integer),
+    (_REAL, lambda match: Immediate(None, float(match[0]))),
+    (_SPECIAL, lambda match: Special(match[0])),
+)

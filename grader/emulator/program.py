@@ -1,0 +1,41 @@
+"""What the emulator is given: the machine code of one kernel as text, and the facts that a launch does not change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INSTRUCTION_BYTES = 16
+"""Size of an encoded instruction (sm_70 and later)."""
+
+
+class Unsupported(Exception):
+    """The kernel needs something that the emulator does not know. Raised before anything runs; never a guess."""
+
+    def __init__(self, what: str, line: int | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One machine instruction as nvdisasm prints it; `guard` is its predicate (`@!P0`), `line` its source line."""
+
+    offset: int
+    guard: str | None
+    opcode: str
+    operands: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes;
+    `shared_base` is where a block's shared memory starts in its window (0x400 on sm_90, DESIGN 3.2)."""
+
+    name: str
+    instructions: tuple[Instruction, ...]
+    parameter_base: int
+    parameter_bytes: int
+    static_shared_bytes: int
+    shared_base: int = 0x400
