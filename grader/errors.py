@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 
 class GraderError(Exception):
-    """The grader or the machine failed. `advice` is one sentence that says what to do."""
+    """The grader or the machine failed. `advice` is one sentence that says what to do; `detail` is for whoever mends it."""
 
     exit_code = 3
 
-    def __init__(self, message: str, advice: str = "") -> None:
+    def __init__(self, message: str, advice: str = "", *, detail: str = "") -> None:
         super().__init__(message)
         self.advice = advice
+        self.detail = detail
 
 
 class UsageError(GraderError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,6 +24,15 @@ class Metric:
     noun: str
     meaning: str
 
+    @property
+    def is_fraction(self) -> bool:
+        """Whether the value is a part of a whole, 0 to 1, that people read as a percentage."""
+        return self.name in _FRACTIONS
+
+
+_FRACTIONS = frozenset(
+    {"correctness", "bandwidth_fraction", "compute_fraction", "global_load_efficiency", "global_store_efficiency", "occupancy"}
+)
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
@@ -47,3 +57,28 @@ METRICS: dict[str, Metric] = {
         Metric("occupancy", "", Better.HIGHER, "occupancy", "resident warps over the most that an SM holds, theoretical, 0 to 1"),
     )
 }
+
+
+def format_value(name: str, value: float) -> str:
+    """A metric's value for people: `82.3 %`, `4,063,232`, `6.6x`, `0.1942 ms`.
+
+    What does not fit the digits is rounded to the worse side, so that 79.97 % never reads as the 80 % that it missed.
+    """
+    metric = METRICS[name]
+    if not math.isfinite(value):
+        return str(value)
+    if metric.is_fraction:
+        return f"{_round_to_worse(100 * value, 1, metric.better):,g} %"
+    if value == int(value):
+        digits = f"{int(value):,}"
+    else:
+        decimals = max(0, 3 - math.floor(math.log10(abs(value))))
+        digits = f"{_round_to_worse(value, decimals, metric.better):,.{decimals}f}"
+        digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    separator = "" if metric.unit == "x" else " "
+    return f"{digits}{separator}{metric.unit}" if metric.unit else digits
+
+
+def _round_to_worse(value: float, decimals: int, better: Better) -> float:
+    scaled = round(value * 10**decimals, 6)
+    return float((math.floor if better is Better.HIGHER else math.ceil)(scaled) / 10**decimals)

@@ -141,7 +141,7 @@ class Emitter:
 
     # --- reading --------------------------------------------------------------------------------------------
 
-    def int(self, operand: Operand) -> Value:
+    def i32(self, operand: Operand) -> Value:
         """A source operand as 32 bits; `-` is two's complement, `~` inverts."""
         if isinstance(operand, Immediate):
             return self.const(operand.integer())
@@ -154,7 +154,7 @@ class Emitter:
             value = self.b.not_(value)
         return value
 
-    def float(self, operand: Operand) -> Value:
+    def f32(self, operand: Operand) -> Value:
         """A source operand as float32; `-` flips the sign bit, `|x|` clears it."""
         if isinstance(operand, Immediate):
             return self.b.bitcast(self.const(operand.float32_bits()), self.real)
@@ -167,7 +167,7 @@ class Emitter:
             value = self.b.xor(value, self.const(0x80000000))
         return self.b.bitcast(value, self.real)
 
-    def int64(self, operand: Operand) -> Value:
+    def i64(self, operand: Operand) -> Value:
         """A source operand as 64 bits: a register pair, two words of constant memory, or a sign-extended literal."""
         if isinstance(operand, Immediate):
             word = operand.integer()

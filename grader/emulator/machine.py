@@ -179,7 +179,7 @@ def _warps(warp_type: np.dtype, block: Triple, count: int) -> np.ndarray:
 
 
 def _sum_counts(kernel: NativeKernel, workers: list[_Worker]) -> tuple[InstructionCounts, ...]:
-    block_counts = np.sum([worker.block_counts for worker in workers], axis=0, dtype=np.uint64)
+    block_counts = np.stack([worker.block_counts for worker in workers]).sum(axis=0, dtype=np.uint64)
     return collect_counts(kernel, block_counts, sum_slots(worker.slots for worker in workers))
 
 

@@ -8,7 +8,7 @@ INSTRUCTION_BYTES = 16
 """Size of an encoded instruction (sm_70 and later)."""
 
 
-class Unsupported(Exception):
+class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an error of ours
     """The kernel needs something that the emulator does not know. Raised before anything runs; never a guess."""
 
     def __init__(self, what: str, line: int | None = None) -> None:

@@ -200,7 +200,7 @@ def _define_run_warp(module: ir.Module, warp_type: np.dtype, converged: ir.Funct
     return function
 
 
-def _compile(module: ir.Module) -> Any:
+def _compile(module: ir.Module) -> binding.ExecutionEngine:
     """An execution engine with the native code of a module, for this host."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -46,7 +46,7 @@ class HiddenCase:
     """A hidden case before the seed is known: per size, the values it may be drawn from (a range or a list)."""
 
     name: str
-    choices: Mapping[str, tuple[int, ...]]
+    choices: Mapping[str, Sequence[int]]
     init: Initialisation | None = None
 
 

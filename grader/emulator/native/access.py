@@ -38,10 +38,7 @@ def define_check(module: ir.Module, kind: AccessKind) -> ir.Function:
     `addresses` are the lower 32 bits per lane, `upper` the upper ones (ignored for shared memory); `mask` is not 0.
     On a fault the context says which lane and address; the caller adds instruction and warp.
     """
-    if kind.space == "global":
-        count = define_count_sectors(module, kind)
-    else:
-        count = define_count_wavefronts(module, kind)
+    count = (define_count_sectors if kind.space == "global" else define_count_wavefronts)(module, kind)
     learn = _define_learn(module, kind, count)
     search = _define_search(module, kind)
     function, b = define(module, f"check_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32])

@@ -19,25 +19,25 @@ _ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="
 def fadd(e: Emitter, i: Decoded) -> None:
     """d = a + b"""
     target, a, b = i.operands
-    e.set(target, e.canonical(e.b.fadd(e.float(a), e.float(b))))
+    e.set(target, e.canonical(e.b.fadd(e.f32(a), e.f32(b))))
 
 
 def fmul(e: Emitter, i: Decoded) -> None:
     """d = a * b"""
     target, a, b = i.operands
-    e.set(target, e.canonical(e.b.fmul(e.float(a), e.float(b))))
+    e.set(target, e.canonical(e.b.fmul(e.f32(a), e.f32(b))))
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
     """d = a * b + c, rounded once"""
     target, a, b, c = i.operands
-    e.set(target, e.canonical(e.intrinsic("fma", [e.float(a), e.float(b), e.float(c)])))
+    e.set(target, e.canonical(e.intrinsic("fma", [e.f32(a), e.f32(b), e.f32(c)])))
 
 
 def fsetp(e: Emitter, i: Decoded) -> None:
     """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; the `U` forms are true when an operand is NaN."""
     first, second, a, b, combined = i.operands
-    left, right = e.float(a), e.float(b)
+    left, right = e.f32(a), e.f32(b)
     name = i.modifiers[0]
     if name == "NUM":
         result = e.b.fcmp_ordered("ord", left, right)
@@ -56,13 +56,13 @@ def fsetp(e: Emitter, i: Decoded) -> None:
 def fsel(e: Emitter, i: Decoded) -> None:
     """d = p ? a : b, bits unchanged"""
     target, a, b, choose = i.operands
-    e.set(target, e.b.select(e.predicate(choose), e.float(a), e.float(b)))
+    e.set(target, e.b.select(e.predicate(choose), e.f32(a), e.f32(b)))
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b); a NaN operand loses, and -0 is less than +0."""
     target, a, b, choose = i.operands
-    left, right = e.float(a), e.float(b)
+    left, right = e.f32(a), e.f32(b)
     smaller, larger = _ordered_pair(e, left, right)
     e.set(target, e.b.select(e.predicate(choose), smaller, larger))
 
@@ -99,7 +99,7 @@ def _half_bits(operand: Immediate) -> int:
 
 def integer_to_float(e: Emitter, i: Decoded) -> None:
     """d = float(a), to nearest even, or with `.RP` towards plus infinity (the start of an integer division)."""
-    source = e.int(i.operands[1])
+    source = e.i32(i.operands[1])
     exact = (e.b.uitofp if i.has("U32") else e.b.sitofp)(source, e.double)
     nearest = e.b.fptrunc(exact, e.real)
     if i.has("RP"):
@@ -116,7 +116,7 @@ def float_to_integer(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with this rounding")
     kind = "fptoui" if i.has("U32") else "fptosi"
     suffix = "i32.f32" if e.uniform else "v32i32.v32f32"
-    e.set(i.operands[0], e.call_external(f"llvm.{kind}.sat.{suffix}", e.word, [e.float(i.operands[1])]))
+    e.set(i.operands[0], e.call_external(f"llvm.{kind}.sat.{suffix}", e.word, [e.f32(i.operands[1])]))
 
 
 def reciprocal(e: Emitter, i: Decoded) -> None:
@@ -124,7 +124,7 @@ def reciprocal(e: Emitter, i: Decoded) -> None:
     if not i.has("RCP"):
         raise e.unsupported()
     one = ir.Constant(e.real, [1.0] * 32) if not e.uniform else ir.Constant(e.real, 1.0)
-    e.set(i.operands[0], e.canonical(e.b.fdiv(one, e.float(i.operands[1]))))
+    e.set(i.operands[0], e.canonical(e.b.fdiv(one, e.f32(i.operands[1]))))
 
 
 _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR"

@@ -28,7 +28,7 @@ def iadd3(e: Emitter, i: Decoded) -> None:
     if carries_in and not i.has("X"):
         raise e.unsupported("with extra operands")
     if not carries_out:
-        total = e.b.add(e.b.add(e.int(sources[0]), e.int(sources[1])), e.int(sources[2]))
+        total = e.b.add(e.b.add(e.i32(sources[0]), e.i32(sources[1])), e.i32(sources[2]))
         for carry in carries_in:
             total = e.b.add(total, e.b.zext(e.predicate(carry), e.word))
         e.set(i.operands[0], total)
@@ -48,14 +48,14 @@ def _addend(e: Emitter, source: Operand) -> Value:
     """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its own carry: x - 0 does not borrow."""
     if isinstance(source, Register) and source.negated:
         plain = Register(source.index, source.uniform, inverted=True)
-        return e.b.add(e.b.zext(e.int(plain), e.double_word), e.const64(1))
-    return e.b.zext(e.int(source), e.double_word)
+        return e.b.add(e.b.zext(e.i32(plain), e.double_word), e.const64(1))
+    return e.b.zext(e.i32(source), e.double_word)
 
 
 def viadd(e: Emitter, i: Decoded) -> None:
     """d = a + b"""
     target, a, b = i.operands
-    e.set(target, e.b.add(e.int(a), e.int(b)))
+    e.set(target, e.b.add(e.i32(a), e.i32(b)))
 
 
 def imad(e: Emitter, i: Decoded) -> None:
@@ -64,8 +64,8 @@ def imad(e: Emitter, i: Decoded) -> None:
     a, b, c, *carry_in = rest
     if i.has("WIDE") or i.has("HI"):
         extend = e.b.zext if i.has("U32") else e.b.sext
-        product = e.b.mul(extend(e.int(a), e.double_word), extend(e.int(b), e.double_word))
-        total = e.b.add(product, e.int64(c))
+        product = e.b.mul(extend(e.i32(a), e.double_word), extend(e.i32(b), e.double_word))
+        total = e.b.add(product, e.i64(c))
         for carry in carry_in:
             total = e.b.add(total, e.b.zext(e.predicate(carry), e.double_word))
         if i.has("WIDE"):
@@ -81,7 +81,7 @@ def imad(e: Emitter, i: Decoded) -> None:
         return
     if carries_out:
         raise e.unsupported("with a carry output")
-    total = e.b.add(e.b.mul(e.int(a), e.int(b)), e.int(c))
+    total = e.b.add(e.b.mul(e.i32(a), e.i32(b)), e.i32(c))
     for carry in carry_in:
         total = e.b.add(total, e.b.zext(e.predicate(carry), e.word))
     e.set(i.operands[0], total)
@@ -91,13 +91,13 @@ def lea(e: Emitter, i: Decoded) -> None:
     """d = (a << s) + b; `.HI` the high word of {c:a} << s plus b; `.X` adds a carry, `.SX32` takes a's sign for c."""
     carries_out, rest = leading_predicates(i)
     carry_in = rest.pop() if isinstance(rest[-1], Predicate) else None
-    shift = e.b.and_(e.int(rest.pop()), e.const(31))
-    a, b = e.int(rest[0]), e.int(rest[1])
+    shift = e.b.and_(e.i32(rest.pop()), e.const(31))
+    a, b = e.i32(rest[0]), e.i32(rest[1])
     if i.has("HI"):
         if i.has("SX32"):
             upper = e.b.ashr(a, e.const(31))
         elif len(rest) == 3:
-            upper = e.int(rest[2])
+            upper = e.i32(rest[2])
         else:
             raise e.unsupported("with these operands")
         moved = e.b.shl(e.join(a, upper), e.b.zext(shift, e.double_word))
@@ -116,7 +116,7 @@ def lea(e: Emitter, i: Decoded) -> None:
 
 def iabs(e: Emitter, i: Decoded) -> None:
     """d = |a| in two's complement: the most negative number stays."""
-    value = e.int(i.operands[1])
+    value = e.i32(i.operands[1])
     negative = e.b.icmp_signed("<", value, e.const(0))
     e.set(i.operands[0], e.b.select(negative, e.b.neg(value), value))
 
@@ -133,7 +133,7 @@ def compare(e: Emitter, i: Decoded, a: Value, b: Value) -> Value:
 def isetp(e: Emitter, i: Decoded) -> None:
     """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.EX` continues a 64-bit comparison of the low words."""
     first, second, a, b, combined, *low = i.operands
-    left, right = e.int(a), e.int(b)
+    left, right = e.i32(a), e.i32(b)
     result = compare(e, i, left, right)
     if i.has("EX"):
         if len(low) != 1:
@@ -168,7 +168,7 @@ def combine(e: Emitter, i: Decoded, result: Value, other: Value) -> Value:
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b)"""
     target, a, b, choose = i.operands
-    left, right = e.int(a), e.int(b)
+    left, right = e.i32(a), e.i32(b)
     test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
     less = test("<", left, right)
     smaller, larger = e.b.select(less, left, right), e.b.select(less, right, left)
@@ -178,22 +178,22 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
 def select(e: Emitter, i: Decoded) -> None:
     """d = p ? a : b"""
     target, a, b, choose = i.operands
-    e.set(target, e.b.select(e.predicate(choose), e.int(a), e.int(b)))
+    e.set(target, e.b.select(e.predicate(choose), e.i32(a), e.i32(b)))
 
 
 def population_count(e: Emitter, i: Decoded) -> None:
     """d = number of ones in a"""
-    e.set(i.operands[0], e.intrinsic("ctpop", [e.int(i.operands[1])]))
+    e.set(i.operands[0], e.intrinsic("ctpop", [e.i32(i.operands[1])]))
 
 
 def bit_reverse(e: Emitter, i: Decoded) -> None:
     """d = a with its bits in reverse order"""
-    e.set(i.operands[0], e.intrinsic("bitreverse", [e.int(i.operands[1])]))
+    e.set(i.operands[0], e.intrinsic("bitreverse", [e.i32(i.operands[1])]))
 
 
 def find_leading_one(e: Emitter, i: Decoded) -> None:
     """d = index of the highest one of a, all ones when there is none; `.SH` counts from the top instead."""
-    value = e.int(i.operands[1])
+    value = e.i32(i.operands[1])
     zeros = e.b.ctlz(value, I1(0)) if e.uniform else e.call_external("llvm.ctlz.v32i32", e.word, [value, I1(0)])
     result = zeros if i.has("SH") else e.b.sub(e.const(31), zeros)
     none = e.b.icmp_unsigned("==", value, e.const(0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
@@ -25,7 +27,7 @@ def _two_input_logic(e: Emitter, table: int, a: Value, b: Value) -> Value:
     """Bit i of the result is bit (2 a_i + b_i) of the 4-bit table."""
     builder = e.b
     zero = builder.xor(a, a)
-    forms = {
+    forms: dict[int, Callable[[], Value]] = {
         0b0000: lambda: zero,
         0b0001: lambda: builder.not_(builder.or_(a, b)),
         0b0010: lambda: builder.and_(builder.not_(a), b),
@@ -53,7 +55,7 @@ def lop3(e: Emitter, i: Decoded) -> None:
     target, a, b, c, table, accumulate = operands
     if not _is_false(accumulate):
         raise e.unsupported("with a predicate to combine")
-    result = three_input_logic(e, _table(e, table), e.int(a), e.int(b), e.int(c))
+    result = three_input_logic(e, _table(e, table), e.i32(a), e.i32(b), e.i32(c))
     e.set(target, result)
     if flag is not None:
         e.set_predicate(flag, e.b.icmp_unsigned("!=", result, e.const(0)))
@@ -74,13 +76,11 @@ def shift_funnel(e: Emitter, i: Decoded) -> None:
     bits = 64 if i.has("U64") or i.has("S64") else 32
     if bits == 32 and i.has("R") and not i.has("HI"):
         raise e.unsupported("on the low word")
-    amount = e.int(count)
-    limit = e.const(bits - 1) if i.has("W") else e.const(bits)
-    if i.has("W"):
-        amount = e.b.and_(amount, limit)
-    else:
-        amount = e.b.select(e.b.icmp_unsigned("<", amount, limit), amount, limit)
-    wide = e.join(e.int(a), e.int(c))
+    amount = e.i32(count)
+    wrapped = e.b.and_(amount, e.const(bits - 1))
+    saturated = e.b.select(e.b.icmp_unsigned("<", amount, e.const(bits)), amount, e.const(bits))
+    amount = wrapped if i.has("W") else saturated
+    wide = e.join(e.i32(a), e.i32(c))
     result = _shift64(e, i, wide, e.b.zext(amount, e.double_word))
     if i.has("HI"):
         result = e.b.lshr(result, e.const64(32))
@@ -101,8 +101,8 @@ def _shift64(e: Emitter, i: Decoded, wide: Value, amount: Value) -> Value:
 def prmt(e: Emitter, i: Decoded) -> None:
     """Byte n of d is the byte of {c:a} that nibble n of the selector names; a nibble's top bit asks for the byte's sign."""
     target, a, selector, c = i.operands
-    wide = e.join(e.int(a), e.int(c))
-    choice = e.int(selector)
+    wide = e.join(e.i32(a), e.i32(c))
+    choice = e.i32(selector)
     result = e.const(0)
     for byte in range(4):
         nibble = e.b.and_(e.b.lshr(choice, e.const(4 * byte)), e.const(15))

@@ -105,7 +105,7 @@ def _lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
     low = e.const(operand.offset)
     for register in (operand.register, operand.uniform):
         if register is not None:
-            low = e.b.add(low, e.int(Register(register.index, register.uniform)))
+            low = e.b.add(low, e.i32(Register(register.index, register.uniform)))
     return low, e.const(0)
 
 
@@ -116,11 +116,11 @@ def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
             continue
         plain = Register(register.index, register.uniform)
         if register.suffix == "64" or register.uniform:
-            term = e.int64(plain)
+            term = e.i64(plain)
         elif register.suffix == "U32":
-            term = e.b.zext(e.int(plain), e.double_word)
+            term = e.b.zext(e.i32(plain), e.double_word)
         else:
-            term = e.b.sext(e.int(plain), e.double_word)
+            term = e.b.sext(e.i32(plain), e.double_word)
         total = term if total is None else e.b.add(total, term)
     total = e.b.add(total, splat(e.b, const(operand.offset, I64)))
     return e.b.trunc(total, LANES_I32), e.b.trunc(e.b.lshr(total, e.const64(32)), LANES_I32)

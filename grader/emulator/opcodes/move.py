@@ -18,7 +18,7 @@ _ZERO = frozenset({"SRZ", "SR_CgaCtaId"})
 
 def move(e: Emitter, i: Decoded) -> None:
     """d = a"""
-    e.set(i.operands[0], e.int(i.operands[1]))
+    e.set(i.operands[0], e.i32(i.operands[1]))
 
 
 def special_register(e: Emitter, i: Decoded) -> None:
@@ -60,13 +60,13 @@ def load_constant(e: Emitter, i: Decoded) -> None:
     if narrow is not None:
         e.set(target, _narrow(e, source, narrow))
         return
-    e.set(target, e.int(source))
+    e.set(target, e.i32(source))
     if i.has("64"):
-        e.set(e.upper(target), e.int(Constant(source.bank, source.offset + 4)))
+        e.set(e.upper(target), e.i32(Constant(source.bank, source.offset + 4)))
 
 
 def _narrow(e: Emitter, source: Constant, name: str) -> Value:
-    word = e.int(Constant(source.bank, source.offset & ~3))
+    word = e.i32(Constant(source.bank, source.offset & ~3))
     bits = int(name[1:])
     raised = e.b.shl(word, e.const(32 - bits - 8 * (source.offset & 3)))
     shift = e.b.ashr if name[0] == "S" else e.b.lshr
@@ -76,7 +76,7 @@ def _narrow(e: Emitter, source: Constant, name: str) -> Value:
 def to_uniform(e: Emitter, i: Decoded) -> None:
     """A uniform register = the value of the lowest active lane."""
     target, source = i.operands
-    value = e.int(source)
+    value = e.i32(source)
     cell = e.context.at("lane_addresses")
     e.b.store(value, cell, align=4)
     lowest = e.b.cttz(e.mask, const(1, I1))
@@ -86,7 +86,7 @@ def to_uniform(e: Emitter, i: Decoded) -> None:
 def shuffle(e: Emitter, i: Decoded) -> None:
     """d = a of another lane; P = that lane is within the segment (PTX ISA, `shfl.sync`)."""
     inside, target, source, operand_b, operand_c = i.operands
-    value, b, c = e.int(source), e.int(operand_b), e.int(operand_c)
+    value, b, c = e.i32(source), e.i32(operand_b), e.i32(operand_c)
     lane = lanes(range(32))
     segment = e.b.and_(e.b.lshr(c, e.const(8)), e.const(31))
     clamp = e.b.and_(c, e.const(31))

@@ -1,0 +1,175 @@
+"""The `grade` command: one function per subcommand, arguments in, exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from grader import __version__
+from grader.errors import GraderError, UsageError
+from grader.records import Score
+from grader.report.text import clean_line, clean_text, fold_to_ascii
+
+EXIT_GRADER_ERROR = 3
+EXIT_INTERRUPTED = 128 + signal.SIGINT
+EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
+
+DESCRIPTION = """\
+Grade one CUDA submission: compile it, check that it is right, count what it does, and say why it earns its points.
+"""
+EPILOG = """\
+examples:
+  grade exercises/transpose submission.cu            the table, the line that loses points, what to try next
+  grade transpose submission.cu                      the same: a bare name is looked for in ./exercises
+  grade transpose submission.cu --json score.json    also write the score as JSON
+  grade transpose submission.cu --json - --quiet     print nothing but the JSON
+  grade doctor                                       what this machine has, what it lacks, how to mend it
+
+devices:
+  emulated      executes the machine code on the processor and counts what Nsight Compute counts; needs no GPU
+  emulated:ID   the same, standing for another GPU (an unknown ID lists those that there are)
+  gpu           an NVIDIA GPU, where time is measured: not in this version
+  auto          what this machine has: emulated, for now
+
+exit codes:
+  0  full marks, of the points that the device can judge
+  1  graded, but not full marks: the submission is wrong, slow, or does not compile or run
+  2  bad usage, or a broken exercise
+  3  the grader or the machine failed: not the submission's doing
+"""
+DOCTOR_DESCRIPTION = """\
+Show what grading uses and what of it this machine has; for each lack, what it costs and how to mend it.
+Exit code 0 when the emulated device can work here, 3 otherwise.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code. The only place that catches broadly."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    command = COMMANDS.get(arguments[0]) if arguments else None
+    try:
+        code = command(arguments[1:]) if command else run_grade(arguments)
+        sys.stdout.flush()
+        return code
+    except SystemExit as end:  # argparse: 0 after --help and --version, 2 after a usage error
+        return end.code if isinstance(end.code, int) else 2
+    except GraderError as error:
+        return _tell(str(error), error.advice, error.exit_code)
+    except KeyboardInterrupt:
+        return _tell("interrupted", "", EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        _drop_stdout()
+        return EXIT_BROKEN_PIPE
+    except Exception as error:
+        if os.environ.get("GRADER_DEBUG") == "1":
+            raise
+        advice = "This is a fault of the grader: please report it, with what GRADER_DEBUG=1 shows."
+        return _tell(f"unexpected {type(error).__name__}: {error}", advice, EXIT_GRADER_ERROR)
+
+
+def run_grade(arguments: Sequence[str]) -> int:
+    """`grade EXERCISE SUBMISSION`: the exit code is the score's."""
+    parser = _make_grade_parser()
+    if not arguments:
+        parser.print_help()
+        return 2
+    options = parser.parse_args(arguments)
+    exercise = find_exercise(options.exercise)
+    _check_json_target(options.json)
+    from grader.pipeline import grade
+    from grader.report.terminal import make_console, progress_display
+
+    with progress_display(make_console(sys.stderr, environ=os.environ), quiet=options.quiet) as show:
+        score = grade(exercise, options.submission, device=options.device, seed=options.seed, progress=show)
+    _show_score(score, json=options.json, quiet=options.quiet)
+    return score.exit_code
+
+
+def run_doctor(arguments: Sequence[str]) -> int:
+    """`grade doctor`: 0 when the emulated device can work here."""
+    parser = argparse.ArgumentParser(
+        prog="grade doctor", description=DOCTOR_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args(arguments)
+    from grader.doctor import Machine, can_grade, examine
+    from grader.folders import default_cache
+    from grader.report.doctor import print_doctor
+    from grader.report.terminal import make_console
+    from grader.sandbox.process import run_tool
+
+    parts = examine(Machine(os.environ, run_tool, default_cache(os.environ)))
+    print_doctor(parts, console=make_console(sys.stdout, environ=os.environ))
+    return 0 if can_grade(parts) else EXIT_GRADER_ERROR
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"doctor": run_doctor}
+
+
+def find_exercise(name: str) -> Path:
+    """The path as given, or `./exercises/NAME` for a bare name that is not there itself."""
+    path = Path(name)
+    bare = Path("exercises") / name
+    return bare if path.name == name and not path.exists() and bare.is_dir() else path
+
+
+def _make_grade_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="grade",
+        usage="grade EXERCISE SUBMISSION.cu [options]\n       grade doctor",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
+    parser.add_argument("submission", metavar="SUBMISSION.cu", help="the file to grade")
+    parser.add_argument("--device", default="auto", metavar="DEVICE", help="auto (the default), emulated[:ID] or gpu[:N]; see below")
+    parser.add_argument("--json", metavar="FILE", help="write the score as JSON; - prints it, and nothing else, on standard output")
+    parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new secret one)")
+    parser.add_argument("--quiet", action="store_true", help="no progress, and of the result only the last line")
+    parser.add_argument("--version", action="version", version=f"grade {__version__}")
+    return parser
+
+
+def _check_json_target(target: str | None) -> None:
+    """Find out before the long work that the JSON file's folder is not there."""
+    if target not in (None, "-") and not Path(str(target)).parent.is_dir():
+        raise UsageError(f"cannot write {target}: its folder does not exist", "Make the folder, or name another file after --json.")
+
+
+def _show_score(score: Score, *, json: str | None, quiet: bool) -> None:
+    from grader.report.json import format_score, write_score
+    from grader.report.terminal import make_console, print_score
+
+    if json == "-":
+        sys.stdout.write(format_score(score))
+        return
+    if json is not None:
+        write_score(score, Path(json))
+    if quiet:
+        print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
+    else:
+        print_score(score, console=make_console(sys.stdout, environ=os.environ))
+
+
+def _tell(message: str, advice: str, exit_code: int) -> int:
+    """Say on stderr what went wrong and what to do; returns the exit code."""
+    with contextlib.suppress(BrokenPipeError):
+        print(clean_text(f"grade: {message}"), file=sys.stderr)
+        if advice:
+            print(clean_text(advice), file=sys.stderr)
+    return exit_code
+
+
+def _drop_stdout() -> None:
+    """Whoever read our output is gone: keep the interpreter from flushing into the broken pipe at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,201 @@
+"""The emulated device: runs launch plans on the CPU by executing the machine code, and counts exactly (DESIGN 3)."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from grader.devices.base import Arrays
+from grader.devices.faults import describe_fault, describe_unsupported
+from grader.devices.gpus import Gpu, read_gpus, theoretical_occupancy
+from grader.emulator import (
+    GlobalMemory,
+    Instruction,
+    InstructionCounts,
+    KernelCode,
+    LaunchOutcome,
+    LaunchSettings,
+    NativeKernel,
+    Unsupported,
+    run_launch,
+    translate,
+)
+from grader.records import (
+    Binary,
+    BufferArgument,
+    Counters,
+    DeviceBuffer,
+    DeviceInfo,
+    Execution,
+    Failure,
+    Kernel,
+    Launch,
+    LaunchResult,
+    LineCounters,
+    Progress,
+    Role,
+    RunLimits,
+    ShowProgress,
+    Status,
+)
+
+
+class EmulatedDevice:
+    """Stands for the GPU with this id in gpus.json. `threads` host threads share the blocks; results do not depend on it."""
+
+    def __init__(self, gpu_id: str = "h100", *, threads: int | None = None) -> None:
+        self.gpu: Gpu = read_gpus()[gpu_id]
+        self._threads = threads or len(os.sched_getaffinity(0))
+        self._kernels: dict[str, Kernel] = {}
+        self._native: dict[str, NativeKernel] = {}
+
+    @property
+    def info(self) -> DeviceInfo:
+        return self.gpu.emulated_info
+
+    def load(self, binary: Binary) -> None:
+        self._kernels = {kernel.symbol: kernel for kernel in binary.kernels}
+        self._native = {}
+
+    def execute(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
+        try:
+            memory = GlobalMemory({buffer.name: arrays[buffer.name].nbytes for buffer in buffers})
+        except MemoryError as problem:
+            return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), {}
+        for buffer in buffers:
+            memory.view(buffer.name)[:] = arrays[buffer.name].reshape(-1).view(np.uint8)
+        results: list[LaunchResult] = []
+        budget = limits.warp_instructions
+        for launch in launches:
+            result, failure = self._run(launch, memory, budget, progress)
+            if result is not None:
+                results.append(result)
+                budget -= result.counters.instructions_executed
+            if failure is not None:
+                return Execution(tuple(results), failure=failure), {}
+        modified = tuple(buffer.name for buffer in buffers if buffer.role is Role.INPUT and _differs(memory, buffer, arrays))
+        outputs = {buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
+        return Execution(tuple(results), modified), outputs
+
+    def _run(
+        self, launch: Launch, memory: GlobalMemory, budget: int, progress: ShowProgress | None
+    ) -> tuple[LaunchResult | None, Failure | None]:
+        kernel = self._kernels[launch.symbol]
+        try:
+            native = self._translate(kernel)
+        except Unsupported as problem:
+            return None, describe_unsupported(problem, kernel, self.gpu)
+        settings = LaunchSettings(
+            grid=(launch.grid.x, launch.grid.y, launch.grid.z),
+            block=(launch.block.x, launch.block.y, launch.block.z),
+            parameters=_pack_parameters(kernel, launch, memory),
+            dynamic_shared_bytes=launch.dynamic_shared_bytes,
+            budget=budget,
+            threads=self._threads,
+        )
+        outcome = run_launch(native, memory, settings, _tell(progress, kernel.name))
+        result = self._result(kernel, launch, outcome)
+        if outcome.fault is None:
+            return result, None
+        return result, describe_fault(outcome.fault, kernel, memory, budget)
+
+    def _translate(self, kernel: Kernel) -> NativeKernel:
+        if kernel.symbol not in self._native:
+            instructions = tuple(
+                Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions
+            )
+            last = max(kernel.parameters, key=lambda parameter: parameter.offset, default=None)
+            size = last.offset + last.size_bytes if last else 0
+            code = KernelCode(kernel.name, instructions, kernel.parameter_base, size, kernel.static_shared_bytes)
+            self._native[kernel.symbol] = translate(code)
+        return self._native[kernel.symbol]
+
+    def _result(self, kernel: Kernel, launch: Launch, outcome: LaunchOutcome) -> LaunchResult:
+        lines: dict[int | None, Counters] = {}
+        for counts in outcome.counts:
+            lines[counts.line] = lines.get(counts.line, Counters()) + _counters(counts)
+        total = sum(lines.values(), Counters())
+        occupancy = theoretical_occupancy(
+            self.gpu,
+            registers=kernel.registers,
+            threads=launch.block.volume,
+            shared_bytes=kernel.static_shared_bytes + launch.dynamic_shared_bytes,
+        )
+        return LaunchResult(
+            kernel=kernel.name,
+            grid=launch.grid,
+            block=launch.block,
+            registers=kernel.registers,
+            static_shared_bytes=kernel.static_shared_bytes,
+            dynamic_shared_bytes=launch.dynamic_shared_bytes,
+            local_bytes=kernel.local_bytes,
+            occupancy=occupancy,
+            counters=total,
+            lines=tuple(LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)),
+        )
+
+
+_SMALLER = "Ask for less scratch memory."
+
+
+def _pack_parameters(kernel: Kernel, launch: Launch, memory: GlobalMemory) -> bytes:
+    """The parameter space of a launch: each argument little-endian at its parameter's offset."""
+    last = max(kernel.parameters, key=lambda parameter: parameter.offset, default=None)
+    space = bytearray(last.offset + last.size_bytes if last else 0)
+    for parameter, argument in zip(kernel.parameters, launch.arguments, strict=True):
+        if isinstance(argument, BufferArgument):
+            value = struct.pack("<Q", memory.regions[argument.buffer].address)
+        else:
+            value = (argument.value % (1 << 8 * argument.size_bytes)).to_bytes(argument.size_bytes, "little")
+        space[parameter.offset : parameter.offset + len(value)] = value
+    return bytes(space)
+
+
+def _counters(counts: InstructionCounts) -> Counters:
+    """One instruction's counts under the names that a score uses."""
+    common = Counters(instructions_executed=counts.executed, thread_instructions_executed=counts.threads)
+    if counts.space is None:
+        return common
+    way = "load" if counts.load else "store"
+    if counts.space == "shared":
+        memory = {
+            f"shared_{way}_instructions": counts.executed,
+            f"shared_{way}_wavefronts": counts.passes,
+            "shared_wavefronts_ideal": counts.passes_ideal,
+        }
+    else:
+        memory = {
+            f"global_{way}_requests": counts.requests,
+            f"global_{way}_sectors": counts.passes,
+            f"global_{way}_sectors_ideal": counts.passes_ideal,
+            f"global_{way}_bytes": counts.bytes,
+        }
+    return replace(common, **memory)
+
+
+def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], None] | None:
+    if progress is None:
+        return None
+    show = progress
+    return lambda done, total: show(Progress(f"emulating {kernel}", done, total))
+
+
+def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
+    return memory.view(buffer.name).view(np.dtype(buffer.dtype)).reshape(buffer.shape)
+
+
+def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool:
+    return not np.array_equal(memory.view(buffer.name), arrays[buffer.name].reshape(-1).view(np.uint8))

@@ -1,0 +1,104 @@
+"""Faults of the emulated device in a student's words: what, where in the source, which thread, which buffer and offset."""
+
+from __future__ import annotations
+
+from grader.devices.gpus import Gpu
+from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
+from grader.records import Dim3, Failure, Finding, FindingKind, Kernel, Status
+
+
+def describe_fault(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    """The Failure that a fault of a launch is, with its Finding. `budget` is the limit on executed warp instructions."""
+    return _DESCRIPTIONS[fault.kind](fault, kernel, memory, budget)
+
+
+def describe_unsupported(problem: Unsupported, kernel: Kernel, gpu: Gpu) -> Failure:
+    """The Failure for a kernel that the emulated device cannot run."""
+    place = f" (line {problem.line})" if problem.line is not None else ""
+    return Failure(
+        Status.UNSUPPORTED,
+        f"The emulated device does not know {problem.what}, which kernel {kernel.name} uses{place}.",
+        advice=f"This is the grader's limit, not your mistake: grade it on a GPU ({gpu.name} or another), or write the line another way.",
+    )
+
+
+def _out_of_bounds(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    finding = _finding(fault, kernel, memory, FindingKind.OUT_OF_BOUNDS, f"{_access(fault)} out of bounds: {_target(fault, memory)}")
+    return _stopped(finding, "Compare the index with the sizes before the access; sizes need not be multiples of the tile.")
+
+
+def _misaligned(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    problem = f"{_access(fault)} at an address that is no multiple of {fault.width}: {_target(fault, memory)}"
+    finding = _finding(fault, kernel, memory, FindingKind.MISALIGNED, problem)
+    advice = f"An access of {fault.width} bytes needs an address that is a multiple of {fault.width}: treat rows of other lengths apart."
+    return _stopped(finding, advice)
+
+
+def _barrier(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    missing = "have gone another way" if fault.other_line is None else f"wait for each other at line {fault.other_line}"
+    problem = f"__syncthreads() that not all threads reach: some wait at it, others {missing}"
+    finding = _finding(fault, kernel, memory, FindingKind.BARRIER_DIVERGENCE, problem)
+    return _stopped(finding, "Move __syncthreads() out of the branch, so that every thread of the block executes it.")
+
+
+def _limit(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    problem = f"the limit of {budget:,} executed warp instructions is spent"
+    finding = _finding(fault, kernel, memory, FindingKind.INSTRUCTION_LIMIT, problem)
+    place = "" if fault.line is None else f" in the loop near line {fault.line}"
+    return Failure(
+        Status.TIMEOUT,
+        f"Kernel {kernel.name} did not end{place}: {problem}.",
+        advice="Look for a loop whose condition never becomes false.",
+        findings=(finding,),
+    )
+
+
+_DESCRIPTIONS = {
+    FaultKind.OUT_OF_BOUNDS: _out_of_bounds,
+    FaultKind.MISALIGNED: _misaligned,
+    FaultKind.BARRIER_DIVERGENCE: _barrier,
+    FaultKind.INSTRUCTION_LIMIT: _limit,
+}
+
+
+def _finding(fault: Fault, kernel: Kernel, memory: GlobalMemory, kind: FindingKind, message: str) -> Finding:
+    located = memory.nearest(fault.address) if fault.space == "global" else None
+    return Finding(
+        kind=kind,
+        message=message,
+        kernel=kernel.name,
+        line=fault.line,
+        block=Dim3(*fault.block),
+        thread=Dim3(*fault.thread),
+        buffer=located[0].name if located else ("shared memory" if fault.space == "shared" else None),
+        offset_bytes=located[1] if located else None,
+        other_line=fault.other_line,
+    )
+
+
+def _stopped(finding: Finding, advice: str) -> Failure:
+    place = "" if finding.line is None else f"line {finding.line}: "
+    who = f"kernel {finding.kernel}, block {finding.block}, thread {finding.thread}"
+    return Failure(Status.RUNTIME_ERROR, f"{place}{finding.message} ({who}).", advice=advice, findings=(finding,))
+
+
+def _access(fault: Fault) -> str:
+    return f"{fault.width}-byte {'store to' if fault.store else 'load from'} {fault.space} memory"
+
+
+def _target(fault: Fault, memory: GlobalMemory) -> str:
+    if fault.space == "shared":
+        return f"byte {fault.address - SHARED_WINDOW:,} of the block's {fault.shared_bytes:,}"
+    located = memory.nearest(fault.address)
+    if located is None:
+        return f"address {fault.address:#x} is in no buffer"
+    region, offset = located
+    if offset < 0:
+        return f"{-offset:,} bytes before the start of buffer {region.name}"
+    if offset >= region.size_bytes:
+        return f"{offset - region.size_bytes:,} bytes past the end of buffer {region.name} ({region.size_bytes:,} bytes)"
+    return f"byte {offset:,} of buffer {region.name} ({region.size_bytes:,} bytes)"
+
+
+SHARED_WINDOW = 0x400
+"""Where a block's shared memory starts in its window on sm_90 (DESIGN 3.2)."""

@@ -1,0 +1,88 @@
+"""The GPUs that the emulated device can stand for, read from `gpus.json`, and theoretical occupancy on them."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.records import DeviceInfo, Dim3, LaunchLimits
+
+WARP_LANES = 32
+REGISTER_GRANULARITY = 256
+"""Registers are given to warps in multiples of this many (cuda_occupancy.h, compute capability 3.0 to 12.x)."""
+SUB_PARTITIONS = 4
+MAX_THREADS_PER_BLOCK = 1024
+MAX_BLOCK = Dim3(1024, 1024, 64)
+MAX_GRID = Dim3(2**31 - 1, 65535, 65535)
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU's figures, as NVIDIA publishes them. Sizes in bytes, bandwidth in 10^9 B/s."""
+
+    id: str
+    name: str
+    compute_capability: str
+    arch: str
+    multiprocessors: int
+    peak_bandwidth_gbps: float
+    peak_fp32_tflops: float
+    max_warps_per_multiprocessor: int
+    max_blocks_per_multiprocessor: int
+    registers_per_multiprocessor: int
+    shared_bytes_per_multiprocessor: int
+    max_shared_bytes_per_block: int
+    shared_granularity_bytes: int
+    reserved_shared_bytes_per_block: int
+
+    @property
+    def emulated_info(self) -> DeviceInfo:
+        """What a score says of the emulated device that stands for this GPU."""
+        limits = LaunchLimits(
+            max_threads_per_block=MAX_THREADS_PER_BLOCK,
+            max_block=MAX_BLOCK,
+            max_grid=MAX_GRID,
+            max_shared_bytes_per_block=self.max_shared_bytes_per_block,
+            max_registers_per_block=self.registers_per_multiprocessor,
+        )
+        return DeviceInfo(
+            kind="emulated",
+            id=self.id,
+            name=f"emulated {self.name}",
+            compute_capability=self.compute_capability,
+            arch=self.arch,
+            peak_bandwidth_gbps=self.peak_bandwidth_gbps,
+            peak_fp32_tflops=self.peak_fp32_tflops,
+            limits=limits,
+            stands_for=f"machine code for {self.name} ({self.arch}) executed on this machine's CPU: counters are exact, times not measured",
+        )
+
+
+@functools.cache
+def read_gpus() -> dict[str, Gpu]:
+    """All GPUs of `gpus.json` by id."""
+    table = json.loads((Path(__file__).parent / "gpus.json").read_text(encoding="utf-8"))
+    return {name: Gpu(id=name, **figures) for name, figures in table.items()}
+
+
+def theoretical_occupancy(gpu: Gpu, *, registers: int, threads: int, shared_bytes: int) -> float:
+    """Resident warps over the most that a multiprocessor holds, 0 to 1, as NVIDIA's cuda_occupancy.h computes it.
+
+    `registers` a thread, `threads` a block, `shared_bytes` a block (static and dynamic).
+    """
+    warps = -(-threads // WARP_LANES)
+    limits = [gpu.max_blocks_per_multiprocessor, gpu.max_warps_per_multiprocessor // warps]
+    if registers:
+        per_warp = _round_up(registers * WARP_LANES, REGISTER_GRANULARITY)
+        per_partition = gpu.registers_per_multiprocessor // SUB_PARTITIONS // per_warp
+        limits.append(per_partition * SUB_PARTITIONS // warps)
+    shared = _round_up(shared_bytes + gpu.reserved_shared_bytes_per_block, gpu.shared_granularity_bytes)
+    if shared:
+        limits.append(gpu.shared_bytes_per_multiprocessor // shared)
+    return min(limits) * warps / gpu.max_warps_per_multiprocessor
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple

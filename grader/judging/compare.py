@@ -1,0 +1,226 @@
+"""Compares the outputs of one correctness case with the oracle's, and maps where they differ.
+
+Whole arrays are never walked element by element in Python: 8192 x 8192 takes about a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from grader.errors import WorkerError
+from grader.judging.diagnose import diagnose
+from grader.records import CaseResult, DeviceBuffer, Mismatch, Role
+from grader.spec.model import Case, Tolerance
+
+Arrays = dict[str, np.ndarray]
+Mask = NDArray[np.bool_]
+
+POISON_WORD = 0x7FC0DEAD
+"""The 4-byte pattern that outputs and scratch hold before a launch: a quiet NaN with a payload that no kernel makes."""
+
+RIGHT, SOME_WRONG, ALL_WRONG, NEVER_WRITTEN = "·", "▒", "█", "?"
+"""The glyphs of `Mismatch.picture`."""
+
+PICTURE_ROWS, PICTURE_COLUMNS = 8, 16
+
+_CHUNK = 1 << 17
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one output compares: masks of the output's shape, and the largest finite |got - expected|.
+
+    `worst_error` is infinite when nothing finite was written. `unwritten` marks wrong elements that still hold the poison.
+    """
+
+    wrong: Mask
+    unwritten: Mask
+    worst_error: float
+
+    @property
+    def wrong_elements(self) -> int:
+        """Number of wrong elements, those that were never written among them."""
+        return int(np.count_nonzero(self.wrong))
+
+
+def poison(shape: Sequence[int], dtype: DTypeLike) -> np.ndarray:
+    """An array of `shape` and `dtype` whose bytes repeat POISON_WORD, little end first."""
+    kind = np.dtype(dtype)
+    size_bytes = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
+    words = np.full(-(-size_bytes // 4), POISON_WORD, dtype="<u4")
+    return words.view(np.uint8)[:size_bytes].view(kind).reshape(tuple(shape))
+
+
+def judge_case(
+    case: Case,
+    buffers: Sequence[DeviceBuffer],
+    expected: Arrays,
+    got: Arrays,
+    tolerance: Tolerance,
+    *,
+    modified_inputs: Sequence[str] = (),
+) -> CaseResult:
+    """Judge one case by every output among `buffers`; the first wrong one is described.
+
+    `expected` and `got` hold the outputs by name, of equal shapes. A NaN or Inf where the expected value is finite is wrong,
+    and so is a buffer in `modified_inputs`. Raises WorkerError when an output is missing from `got`.
+    """
+    worst_error = 0.0
+    for buffer in buffers:
+        if buffer.role is not Role.OUTPUT:
+            continue
+        if buffer.name not in got or got[buffer.name].shape != expected[buffer.name].shape:
+            raise WorkerError(f"the device did not return the contents of the output {buffer.name!r}")
+        want, have = np.ascontiguousarray(expected[buffer.name]), np.ascontiguousarray(got[buffer.name])
+        comparison = compare(want, have, tolerance)
+        if comparison.wrong_elements:
+            return _wrong_case(case, buffer.name, want, have, comparison, tolerance)
+        worst_error = max(worst_error, comparison.worst_error)
+    if modified_inputs:
+        names = " and ".join(f"`{name}`" for name in modified_inputs)
+        return _case_result(case, passed=False, message=f"the kernel wrote to its input {names}", worst_error=worst_error)
+    return _case_result(case, passed=True, message="right", worst_error=worst_error)
+
+
+def compare(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> Comparison:
+    """Compare two C-contiguous arrays of one shape; `expected` may be of a wider dtype (the oracle's float64)."""
+    if tolerance.exact and expected.dtype == got.dtype and np.array_equal(expected, got):
+        nothing = np.zeros(got.shape, dtype=np.bool_)
+        return Comparison(nothing, nothing, 0.0)
+    wrong, worst_error = _find_wrong(expected.reshape(-1), got.reshape(-1), tolerance)
+    unwritten = _holds_poison(got.reshape(-1)) & wrong if wrong.any() else np.zeros_like(wrong)
+    return Comparison(wrong.reshape(got.shape), unwritten.reshape(got.shape), worst_error)
+
+
+def draw_picture(comparison: Comparison) -> tuple[str, ...]:
+    """A map of the output as a matrix (its last axis across): at most 8 x 16 cells, one glyph each.
+
+    All cells stand for equally many rows and columns, except the last ones.
+    """
+    wrong = _as_matrix(comparison.wrong)
+    rows, columns = wrong.shape
+    height, width = -(-rows // PICTURE_ROWS), -(-columns // PICTURE_COLUMNS)
+    ones = np.ones((1, columns), dtype=np.bool_)
+    return tuple(
+        "".join(
+            _glyph(int(bad), int(empty), int(size))
+            for bad, empty, size in zip(
+                _count_cells(wrong[top : top + height], width),
+                _count_cells(_as_matrix(comparison.unwritten)[top : top + height], width),
+                _count_cells(ones, width) * min(height, rows - top),
+                strict=True,
+            )
+        )
+        for top in range(0, rows, height)
+    )
+
+
+def _find_wrong(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> tuple[Mask, float]:
+    """The mask of wrong elements of two flat arrays and the worst finite error, in pieces that stay in the cache."""
+    wrong = np.empty(got.shape, dtype=np.bool_)
+    worst = 0.0
+    finite_elements = 0
+    with np.errstate(invalid="ignore", over="ignore"):
+        for start in range(0, got.size, _CHUNK):
+            piece = slice(start, start + _CHUNK)
+            # Exact means equal in the output's own type: the oracle's float64 is rounded to it once.
+            want = (expected[piece].astype(got.dtype) if tolerance.exact else expected[piece]).astype(np.float64)
+            have = got[piece].astype(np.float64)
+            error = np.abs(have - want)
+            right = error <= tolerance.absolute + tolerance.relative * np.abs(want)
+            finite = np.isfinite(error)
+            finite_count = int(np.count_nonzero(finite))
+            if finite_count < error.size:
+                right = np.where(np.isfinite(want), right & finite, (have == want) | (np.isnan(have) & np.isnan(want)))
+                error = error[finite]
+            if finite_count:
+                worst = max(worst, float(error.max()))
+            finite_elements += finite_count
+            np.logical_not(right, out=wrong[piece])
+    return wrong, worst if finite_elements or not got.size else float("inf")
+
+
+def _holds_poison(got: np.ndarray) -> Mask:
+    if got.dtype.itemsize == 4:
+        return np.asarray(got.view(np.uint32) == POISON_WORD)
+    pattern = poison(got.shape, got.dtype).view(np.uint8)
+    same = got.view(np.uint8) == pattern
+    return np.asarray(same.reshape(got.size, -1).all(axis=1))
+
+
+def _wrong_case(
+    case: Case, buffer: str, expected: np.ndarray, got: np.ndarray, comparison: Comparison, tolerance: Tolerance
+) -> CaseResult:
+    first = int(np.argmax(comparison.wrong))
+    mismatch = Mismatch(
+        buffer=buffer,
+        index=tuple(int(i) for i in np.unravel_index(first, got.shape)),
+        expected=float(expected.reshape(-1)[first]),
+        got=float(got.reshape(-1)[first]),
+        wrong_elements=comparison.wrong_elements,
+        total_elements=got.size,
+        worst_error=comparison.worst_error,
+        picture=draw_picture(comparison),
+    )
+    never_written = int(np.count_nonzero(comparison.unwritten))
+    where = diagnose(
+        _as_matrix(expected), _as_matrix(got), wrong=_as_matrix(comparison.wrong), unwritten=_as_matrix(comparison.unwritten),
+        absolute=tolerance.absolute, relative=tolerance.relative,
+    )  # fmt: skip
+    message = "; ".join(part for part in (_count_wrong(mismatch, never_written, hidden=case.hidden), where) if part)
+    return _case_result(case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch)
+
+
+def _count_wrong(mismatch: Mismatch, never_written: int, *, hidden: bool) -> str:
+    """How much is wrong, in words; of a hidden case only as a share, because totals give its sizes away."""
+    wrong, total = mismatch.wrong_elements, mismatch.total_elements
+    if never_written == total:
+        return f"`{mismatch.buffer}` was never written"
+    if hidden:
+        text = f"{_share(wrong, total)} of the elements of `{mismatch.buffer}` are wrong"
+        return f"{text} ({_share(never_written, total)} were never written)" if never_written else text
+    if never_written == wrong:
+        return f"{wrong:,} of {total:,} elements of `{mismatch.buffer}` were never written"
+    if wrong == total:
+        text = f"every element of `{mismatch.buffer}` is wrong"
+    else:
+        text = f"{wrong:,} of {total:,} elements of `{mismatch.buffer}` are wrong"
+    return f"{text} ({never_written:,} were never written)" if never_written else text
+
+
+def _share(part: int, whole: int) -> str:
+    percent = 100 * part / whole
+    return "all" if part == whole else "under 1 %" if percent < 1 else f"{int(percent)} %"
+
+
+def _case_result(
+    case: Case, *, passed: bool, message: str, worst_error: float | None = None, mismatch: Mismatch | None = None
+) -> CaseResult:
+    return CaseResult(
+        name=case.name, hidden=case.hidden, sizes=dict(case.sizes), passed=passed, message=message,
+        worst_error=worst_error, mismatch=mismatch,
+    )  # fmt: skip
+
+
+def _as_matrix(array: np.ndarray) -> np.ndarray:
+    """Any array as rows and columns: a vector is one row, leading axes become rows."""
+    columns = array.shape[-1] if array.ndim else 1
+    return array.reshape(-1, max(1, columns)) if array.size else array.reshape(0, max(1, columns))
+
+
+def _count_cells(band: np.ndarray, width: int) -> np.ndarray:
+    """Number of true elements in each cell of `width` columns of a band of rows."""
+    per_column = np.add.reduce(band.view(np.uint8), axis=0, dtype=np.uint32)
+    return np.asarray(np.add.reduceat(per_column, np.arange(0, band.shape[1], width), dtype=np.int64))
+
+
+def _glyph(wrong: int, unwritten: int, size: int) -> str:
+    if not wrong:
+        return RIGHT
+    if 2 * unwritten > wrong:
+        return NEVER_WRITTEN
+    return ALL_WRONG if wrong == size else SOME_WRONG

@@ -1,0 +1,206 @@
+"""What a student reads under the table: for each check that lost points, one sentence of what the counters show and one of
+what to try. Both are tables by metric; the author's own hint, where a spec has one, takes the place of the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from grader.judging.source import find_shared_names, quote_access
+from grader.records import CaseResult, CheckResult, CheckStatus, Counters, Failure, FindingKind, SourceLine, Submission
+from grader.spec.model import Exercise
+
+_LOST_POINTS = (CheckStatus.FAILED, CheckStatus.PARTIAL)
+_POOR_EFFICIENCY = 0.5
+"""Below this, an access pattern is named as the reason for a slow kernel."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a hint may draw on: the cases, the counted source lines, and the names of the shared arrays."""
+
+    cases: tuple[CaseResult, ...]
+    lines: tuple[SourceLine, ...]
+    shared_names: frozenset[str]
+
+
+def hint_at_misses(
+    checks: Sequence[CheckResult],
+    exercise: Exercise,
+    cases: Sequence[CaseResult],
+    lines: Sequence[SourceLine],
+    submission: Submission,
+) -> tuple[CheckResult, ...]:
+    """The checks, those that lost points with their hints."""
+    numbered = tuple(line for line in lines if line.line is not None)
+    evidence = Evidence(tuple(cases), numbered, find_shared_names(submission.text))
+    own_words = {spec.name: spec.hint for spec in exercise.checks}
+    return tuple(
+        replace(check, hint=_write_hint(check.metric, own_words.get(check.name, ""), evidence))
+        if check.status in _LOST_POINTS
+        else check
+        for check in checks
+    )
+
+
+def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[CheckResult, ...]:
+    """The checks, the failed one (`correctness`) with what ended the run and what to try."""
+    hint = " ".join(part for part in (failure.message, advise(failure)) if part)
+    return tuple(replace(check, hint=hint) if check.status is CheckStatus.FAILED else check for check in checks)
+
+
+def advise(failure: Failure) -> str:
+    """What to try after a failure: its own advice, else that of its first finding's kind, else nothing."""
+    kinds = [finding.kind for finding in failure.findings]
+    return failure.advice or (_TRY_FINDING[kinds[0]] if kinds else "")
+
+
+def _write_hint(metric: str, own_words: str, evidence: Evidence) -> str:
+    shown = _SHOW[metric](evidence) if metric in _SHOW else ""
+    sentence = f"{shown}." if shown and not shown.endswith((".", "?", "!")) else shown
+    return " ".join(part for part in (sentence, own_words or _TRY.get(metric, "")) if part)
+
+
+# --- what the counters show ------------------------------------------------------------------------------------
+
+
+def _wrong_case(evidence: Evidence) -> str:
+    wrong = [case for case in evidence.cases if not case.passed]
+    if not wrong:
+        return ""
+    case = next((case for case in wrong if not case.hidden), wrong[0])
+    return f"case {case.name}: {case.message}"
+
+
+def _bank_conflicts(evidence: Evidence) -> str:
+    line = _worst(evidence, lambda c: c.shared_wavefronts_excessive)
+    if line is None:
+        return ""
+    c = line.counters
+    loads, stores = c.shared_load_instructions, c.shared_store_instructions
+    per_load = c.shared_load_wavefronts / loads if loads else 0.0
+    per_store = c.shared_store_wavefronts / stores if stores else 0.0
+    stored = per_store > per_load
+    access = quote_access(line.text, shared=True, stored=stored, shared_names=evidence.shared_names)
+    takes, ideal = max(per_load, per_store), c.shared_wavefronts_ideal / (loads + stores)
+    return f"line {line.line}: {access} takes {_average(takes, 'wavefront')} where {_number(ideal)} would do"
+
+
+def _store_efficiency(evidence: Evidence) -> str:
+    line = _worst(evidence, lambda c: 32 * c.global_store_sectors - c.global_store_bytes)
+    if line is None:
+        return ""
+    c = line.counters
+    counts = (c.global_store_requests, c.global_store_sectors, c.global_store_sectors_ideal, c.global_store_bytes)
+    return _sectors(line, evidence, counts, stored=True)
+
+
+def _load_efficiency(evidence: Evidence) -> str:
+    line = _worst(evidence, lambda c: 32 * c.global_load_sectors - c.global_load_bytes)
+    if line is None:
+        return ""
+    c = line.counters
+    counts = (c.global_load_requests, c.global_load_sectors, c.global_load_sectors_ideal, c.global_load_bytes)
+    return _sectors(line, evidence, counts, stored=False)
+
+
+def _sectors(line: SourceLine, evidence: Evidence, counts: tuple[int, int, int, int], *, stored: bool) -> str:
+    requests, sectors, ideal, useful_bytes = counts
+    access = quote_access(line.text, shared=False, stored=stored, shared_names=evidence.shared_names)
+    if sectors <= ideal:
+        # A broadcast, say: its sectors cannot be fewer, but most of their bytes go unused.
+        return f"line {line.line}: {access} uses {100 * useful_bytes / (32 * sectors):.3g} % of the bytes that it moves"
+    return (
+        f"line {line.line}: {access} moves {_average(sectors / requests, 'sector')} a request"
+        f" where {_number(ideal / requests)} would do"
+    )
+
+
+def _most_sectors(evidence: Evidence, *, stored: bool) -> str:
+    def count(c: Counters) -> int:
+        return c.global_store_sectors if stored else c.global_load_sectors
+
+    line = _worst(evidence, count)
+    if line is None:
+        return ""
+    access = quote_access(line.text, shared=False, stored=stored, shared_names=evidence.shared_names)
+    share = count(line.counters) / sum(count(other.counters) for other in evidence.lines)
+    return f"line {line.line}: {access} moves {count(line.counters):,} sectors, {100 * share:.0f} % of all"
+
+
+def _most_instructions(evidence: Evidence) -> str:
+    line = _worst(evidence, lambda c: c.instructions_executed)
+    if line is None:
+        return ""
+    share = line.counters.instructions_executed / sum(other.counters.instructions_executed for other in evidence.lines)
+    return f"line {line.line}: `{line.text}` takes {100 * share:.0f} % of all executed instructions"
+
+
+def _slow(evidence: Evidence) -> str:
+    """Why a kernel may be slow: conflicts first, then poor stores, then poor loads."""
+    total = sum((line.counters for line in evidence.lines), Counters())
+    if total.shared_wavefronts_excessive:
+        return _bank_conflicts(evidence)
+    if (total.global_store_efficiency or 1.0) < _POOR_EFFICIENCY:
+        return _store_efficiency(evidence)
+    return _load_efficiency(evidence) if (total.global_load_efficiency or 1.0) < _POOR_EFFICIENCY else ""
+
+
+def _worst(evidence: Evidence, waste: Callable[[Counters], int]) -> SourceLine | None:
+    """The line that wastes most, None when none wastes anything."""
+    worst = max(evidence.lines, key=lambda line: waste(line.counters), default=None)
+    return worst if worst is not None and waste(worst.counters) > 0 else None
+
+
+def _average(value: float, noun: str) -> str:
+    """`32 wavefronts`, `31.9 wavefronts on average`."""
+    plural = "" if value == 1 else "s"
+    return f"{_number(value)} {noun}{plural}" + ("" if value == int(value) else " on average")
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+_SHOW: Mapping[str, Callable[[Evidence], str]] = {
+    "correctness": _wrong_case,
+    "shared_bank_conflicts": _bank_conflicts,
+    "shared_wavefronts": _bank_conflicts,
+    "global_store_efficiency": _store_efficiency,
+    "global_load_efficiency": _load_efficiency,
+    "global_store_sectors": lambda evidence: _most_sectors(evidence, stored=True),
+    "global_load_sectors": lambda evidence: _most_sectors(evidence, stored=False),
+    "instructions_executed": _most_instructions,
+    **dict.fromkeys(("time_ms", "speedup_over_naive", "bandwidth_gbps", "bandwidth_fraction", "gflops", "compute_fraction"), _slow),
+}
+
+# --- what to try -----------------------------------------------------------------------------------------------
+
+_FASTER = "Let each thread move or compute several elements, so that more of them are in flight at a time."
+
+_TRY: Mapping[str, str] = {
+    "correctness": "Work the index arithmetic of the first wrong element through by hand, for the block and thread that write it.",
+    "shared_bank_conflicts": "Make the 32 lanes of a warp fall into 32 banks (bank = word index mod 32): pad the rows of the tile by"
+    " one element, or swizzle the column.",
+    "shared_wavefronts": "Read shared memory less often: keep what a thread uses again in registers, or read several elements at once.",
+    "global_store_efficiency": "Let consecutive threads (threadIdx.x) write consecutive addresses; a shared tile can turn the data first.",
+    "global_load_efficiency": "Let consecutive threads (threadIdx.x) read consecutive addresses.",
+    "global_store_sectors": "Write each element once, and let consecutive threads (threadIdx.x) write consecutive addresses.",
+    "global_load_sectors": "Load what several threads of a block need once into a shared tile, and let them read it there.",
+    "instructions_executed": "Take index arithmetic that does not change out of the loop, and unroll it.",
+    "occupancy": "Use fewer registers a thread or less shared memory a block, or another block size, so that more warps are resident.",
+    **dict.fromkeys(("time_ms", "speedup_over_naive", "bandwidth_gbps", "bandwidth_fraction", "gflops", "compute_fraction"), _FASTER),
+}
+
+_TRY_FINDING: Mapping[FindingKind, str] = {
+    FindingKind.OUT_OF_BOUNDS: "Guard the access with the matrix's sizes (`if (x < cols && y < rows)`), and check which of the two"
+    " belongs to which index.",
+    FindingKind.MISALIGNED: "A float2 or float4 access needs an address that is a multiple of 8 or 16 bytes: check the row length and"
+    " the column that it starts at.",
+    FindingKind.BARRIER_DIVERGENCE: "Move __syncthreads() out of the branch or the loop that some threads of the block leave early.",
+    FindingKind.INSTRUCTION_LIMIT: "Check that every loop ends: does its counter move towards its bound for all sizes, 1 x 1 too?",
+    FindingKind.WALL_LIMIT: "Check that every loop ends, and that no thread waits for another one that never comes.",
+    FindingKind.TRAP: "The kernel ended itself (assert, __trap): check the condition at that line.",
+    FindingKind.INPUT_MODIFIED: "Write to the output or to a scratch buffer only: the inputs belong to the grader.",
+}

@@ -1,0 +1,164 @@
+"""Makes the score of one submission from what its run gave, or from the failure that ended it.
+
+Bonus checks add their points on top: a score never exceeds `max_score` plus the points of the bonus checks, and a bonus
+check that fails spoils nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.judging.checks import judge_checks, judge_failure
+from grader.judging.hints import advise, hint_at_failure, hint_at_misses
+from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
+from grader.records import (
+    CaseResult,
+    CheckResult,
+    CheckStatus,
+    Counters,
+    DeviceInfo,
+    Execution,
+    Failure,
+    LaunchResult,
+    Resources,
+    Score,
+    SourceLine,
+    Status,
+    Submission,
+    Timing,
+)
+from grader.spec.model import Exercise
+
+_NO_SIZES: Mapping[str, int] = {}
+
+
+def make_score(
+    exercise: Exercise,
+    submission: Submission,
+    *,
+    device: DeviceInfo,
+    cases: Sequence[CaseResult],
+    execution: Execution | None,
+    environment: Mapping[str, str],
+    seed: int,
+    timings: Sequence[Timing] = (),
+) -> Score:
+    """The score of a submission that compiled and ran.
+
+    `execution` is the run at the benchmark sizes of the device's kind, None where it was left out because a case is wrong.
+    `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
+    """
+    reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else "the benchmark did not run"
+    sizes = exercise.benchmark.get(device.kind, _NO_SIZES)
+    metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, missing_reason=reason)
+    lines = _source_lines(execution, submission)
+    checks = hint_at_misses(judge_checks(exercise, cases, metrics, device), exercise, cases, lines, submission)
+    judged = _judged(exercise, checks)
+    return Score(
+        exercise=exercise.id,
+        submission_name=submission.name,
+        submission_sha256=submission.sha256,
+        status=_status(judged),
+        message=_summarise(exercise, checks, judged),
+        score=_points(checks),
+        max_score=exercise.max_score,
+        judged_points=sum(check.max_points for check in judged),
+        device=device,
+        checks=checks,
+        metrics=(measure_correctness(cases), *metrics),
+        cases=tuple(cases),
+        timings=tuple(timings),
+        lines=lines,
+        findings=(),
+        resources=tuple(_resources(launch) for launch in execution.launches) if execution else (),
+        environment=dict(environment),
+        seed=seed,
+    )
+
+
+def failed_score(
+    exercise: Exercise,
+    submission: Submission,
+    failure: Failure,
+    *,
+    device: DeviceInfo | None,
+    environment: Mapping[str, str],
+    seed: int,
+    cases: Sequence[CaseResult] = (),
+) -> Score:
+    """The score of a submission that a failure ended: no points, its findings, and the cases that were judged before."""
+    metrics = missing_metrics("the submission did not run to its end", device)
+    checks = hint_at_failure(judge_failure(exercise, failure, metrics, device), failure)
+    return Score(
+        exercise=exercise.id,
+        submission_name=submission.name,
+        submission_sha256=submission.sha256,
+        status=failure.status,
+        message=failure.message,
+        score=0.0,
+        max_score=exercise.max_score,
+        judged_points=sum(check.max_points for check in _judged(exercise, checks)),
+        device=device,
+        checks=checks,
+        metrics=metrics,
+        cases=tuple(cases),
+        timings=(),
+        lines=_finding_lines(failure, submission),
+        findings=failure.findings,
+        resources=(),
+        environment=dict(environment),
+        seed=seed,
+        detail=failure.detail,
+        advice=advise(failure),
+    )
+
+
+def _judged(exercise: Exercise, checks: Sequence[CheckResult]) -> list[CheckResult]:
+    """The checks that count and that this device could judge."""
+    bonus = {spec.name for spec in exercise.checks if spec.bonus}
+    return [check for check in checks if check.name not in bonus and check.status is not CheckStatus.NOT_MEASURED]
+
+
+def _status(judged: Sequence[CheckResult]) -> Status:
+    if not judged:
+        return Status.INCONCLUSIVE
+    return Status.PASSED if all(check.status is CheckStatus.PASSED for check in judged) else Status.FAILED
+
+
+def _points(checks: Sequence[CheckResult]) -> float:
+    return round(sum(check.points for check in checks), 2)
+
+
+def _summarise(exercise: Exercise, checks: Sequence[CheckResult], judged: Sequence[CheckResult]) -> str:
+    possible = sum(check.max_points for check in judged)
+    earned = _points(checks)
+    if possible == exercise.max_score:
+        return f"{earned:g} of {possible:g} points"
+    lost = exercise.max_score - possible
+    return f"{earned:g} of {possible:g} points that this device can judge ({lost:g} of {exercise.max_score:g} were not measured)"
+
+
+def _source_lines(execution: Execution | None, submission: Submission) -> tuple[SourceLine, ...]:
+    """The counters of each source line over all launches, in the file's order; code from headers comes last."""
+    totals: dict[int | None, Counters] = {}
+    for launch in execution.launches if execution else ():
+        for counted in launch.lines:
+            totals[counted.line] = totals.get(counted.line, Counters()) + counted.counters
+    ordered = sorted(totals, key=lambda line: (line is None, line or 0))
+    return tuple(SourceLine(line, submission.line(line) if line else "", totals[line]) for line in ordered)
+
+
+def _finding_lines(failure: Failure, submission: Submission) -> tuple[SourceLine, ...]:
+    """The text of the lines that findings name, without counters: a run that failed counts nothing."""
+    lines = {line for finding in failure.findings for line in (finding.line, finding.other_line) if line}
+    return tuple(SourceLine(line, submission.line(line), Counters()) for line in sorted(lines))
+
+
+def _resources(launch: LaunchResult) -> Resources:
+    return Resources(
+        kernel=launch.kernel,
+        registers=launch.registers,
+        shared_bytes=launch.static_shared_bytes + launch.dynamic_shared_bytes,
+        local_bytes=launch.local_bytes,
+        occupancy=launch.occupancy,
+    )

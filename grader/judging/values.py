@@ -1,0 +1,134 @@
+"""The metrics of a score: from exact counters, timings, the exercise's formulas and the device's peaks.
+
+A metric that could not be had is None with a reason, never a guess and never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.metrics import METRICS
+from grader.records import CaseResult, Counters, DeviceInfo, Execution, LaunchResult, MetricValue, Source, Timing
+from grader.spec.model import Exercise
+
+SUBMISSION_PLAN, NAIVE_PLAN = "submission", "naive"
+"""What `Timing.plan` says of the submission's own plan and of the naive baseline."""
+
+_NO_TIME = "the emulated device does not model time yet: run on a GPU for this figure"
+_TIME_METRICS = (
+    "time_ms", "naive_time_ms", "speedup_over_naive", "bandwidth_gbps", "bandwidth_fraction", "gflops", "compute_fraction",
+)  # fmt: skip
+
+LACKING: Mapping[str, Mapping[str, str]] = {
+    "emulated": {
+        **dict.fromkeys(_TIME_METRICS, _NO_TIME),
+        "dram_bytes": "the emulated device does not model the traffic between L2 and DRAM: run on a GPU for this figure",
+    },
+}
+"""Per device kind, the metrics that it cannot give whatever the submission does, and why."""
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """A value with its source, or None with a reason."""
+
+    value: float | None
+    source: Source | None = None
+    reason: str | None = None
+
+
+def collect_metrics(
+    execution: Execution | None,
+    benchmark_sizes: Mapping[str, int],
+    exercise: Exercise,
+    device: DeviceInfo,
+    *,
+    timings: Sequence[Timing] = (),
+    missing_reason: str = "the benchmark did not run",
+) -> tuple[MetricValue, ...]:
+    """Every metric of METRICS except `correctness`, in that order, at the benchmark sizes.
+
+    Counters are sums over the launches of the plan. `missing_reason` is given for what a run that did not happen, or
+    did not reach its end, would have told.
+    """
+    ran = execution is not None and execution.failure is None and bool(execution.launches)
+    counted = _count(execution.launches) if execution is not None and ran else {}
+    timed = _time(timings, benchmark_sizes, exercise, device) if timings else {}
+    lacking = LACKING.get(device.kind, {})
+    fallback = "it was not timed" if ran else missing_reason
+
+    def find(name: str) -> _Figures:
+        return timed.get(name) or counted.get(name) or _Figures(None, reason=lacking.get(name, fallback))
+
+    return tuple(_metric(name, find(name)) for name in METRICS if name != "correctness")
+
+
+def measure_correctness(cases: Sequence[CaseResult]) -> MetricValue:
+    """The fraction of the cases that passed; None when none ran."""
+    if not cases:
+        return _metric("correctness", _Figures(None, reason="no case ran"))
+    return _metric("correctness", _Figures(sum(case.passed for case in cases) / len(cases), Source.COUNTED))
+
+
+def missing_metrics(reason: str, device: DeviceInfo | None) -> tuple[MetricValue, ...]:
+    """Every metric, `correctness` too, as None: for a submission that did not run."""
+    lacking = LACKING.get(device.kind, {}) if device else {}
+    return tuple(_metric(name, _Figures(None, reason=lacking.get(name, reason))) for name in METRICS)
+
+
+def _metric(name: str, figures: _Figures) -> MetricValue:
+    return MetricValue(name, figures.value, METRICS[name].unit, figures.source, figures.reason)
+
+
+# --- counted -------------------------------------------------------------------------------------------------
+
+_COUNTED: Mapping[str, Callable[[Counters], float | None]] = {
+    "shared_bank_conflicts": lambda c: c.shared_wavefronts_excessive,
+    "global_load_efficiency": lambda c: c.global_load_efficiency,
+    "global_store_efficiency": lambda c: c.global_store_efficiency,
+    "instructions_executed": lambda c: c.instructions_executed,
+    "shared_wavefronts": lambda c: c.shared_wavefronts,
+    "shared_wavefronts_ideal": lambda c: c.shared_wavefronts_ideal,
+    "global_load_sectors": lambda c: c.global_load_sectors,
+    "global_store_sectors": lambda c: c.global_store_sectors,
+}
+
+_UNDEFINED = {
+    "global_load_efficiency": "the launches load nothing from global memory",
+    "global_store_efficiency": "the launches store nothing to global memory",
+}
+
+
+def _count(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
+    total = sum((launch.counters for launch in launches), Counters())
+    values = {name: read(total) for name, read in _COUNTED.items()}
+    # A plan is as occupied as its least occupied launch.
+    values["occupancy"] = min(launch.occupancy for launch in launches)
+    return {
+        name: _Figures(value, Source.COUNTED) if value is not None else _Figures(None, reason=_UNDEFINED[name])
+        for name, value in values.items()
+    }
+
+
+# --- timed ---------------------------------------------------------------------------------------------------
+
+
+def _time(timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo) -> dict[str, _Figures]:
+    medians = {timing.plan: timing.median_ms for timing in timings}
+    time_ms, naive_ms = medians.get(SUBMISSION_PLAN), medians.get(NAIVE_PLAN)
+    source = Source.MODELLED if device.kind == "emulated" else Source.MEASURED
+    values: dict[str, float | None] = {"time_ms": time_ms, "naive_time_ms": naive_ms}
+    reasons: dict[str, str] = {}
+    if time_ms is not None:
+        bandwidth_gbps = exercise.useful_bytes.evaluate(sizes) / time_ms / 1e6
+        values |= {"bandwidth_gbps": bandwidth_gbps, "bandwidth_fraction": bandwidth_gbps / device.peak_bandwidth_gbps}
+        if naive_ms is not None:
+            values["speedup_over_naive"] = naive_ms / time_ms
+        if exercise.useful_flops is not None:
+            gflops = exercise.useful_flops.evaluate(sizes) / time_ms / 1e6
+            values |= {"gflops": gflops, "compute_fraction": gflops / (1000 * device.peak_fp32_tflops)}
+        else:
+            reasons |= dict.fromkeys(("gflops", "compute_fraction"), "the exercise counts no floating-point operations")
+    found = {name: _Figures(value, source) for name, value in values.items() if value is not None}
+    return found | {name: _Figures(None, reason=reason) for name, reason in reasons.items()}

@@ -1,0 +1,1 @@
+"""A score as words for a person and as JSON for a machine."""

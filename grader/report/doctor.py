@@ -1,0 +1,64 @@
+"""Shows what `grade doctor` found: one row for each part, then how to mend what is lacking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.report.text import clean_line, fold_to_ascii
+
+
+class Condition(StrEnum):
+    """How a part is: `absent` parts are optional, `missing` ones are needed by the emulated device."""
+
+    FOUND = "found"
+    ABSENT = "absent"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A program, package, file or right that the grader uses. `costs` and `mend` are empty where it was found."""
+
+    name: str
+    condition: Condition
+    what: str
+    costs: str = ""
+    mend: str = ""
+
+
+_GLYPHS = {Condition.FOUND: "✓", Condition.ABSENT: "–", Condition.MISSING: "✗"}
+_STYLES = {Condition.FOUND: "green", Condition.ABSENT: "yellow", Condition.MISSING: "red"}
+
+
+def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
+    """Print the parts, what each lack costs and how to mend it, and whether this machine can grade."""
+    fold = clean_line if console.encoding.lower().startswith("utf") else lambda line: fold_to_ascii(clean_line(line))
+    console.print(_table(parts, fold))
+    for part in parts:
+        if part.condition is not Condition.FOUND:
+            console.print()
+            console.print(Text(fold(f"{_GLYPHS[part.condition]} {part.name}: {part.costs}"), style=_STYLES[part.condition]))
+            console.print(Text(fold(part.mend)))
+    console.print()
+    missing = [part.name for part in parts if part.condition is Condition.MISSING]
+    if missing:
+        console.print(Text(fold(f"The emulated device cannot work here. Missing: {', '.join(missing)}."), style="bold red"))
+    else:
+        console.print(Text("The emulated device can work here.", style="bold green"))
+
+
+def _table(parts: Sequence[Part], fold: Callable[[str], str]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for part in parts:
+        style = _STYLES[part.condition]
+        table.add_row(Text(fold(_GLYPHS[part.condition]), style=style), Text(part.name, style="bold"), Text(fold(part.what)))
+    return table

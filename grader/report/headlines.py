@@ -1,0 +1,52 @@
+"""The lines that a handout promises: `✓ Bank conflicts: PASSED (count == 0)`. Plain text, for any kind of report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.metrics import METRICS, format_value
+from grader.records import CheckResult, CheckStatus
+
+GLYPHS: Mapping[CheckStatus, str] = {
+    CheckStatus.PASSED: "✓",
+    CheckStatus.PARTIAL: "~",
+    CheckStatus.FAILED: "✗",
+    CheckStatus.SKIPPED: "–",
+    CheckStatus.NOT_MEASURED: "–",
+}
+
+WORDS: Mapping[CheckStatus, str] = {
+    CheckStatus.PASSED: "passed",
+    CheckStatus.PARTIAL: "partial",
+    CheckStatus.FAILED: "failed",
+    CheckStatus.SKIPPED: "skipped",
+    CheckStatus.NOT_MEASURED: "not measured",
+}
+
+_JUDGED = (CheckStatus.PASSED, CheckStatus.PARTIAL, CheckStatus.FAILED)
+_OF_PEAK = ("bandwidth_fraction", "compute_fraction")
+
+
+def format_headlines(checks: Sequence[CheckResult]) -> tuple[tuple[CheckStatus, str], ...]:
+    """A line for every check that has a headline, with the status that gives its colour."""
+    return tuple((check.status, format_headline(check)) for check in checks if check.headline)
+
+
+def format_headline(check: CheckResult) -> str:
+    """One line: glyph, label, verdict, and in parentheses the figure or the reason."""
+    figure = _format_figure(check)
+    return f"{GLYPHS[check.status]} {check.headline or check.title}: {WORDS[check.status].upper()}" + (f" ({figure})" if figure else "")
+
+
+def _format_figure(check: CheckResult) -> str:
+    if check.status not in _JUDGED:
+        return check.message
+    if check.metric == "correctness":
+        return "" if check.status is CheckStatus.PASSED else check.message
+    if check.value is None:
+        return ""
+    noun, value = METRICS[check.metric].noun, format_value(check.metric, check.value)
+    if check.metric in _OF_PEAK:
+        return f"{noun} {value} of peak"
+    # Counts read as in C: the handout asks for `count == 0`.
+    return f"{noun} == {value}" if noun == "count" else f"{noun} {value}"

@@ -1,0 +1,110 @@
+"""The score as JSON, in the form that `schemas/score.schema.json` describes.
+
+JSON knows no NaN and no infinity: a figure that is not finite becomes the string "NaN", "Infinity" or "-Infinity".
+The sizes of hidden cases are left out; who knows the seed can draw them again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import secrets
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.errors import UsageError
+from grader.records import CaseResult, Score
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def format_score(score: Score) -> str:
+    """The score as indented JSON text of ASCII characters, with a newline at its end."""
+    return json.dumps(_plain_score(score), indent=2, allow_nan=False) + "\n"
+
+
+def write_score(score: Score, path: Path) -> None:
+    """Write the score's JSON so that a reader sees the old file or the whole new one, never a part.
+
+    What is no regular file (`/dev/stdout`, a pipe) is written to as it is. Raises UsageError when the path cannot be written.
+    """
+    text = format_score(score)
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="ascii")
+        else:
+            _replace_file(path.resolve(), text)
+    except OSError as error:
+        raise UsageError(f"cannot write the score to {path}: {error.strerror}", "Give --json a file in a folder that exists.") from error
+
+
+def _replace_file(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("x", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _plain_score(score: Score) -> dict[str, object]:
+    return {
+        "schema_version": score.schema_version,
+        "exercise": score.exercise,
+        "submission": {"name": score.submission_name, "sha256": score.submission_sha256},
+        "status": score.status.value,
+        "message": score.message,
+        "detail": score.detail,
+        "advice": score.advice,
+        "score": score.score,
+        "max_score": score.max_score,
+        "judged_points": score.judged_points,
+        "device": _plain(score.device),
+        "checks": _plain(score.checks),
+        "metrics": {
+            metric.name: {
+                "value": _plain(metric.value),
+                "unit": metric.unit,
+                "source": _plain(metric.source),
+                "reason": metric.reason,
+            }
+            for metric in score.metrics
+        },
+        "cases": [_plain_case(case) for case in score.cases],
+        "timings": _plain(score.timings),
+        "lines": _plain(score.lines),
+        "findings": _plain(score.findings),
+        "resources": _plain(score.resources),
+        "environment": score.environment,
+        "seed": score.seed,
+    }
+
+
+def _plain_case(case: CaseResult) -> dict[str, object]:
+    return _plain_fields(case) | {"sizes": None if case.hidden else case.sizes}
+
+
+def _plain_fields(record: DataclassInstance) -> dict[str, object]:
+    return {field.name: _plain(getattr(record, field.name)) for field in dataclasses.fields(record)}
+
+
+def _plain(value: object) -> object:
+    """A record, or anything in one, as what JSON holds. A NamedTuple (Dim3) becomes a list."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _plain_fields(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value

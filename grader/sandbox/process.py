@@ -1,0 +1,126 @@
+"""Runs one tool (nvcc, nvdisasm, c++filt) in a process group of its own, under limits."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import selectors
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from grader.errors import ToolMissing
+from grader.records import Completed, ToolLimits
+
+_READ_BYTES = 1 << 16
+_POLL_SECONDS = 0.05
+_POLL_SECONDS_AFTER_OUTPUT = 0.001
+
+# The shell sets the limits on itself and becomes the tool: no Python code runs between fork and exec
+# (preexec_fn can deadlock where other threads live), and no child is born before the limits hold.
+# Processes are not counted: RLIMIT_NPROC counts all of the user's, and a compiler runs no student code.
+_WITH_LIMITS = 'ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -v "$3" && shift 3 && exec "$@"'
+
+
+def run_tool(
+    argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits | None = None, env: dict[str, str] | None = None
+) -> Completed:
+    """Run `argv` to its end or to a limit; whatever its process group still holds then is killed.
+
+    The tool sees no standard input and only PATH, LANG, HOME and TMPDIR (both a private folder, removed
+    afterwards) beside `env`. Memory, written files and processor time are limited per process by the kernel, which
+    shows as the tool's own failure; wall time and output set `Completed.limit`. A negative `returncode`
+    is the signal that ended the tool. Output that is not UTF-8 is replaced.
+    Raises ToolMissing where there is no such program.
+    """
+    limits = limits or ToolLimits()
+    with tempfile.TemporaryDirectory(prefix="grader-") as private:
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "HOME": private, "TMPDIR": private} | (env or {})
+        program = shutil.which(argv[0], path=environment["PATH"])
+        if program is None:
+            raise ToolMissing(f"There is no program {argv[0]}.", "`grade doctor` tells how to get what is missing.")
+        command = ["/bin/sh", "-c", _WITH_LIMITS, "run_tool", *_limit_arguments(limits), program, *argv[1:]]
+        process = subprocess.Popen(
+            command,
+            cwd=cwd or private,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        return _follow(process, limits)
+
+
+def _limit_arguments(limits: ToolLimits) -> list[str]:
+    """What the shell's ulimit takes: seconds, blocks of 512 bytes, KiB; never more than this process may have itself."""
+    wanted = (
+        (resource.RLIMIT_CPU, math.ceil(limits.wall_seconds) + 1, 1),
+        (resource.RLIMIT_FSIZE, limits.file_bytes, 512),
+        (resource.RLIMIT_AS, limits.memory_bytes, 1024),
+    )
+    return [str(_capped(kind, value) // unit) for kind, value, unit in wanted]
+
+
+def _capped(kind: int, value: int) -> int:
+    hard = resource.getrlimit(kind)[1]
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _follow(process: subprocess.Popen[bytes], limits: ToolLimits) -> Completed:
+    """Read both pipes until the tool ends or breaks a limit, then kill what is left of its group."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        received, limit = _read(process, process.stdout, process.stderr, limits)
+    finally:
+        _kill_group(process.pid)
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+    stdout, stderr = (bytes(part).decode("utf-8", "replace") for part in received)
+    return Completed(process.returncode, stdout, stderr, limit)
+
+
+def _read(
+    process: subprocess.Popen[bytes], stdout: IO[bytes], stderr: IO[bytes], limits: ToolLimits
+) -> tuple[tuple[bytearray, bytearray], str | None]:
+    received = (bytearray(), bytearray())
+    deadline = time.monotonic() + limits.wall_seconds
+    with selectors.DefaultSelector() as selector:
+        selector.register(stdout, selectors.EVENT_READ, received[0])
+        selector.register(stderr, selectors.EVENT_READ, received[1])
+        while selector.get_map() or not _has_ended(process.pid):
+            if time.monotonic() >= deadline:
+                return received, "time"
+            ready = selector.select(_POLL_SECONDS if selector.get_map() else _POLL_SECONDS_AFTER_OUTPUT)
+            for key, _ in ready:
+                chunk = os.read(key.fd, _READ_BYTES)
+                key.data.extend(chunk)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                if len(key.data) > limits.output_bytes:
+                    del key.data[limits.output_bytes :]
+                    return received, "output"
+            # A child that outlives the tool holds the pipes open: the tool's end is the end.
+            if not ready and _has_ended(process.pid):
+                break
+    return received, None
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether the child has ended; it stays a zombie, so that its group's number cannot be given to others."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _kill_group(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return

@@ -1,0 +1,114 @@
+"""The child process that runs a submission's machine code: `python -m grader.sandbox.worker FD DEVICE`.
+
+It makes the device, then answers requests over the socket FD until the other end closes. It never sees the seed,
+an expected output or a verdict. What it prints is kept for diagnosis and never parsed.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import math
+import os
+import resource
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+
+from grader.devices.base import Arrays, Device
+from grader.errors import GraderError, WorkerError
+from grader.records import Progress
+from grader.sandbox.wire import Channel, Crashed, Executed, ExecuteRequest, Hello, Loaded, LoadRequest, Message, ProgressNote
+
+MAX_WRITTEN_BYTES = 16 << 20  # a file that it writes, which is only its captured output
+MAX_OPEN_FILES = 256
+CPU_SLACK_SECONDS = 10
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
+    faulthandler.enable()
+    limit_process()
+    channel = Channel(socket.socket(fileno=int(argv[0])))
+    return serve(channel, lambda: make_device(argv[1]))
+
+
+def make_device(name: str) -> Device:
+    """The device of a name such as `emulated:h100`."""
+    kind, _, device_id = name.partition(":")
+    return DEVICES[kind](device_id)
+
+
+def serve(channel: Channel, make: Callable[[], Device]) -> int:
+    """Make the device, greet, and answer requests until the other end closes."""
+    try:
+        device = make()
+        channel.send(Hello(device.info))
+        while True:
+            # The other end is the grader itself: only the memory limit, which it sets for each request, bounds the arrays.
+            message, arrays = channel.receive(max_array_bytes=sys.maxsize)
+            answer, outputs = answer_request(device, message, arrays, channel)
+            channel.send(answer, outputs)
+    except EOFError:
+        return 0
+    except Exception as error:
+        advice = error.advice if isinstance(error, GraderError) else ""
+        channel.send(Crashed(f"{type(error).__name__}: {error}", advice, traceback.format_exc()))
+        return 3
+
+
+def answer_request(device: Device, message: Message, arrays: Arrays, channel: Channel) -> tuple[Message, Arrays]:
+    """Do what one request asks for; returns the answer and its arrays."""
+    match message:
+        case LoadRequest(binary):
+            device.load(binary)
+            return Loaded(), {}
+        case ExecuteRequest(launches, buffers, limits):
+            limit_cpu(limits.wall_seconds)
+
+            def show(progress: Progress) -> None:
+                channel.send(ProgressNote(progress))
+
+            execution, outputs = device.execute(launches, buffers, arrays, limits=limits, progress=show)
+            return Executed(execution), outputs
+    raise WorkerError(f"the worker cannot answer {type(message).__name__}")
+
+
+def limit_process() -> None:
+    """Limits that hold for the whole life of the process.
+
+    RLIMIT_NPROC is left alone: it counts all threads of the user, the grader's neighbours included, and would make
+    the device's own threads fail at random. The memory limit is set by the grader, which knows the buffers.
+    """
+    lower_limit(resource.RLIMIT_CORE, 0)
+    lower_limit(resource.RLIMIT_FSIZE, MAX_WRITTEN_BYTES)
+    lower_limit(resource.RLIMIT_NOFILE, MAX_OPEN_FILES)
+
+
+def limit_cpu(wall_seconds: float) -> None:
+    """Bound the CPU time of one request. It ends a worker whose grader is gone; the grader's own wall limit comes first."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    allowed = (wall_seconds + CPU_SLACK_SECONDS) * len(os.sched_getaffinity(0))
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = math.ceil(usage.ru_utime + usage.ru_stime + allowed)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+
+
+def lower_limit(which: int, value: int) -> None:
+    """Lower a limit for good; never raise one that is lower already."""
+    _, hard = resource.getrlimit(which)
+    bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(which, (bound, bound))
+
+
+def _make_emulated(device_id: str) -> Device:
+    from grader.devices.emulated import EmulatedDevice
+
+    return EmulatedDevice(device_id)
+
+
+DEVICES: dict[str, Callable[[str], Device]] = {"emulated": _make_emulated}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

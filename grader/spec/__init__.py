@@ -1,0 +1,1 @@
+"""Exercises: the launch-line language, the exercise model, and the reading and checking of specs."""

@@ -1,0 +1,90 @@
+"""Correctness cases and input data: everything that is drawn from the seed, the same for the same seed."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from grader.errors import SpecError, SpecProblem
+from grader.records import DeviceBuffer, Role
+from grader.spec.model import BufferSpec, Case, Exercise, HiddenCase, Initialisation
+from grader.spec.tokens import LanguageError
+
+Fill = Callable[[np.random.Generator, tuple[int, ...], np.dtype], np.ndarray]
+
+
+def draw_cases(exercise: Exercise, seed: int) -> tuple[Case, ...]:
+    """The public cases, then the hidden ones with their sizes drawn from the seed (0 or larger)."""
+    hidden = (_draw_case(case, np.random.default_rng([seed, _number_of(case.name)])) for case in exercise.hidden_cases)
+    return (*exercise.public_cases, *hidden)
+
+
+def make_inputs(exercise: Exercise, case: Case, seed: int) -> dict[str, np.ndarray]:
+    """The contents of every input buffer, C-contiguous, drawn from the seed, the case's name and the buffer's."""
+    return {buffer.name: _fill(buffer, case, seed) for buffer in exercise.buffers if buffer.role is Role.INPUT}
+
+
+def device_buffers(exercise: Exercise, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:
+    """The exercise's buffers with concrete shapes; SpecError where a shape has no positive extent at these sizes."""
+    return tuple(DeviceBuffer(buffer.name, buffer.dtype, buffer_shape(buffer, sizes), buffer.role) for buffer in exercise.buffers)
+
+
+def buffer_shape(buffer: BufferSpec, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """The buffer's shape in elements at these sizes; SpecError as for `device_buffers`."""
+    try:
+        shape = tuple(extent.evaluate(sizes) for extent in buffer.shape)
+    except LanguageError as error:
+        raise _shape_error(buffer, error.message) from None
+    if min(shape) <= 0:
+        raise _shape_error(buffer, f"the shape is {shape} where {', '.join(f'{name} = {value}' for name, value in sizes.items())}")
+    return shape
+
+
+def _shape_error(buffer: BufferSpec, message: str) -> SpecError:
+    return SpecError([SpecProblem("spec.json", f"$.buffers ({buffer.name})", message)])
+
+
+def _draw_case(case: HiddenCase, rng: np.random.Generator) -> Case:
+    sizes = {name: choices[int(rng.integers(len(choices)))] for name, choices in case.choices.items()}
+    return Case(case.name, sizes, True, case.init)
+
+
+def _number_of(name: str) -> int:
+    """A number that tells names apart and is the same in every process, unlike hash()."""
+    return zlib.crc32(name.encode())
+
+
+# --- filling ----------------------------------------------------------------------------------------------
+
+
+def _fill(buffer: BufferSpec, case: Case, seed: int) -> np.ndarray:
+    rng = np.random.default_rng([seed, _number_of(case.name), _number_of(buffer.name)])
+    fill = _FILLS[case.init or buffer.init or Initialisation.NORMAL]
+    return fill(rng, buffer_shape(buffer, case.sizes), np.dtype(buffer.dtype))
+
+
+def _fill_normal(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if dtype == np.float64:
+        return rng.standard_normal(shape)
+    return rng.standard_normal(shape, dtype=np.float32).astype(dtype, copy=False)
+
+
+def _fill_small_integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return rng.integers(-8, 9, size=shape, dtype=np.int8).astype(dtype)
+
+
+def _fill_index(_rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Each element's own number; in a float type it starts again at 0 where the type can no longer count."""
+    numbers = np.arange(int(np.prod(shape, dtype=np.int64)), dtype=np.int64)
+    if dtype.kind == "f":
+        numbers %= 1 << (np.finfo(dtype).nmant + 1)
+    return numbers.astype(dtype).reshape(shape)
+
+
+_FILLS: dict[Initialisation, Fill] = {
+    Initialisation.NORMAL: _fill_normal,
+    Initialisation.SMALL_INTEGERS: _fill_small_integers,
+    Initialisation.INDEX: _fill_index,
+}

@@ -1,0 +1,100 @@
+"""An exercise's oracle: load `oracle.py`, and hold what it returns to the shapes and dtypes of the spec."""
+
+from __future__ import annotations
+
+import importlib.util
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from grader.errors import SpecError, SpecProblem
+from grader.records import Role
+from grader.spec.cases import buffer_shape
+from grader.spec.model import BufferSpec, Exercise
+from grader.spec.read import ORACLE_FILE, ORACLE_FUNCTION
+from grader.spec.tokens import did_you_mean, quote
+
+Arrays = dict[str, np.ndarray]
+Oracle = Callable[[Arrays, Mapping[str, int]], Arrays]
+
+
+def load_oracle(exercise: Exercise) -> Oracle:
+    """The exercise's `expected(inputs, sizes) -> outputs`, checked at every call.
+
+    The returned function hands out each output C-contiguous, in the buffer's dtype: a float64 result of a float buffer is rounded to it,
+    any other difference is a mistake. Inputs are read-only to the oracle. SpecError for whatever is wrong, with the oracle's line.
+    """
+    path = exercise.folder / ORACLE_FILE
+    expected = getattr(_load_module(path), ORACLE_FUNCTION, None)
+    if not callable(expected):
+        raise _oracle_error(path, f"there is no function {ORACLE_FUNCTION}(inputs, sizes)")
+    outputs = [buffer for buffer in exercise.buffers if buffer.role is Role.OUTPUT]
+
+    def oracle(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
+        try:
+            answer = expected({name: _read_only(array) for name, array in inputs.items()}, dict(sizes))
+        except Exception as error:
+            raise _oracle_error(path, _describe(error, path)) from error
+        _check_names(path, answer, outputs)
+        return {buffer.name: _checked(path, buffer, answer[buffer.name], sizes) for buffer in outputs}
+
+    return oracle
+
+
+def _load_module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"oracle_of_{path.parent.name}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise _oracle_error(path, "this file is missing: it computes the expected outputs")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise _oracle_error(path, _describe(error, path)) from error
+    return module
+
+
+def _check_names(path: Path, answer: object, outputs: list[BufferSpec]) -> None:
+    if not isinstance(answer, dict):
+        raise _oracle_error(path, f"{ORACLE_FUNCTION} must return a dict of arrays, got {type(answer).__name__}")
+    names = [buffer.name for buffer in outputs]
+    for name in answer:
+        if name not in names:
+            raise _oracle_error(path, f"{quote(str(name))} is no output of the spec{did_you_mean(str(name), names)}")
+    for name in names:
+        if name not in answer:
+            raise _oracle_error(path, f"the output {quote(name)} is missing from what {ORACLE_FUNCTION} returns")
+
+
+def _checked(path: Path, buffer: BufferSpec, array: object, sizes: Mapping[str, int]) -> np.ndarray:
+    shape, dtype = buffer_shape(buffer, sizes), np.dtype(buffer.dtype)
+    if not isinstance(array, np.ndarray):
+        raise _oracle_error(path, f"the output {quote(buffer.name)} must be a NumPy array, got {type(array).__name__}")
+    if array.shape != shape:
+        raise _oracle_error(path, f"the output {quote(buffer.name)} has the shape {array.shape}; the spec says {shape}")
+    rounds = array.dtype == np.float64 and dtype.kind == "f"
+    if array.dtype != dtype and not rounds:
+        raise _oracle_error(path, f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec says {dtype}")
+    result = np.ascontiguousarray(array, dtype=dtype)
+    if dtype.kind == "f" and not np.isfinite(result).all():
+        raise _oracle_error(path, f"the output {quote(buffer.name)} has values that are not finite in {dtype}")
+    return result
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _describe(error: Exception, path: Path) -> str:
+    """The error with the last line of the oracle that it passed through."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path.absolute()]
+    where = f"line {lines[-1]}: " if lines else ""
+    return f"{where}{type(error).__name__}: {error}"
+
+
+def _oracle_error(path: Path, message: str) -> SpecError:
+    return SpecError([SpecProblem(str(path), "", message)])

@@ -1,0 +1,277 @@
+"""Launch plans as they are written: `kernel<T...><<<grid, block, shared_bytes>>>(arguments)` and `float name[N * K]`.
+
+Only the form is checked here. Names get their values, and kernels their machine code, in `submission.resolve`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.spec.expressions import Expression, parse_expression, take_expression
+from grader.spec.tokens import Cursor, LanguageError, Position, Token, TokenKind, did_you_mean, error_at, quote
+
+__all__ = ["C_TYPES", "KernelName", "LanguageError", "LaunchLine", "Plan", "ScratchBuffer", "TypeName", "parse_launch", "parse_scratch"]
+
+C_TYPES: dict[str, str] = {
+    "bool": "bool",
+    "char": "int8",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "unsigned short": "uint16",
+    "int": "int32",
+    "unsigned": "uint32",
+    "unsigned int": "uint32",
+    "long": "int64",
+    "unsigned long": "uint64",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "int8_t": "int8",
+    "uint8_t": "uint8",
+    "int16_t": "int16",
+    "uint16_t": "uint16",
+    "int32_t": "int32",
+    "uint32_t": "uint32",
+    "int64_t": "int64",
+    "uint64_t": "uint64",
+    "size_t": "uint64",
+    "half": "float16",
+    "__half": "float16",
+    "float": "float32",
+    "double": "float64",
+}
+"""C++ types on 64-bit Linux and NumPy's names of them."""
+
+_TYPE_WORDS = frozenset(word for name in C_TYPES for word in name.split())
+_TYPE_MARKS = _TYPE_WORDS | {"const", "volatile", "true", "false", "::", "<"}
+
+
+@dataclass(frozen=True)
+class TypeName:
+    """A template argument that is a type, `true` or `false`: its text as written."""
+
+    text: str
+    position: Position
+
+
+@dataclass(frozen=True)
+class KernelName:
+    """A kernel as a launch line names it. `template_arguments` is None where none are written."""
+
+    name: str
+    template_arguments: tuple[Expression | TypeName, ...] | None
+    position: Position
+
+    def __str__(self) -> str:
+        if self.template_arguments is None:
+            return self.name
+        return f"{self.name}<{', '.join(argument.text for argument in self.template_arguments)}>"
+
+
+@dataclass(frozen=True)
+class LaunchLine:
+    """One launch with its expressions not yet evaluated. `grid` and `block` have one to three.
+
+    `line` is the 1-based line of the submission, None where the plan is the exercise's; `column` is where `text` starts.
+    """
+
+    kernel: KernelName
+    grid: tuple[Expression, ...]
+    block: tuple[Expression, ...]
+    shared_bytes: Expression | None
+    arguments: tuple[Expression, ...]
+    line: int | None
+    column: int
+    text: str
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All expressions, template arguments first, in the order in which they are written."""
+        template = tuple(a for a in self.kernel.template_arguments or () if isinstance(a, Expression))
+        shared = (self.shared_bytes,) if self.shared_bytes is not None else ()
+        return (*template, *self.grid, *self.block, *shared, *self.arguments)
+
+
+@dataclass(frozen=True)
+class ScratchBuffer:
+    """A device buffer that a plan declares for itself: `dtype` is NumPy's name, `line` as in `LaunchLine`."""
+
+    name: str
+    dtype: str
+    shape: tuple[Expression, ...]
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Launches in order, and the scratch buffers that they use."""
+
+    launches: tuple[LaunchLine, ...]
+    scratch: tuple[ScratchBuffer, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name in an expression of the plan: buffers, sizes and macros."""
+        of_launches = (expression.names for launch in self.launches for expression in launch.expressions)
+        of_scratch = (expression.names for buffer in self.scratch for expression in buffer.shape)
+        return frozenset[str]().union(*of_launches, *of_scratch)
+
+
+# --- launches -----------------------------------------------------------------------------------------
+
+
+def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> LaunchLine:
+    """Parse what follows `// launch:`. LanguageError with line and column (line 1 where `line` is None)."""
+    cursor = Cursor(text, line=line or 1, column=column)
+    start = cursor.token
+    kernel = _take_kernel_name(cursor)
+    _expect_chevrons(cursor, "<")
+    grid = _take_dim3(cursor)
+    cursor.expect(",")
+    block = _take_dim3(cursor)
+    shared_bytes = take_expression(cursor) if cursor.accept(",") else None
+    if cursor.at(","):
+        raise error_at(cursor.token.position, "a launch has no fourth argument here: leave the stream out")
+    _expect_chevrons(cursor, ">")
+    cursor.expect("(")
+    arguments = cursor.take_list(lambda: take_expression(cursor))
+    cursor.expect_end()
+    return LaunchLine(kernel, grid, block, shared_bytes, arguments, line, start.position.column, text.strip())
+
+
+def _take_kernel_name(cursor: Cursor) -> KernelName:
+    position = cursor.token.position
+    name = _take_qualified_name(cursor)
+    if not cursor.at("<") or cursor.ahead(1).text == "<":
+        return KernelName(name, None, position)
+    cursor.take()
+    return KernelName(name, _take_template_arguments(cursor), position)
+
+
+def _take_qualified_name(cursor: Cursor) -> str:
+    _accept_scope(cursor)
+    parts = [_take_name(cursor, "the name of a kernel")]
+    while _accept_scope(cursor):
+        parts.append(_take_name(cursor, "the name of a kernel"))
+    return "::".join(parts)
+
+
+def _accept_scope(cursor: Cursor) -> bool:
+    found = cursor.accept(":")
+    if found:
+        cursor.expect(":")
+    return found
+
+
+def _take_name(cursor: Cursor, what: str) -> str:
+    if cursor.token.kind is not TokenKind.NAME:
+        raise cursor.expected(what)
+    return cursor.take().text
+
+
+def _take_template_arguments(cursor: Cursor) -> tuple[Expression | TypeName, ...]:
+    if cursor.accept(">"):
+        return ()
+    arguments = [_take_template_argument(cursor)]
+    while cursor.accept(","):
+        arguments.append(_take_template_argument(cursor))
+    cursor.expect(">")
+    return tuple(arguments)
+
+
+def _take_template_argument(cursor: Cursor) -> Expression | TypeName:
+    """The argument up to the `,` or `>` that ends it: a type where a word or a mark of types is in it, else an expression."""
+    tokens = _take_balanced(cursor)
+    if not tokens:
+        raise cursor.expected("a template argument")
+    text = cursor.text[tokens[0].start : tokens[-1].end]
+    position = tokens[0].position
+    if "::" in text or any(token.text in _TYPE_MARKS for token in tokens):
+        return TypeName(text, position)
+    return parse_expression(text, line=position.line, column=position.column)
+
+
+def _take_balanced(cursor: Cursor) -> tuple[Token, ...]:
+    start, depth = cursor.index, 0
+    while cursor.token.kind is not TokenKind.END and not (depth == 0 and cursor.at(",", ">")):
+        if _at_chevrons(cursor, "<"):
+            raise error_at(cursor.token.position, "expected '>' before '<<<': the template arguments are not closed")
+        depth += cursor.at("(", "<") - cursor.at(")", ">")
+        cursor.take()
+    return cursor.taken_since(start)
+
+
+def _at_chevrons(cursor: Cursor, mark: str) -> bool:
+    first, second, third = (cursor.ahead(count) for count in range(3))
+    adjacent = first.end == second.start and second.end == third.start
+    return adjacent and first.text == second.text == third.text == mark
+
+
+def _expect_chevrons(cursor: Cursor, mark: str) -> None:
+    if not _at_chevrons(cursor, mark):
+        alternatives = "'<<<'" if mark == "<" else "',' or '>>>'"
+        raise cursor.expected(alternatives)
+    for _ in range(3):
+        cursor.take()
+
+
+def _take_dim3(cursor: Cursor) -> tuple[Expression, ...]:
+    if not (cursor.token.text == "dim3" and cursor.ahead(1).text == "("):
+        return (take_expression(cursor),)
+    position = cursor.take().position
+    cursor.expect("(")
+    sizes = cursor.take_list(lambda: take_expression(cursor))
+    if not 1 <= len(sizes) <= 3:
+        raise error_at(position, f"dim3 takes 1 to 3 arguments, got {len(sizes)}")
+    return sizes
+
+
+# --- scratch buffers ----------------------------------------------------------------------------------
+
+
+def parse_scratch(text: str, *, line: int | None = None, column: int = 1) -> ScratchBuffer:
+    """Parse what follows `// scratch:`, e.g. `float BT[N * K]`. LanguageError as for `parse_launch`."""
+    cursor = Cursor(text, line=line or 1, column=column)
+    start = cursor.token
+    dtype = _take_dtype(cursor)
+    name = _take_name(cursor, "the buffer's name")
+    shape = [_take_extent(cursor)]
+    while cursor.at("["):
+        shape.append(_take_extent(cursor))
+    cursor.expect_end()
+    return ScratchBuffer(name, dtype, tuple(shape), line, start.position.column, text.strip())
+
+
+def _take_dtype(cursor: Cursor) -> str:
+    first = cursor.token
+    words = [_take_name(cursor, "a type")]
+    while cursor.token.text in _TYPE_WORDS:
+        words.append(cursor.take().text)
+    if cursor.at("*", "&"):
+        raise error_at(cursor.token.position, "a scratch buffer is declared by its elements and their number: float name[N * K]")
+    dtype = C_TYPES.get(normal_integer_type(words))
+    if dtype is None:
+        written = " ".join(words)
+        raise error_at(first.position, f"{quote(written)} is no type of a scratch buffer{did_you_mean(written, C_TYPES)}")
+    return dtype
+
+
+def normal_integer_type(words: list[str]) -> str:
+    """The words of a type in the order of `C_TYPES`: `long unsigned int` and `unsigned long int` give `unsigned long`."""
+    order = ("unsigned", "signed", "char", "short", "long", "int")
+    if len(words) == 1 or any(word not in order for word in words):
+        return " ".join(words)
+    kept = sorted(words, key=order.index)
+    if "char" not in kept:
+        kept = [word for word in kept if word != "signed"]
+        kept = [word for word in kept if word != "int" or kept in (["int"], ["unsigned", "int"])]
+    return " ".join(kept) or "int"
+
+
+def _take_extent(cursor: Cursor) -> Expression:
+    cursor.expect("[")
+    extent = take_expression(cursor)
+    cursor.expect("]")
+    return extent

@@ -1,0 +1,217 @@
+"""Read an exercise's folder into an `Exercise`; all its mistakes at once, each with its file and JSON path."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.errors import SpecError, SpecProblem
+from grader.records import Role
+from grader.spec.expressions import parse_expression
+from grader.spec.model import BufferSpec, Case, CheckSpec, Exercise, HiddenCase, Initialisation, Limits, Threshold, Tolerance
+from grader.spec.plans import Plan, parse_launch, parse_scratch
+from grader.spec.schema import Json, schema_problems
+from grader.spec.semantics import Starter, parse_starter, semantic_problems
+from grader.spec.tokens import did_you_mean
+
+SPEC_FILE = "spec.json"
+ORACLE_FILE = "oracle.py"
+ORACLE_FUNCTION = "expected"
+
+
+def read_exercise(folder: Path) -> Exercise:
+    """The exercise in `folder` (`<root>/exercises/<id>`); its starter is `<root>/starter/<id>.cu`. SpecError lists every mistake."""
+    _check_folder(folder)
+    document = _read_json(folder / SPEC_FILE)
+    starter_path = starter_of(folder)
+    violations, sound = schema_problems(document)
+    problems = [SpecProblem(str(folder / SPEC_FILE), *violation) for violation in violations]
+    problems += (SpecProblem(str(folder / SPEC_FILE), *problem) for problem in semantic_problems(sound, _read_starter(starter_path)))
+    problems += _file_problems(folder, starter_path)
+    if problems:
+        raise SpecError(problems)
+    return _build_exercise(sound, folder, starter_path)
+
+
+def starter_of(folder: Path) -> Path:
+    """Where the starter of the exercise in `folder` lies."""
+    return _root_of(folder) / "starter" / f"{_id_of(folder)}.cu"
+
+
+def _root_of(folder: Path) -> Path:
+    return folder.absolute().parent.parent
+
+
+def _id_of(folder: Path) -> str:
+    return folder.absolute().name
+
+
+# --- the files ------------------------------------------------------------------------------------------
+
+
+def _check_folder(folder: Path) -> None:
+    if (folder / SPEC_FILE).is_file():
+        return
+    if not folder.exists():
+        what = "there is no such folder"
+    elif not folder.is_dir():
+        what = "it is a file; name the folder of an exercise"
+    else:
+        what = f"it holds no {SPEC_FILE}"
+    found = _exercises_near(folder)
+    hint = did_you_mean(_id_of(folder), [path.name for path in found])
+    nearby = f"Exercises nearby: {', '.join(map(str, found))}." if found else f"An exercise is a folder with a {SPEC_FILE}."
+    raise _spec_error(folder, f"not an exercise: {what}{hint}", nearby)
+
+
+def _exercises_near(folder: Path) -> list[Path]:
+    """The exercises inside the folder, else beside it."""
+    for place in (folder, folder.parent):
+        found = sorted(path.parent for path in place.glob(f"*/{SPEC_FILE}")) if place.is_dir() else []
+        if found:
+            return found
+    return []
+
+
+def _read_json(path: Path) -> object:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=_unique_fields, parse_constant=_parse_finite, parse_float=_parse_finite)
+    except json.JSONDecodeError as error:
+        raise _spec_error(path, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise _spec_error(path, f"not UTF-8: byte {error.start} cannot be decoded") from None
+    except (ValueError, RecursionError) as error:
+        raise _spec_error(path, f"not JSON that can be used: {error}") from None
+    except OSError as error:
+        raise _spec_error(path, f"cannot be read: {error.strerror}") from None
+
+
+def _unique_fields(pairs: Sequence[tuple[str, Any]]) -> Json:
+    fields: Json = {}
+    for name, value in pairs:
+        if name in fields:
+            raise ValueError(f"the field '{name}' is given twice in one object")
+        fields[name] = value
+    return fields
+
+
+def _parse_finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"{text} is no finite number")
+    return value
+
+
+def _read_starter(path: Path) -> Starter | None:
+    try:
+        return parse_starter(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _file_problems(folder: Path, starter: Path) -> Iterator[SpecProblem]:
+    oracle = folder / ORACLE_FILE
+    if not oracle.is_file():
+        yield SpecProblem(str(oracle), "", "this file is missing: it computes the expected outputs")
+    else:
+        yield from _oracle_problems(oracle)
+    if not starter.is_file():
+        yield SpecProblem(str(starter), "", "this file is missing: it is what students start from, and holds the naive baseline")
+
+
+def _oracle_problems(path: Path) -> Iterator[SpecProblem]:
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except SyntaxError as error:
+        yield SpecProblem(str(path), "", f"line {error.lineno}, column {error.offset}: {error.msg}")
+        return
+    if not any(isinstance(node, ast.FunctionDef) and node.name == ORACLE_FUNCTION for node in tree.body):
+        yield SpecProblem(str(path), "", f"there is no function {ORACLE_FUNCTION}(inputs, sizes)")
+
+
+def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
+    error = SpecError([SpecProblem(str(path), "", message)])
+    error.advice = advice or error.advice
+    return error
+
+
+# --- from a sound document to an exercise ------------------------------------------------------------------
+
+
+def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
+    reference = _root_of(folder) / "solutions" / f"{_id_of(folder)}.cu"
+    return Exercise(
+        id=_id_of(folder),
+        title=spec["title"],
+        folder=folder,
+        size_names=tuple(spec["sizes"]),
+        buffers=tuple(_build_buffer(buffer) for buffer in spec["buffers"]),
+        default_plan=_build_plan(spec["default_plan"]),
+        baseline_source=starter,
+        baseline_plan=_build_plan(spec["baseline_plan"]),
+        reference_source=reference if reference.is_file() else None,
+        public_cases=tuple(_build_public_case(case) for case in spec["cases"]["public"]),
+        hidden_cases=tuple(_build_hidden_case(case) for case in spec["cases"]["hidden"]),
+        tolerance=Tolerance() if spec["tolerance"] == "exact" else Tolerance(**spec["tolerance"]),
+        benchmark={kind: _build_sizes(sizes) for kind, sizes in spec["benchmark"].items()},
+        useful_bytes=parse_expression(spec["useful_bytes"]),
+        useful_flops=parse_expression(spec["useful_flops"]) if "useful_flops" in spec else None,
+        limits=Limits(**spec["limits"]),
+        checks=tuple(_build_check(check) for check in spec["checks"]),
+    )
+
+
+def _build_buffer(buffer: Json) -> BufferSpec:
+    shape = tuple(parse_expression(text) for text in buffer["shape"])
+    return BufferSpec(buffer["name"], buffer["dtype"], shape, Role(buffer["role"]), _build_init(buffer))
+
+
+def _build_init(item: Json) -> Initialisation | None:
+    return Initialisation(item["init"]) if "init" in item else None
+
+
+def _build_plan(plan: Json) -> Plan:
+    launches = tuple(parse_launch(text) for text in plan["launch"])
+    return Plan(launches, tuple(parse_scratch(text) for text in plan.get("scratch", [])))
+
+
+def _build_public_case(case: Json) -> Case:
+    return Case(case["name"], _build_sizes(case["sizes"]), False, _build_init(case))
+
+
+def _build_hidden_case(case: Json) -> HiddenCase:
+    return HiddenCase(case["name"], {name: _build_choice(choice) for name, choice in case["sizes"].items()}, _build_init(case))
+
+
+def _build_choice(choice: int | list[int] | dict[str, int]) -> Sequence[int]:
+    if isinstance(choice, dict):
+        return range(int(choice["from"]), int(choice["to"]) + 1)
+    return tuple(int(value) for value in choice) if isinstance(choice, list) else (int(choice),)
+
+
+def _build_sizes(sizes: Json) -> dict[str, int]:
+    return {name: int(value) for name, value in sizes.items()}  # JSON Schema takes 32.0 for an integer
+
+
+def _build_check(check: Json) -> CheckSpec:
+    overrides = {gpu: _build_threshold(override) for gpu, override in check.get("overrides", {}).items()}
+    return CheckSpec(
+        name=check["name"] if "name" in check else check["metric"],
+        title=check["title"],
+        metric=check["metric"],
+        points=check["points"],
+        threshold=_build_threshold(check),
+        requires=tuple(check.get("requires", [])),
+        overrides=overrides or None,
+        headline=check.get("headline"),
+        bonus=check.get("bonus", False),
+        hint=check.get("hint", ""),
+    )
+
+
+def _build_threshold(fields: Json) -> Threshold:
+    return Threshold(fields.get("at_least"), fields.get("at_most"), fields.get("zero_at"))

@@ -1,0 +1,152 @@
+"""Find the compiled kernel that a launch line names: both sides in one normal form, and helpful words where none fits."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from grader.records import Kernel
+from grader.spec.expressions import Expression
+from grader.spec.plans import KernelName, TypeName, normal_integer_type
+from grader.spec.tokens import LanguageError, error_at, quote
+
+NormalArgument = int | str
+Evaluate = Callable[[Expression], int]
+
+_ALIASES = {
+    "size_t": "unsigned long",
+    "int8_t": "signed char",
+    "uint8_t": "unsigned char",
+    "int16_t": "short",
+    "uint16_t": "unsigned short",
+    "int32_t": "int",
+    "uint32_t": "unsigned int",
+    "int64_t": "long",
+    "uint64_t": "unsigned long",
+    "half": "__half",
+    "half2": "__half2",
+    "unsigned": "unsigned int",
+}
+"""Types as a student may write them, and as the demangler prints them (64-bit Linux)."""
+
+_DEMANGLED_INTEGER = re.compile(r"(?:\([^()]*\))?(-?[0-9]+)[uUlL]*")
+_BOOLEANS = {"true": 1, "false": 0}
+_TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{}]*\b__global__\b[^;{}]*\Z")
+_MOST_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class _Instance:
+    """A kernel with its name taken apart: `ns::k<32, float>` gives `ns::k` and (32, "float")."""
+
+    kernel: Kernel
+    base: str
+    arguments: tuple[NormalArgument, ...]
+
+
+def find_kernel(wanted: KernelName, kernels: Sequence[Kernel], *, evaluate: Evaluate, values: frozenset[str], source: str) -> Kernel:
+    """The one kernel that `wanted` names; LanguageError where there is none or more than one.
+
+    `evaluate` gives the value of an expression, `values` the names that have one; a bare name without a value is a type.
+    """
+    instances = [_take_apart(kernel) for kernel in kernels]
+    named = [instance for instance in instances if instance.base == wanted.name]
+    named = named or [instance for instance in instances if instance.base.endswith(f"::{wanted.name}")]
+    if not named:
+        raise _no_such_kernel(wanted, kernels, source)
+    arguments = [_normalise_argument(argument, evaluate, values) for argument in wanted.template_arguments or ()]
+    fitting = _fit(named, tuple(arguments))
+    if len(fitting) == 1:
+        return fitting[0].kernel
+    shown = _show_names([instance.kernel for instance in fitting or named])
+    if fitting:
+        advice = "Write the whole name, with its namespace and all its template arguments."
+        raise error_at(wanted.position, f"{quote(str(wanted))} may be any of {shown}", advice)
+    instance = f"{wanted.name}<{', '.join(str(argument) for argument in arguments)}>"
+    advice = f"Add the explicit instantiation `template __global__ void {instance}(...);` to the file, or launch one of those."
+    raise error_at(wanted.position, f"there is no instance {instance}; the file has {shown}", advice)
+
+
+def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> list[_Instance]:
+    """Instances with exactly these arguments, else those that begin with them (the rest are default arguments)."""
+    exact = [instance for instance in named if instance.arguments == arguments]
+    return exact or [instance for instance in named if instance.arguments[: len(arguments)] == arguments]
+
+
+# --- normal forms -------------------------------------------------------------------------------------
+
+
+def _take_apart(kernel: Kernel) -> _Instance:
+    base, bracket, rest = kernel.name.partition("<")
+    arguments = _split(rest.rstrip().removesuffix(">")) if bracket else []
+    return _Instance(kernel, base.strip(), tuple(normalise_text(argument) for argument in arguments))
+
+
+def _split(text: str) -> list[str]:
+    """Template arguments between the commas that stand in no bracket."""
+    parts, depth, start = [], 0, 0
+    for index, letter in enumerate(text):
+        depth += (letter in "(<[") - (letter in ")>]")
+        if letter == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    return [*parts, text[start:]] if text.strip() else []
+
+
+def _normalise_argument(argument: Expression | TypeName, evaluate: Evaluate, values: frozenset[str]) -> NormalArgument:
+    if isinstance(argument, TypeName):
+        return normalise_text(argument.text)
+    if argument.bare_name is not None and argument.bare_name not in values:
+        return normalise_text(argument.text)
+    return evaluate(argument)
+
+
+def normalise_text(text: str) -> NormalArgument:
+    """A template argument as the demangler prints it or a student writes it: `32u`, `(bool)1`, `true` are ints, the rest is a type."""
+    text = text.strip()
+    integer = _DEMANGLED_INTEGER.fullmatch(text)
+    if integer is not None:
+        return int(integer[1])
+    return _BOOLEANS[text] if text in _BOOLEANS else normalise_type(text)
+
+
+def normalise_type(text: str) -> str:
+    """A type with `const` after what it qualifies, aliases resolved and no spare spaces: `const float *` gives `float const*`."""
+    text = re.sub(r"\s+", " ", re.sub(r"\s*([*&<>,:()\[\]])\s*", r"\1", text.strip()))
+    match = re.fullmatch(r"((?:[A-Za-z_]\w*)(?: [A-Za-z_]\w*)*)(.*)", text)
+    if match is None:
+        return text
+    words = match[1].split()
+    qualifiers = sorted({word for word in words if word in ("const", "volatile")})
+    base = normal_integer_type([word for word in words if word not in ("const", "volatile")])
+    return " ".join([_ALIASES.get(base, base), *qualifiers]) + match[2]
+
+
+# --- words --------------------------------------------------------------------------------------------
+
+
+def _no_such_kernel(wanted: KernelName, kernels: Sequence[Kernel], source: str) -> LanguageError:
+    name = wanted.name.rsplit("::", 1)[-1]
+    if _is_template_of(source, name):
+        advice = f"Add the explicit instantiation `template __global__ void {wanted}(...);`, with the parameters' types, below it."
+        return error_at(wanted.position, f"{quote(wanted.name)} is a template without an instance", advice)
+    bases = {base.rsplit("::", 1)[-1]: base for base in (_take_apart(kernel).base for kernel in kernels)}
+    close = difflib.get_close_matches(name, bases, n=1)
+    guess = f"; did you mean {quote(bases[close[0]])}?" if close else ""
+    advice = f"The file's kernels are: {_show_names(kernels)}." if kernels else "The file has no kernel: write a __global__ function."
+    return error_at(wanted.position, f"there is no kernel {quote(wanted.name)}{guess}", advice)
+
+
+def _is_template_of(source: str, name: str) -> bool:
+    """Whether the text declares a `__global__` template of that name. A search, not a parse: it only chooses the words of an error."""
+    mentions = re.finditer(rf"\b{re.escape(name)}\s{{0,9}}\(", source)
+    return any(_TEMPLATE_KERNEL.search(source, max(0, match.start() - 500), match.start()) for match in islice(mentions, 100))
+
+
+def _show_names(kernels: Sequence[Kernel]) -> str:
+    names = [kernel.name for kernel in kernels]
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more

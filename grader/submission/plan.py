@@ -1,0 +1,150 @@
+"""Find the `// launch:` and `// scratch:` lines of a submission, and read them as its plan."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from grader.records import Failure, Submission
+from grader.spec.expressions import parse_expression
+from grader.spec.plans import LaunchLine, Plan, ScratchBuffer, parse_launch, parse_scratch
+from grader.spec.tokens import LanguageError, Position, error_at, quote
+from grader.submission.comments import Comment, find_comments
+from grader.submission.failures import launch_failure, plan_failure
+
+MAX_LINES = 64
+"""Most launch lines, and most scratch lines, of one submission."""
+
+_EXACT = re.compile(r"[ \t]*(launch|scratch):")
+_NEAR = re.compile(r"[/!<]*\s*(?P<word>[A-Za-z_]+)\s*[:=]?\s*(?=[A-Za-z_:])")
+_KEYWORDS: dict[str, Callable[..., LaunchLine | ScratchBuffer]] = {"launch": parse_launch, "scratch": parse_scratch}
+
+
+def read_plan(submission: Submission) -> Plan | Failure | None:
+    """The plan that the submission's comment lines give; None where there is no launch line and the default plan applies."""
+    try:
+        return _read_plan(submission.text)
+    except LanguageError as error:
+        return launch_failure(error, submission.text)
+
+
+def macro_names(plan: Plan, known: Collection[str]) -> tuple[str, ...]:
+    """The names of the plan that only the preprocessor can explain: all but `known` (buffers and sizes) and scratch buffers."""
+    return tuple(sorted(plan.names - set(known) - {buffer.name for buffer in plan.scratch}))
+
+
+def read_macros(plan: Plan, texts: Mapping[str, str], source: str) -> dict[str, int] | Failure:
+    """Values of the macros that the plan uses, from their expanded texts; a Failure names one that is no integer.
+
+    A macro that is a whole template argument may also be a type; then it has no value here.
+    """
+    values = {}
+    for use in _uses(plan):
+        text = texts.get(use.name)
+        if text is None:
+            continue
+        try:
+            values[use.name] = parse_expression(text).evaluate({})
+        except LanguageError as error:
+            if not use.may_be_type:
+                return plan_failure(_no_integer(use, text, error), use.written, source)
+    return values
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A name that an expression of a line uses."""
+
+    name: str
+    position: Position
+    written: LaunchLine | ScratchBuffer
+    may_be_type: bool
+
+
+def _uses(plan: Plan) -> Iterator[_Use]:
+    for buffer in plan.scratch:
+        yield from (_Use(name, extent.place_of(name), buffer, False) for extent in buffer.shape for name in sorted(extent.names))
+    for launch in plan.launches:
+        template = launch.kernel.template_arguments or ()
+        for index, expression in enumerate(launch.expressions):
+            may_be_type = index < len(template) and expression in template and expression.bare_name is not None
+            yield from (_Use(name, expression.place_of(name), launch, may_be_type) for name in sorted(expression.names))
+
+
+def _read_plan(source: str) -> Plan | None:
+    launches: list[LaunchLine] = []
+    scratch: list[ScratchBuffer] = []
+    for comment in find_comments(source):
+        read = _read_comment(comment)
+        if isinstance(read, LaunchLine):
+            launches.append(read)
+        elif isinstance(read, ScratchBuffer):
+            _check_new(read, scratch)
+            scratch.append(read)
+        if max(len(launches), len(scratch)) > MAX_LINES:
+            raise _error(comment, f"there are more than {MAX_LINES} launch or scratch lines")
+    if launches:
+        return Plan(tuple(launches), tuple(scratch))
+    if scratch:
+        first = scratch[0]
+        advice = "Add a // launch: line that uses the buffer, or take the scratch line out."
+        raise LanguageError("there is a scratch line, but no launch line", first.line or 1, first.column, advice)
+    return None
+
+
+def _read_comment(comment: Comment) -> LaunchLine | ScratchBuffer | None:
+    match = _EXACT.match(comment.text)
+    if match is None:
+        _check_near_miss(comment)
+        return None
+    if not comment.own_line:
+        _check_trailing(comment, match.end())
+        return None
+    if "\n" in comment.text:
+        raise _error(comment, f"a {match[1]} line cannot be continued with a backslash", "Write it on one line, however long.")
+    return _KEYWORDS[match[1]](comment.text[match.end() :], line=comment.line, column=comment.column + match.end())
+
+
+def _check_near_miss(comment: Comment) -> None:
+    """LanguageError for `// lauch: ...`, `//launch : ...` and the like. Prose is left alone: the rest must be a launch or a declaration."""
+    match = _NEAR.match(comment.text)
+    if match is None or not comment.own_line:
+        return
+    close = difflib.get_close_matches(match["word"].lower(), _KEYWORDS, n=1, cutoff=0.75)
+    if close and _would_parse(close[0], comment.text[match.end() :]):
+        written = quote("//" + comment.text[: match.end()].rstrip())
+        raise _error(comment, f"{written} starts no {close[0]} line; did you mean '// {close[0]}:'?", "Correct it, or reword the comment.")
+
+
+def _check_trailing(comment: Comment, start: int) -> None:
+    keyword = comment.text[:start].strip().rstrip(":")
+    if _would_parse(keyword, comment.text[start:]):
+        raise _error(comment, f"a {keyword} line must stand on a line of its own", "Move the comment to a line of its own.")
+
+
+def _would_parse(keyword: str, text: str) -> bool:
+    try:
+        _KEYWORDS[keyword](text)
+    except LanguageError:
+        return False
+    return True
+
+
+def _check_new(buffer: ScratchBuffer, others: list[ScratchBuffer]) -> None:
+    same = [other for other in others if other.name == buffer.name]
+    if same:
+        message = f"the scratch buffer {quote(buffer.name)} is already declared in line {same[0].line}"
+        raise LanguageError(message, buffer.line or 1, buffer.column, "Give each scratch buffer a name of its own.")
+
+
+def _error(comment: Comment, message: str, advice: str = "") -> LanguageError:
+    indent = len(comment.text) - len(comment.text.lstrip())
+    return LanguageError(message, comment.line, comment.column + indent, advice)
+
+
+def _no_integer(use: _Use, text: str, error: LanguageError) -> LanguageError:
+    value = f"is {quote(text.strip())}, which is no integer expression ({error.message})" if text.strip() else "is defined without a value"
+    advice = f"Define {use.name} as an integer, or write the number in the launch line."
+    return error_at(use.position, f"the macro {quote(use.name)} {value}", advice)

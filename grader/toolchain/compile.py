@@ -1,0 +1,88 @@
+"""Compiles a submission to machine code: nvcc, nvdisasm and c++filt, or the cache in place of all three."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
+from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
+from grader.toolchain.cubin import CubinKernel, read_cubin
+from grader.toolchain.demangle import Signature, demangle, parse_signature
+from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
+from grader.toolchain.diagnostics import clean_warnings, compile_failure, no_kernel_failure
+from grader.toolchain.nvcc import Nvcc, Nvdisasm
+from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
+from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
+
+_OUTPUT_NAME = "submission.cubin"
+
+
+def compile_submission(
+    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path | None
+) -> Binary | Failure:
+    """The submission's kernels for `arch` (`sm_90`), from `cache` (a folder, or None for no cache) where it has them.
+
+    A Failure is the student's: a compile error, a limit, no kernel, or (rejected) a file that the compilation
+    read and must not. Raises ToolMissing, and GraderError where a tool fails on what another one made.
+    """
+    key = cache_key(submission.text, nvcc.identity, nvdisasm.version, *compile_options(arch))
+    artifacts = read_entry(cache, key) if cache else None
+    if artifacts is None:
+        made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)
+        if isinstance(made, Failure):
+            return made
+        artifacts = made
+        if cache:
+            write_entry(cache, key, artifacts)
+    return _read_binary(artifacts, submission, nvcc=nvcc, arch=arch)
+
+
+def _make_artifacts(
+    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits
+) -> Artifacts | Failure:
+    with open_workspace(submission.text) as workspace:
+        completed = run_nvcc(workspace, "-cubin", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits)
+        if completed.limit or completed.returncode != 0:
+            rejected = check_failed_run(workspace, nvcc=nvcc, arch=arch, run=run, limits=limits)
+            return rejected or compile_failure(completed, submission, nvcc=nvcc, limits=limits, run=run)
+        # The files that this very compilation read, whatever an earlier look at them said.
+        if rejected := check_files(read_dependencies(workspace), nvcc):
+            return rejected
+        cubin = workspace.out / _OUTPUT_NAME
+        content = cubin.read_bytes()
+        symbols = [kernel.symbol for kernel in read_cubin(content, arch=arch)]
+        if not symbols:
+            return no_kernel_failure(submission)
+        listing = disassemble(cubin, nvdisasm=nvdisasm, run=run)
+    # Under the name that every submission has here: an entry of the cache serves equal files of different names.
+    warnings = clean_warnings(completed, replace(submission, name=SOURCE_NAME), nvcc=nvcc, run=run)
+    return Artifacts(content, listing.instructions, listing.lines, demangle(symbols, run), warnings)
+
+
+def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, arch: str) -> Binary:
+    functions = parse_disassembly(Disassembly(artifacts.instructions, artifacts.lines))
+    kernels = (
+        Kernel(
+            symbol=found.symbol,
+            name=signature.name,
+            parameters=_parameters(found, signature),
+            parameter_base=found.parameter_base,
+            registers=found.registers,
+            static_shared_bytes=found.static_shared_bytes,
+            local_bytes=found.local_bytes,
+            max_threads_per_block=found.max_threads_per_block,
+            instructions=functions[found.symbol],
+        )
+        for found in read_cubin(artifacts.cubin, arch=arch)
+        for signature in (parse_signature(artifacts.demangled[found.symbol]),)
+    )
+    return Binary(arch, nvcc.version, artifacts.cubin, tuple(kernels), artifacts.warnings.replace(SOURCE_NAME, submission.name))
+
+
+def _parameters(found: CubinKernel, signature: Signature) -> tuple[KernelParameter, ...]:
+    """Places from the cubin, types from the symbol; without types where the two do not count the same."""
+    types: tuple[str | None, ...] | None = signature.types
+    if types is None or len(types) != len(found.parameters):
+        types = (None,) * len(found.parameters)
+    return tuple(KernelParameter(offset, size, type_) for (offset, size), type_ in zip(found.parameters, types, strict=True))

@@ -1,0 +1,78 @@
+"""Source names and parameter types of mangled C++ symbols, through c++filt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.records import RunTool
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A function as the source names it (`ns::k<32, 8>`); `types` is None for C linkage, whose symbols carry none."""
+
+    name: str
+    types: tuple[str, ...] | None
+
+
+def demangle(symbols: Sequence[str], run: RunTool) -> dict[str, str]:
+    """Symbol to what c++filt prints for it: the symbol itself where it is not mangled."""
+    if not symbols:
+        return {}
+    # binutils come with every g++ that can assemble, so c++filt is there where nvcc works.
+    completed = run(["c++filt", *symbols])
+    return dict(zip(symbols, completed.stdout.splitlines(), strict=True))
+
+
+def parse_signatures(demangled: Mapping[str, str]) -> dict[str, Signature]:
+    """Symbol to signature, for what `demangle` returned."""
+    return {symbol: parse_signature(text) for symbol, text in demangled.items()}
+
+
+def parse_signature(text: str) -> Signature:
+    """The signature in a demangled `void ns::k<32, 8>(float*, int)`.
+
+    The return type, which only template instances carry, the suffixes of integer template arguments and the names
+    of anonymous namespaces are left out: a launch line does not write them.
+    """
+    if not text.endswith(")"):
+        return Signature(text, None)
+    start = _matching_parenthesis(text)
+    name = list(_split(text[:start], " "))[-1].replace("(anonymous namespace)::", "")
+    return Signature(re.sub(r"\b(\d+)(?:u|l|ul|ll|ull)\b", r"\1", name), tuple(_split(text[start + 1 : -1], ",")))
+
+
+def _matching_parenthesis(text: str) -> int:
+    """Index of the parenthesis that the last character closes."""
+    depth = 0
+    for i in range(len(text) - 1, -1, -1):
+        depth += (text[i] == ")") - (text[i] == "(")
+        if depth == 0:
+            return i
+    return len(text)
+
+
+def _split(text: str, separator: str) -> Iterator[str]:
+    """The parts between separators that stand in no bracket, stripped; none for an empty text."""
+    open_brackets: list[str] = []
+    start = 0
+    for i, character in enumerate(text):
+        if character == "(" or (character == "<" and _is_name(text[i - 1 : i])):
+            open_brackets.append(character)
+        elif character == ")":
+            while open_brackets and open_brackets.pop() != "(":
+                pass
+        elif character == ">" and open_brackets[-1:] == ["<"]:
+            open_brackets.pop()
+        elif character == separator and not open_brackets:
+            yield text[start:i].strip()
+            start = i + 1
+    if text.strip():
+        yield text[start:].strip()
+
+
+def _is_name(character: str) -> bool:
+    """Whether a `<` after it opens template arguments; in an expression it compares, and follows a parenthesis or a space."""
+    return character.isalnum() or character == "_"

@@ -1,0 +1,53 @@
+"""Which files a submission includes, as the preprocessor that opened them tells.
+
+gcc's own list (`-MD`) is read, not the line markers of its output: a `#line` directive of the submission forges the
+latter, and `#embed` leaves none. nvcc's `-M` would not do, since it is made from the markers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.records import Failure, RunTool, Status, ToolLimits
+from grader.toolchain.nvcc import Nvcc
+from grader.toolchain.workspace import DEPENDENCIES_NAME, SOURCE_NAME, Workspace, run_nvcc
+
+
+def parse_dependencies(text: str) -> tuple[str, ...]:
+    """The prerequisites of a make rule as gcc writes it, in order, unescaped (gcc, `-M`: space, `#` and `$`)."""
+    rule = text.replace("\\\n", " ").partition(":")[2]
+    words = re.findall(r"(?:\\.|[^\s\\])+", rule)
+    return tuple(re.sub(r"\\([ \t#\\:])", r"\1", word).replace("$$", "$") for word in words)
+
+
+def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
+    """Absolute, resolved paths of the included files that the last run of nvcc opened, without the submission itself."""
+    text = (workspace.out / DEPENDENCIES_NAME).read_text(errors="surrogateescape")
+    # os.path, because pathlib raises where a student's name is too long or a link leads to itself.
+    paths = dict.fromkeys(os.path.realpath(workspace.source / name) for name in parse_dependencies(text))
+    own = os.path.realpath(workspace.source / SOURCE_NAME)
+    return tuple(path for path in paths if path != own and os.path.exists(path))  # noqa: PTH110
+
+
+def check_failed_run(workspace: Workspace, *, nvcc: Nvcc, arch: str, run: RunTool, limits: ToolLimits) -> Failure | None:
+    """A rejection where the submission, which nvcc refused, includes a file that nvcc's messages must not speak of.
+
+    The list is made anew, past missing headers (`-MG`): gcc writes none where the first missing header stopped it.
+    """
+    (workspace.out / DEPENDENCIES_NAME).unlink(missing_ok=True)
+    run_nvcc(workspace, "-E", output="again.ii", dependencies="-M,-MG", nvcc=nvcc, arch=arch, run=run, limits=limits)
+    return check_files(read_dependencies(workspace), nvcc) if (workspace.out / DEPENDENCIES_NAME).exists() else None
+
+
+def check_files(files: Sequence[str], nvcc: Nvcc) -> Failure | None:
+    """A rejection where a file is neither the toolkit's nor the C++ compiler's; its name and contents stay unsaid."""
+    if all(any(Path(file).is_relative_to(root) for root in nvcc.include_roots) for file in files):
+        return None
+    return Failure(
+        Status.REJECTED,
+        "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++ standard library.",
+        advice="Keep everything in one .cu file; include only headers such as <cuda_runtime.h> or <cstdio>.",
+    )

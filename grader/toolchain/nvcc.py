@@ -1,0 +1,132 @@
+"""Finds nvcc and nvdisasm: the program, its version, and the folders that its `#include` reaches."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import ToolMissing
+from grader.records import Completed, RunTool, ToolLimits
+
+_LIMITS = ToolLimits(wall_seconds=60.0)
+_HOST_COMPILER_ADVICE = "Install a C++ compiler (Debian and Ubuntu: `apt install g++`) of a version that this nvcc supports."
+_NVCC_ADVICE = "Install the package nvidia-cuda-nvcc (`pip install` of the grader brings it), or set GRADER_NVCC to an nvcc."
+_NVDISASM_ADVICE = "Install the package nvidia-cuda-nvdisasm (`pip install` of the grader brings it)."
+
+
+@dataclass(frozen=True)
+class Nvcc:
+    """An nvcc that can compile. `version` is e.g. `13.5.37`; `include_roots` are resolved folders.
+
+    `identity` tells this compiler with its host compiler from others, wherever they are installed.
+    """
+
+    path: Path
+    version: str
+    include_roots: tuple[Path, ...]
+    identity: str
+
+
+@dataclass(frozen=True)
+class Nvdisasm:
+    """An nvdisasm and its version."""
+
+    path: Path
+    version: str
+
+
+def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -> Nvcc:
+    """The nvcc to use (DESIGN 7): `$GRADER_NVCC`, else the wheel's or the one on PATH, `prefer_wheel` first or last.
+
+    Raises ToolMissing where there is none, or where it cannot work (no g++, or one that it refuses).
+    """
+    path = _first(_nvcc_candidates(environ, prefer_wheel=prefer_wheel))
+    if path is None:
+        raise ToolMissing("There is no nvcc.", _NVCC_ADVICE)
+    about = _version_text(path, run, _NVCC_ADVICE)
+    search = _include_search(path, run)
+    host = re.search(r"^(?:gcc|clang) version .*$", search, re.MULTILINE)
+    return Nvcc(path, _version(about), _include_roots(search), f"{about}\n{host.group() if host else ''}")
+
+
+def find_nvdisasm(environ: Mapping[str, str], run: RunTool) -> Nvdisasm:
+    """The nvdisasm of the wheel, else the one beside nvcc, else the one on PATH. Raises ToolMissing."""
+    path = _first(_nvdisasm_candidates(environ))
+    if path is None:
+        raise ToolMissing("There is no nvdisasm.", _NVDISASM_ADVICE)
+    return Nvdisasm(path, _version(_version_text(path, run, _NVDISASM_ADVICE)))
+
+
+def _nvcc_candidates(environ: Mapping[str, str], *, prefer_wheel: bool) -> Iterator[Path | None]:
+    if "GRADER_NVCC" in environ:
+        yield _program(environ["GRADER_NVCC"], environ)
+        return
+    wheel, on_path = _in_wheel("nvidia-cuda-nvcc", "nvcc"), _program("nvcc", environ)
+    yield from (wheel, on_path) if prefer_wheel else (on_path, wheel)
+
+
+def _nvdisasm_candidates(environ: Mapping[str, str]) -> Iterator[Path | None]:
+    yield _in_wheel("nvidia-cuda-nvdisasm", "nvdisasm")
+    for nvcc in (environ.get("GRADER_NVCC"), "nvcc"):
+        beside = _program(nvcc, environ) if nvcc else None
+        yield _program(str(beside.with_name("nvdisasm")), environ) if beside else None
+    yield _program("nvdisasm", environ)
+
+
+def _first(candidates: Iterator[Path | None]) -> Path | None:
+    return next((path for path in candidates if path is not None), None)
+
+
+def _in_wheel(distribution: str, program: str) -> Path | None:
+    """The program of an installed distribution, whose folder is named after the CUDA version."""
+    try:
+        files = importlib.metadata.files(distribution) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    paths = (Path(str(file.locate())) for file in files if file.name == program and file.parent.name == "bin")
+    return next((path for path in paths if os.access(path, os.X_OK)), None)
+
+
+def _program(name: str, environ: Mapping[str, str]) -> Path | None:
+    found = shutil.which(name, path=environ.get("PATH", os.defpath))
+    return Path(found) if found else None
+
+
+def _version_text(path: Path, run: RunTool, advice: str) -> str:
+    completed = run([str(path), "--version"], limits=_LIMITS)
+    if completed.returncode != 0:
+        raise ToolMissing(f"{path} does not run: {_last_line(completed)}", advice)
+    return completed.stdout.strip()
+
+
+def _version(about: str) -> str:
+    found = re.search(r"\bV(\d+(?:\.\d+)+)", about)
+    return found.group(1) if found else "unknown"
+
+
+def _include_search(path: Path, run: RunTool) -> str:
+    """What the host compiler tells with -v while it preprocesses an empty file as nvcc would have it."""
+    with tempfile.TemporaryDirectory(prefix="grader-") as folder:
+        (Path(folder) / "empty.cu").touch()
+        completed = run([str(path), "-E", "-Xcompiler", "-v", "empty.cu", "-o", "empty.ii"], cwd=Path(folder), limits=_LIMITS)
+    if completed.returncode != 0:
+        raise ToolMissing(f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE)
+    return completed.stderr
+
+
+def _include_roots(search: str) -> tuple[Path, ...]:
+    """The folders between gcc's (and clang's) `search starts here` and `End of search list`, each once."""
+    listed = re.search(r"^#include <\.\.\.> search starts here:\n(.*?)^End of search list", search, re.MULTILINE | re.DOTALL)
+    folders = listed.group(1).splitlines() if listed else []
+    return tuple(dict.fromkeys(Path(folder.strip()).resolve() for folder in folders))
+
+
+def _last_line(completed: Completed) -> str:
+    lines = (completed.stderr or completed.stdout).strip().splitlines()
+    return " ".join(lines[-2:]) if lines else f"exit code {completed.returncode}"

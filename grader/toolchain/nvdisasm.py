@@ -1,0 +1,101 @@
+"""Runs nvdisasm on a cubin and parses what it prints: machine instructions with the submission's lines.
+
+The instructions come from `-json`, the lines from the text of `-gi -c`; byte offsets join them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import GraderError
+from grader.records import RunTool, SassInstruction, ToolLimits
+from grader.toolchain.nvcc import Nvdisasm
+from grader.toolchain.workspace import SOURCE_NAME
+
+INSTRUCTION_BYTES = 16  # Volta and later.
+
+_SECTION = re.compile(r"\s*\.section\s+\.text\.(?P<function>[^,\s]+),")
+_PLACE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d+)(?P<inlined> inlined at)?')
+_INSTRUCTION = re.compile(r"\s+/\*(?P<offset>[0-9a-f]{4,})\*/")
+
+# Text of instructions and lines is 100 to 200 bytes an instruction; 64 MiB are 300,000 of them.
+_OUTPUT_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Disassembly:
+    """What nvdisasm printed: `instructions` with `-json`, `lines` with `-gi -c`."""
+
+    instructions: str
+    lines: str
+
+
+def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool) -> Disassembly:
+    """Run nvdisasm twice, side by side. Raises GraderError where it fails: ptxas made the file, not the student."""
+    limits = ToolLimits(output_bytes=_OUTPUT_BYTES)
+
+    def run_with(*options: str) -> str:
+        completed = run([str(nvdisasm.path), *options, cubin.name], cwd=cubin.parent, limits=limits)
+        if completed.limit or completed.returncode != 0:
+            what = f"the limit of {completed.limit}" if completed.limit else completed.stderr.strip()
+            raise GraderError(f"nvdisasm failed: {what}", "Is nvdisasm older than nvcc? `grade doctor` shows both versions.")
+        return completed.stdout
+
+    with ThreadPoolExecutor(2) as pool:
+        lines = pool.submit(run_with, "-gi", "-c")
+        return Disassembly(run_with("-json"), lines.result())
+
+
+def parse_disassembly(disassembly: Disassembly) -> dict[str, tuple[SassInstruction, ...]]:
+    """Function symbol to the instructions of its whole section, device functions in it included, in order of offset."""
+    lines = parse_lines(disassembly.lines)
+    _, functions = json.loads(disassembly.instructions)
+    return {
+        function["function-name"]: tuple(_parse_instructions(function, lines.get(function["function-name"], {}))) for function in functions
+    }
+
+
+def parse_lines(text: str) -> dict[str, dict[int, int | None]]:
+    """Function symbol to (offset to line of the submission) from the output of `nvdisasm -gi -c`.
+
+    A place that was inlined is followed by the place it was inlined at, and so on outwards: the innermost
+    one that lies in the submission counts.
+    """
+    functions: dict[str, dict[int, int | None]] = {}
+    lines: dict[int, int | None] = {}
+    line: int | None = None
+    chained = False
+    for row in text.splitlines():
+        if place := _PLACE.match(row):
+            line = line if chained and line is not None else _own_line(place)
+            chained = place["inlined"] is not None
+        elif instruction := _INSTRUCTION.match(row):
+            lines[int(instruction["offset"], 16)] = line
+        elif section := _SECTION.match(row):
+            lines = functions.setdefault(section["function"], {})
+            line, chained = None, False
+    return functions
+
+
+def _own_line(place: re.Match[str]) -> int | None:
+    # nvcc wrote the absolute path of a folder that nothing else lies in.
+    return int(place["line"]) if Path(place["file"]).name == SOURCE_NAME else None
+
+
+def _parse_instructions(function: Mapping[str, object], lines: Mapping[int, int | None]) -> Iterator[SassInstruction]:
+    instructions = function["sass-instructions"]
+    assert isinstance(instructions, list)
+    for i, instruction in enumerate(instructions):
+        offset = i * INSTRUCTION_BYTES
+        yield SassInstruction(
+            offset=offset,
+            predicate=instruction.get("predicate"),
+            opcode=instruction["opcode"],
+            operands=instruction.get("operands", ""),
+            line=lines.get(offset),
+        )

@@ -1,0 +1,61 @@
+"""Runs nvcc's preprocessor: the values of macros, and the files that a submission includes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.records import Failure, RunTool, Submission, ToolLimits
+from grader.toolchain.dependencies import check_failed_run, read_dependencies
+from grader.toolchain.diagnostics import compile_failure
+from grader.toolchain.nvcc import Nvcc
+from grader.toolchain.workspace import open_workspace, run_nvcc
+
+_OUTPUT_NAME = "submission.ii"
+_MEMORY_BYTES = 1 << 30  # All of CUB takes 200 MB; `#include "/dev/zero"` takes what there is.
+
+
+@dataclass(frozen=True)
+class Preprocessed:
+    """`files`: resolved paths of all included files, in the order in which they were opened.
+
+    `macros`: each wanted name that is defined at the end of the submission, and its full expansion.
+    """
+
+    files: tuple[str, ...]
+    macros: Mapping[str, str]
+
+
+def preprocess(
+    submission: Submission, macro_names: Sequence[str], *, nvcc: Nvcc, arch: str, run: RunTool, limits: ToolLimits
+) -> Preprocessed | Failure:
+    """Preprocess as the device compilation does, and expand `macro_names` after the submission's last line.
+
+    A Failure is a compile error, or a rejection where a file that is not to be shown took part in one.
+    """
+    limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
+    marker = f"__grader_macro_{submission.sha256[:16]}"
+    with open_workspace(submission.text + _marker_lines(macro_names, marker)) as workspace:
+        completed = run_nvcc(workspace, "-E", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits)
+        if completed.limit is None and completed.returncode == 0:
+            return Preprocessed(read_dependencies(workspace), _read_macros(workspace.out / _OUTPUT_NAME, macro_names, marker))
+        rejected = check_failed_run(workspace, nvcc=nvcc, arch=arch, run=run, limits=limits)
+        return rejected or compile_failure(completed, submission, nvcc=nvcc, limits=limits, run=run)
+
+
+def _marker_lines(macro_names: Sequence[str], marker: str) -> str:
+    """Lines that expand the macros. Two newlines first: a last line that ends in a backslash swallows one.
+
+    The submission cannot write the marker itself, which holds a part of its own hash.
+    """
+    lines = (f"#ifdef {name}\n{marker}_{i} {name} {marker}_end\n#endif\n" for i, name in enumerate(macro_names))
+    return "\n\n" + "".join(lines)
+
+
+def _read_macros(preprocessed: Path, macro_names: Sequence[str], marker: str) -> dict[str, str]:
+    """Expansions between the markers; line markers in them (tokens of system headers bring some) are left out."""
+    text = preprocessed.read_text(errors="replace")
+    found = re.findall(rf"^{marker}_(\d+) (.*?){marker}_end$", text[max(0, text.find(marker)) :], re.MULTILINE | re.DOTALL)
+    return {macro_names[int(i)]: " ".join(re.sub(r"^#.*$", "", body, flags=re.MULTILINE).split()) for i, body in found}

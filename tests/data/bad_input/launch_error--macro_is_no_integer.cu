@@ -1,0 +1,9 @@
+#define BLOCK (32.5f)
+// launch: transpose_shared<<<dim3(ceil_div(cols, BLOCK), 1), dim3(32, 8)>>>(out, in, rows, cols)
+__global__ void transpose_shared(float* out, const float* in, int rows, int cols)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < cols && y < rows)
+        out[(size_t)x * rows + y] = in[(size_t)y * cols + x];
+}

@@ -1,0 +1,112 @@
+"""Metrics from counters, timings and formulas; every one that cannot be had says why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
+from grader.metrics import METRICS, format_value
+from grader.records import Counters, Execution, Failure, LineCounters, MetricValue, Source, Status, Timing
+from grader.spec.expressions import parse_expression
+from judging.factories import CLEAN, CROOKED_LINES, GPU, H100, make_case, make_execution, make_exercise
+
+SIZES = {"rows": 8192, "cols": 8192}
+TIMINGS = (Timing("submission", 0.194, (0.193, 0.195), (0.193, 0.194, 0.195)), Timing("naive", 1.28, (1.27, 1.29), (1.28,)))
+
+
+def by_name(metrics: tuple[MetricValue, ...]) -> dict[str, MetricValue]:
+    return {metric.name: metric for metric in metrics}
+
+
+def test_every_metric_is_there_with_a_value_or_a_reason() -> None:
+    metrics = collect_metrics(make_execution(), SIZES, make_exercise(), H100)
+    assert [metric.name for metric in metrics] == [name for name in METRICS if name != "correctness"]
+    assert all((metric.value is None) == (metric.reason is not None) == (metric.source is None) for metric in metrics)
+
+
+def test_counters_are_summed_over_the_launches() -> None:
+    launch = make_execution(CROOKED_LINES).launches[0]
+    metrics = by_name(collect_metrics(Execution((launch, replace(launch, occupancy=0.5))), SIZES, make_exercise(), H100))
+    assert metrics["shared_bank_conflicts"].value == 6200
+    assert metrics["shared_bank_conflicts"].source is Source.COUNTED
+    assert metrics["shared_wavefronts"].value == 6600
+    assert metrics["shared_wavefronts_ideal"].value == 400
+    assert metrics["global_store_efficiency"].value == 0.125
+    assert metrics["global_load_efficiency"].value == 1.0
+    assert metrics["global_store_sectors"].value == 6400
+    assert metrics["instructions_executed"].value == 814
+    assert metrics["occupancy"].value == 0.5
+
+
+def test_the_emulated_device_says_that_it_does_not_model_time() -> None:
+    metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), H100))
+    for name in ("time_ms", "speedup_over_naive", "bandwidth_fraction"):
+        assert metrics[name].reason == "the emulated device does not model time yet: run on a GPU for this figure"
+
+
+def test_times_give_bandwidth_and_speedup() -> None:
+    metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), GPU, timings=TIMINGS))
+    assert metrics["bandwidth_gbps"].value == pytest.approx(2767, rel=1e-3)
+    assert metrics["bandwidth_fraction"].value == pytest.approx(0.8255, rel=1e-3)
+    assert metrics["speedup_over_naive"].value == pytest.approx(6.598, rel=1e-3)
+    assert metrics["time_ms"].source is Source.MEASURED
+    assert metrics["gflops"].reason == "the exercise counts no floating-point operations"
+
+
+def test_modelled_times_are_labelled_so() -> None:
+    metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), H100, timings=TIMINGS))
+    assert metrics["bandwidth_gbps"].source is Source.MODELLED
+
+
+def test_floating_point_rate() -> None:
+    exercise = replace(make_exercise(), useful_flops=parse_expression("2 * rows * rows * cols"))
+    timings = (Timing("submission", 0.402, (0.4, 0.41), ()),)
+    metrics = by_name(collect_metrics(make_execution(), {"rows": 2048, "cols": 2048}, exercise, GPU, timings=timings))
+    assert metrics["gflops"].value == pytest.approx(42737, rel=1e-3)
+    assert metrics["compute_fraction"].value == pytest.approx(0.639, rel=1e-2)
+    assert metrics["speedup_over_naive"].value is None
+
+
+def test_an_efficiency_without_accesses_has_no_value() -> None:
+    lines = (LineCounters(8, Counters(instructions_executed=5)),)
+    metrics = by_name(collect_metrics(make_execution(lines), SIZES, make_exercise(), H100))
+    assert metrics["global_store_efficiency"].reason == "the launches store nothing to global memory"
+
+
+def test_a_run_that_failed_counts_nothing() -> None:
+    failed = replace(make_execution((LineCounters(8, CLEAN),)), failure=Failure(Status.TIMEOUT, "too slow"))
+    metrics = by_name(collect_metrics(failed, SIZES, make_exercise(), H100))
+    assert (metrics["shared_wavefronts"].value, metrics["shared_wavefronts"].reason) == (None, "the benchmark did not run")
+
+
+def test_correctness_is_the_fraction_of_the_cases() -> None:
+    cases = [make_case(), make_case(), make_case(passed=False), make_case()]
+    assert measure_correctness(cases).value == 0.75
+    assert measure_correctness([]).reason == "no case ran"
+
+
+def test_missing_metrics_keep_the_devices_own_reasons() -> None:
+    metrics = by_name(missing_metrics("it did not compile", H100))
+    assert metrics["shared_wavefronts"].reason == "it did not compile"
+    assert "does not model time" in (metrics["time_ms"].reason or "")
+    assert set(metrics) == set(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("bandwidth_fraction", 0.8234, "82.3 %"),
+        ("bandwidth_fraction", 0.79999, "79.9 %"),
+        ("global_load_efficiency", 1.0, "100 %"),
+        ("global_load_efficiency", 0.29, "29 %"),
+        ("shared_bank_conflicts", 4063232, "4,063,232"),
+        ("shared_bank_conflicts", 0, "0"),
+        ("speedup_over_naive", 6.598, "6.598x"),
+        ("time_ms", 0.19421, "0.1943 ms"),
+        ("bandwidth_gbps", 2765.04, "2,765 GB/s"),
+    ],
+)
+def test_values_read_well_and_never_better_than_they_are(name: str, value: float, text: str) -> None:
+    assert format_value(name, value) == text

@@ -1,0 +1,128 @@
+"""A worker whose device is a small fake: what it does with a launch is the launch's symbol. Run as `fake_worker.py FD DEVICE`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from grader.devices.base import Arrays
+from grader.records import (
+    Binary,
+    DeviceBuffer,
+    DeviceInfo,
+    Dim3,
+    Execution,
+    Failure,
+    Launch,
+    LaunchLimits,
+    Progress,
+    RunLimits,
+    ShowProgress,
+    Status,
+)
+from grader.sandbox.wire import PREFIX, Channel
+from grader.sandbox.worker import limit_process, serve
+
+INFO = DeviceInfo(
+    kind="fake",
+    id="fake",
+    name="Fake",
+    compute_capability="9.0",
+    arch="sm_90",
+    peak_bandwidth_gbps=1.0,
+    peak_fp32_tflops=1.0,
+    limits=LaunchLimits(1024, Dim3(1024, 1024, 64), Dim3(2**31 - 1, 65535, 65535), 232448, 65536),
+    stands_for="nothing",
+)
+
+
+class FakeDevice:
+    info = INFO
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self._binary: Binary | None = None
+
+    def load(self, binary: Binary) -> None:
+        self._binary = binary
+
+    def execute(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        if self._binary is None:
+            raise RuntimeError("nothing was loaded")
+        print("noise on stdout", flush=True)
+        return getattr(self, f"do_{launches[0].symbol}")(arrays, progress)
+
+    def do_double(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        progress(Progress("running", 1, 2))
+        arrays["in"] *= 2  # the received arrays are the worker's own to write
+        return Execution(()), {"out": arrays["in"]}
+
+    def do_fail(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        return Execution((), failure=Failure(Status.RUNTIME_ERROR, "out of bounds")), {}
+
+    def do_loop(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        child = subprocess.Popen(["sleep", "60"])
+        print(f"child {child.pid}", flush=True)
+        time.sleep(60)
+        return Execution(()), {}
+
+    def do_loop_with_progress(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        while True:
+            progress(Progress("running"))
+            time.sleep(0.01)
+
+    def do_raise(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        raise KeyError("a table lacks a row")
+
+    def do_segfault(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        os.kill(os.getpid(), signal.SIGSEGV)
+        return Execution(()), {}
+
+    def do_exit(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        os._exit(7)
+
+    def do_garbage(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        self._end.sendall(b"this is not a frame at all")
+        time.sleep(60)
+        return Execution(()), {}
+
+    def do_wrong_shape(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        return Execution(()), {"out": arrays["in"][:-1]}
+
+    def do_too_much(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        return Execution(()), {"out": np.zeros(1 << 20, dtype=np.float32)}
+
+    def do_allocate(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        np.ones(1 << 30, dtype=np.float64)
+        return Execution(()), {"out": arrays["in"]}
+
+    def do_environment(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        raise RuntimeError(" ".join(sorted(os.environ)))
+
+
+def main() -> int:
+    if sys.argv[2] == "broken":
+        raise RuntimeError("no such device")
+    limit_process()
+    end = socket.socket(fileno=int(sys.argv[1]))
+    assert PREFIX.size == 8
+    return serve(Channel(end), lambda: FakeDevice(end))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.errors import WorkerError
+from grader.records import Binary, DeviceBuffer, Dim3, Execution, FindingKind, Launch, Progress, Role, RunLimits, Status
+from grader.sandbox.remote import RemoteDevice
+
+COMMAND = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
+BUFFERS = (DeviceBuffer("in", "float32", (4,), Role.INPUT), DeviceBuffer("out", "float32", (4,), Role.OUTPUT))
+BINARY = Binary("sm_90", "13.0", b"cubin", ())
+
+
+@pytest.fixture
+def device() -> Iterator[RemoteDevice]:
+    with RemoteDevice("fake", command=COMMAND, grace_seconds=0.2) as device:
+        device.load(BINARY)
+        yield device
+
+
+def execute(
+    device: RemoteDevice, what: str, *, wall_seconds: float = 20.0, shown: list[Progress] | None = None
+) -> tuple[Execution, dict[str, np.ndarray]]:
+    launch = Launch(what, Dim3(1), Dim3(1), 0, (), None, f"{what}<<<1, 1>>>()")
+    arrays = {"in": np.arange(4, dtype=np.float32), "out": np.full(4, np.nan, dtype=np.float32)}
+    show = None if shown is None else shown.append
+    return device.execute([launch], BUFFERS, arrays, limits=RunLimits(1000, wall_seconds), progress=show)
+
+
+def test_the_answer_and_its_outputs_come_back(device: RemoteDevice) -> None:
+    shown: list[Progress] = []
+    execution, outputs = execute(device, "double", shown=shown)
+    assert execution.failure is None
+    np.testing.assert_array_equal(outputs["out"], [0, 2, 4, 6])
+    assert shown == [Progress("running", 1, 2)]
+    assert device.info.name == "Fake"
+
+
+def test_a_students_failure_is_a_value(device: RemoteDevice) -> None:
+    execution, outputs = execute(device, "fail")
+    assert execution.failure is not None
+    assert execution.failure.status is Status.RUNTIME_ERROR
+    assert outputs == {}
+
+
+@pytest.mark.parametrize("what", ["loop", "loop_with_progress"])
+def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(device: RemoteDevice, what: str) -> None:
+    started = time.monotonic()
+    execution, _ = execute(device, what, wall_seconds=0.3)
+    assert time.monotonic() - started < 5
+    assert execution.failure is not None
+    assert execution.failure.status is Status.TIMEOUT
+    assert execution.failure.findings[0].kind is FindingKind.WALL_LIMIT
+    assert "0.3 s" in execution.failure.message
+    np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
+
+
+def test_no_process_of_the_group_outlives_the_kill(device: RemoteDevice) -> None:
+    before = sleepers()
+    execute(device, "loop", wall_seconds=0.3)
+    deadline = time.monotonic() + 5
+    while sleepers() - before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not sleepers() - before
+
+
+def sleepers() -> set[int]:
+    """Processes that run `sleep 60`, zombies not counted: their command line is empty."""
+    found = set()
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                command = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if command == b"sleep\x0060\x00":
+                found.add(int(folder.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("raise", "KeyError.*lacks a row"),
+        ("segfault", "SIGSEGV"),
+        ("exit", "exit code 7"),
+        ("garbage", "malformed frame"),
+        ("wrong_shape", "another name, type or shape"),
+        ("too_much", "malformed frame.*more than 32 bytes"),
+        ("allocate", "MemoryError"),
+    ],
+)
+def test_a_worker_that_breaks_is_our_error_and_is_replaced(device: RemoteDevice, what: str, message: str) -> None:
+    with pytest.raises(WorkerError, match=message):
+        execute(device, what)
+    np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
+
+
+def test_the_traceback_is_kept_for_the_instructor(device: RemoteDevice) -> None:
+    with pytest.raises(WorkerError) as caught:
+        execute(device, "raise")
+    assert "do_raise" in caught.value.detail
+    with pytest.raises(WorkerError) as caught:
+        execute(device, "segfault")
+    assert "noise on stdout" in caught.value.detail
+
+
+def test_the_environment_does_not_reach_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_SECRET_OF_THE_COURSE", "1")
+    with RemoteDevice("fake", command=COMMAND) as device:
+        device.load(BINARY)
+        with pytest.raises(WorkerError) as caught:
+            execute(device, "environment")
+    assert "PATH" in str(caught.value)
+    assert "A_SECRET_OF_THE_COURSE" not in str(caught.value)
+
+
+def test_a_device_that_cannot_be_made_says_why() -> None:
+    with RemoteDevice("broken", command=COMMAND) as device, pytest.raises(WorkerError) as caught:
+        _ = device.info
+    assert "no such device" in caught.value.detail
+
+
+def test_close_ends_the_process() -> None:
+    device = RemoteDevice("fake", command=COMMAND)
+    assert device.info.name == "Fake"
+    pid = device._worker._process.pid  # type: ignore[union-attr]
+    device.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

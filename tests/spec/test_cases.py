@@ -1,0 +1,101 @@
+"""What is drawn from the seed: hidden cases and input data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.errors import SpecError
+from grader.records import DeviceBuffer, Role
+from grader.spec.cases import device_buffers, draw_cases, make_inputs
+from grader.spec.model import Case, Exercise
+from grader.spec.read import read_exercise
+
+from .test_read import SPEC, write_exercise
+
+
+@pytest.fixture
+def exercise(tmp_path: Path) -> Exercise:
+    return read_exercise(write_exercise(tmp_path))
+
+
+def exercise_with(root: Path, *, dtype: str, init: str) -> Exercise:
+    buffers = [SPEC["buffers"][0], {"name": "x", "dtype": dtype, "shape": ["n", "m"], "role": "input", "init": init}]
+    return read_exercise(write_exercise(root, {**SPEC, "buffers": buffers}))
+
+
+def test_public_cases_come_first_as_they_are(exercise: Exercise) -> None:
+    cases = draw_cases(exercise, 1)
+    assert cases[:1] == exercise.public_cases
+    assert [(case.name, case.hidden) for case in cases] == [("small", False), ("drawn", True), ("fixed", True)]
+
+
+def test_cases_are_the_same_for_the_same_seed(exercise: Exercise) -> None:
+    assert draw_cases(exercise, 5) == draw_cases(exercise, 5)
+
+
+def test_cases_differ_between_seeds_and_stay_in_range(exercise: Exercise) -> None:
+    drawn = [draw_cases(exercise, seed)[1].sizes for seed in range(60)]
+    assert {sizes["n"] for sizes in drawn} == set(range(2, 10))
+    assert {sizes["m"] for sizes in drawn} == {3, 5, 7}
+
+
+def test_inputs_are_the_same_for_the_same_seed_and_differ_for_another(exercise: Exercise) -> None:
+    case = Case("c", {"n": 30, "m": 40}, True)
+    [once, again, other] = [make_inputs(exercise, case, seed)["x"] for seed in (3, 3, 4)]
+    assert np.array_equal(once, again)
+    assert np.mean(once == other) < 0.01
+
+
+def test_inputs_differ_between_cases(exercise: Exercise) -> None:
+    [one, other] = [make_inputs(exercise, Case(name, {"n": 30, "m": 40}, True), 3)["x"] for name in ("a", "b")]
+    assert np.mean(one == other) < 0.01
+
+
+def test_inputs_are_contiguous_finite_and_of_the_spec_s_dtype(exercise: Exercise) -> None:
+    inputs = make_inputs(exercise, Case("c", {"n": 7, "m": 9}, False), 0)
+    assert list(inputs) == ["x"]
+    assert (inputs["x"].shape, inputs["x"].dtype, inputs["x"].flags.c_contiguous) == ((7, 9), np.float32, True)
+    assert np.isfinite(inputs["x"]).all()
+
+
+def test_normal_inputs_show_a_wrong_index(exercise: Exercise) -> None:
+    array = make_inputs(exercise, Case("c", {"n": 100, "m": 100}, False), 0)["x"]
+    assert len(np.unique(array)) > 9_990
+    assert np.mean(array == array.T) < 0.02  # the diagonal, and hardly more
+
+
+def test_the_case_s_initialisation_wins(exercise: Exercise) -> None:
+    [public, *_] = draw_cases(exercise, 0)
+    assert np.array_equal(make_inputs(exercise, public, 0)["x"], np.arange(20, dtype=np.float32).reshape(4, 5))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+def test_small_integers_are_small_integers(tmp_path: Path, dtype: str) -> None:
+    array = make_inputs(exercise_with(tmp_path, dtype=dtype, init="small_integers"), Case("c", {"n": 50, "m": 50}, False), 0)["x"]
+    assert array.dtype == dtype
+    assert set(array.ravel().tolist()) == set(range(-8, 9))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint32"])
+def test_neighbours_differ_even_where_the_index_is_beyond_the_type(tmp_path: Path, dtype: str) -> None:
+    array = make_inputs(exercise_with(tmp_path, dtype=dtype, init="index"), Case("c", {"n": 100, "m": 100}, False), 0)["x"].ravel()
+    assert np.isfinite(array).all()
+    assert (array[1:] != array[:-1]).all()
+    assert array[:2000].tolist() == list(range(2000))
+
+
+def test_device_buffers_have_the_shapes_of_the_sizes(exercise: Exercise) -> None:
+    assert device_buffers(exercise, {"n": 3, "m": 4}) == (
+        DeviceBuffer("y", "float32", (3, 4), Role.OUTPUT),
+        DeviceBuffer("x", "float32", (3, 4), Role.INPUT),
+    )
+
+
+def test_a_shape_that_is_empty_at_some_size_is_the_exercise_s_mistake(tmp_path: Path) -> None:
+    buffers = [{**SPEC["buffers"][0], "shape": ["n - 3"]}, SPEC["buffers"][1]]
+    exercise = read_exercise(write_exercise(tmp_path, {**SPEC, "buffers": buffers}))
+    with pytest.raises(SpecError, match=r"\$\.buffers \(y\): the shape is \(-1,\) where n = 2"):
+        device_buffers(exercise, {"n": 2, "m": 4})

@@ -1,0 +1,84 @@
+"""The oracle is held to the spec: what it returns, and what goes wrong inside of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.errors import SpecError
+from grader.spec.oracle import Oracle, load_oracle
+from grader.spec.read import read_exercise
+
+from .test_read import write_exercise
+
+SIZES = {"n": 2, "m": 3}
+INPUTS = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
+
+
+def oracle_of(root: Path, body: str) -> Oracle:
+    return load_oracle(read_exercise(write_exercise(root, oracle=f"import numpy as np\n\ndef expected(inputs, sizes):\n    {body}\n")))
+
+
+def test_hands_out_what_the_oracle_returns(tmp_path: Path) -> None:
+    outputs = oracle_of(tmp_path, "return {'y': inputs['x'] + np.float32(sizes['n'])}")(INPUTS, SIZES)
+    assert outputs["y"].dtype == np.float32
+    assert np.array_equal(outputs["y"], INPUTS["x"] + 2)
+
+
+def test_rounds_float64_to_the_buffer_s_type(tmp_path: Path) -> None:
+    outputs = oracle_of(tmp_path, "return {'y': inputs['x'].astype(np.float64) / 3}")(INPUTS, SIZES)
+    assert outputs["y"].dtype == np.float32
+    assert np.array_equal(outputs["y"], (np.arange(6).reshape(2, 3) / 3).astype(np.float32))
+
+
+def test_hands_out_contiguous_arrays(tmp_path: Path) -> None:
+    outputs = oracle_of(tmp_path, "return {'y': np.asfortranarray(inputs['x'])}")(INPUTS, SIZES)
+    assert outputs["y"].flags.c_contiguous
+
+
+def test_does_not_let_the_oracle_change_its_inputs(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="read-only"):
+        oracle_of(tmp_path, "inputs['x'] += 1; return {'y': inputs['x']}")(INPUTS, SIZES)
+    assert INPUTS["x"][0, 0] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return {'y': inputs['x'].T}", r"the output 'y' has the shape \(3, 2\); the spec says \(2, 3\)"),
+        ("return {'y': inputs['x'].ravel()}", r"the output 'y' has the shape \(6,\); the spec says \(2, 3\)"),
+        ("return {'y': inputs['x'].astype(int)}", "the output 'y' has the dtype int64; the spec says float32"),
+        ("return {'y': inputs['x'].astype(np.float16)}", "the output 'y' has the dtype float16; the spec says float32"),
+        ("return {'y': inputs['x'].tolist()}", "the output 'y' must be a NumPy array, got list"),
+        ("return {'y': inputs['x'] / 0}", "the output 'y' has values that are not finite"),
+        ("return {'y': inputs['x'].astype(float) * 1e300}", "the output 'y' has values that are not finite in float32"),
+        ("return {}", "the output 'y' is missing"),
+        ("return {'y': inputs['x'], 'x': inputs['x']}", "'x' is no output of the spec"),
+        ("return inputs['x']", "must return a dict of arrays, got ndarray"),
+        ("return {'y': inputs['z']}", "line 4: KeyError: 'z'"),
+        ("raise SystemError('no')", "line 4: SystemError: no"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_mistake_of_the_oracle_is_the_exercise_s(tmp_path: Path, body: str, words: str) -> None:
+    oracle = oracle_of(tmp_path, body)
+    with pytest.raises(SpecError, match=words) as caught:
+        oracle(INPUTS, SIZES)
+    assert caught.value.problems[0].file.endswith("oracle.py")
+
+
+def test_an_oracle_that_does_not_load(tmp_path: Path) -> None:
+    oracle = "import numpy\nnumpy.no_such_thing\n\ndef expected(inputs, sizes):\n    pass\n"
+    exercise = read_exercise(write_exercise(tmp_path, oracle=oracle))
+    with pytest.raises(SpecError, match="line 2: AttributeError"):
+        load_oracle(exercise)
+
+
+def test_an_oracle_that_was_removed(tmp_path: Path) -> None:
+    folder = write_exercise(tmp_path)
+    exercise = read_exercise(folder)
+    (folder / "oracle.py").unlink()
+    with pytest.raises(SpecError, match="this file is missing"):
+        load_oracle(exercise)

@@ -1,0 +1,140 @@
+"""Launch and scratch lines are found where they are, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.records import Failure, Status, Submission
+from grader.spec.plans import Plan, parse_launch
+from grader.submission.plan import MAX_LINES, macro_names, read_macros, read_plan
+
+LAUNCH = "k<<<1, TILE>>>(out, rows)"
+
+
+def submit(text: str) -> Submission:
+    return Submission("mine.cu", "0" * 64, text)
+
+
+def plan_of(text: str) -> Plan:
+    plan = read_plan(submit(text))
+    assert isinstance(plan, Plan)
+    return plan
+
+
+def failure_of(text: str) -> Failure:
+    failure = read_plan(submit(text))
+    assert isinstance(failure, Failure)
+    assert failure.status is Status.LAUNCH_ERROR
+    assert failure.advice
+    return failure
+
+
+def test_lines_are_read_in_order_with_their_places() -> None:
+    plan = plan_of(f"#define TILE 32\n  // launch: a<<<1, 1>>>()\n// scratch: float x[4]\nint i;\r\n//launch:{LAUNCH}\r\n")
+    assert [(str(launch.kernel), launch.line, launch.column) for launch in plan.launches] == [("a", 2, 14), ("k", 5, 10)]
+    assert [(buffer.name, buffer.line, buffer.column) for buffer in plan.scratch] == [("x", 3, 13)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "__global__ void k() {}",
+        "// launch the kernel with 32 x 8 threads",
+        "// Launch: 32 x 8 threads work best",
+        "// the launch: see below",
+        "// kernel<<<grid, block>>>(out, in)",
+        "// scratch space is needed",
+        f'const char* text = "\\\n// launch: {LAUNCH}";',
+        f'const char* text = R"(\n// launch: {LAUNCH}\n)";',
+        f"/*\n// launch: {LAUNCH}\n*/",
+        f"// not this one \\\n// launch: {LAUNCH}",
+        "int i; // launch: only a word",
+    ],
+)
+def test_what_is_no_launch_line(text: str) -> None:
+    assert read_plan(submit(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        (f"\n// launch: {LAUNCH};", 2, 37, "expected the end of the line before ';'"),
+        ("// launch: k<<<1, 1>>>(a;", 1, 25, "expected ',' or ')' before ';'"),
+        ("// launch: k<<<1, 1>>>(a, \\\n//  b)", 1, 4, "a launch line cannot be continued"),
+        ("// launch: k<<<1, 1>>>(a,\n//  b)", 1, 26, "before the end of the line"),
+        ("// launch: __import__('os').system('id')", 1, 22, "expected '<<<' before '('"),
+        ("// launch:", 1, 11, "expected the name of a kernel"),
+        (f"//launch : {LAUNCH}", 1, 3, "'//launch :' starts no launch line; did you mean '// launch:'?"),
+        (f"  // lauch: {LAUNCH}", 1, 6, "'// lauch:' starts no launch line"),
+        (f"// Launch: {LAUNCH}", 1, 4, "did you mean '// launch:'?"),
+        (f"// launch {LAUNCH}", 1, 4, "did you mean '// launch:'?"),
+        (f"/// launch: {LAUNCH}", 1, 3, "did you mean '// launch:'?"),
+        (f"// launches: {LAUNCH}", 1, 4, "did you mean '// launch:'?"),
+        ("// scratsh: float x[2]", 1, 4, "did you mean '// scratch:'?"),
+        (f"int i; // launch: {LAUNCH}", 1, 11, "a launch line must stand on a line of its own"),
+        (f"// scratch: float x[2]\n// scratch: int x[2]\n// launch: {LAUNCH}", 2, 13, "already declared in line 1"),
+        ("\n\n// scratch: float x[2]", 3, 13, "no launch line"),
+        (f"// launch: {LAUNCH}\n" * (MAX_LINES + 1), MAX_LINES + 1, 4, f"more than {MAX_LINES}"),
+        ("// launch: k<<<1" + "+1" * 9000 + ",1>>>()", 1, 11, "at most 10000 are read"),
+    ],
+)
+def test_mistake_names_its_place(text: str, line: int, column: int, message: str) -> None:
+    failure = failure_of(text)
+    assert failure.message.startswith(f"line {line}, column {column}: ")
+    assert message in failure.message
+
+
+def test_detail_shows_the_line_with_a_caret() -> None:
+    failure = failure_of("int i;\n\t// launch: k<<<1, 1>>>(a;\n")
+    assert failure.detail == "2 | \t// launch: k<<<1, 1>>>(a;\n    \t" + " " * 24 + "^"
+
+
+def test_detail_of_a_long_line_is_short() -> None:
+    failure = failure_of("// launch: k<<<" + "1+" * 4000 + ", 1>>>()")
+    line, caret = failure.detail.split("\n")
+    assert len(line) < 300
+    assert line[caret.index("^")] == ","
+
+
+def test_macro_names_are_those_that_nothing_else_explains() -> None:
+    plan = plan_of("// scratch: float x[rows * PAD]\n// launch: k<KIND, float><<<TILE, 1>>>(out, x, rows)")
+    assert macro_names(plan, {"out", "rows", "cols"}) == ("KIND", "PAD", "TILE")
+
+
+MACROS = "// scratch: float x[PAD]\n// launch: k<KIND, 2 * PAD><<<TILE, 1>>>(out, WIDTH)"
+
+
+def test_macros_are_integer_expressions() -> None:
+    texts = {"TILE": "(16*2)", "PAD": " 0x10u ", "WIDTH": "-1", "UNUSED": "float"}
+    assert read_macros(plan_of(MACROS), texts, MACROS) == {"TILE": 32, "PAD": 16, "WIDTH": -1}
+
+
+def test_macro_that_is_a_template_argument_may_be_a_type() -> None:
+    assert read_macros(plan_of(MACROS), {"KIND": "float", "TILE": "1"}, MACROS) == {"TILE": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place", "message"),
+    [
+        ("TILE", "float", "line 2, column 31", "the macro 'TILE' is 'float', which is no integer expression"),
+        ("TILE", "32.0", "line 2, column 31", "the macro 'TILE' is '32.0', which is no integer expression"),
+        ("TILE", "", "line 2, column 31", "the macro 'TILE' is defined without a value"),
+        ("TILE", "1 / 0", "line 2, column 31", "division by zero"),
+        ("PAD", "((int)4)", "line 1, column 21", "the macro 'PAD' is '((int)4)'"),
+        ("WIDTH", "open('/etc/passwd')", "line 2, column 47", "'open' cannot be called here"),
+    ],
+)
+def test_macro_that_is_no_integer_is_named(name: str, text: str, place: str, message: str) -> None:
+    failure = read_macros(plan_of(MACROS), {name: text}, MACROS)
+    assert isinstance(failure, Failure)
+    assert failure.message.startswith(place)
+    assert message in failure.message
+
+
+def test_macro_of_the_default_plan_is_named_without_a_line() -> None:
+    plan = Plan((parse_launch("k<<<TILE, 1>>>()"),))
+    failure = read_macros(plan, {"TILE": "x"}, "")
+    assert isinstance(failure, Failure)
+    assert failure.message.startswith("the exercise's default launch line, column 5: the macro 'TILE'")
+    assert failure.detail == "k<<<TILE, 1>>>()\n    ^"

@@ -1,0 +1,97 @@
+"""What is no CUDA source text is told apart from a file that is not there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from grader.errors import UsageError
+from grader.records import Failure, Status, Submission
+from grader.submission.read import MAX_BYTES, read_submission
+
+SOURCE = "// größe\n__global__ void k() {}\n"
+
+
+def test_reads_text_and_hash(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_bytes(SOURCE.encode())
+    assert read_submission(path) == Submission("mine.cu", hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE)
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_bytes(b"\xef\xbb\xbf" + SOURCE.encode())
+    read = read_submission(path)
+    assert isinstance(read, Submission)
+    assert read.text == SOURCE
+
+
+def test_windows_line_ends_stay(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_bytes(b"a\r\nb\r\n")
+    read = read_submission(path)
+    assert isinstance(read, Submission)
+    assert read.text == "a\r\nb\r\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\t\r\n", "the file is empty"),
+        (b"\x7fELF\x02\x01\x01\x00", "the file is binary"),
+        ("void k() {}".encode("utf-16"), "the file is UTF-16"),
+        (b"int a;\n// gr\xf6\xdfe\n", "line 2 is not valid UTF-8"),
+        (b"/" * (MAX_BYTES + 1), "the file is larger than 1 MiB"),
+    ],
+)
+def test_no_source_text_is_the_students_mistake(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_bytes(content)
+    read = read_submission(path)
+    assert isinstance(read, Failure)
+    assert read.status is Status.COMPILE_ERROR
+    assert message in read.message
+    assert read.message.startswith("mine.cu: ")
+    assert read.advice
+
+
+def test_the_largest_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_bytes(b"/" * MAX_BYTES)
+    assert isinstance(read_submission(path), Submission)
+
+
+def test_missing_file_is_bad_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="does not exist"):
+        read_submission(tmp_path / "none.cu")
+
+
+def test_folder_is_bad_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder"):
+        read_submission(tmp_path)
+
+
+def test_pipe_is_bad_usage_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.cu")
+    with pytest.raises(UsageError, match="not a regular file"):
+        read_submission(tmp_path / "pipe.cu")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_unreadable_file_is_bad_usage(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(SOURCE)
+    path.chmod(0)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_submission(path)
+
+
+def test_impossible_path_is_bad_usage() -> None:
+    with pytest.raises(UsageError):
+        read_submission(Path("a\0b.cu"))
+    with pytest.raises(UsageError):
+        read_submission(Path("x" * 5000))

@@ -1,0 +1,207 @@
+"""The house rules that a reader cannot see in one file: who may import whom, where heavy libraries live, and how long things are."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+LONGER_FILES = {"grader.records": 600}  # the vocabulary of all stages: looked up, not read through
+
+STAGES = {"spec", "submission", "toolchain", "devices", "emulator", "judging", "report", "sandbox", "batch"}
+
+# What every stage may import beside itself. `devices.base` holds the Device protocol only.
+SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "grader.devices.base")
+
+# What joins stages, and what else it may import; None: anything.
+JOINS: dict[str, tuple[str, ...] | None] = {
+    "grader": None,
+    "grader.__main__": None,
+    "grader.cli": None,
+    "grader.pipeline": None,
+    "grader.doctor": None,
+    "grader.sandbox.worker": ("grader.devices",),
+    "grader.devices.emulated": ("grader.emulator",),
+    "grader.devices.faults": ("grader.emulator",),
+}
+
+# What must not grow: these import nothing of grader beyond what is listed.
+LEAVES: dict[str, tuple[str, ...]] = {
+    "grader.records": (),
+    "grader.errors": (),
+    "grader.metrics": (),
+    "grader.emulator": ("grader.emulator",),
+    "grader.spec": ("grader.spec", "grader.records", "grader.metrics", "grader.errors"),
+    "grader.devices.base": ("grader.records",),
+}
+
+# The modules beside the stages.
+TOP = {f"grader.{name}" for name in ("__main__", "cli", "pipeline", "doctor", "folders", "records", "errors", "metrics")} | {"grader"}
+
+# The one home of each heavy library, and whether it must load on use (inside a function) even there.
+HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
+    "llvmlite": (("grader.emulator", "grader.doctor"), False),
+    "rich": (("grader.report",), False),
+    "elftools": (("grader.toolchain", "grader.emulator"), False),
+    "jsonschema": (("grader.spec", "grader.report"), False),
+    "cattrs": (("grader.sandbox.wire", "grader.report", "grader.toolchain"), False),
+    "pycuda": (("grader.devices.gpu",), True),
+    "dask": (("grader.batch.cluster",), True),
+    "distributed": (("grader.batch.cluster",), True),
+}
+BASE_LIBRARIES = {"numpy"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement's target; `on_use`: inside a function; `for_types`: under TYPE_CHECKING."""
+
+    module: str
+    on_use: bool
+    for_types: bool
+    line: int
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_name(path): path for path in sorted((ROOT / "grader").rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(), filename=str(path)) for name, path in FILES.items()}
+
+
+def imports_of(name: str) -> list[Import]:
+    return list(_walk_imports(TREES[name], name, on_use=False, for_types=False))
+
+
+def _walk_imports(node: ast.AST, importer: str, *, on_use: bool, for_types: bool) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.Import(names):
+                yield from (Import(alias.name, on_use, for_types, child.lineno) for alias in names)
+            case ast.ImportFrom(module, names, level):
+                base = _absolute(importer, module, level)
+                for alias in names:
+                    target = f"{base}.{alias.name}"
+                    yield Import(target if target in FILES else base, on_use, for_types, child.lineno)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                yield from _walk_imports(child, importer, on_use=True, for_types=for_types)
+            case ast.If(test=ast.Name("TYPE_CHECKING")):
+                yield from _walk_imports(child, importer, on_use=on_use, for_types=True)
+            case _:
+                yield from _walk_imports(child, importer, on_use=on_use, for_types=for_types)
+
+
+def _absolute(importer: str, module: str | None, level: int) -> str:
+    if level == 0:
+        return module or ""
+    is_package = FILES[importer].name == "__init__.py"
+    package = importer.split(".")[: None if is_package and level == 1 else -level + is_package]
+    return ".".join([*package, *([module] if module else [])])
+
+
+def is_in(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
+
+
+def stage_of(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in STAGES else None
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_module_imports_only_what_its_stage_may(name: str) -> None:
+    stage = stage_of(name)
+    joins = JOINS.get(name, ())
+    if joins is None or stage is None:
+        return
+    allowed = (*SHARED, f"grader.{stage}", *joins)
+    bad = [imported for imported in imports_of(name) if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)]
+    assert not bad, f"{FILES[name]}: stage {stage} may not import {bad}"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if is_in(name, tuple(LEAVES))])
+def test_a_leaf_imports_nothing_else_of_grader(name: str) -> None:
+    allowed = next(allowed for leaf, allowed in LEAVES.items() if is_in(name, (leaf,)))
+    bad = [imported for imported in imports_of(name) if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)]
+    assert not bad, f"{FILES[name]} may not import {bad}"
+
+
+def test_every_folder_is_a_package() -> None:
+    """A folder without __init__.py works in a checkout and is left out of a wheel."""
+    assert not {path.parent for path in FILES.values()} - {path.parent for path in FILES.values() if path.name == "__init__.py"}
+
+
+def test_every_module_has_a_place() -> None:
+    assert {name for name in FILES if stage_of(name) is None} <= TOP
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_heavy_libraries_stay_in_their_homes(name: str) -> None:
+    for imported in imports_of(name):
+        library = imported.module.split(".")[0]
+        if imported.for_types or library in {"grader", *BASE_LIBRARIES, *sys.stdlib_module_names}:
+            continue
+        assert library in HEAVY, f"{FILES[name]}:{imported.line}: {library} has no home; give it one in this test"
+        homes, must_load_on_use = HEAVY[library]
+        assert is_in(name, homes), f"{FILES[name]}:{imported.line}: {library} belongs in {homes}"
+        assert imported.on_use or not must_load_on_use, f"{FILES[name]}:{imported.line}: import {library} on use"
+
+
+def test_importing_grader_and_its_command_line_is_cheap() -> None:
+    """What loads at start-up: everything that `import grader.cli` reaches through top-level imports."""
+    reached, pending = set(), ["grader", "grader.cli"]
+    libraries = set()
+    while pending:
+        name = pending.pop()
+        if name in reached:
+            continue
+        reached.add(name)
+        for imported in imports_of(name):
+            if imported.on_use or imported.for_types:
+                continue
+            if imported.module in FILES:
+                pending.append(imported.module)
+            else:
+                libraries.add(imported.module.split(".")[0])
+    assert not libraries & {"numpy", *HEAVY}
+
+
+def test_no_import_cycles() -> None:
+    graph = {
+        name: {target.module for target in imports_of(name) if target.module in FILES and not target.for_types} - {name} for name in FILES
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_fits_a_few_screens(name: str) -> None:
+    assert len(FILES[name].read_text().splitlines()) <= LONGER_FILES.get(name, MAX_FILE_LINES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_function_fits_a_screen(name: str) -> None:
+    long = [
+        f"{FILES[name]}:{node.lineno} {node.name}: {length} lines"
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > MAX_FUNCTION_LINES
+    ]
+    assert not long
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_says_its_subject_first(name: str) -> None:
+    assert ast.get_docstring(TREES[name]), f"{FILES[name]} has no docstring"

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import grader
+from grader.cli import COMMANDS, find_exercise, main
+
+ROOT = Path(__file__).resolve().parents[1]
+TRANSPOSE = ROOT / "exercises" / "transpose"
+STARTER = ROOT / "starter" / "transpose.cu"
+# Bad before anything is compiled, so that a test of the command line is quick.
+EMPTY = ROOT / "tests" / "data" / "bad_input" / "compile_error--empty.cu"
+SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_text())
+
+
+def test_without_arguments_it_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "usage: grade EXERCISE SUBMISSION.cu" in capsys.readouterr().out
+
+
+def test_help_names_devices_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for word in ("emulated:ID", "exit codes:", "grade doctor", "--json -"):
+        assert word in shown
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_subcommands_have_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"usage: grade {command}" in capsys.readouterr().out
+
+
+def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.split() == ["grade", project["version"]]
+    assert grader.__version__ == project["version"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["only-one"], "the following arguments are required: SUBMISSION.cu"),
+        ([str(TRANSPOSE), str(EMPTY), "--sed", "3"], "unrecognized arguments: --sed"),
+        ([str(TRANSPOSE), str(EMPTY), "--seed", "x"], "invalid int value"),
+        ([str(TRANSPOSE), str(EMPTY), "--seed", "-1"], "the seed -1 is out of range"),
+        ([str(TRANSPOSE), str(EMPTY), "--seed", str(2**53)], "out of range"),
+        ([str(TRANSPOSE), str(EMPTY), "--device", "gpu"], "the gpu device is not in this version"),
+        ([str(TRANSPOSE), str(EMPTY), "--device", "gpu:1"], "Use --device emulated"),
+        ([str(TRANSPOSE), str(EMPTY), "--device", "tpu"], "there is no device 'tpu'"),
+        ([str(TRANSPOSE), str(EMPTY), "--device", "emulated:h10"], "did you mean 'h100'"),
+        ([str(TRANSPOSE), str(EMPTY), "--json", "/no/such/folder/score.json"], "its folder does not exist"),
+    ],
+)
+def test_bad_usage_says_what_is_wrong(arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert complaint in captured.err
+    assert captured.out == ""
+
+
+def test_json_on_stdout_is_all_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(TRANSPOSE), str(EMPTY), "--json", "-"]) == 1
+    score = json.loads(capsys.readouterr().out)
+    Draft202012Validator(SCHEMA).validate(score)
+    assert score["status"] == "compile_error"
+
+
+def test_json_goes_to_a_file_beside_the_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "score.json"
+    assert main([str(TRANSPOSE), str(EMPTY), "--json", str(target), "--seed", "5"]) == 1
+    assert json.loads(target.read_text())["seed"] == 5
+    assert "the file is empty" in capsys.readouterr().out
+
+
+def test_without_a_seed_each_run_draws_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    seeds = set()
+    for _ in range(2):
+        main([str(TRANSPOSE), str(EMPTY), "--json", "-"])
+        seeds.add(json.loads(capsys.readouterr().out)["seed"])
+    assert len(seeds) == 2
+
+
+def test_quiet_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(TRANSPOSE), str(EMPTY), "--quiet"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "compile_error: compile_error--empty.cu: the file is empty\n"
+    assert captured.err == ""
+
+
+def test_a_bare_name_is_looked_for_in_exercises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert find_exercise("transpose") == Path("exercises/transpose")
+    assert find_exercise("exercises/transpose") == Path("exercises/transpose")
+    assert find_exercise("nothing") == Path("nothing")
+
+
+def test_a_name_cannot_control_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(TRANSPOSE), str(tmp_path / "\x1b[31mred.cu")])
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_a_fault_of_the_grader_is_exit_code_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(_: object) -> int:
+        raise ZeroDivisionError("half a sector")
+
+    monkeypatch.setitem(COMMANDS, "doctor", fail)
+    monkeypatch.delenv("GRADER_DEBUG", raising=False)
+    assert main(["doctor"]) == 3
+    assert "ZeroDivisionError: half a sector" in capsys.readouterr().err
+    monkeypatch.setenv("GRADER_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["doctor"])
+
+
+def test_control_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(COMMANDS, "doctor", interrupt)
+    assert main(["doctor"]) == 130
+
+
+def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    command = [sys.executable, "-m", "grader", str(TRANSPOSE), str(EMPTY)]
+    done = subprocess.run(command, cwd=ROOT, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write_end)
+    assert done.returncode == 141
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_the_api_loads_on_use() -> None:
+    program = "import sys, grader; assert 'numpy' not in sys.modules; grader.grade; grader.Score; assert 'numpy' in sys.modules"
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import grader
+from grader import pipeline
+from grader.errors import UsageError
+from grader.records import CheckStatus, Progress, Score, Status
+from grader.report.json import format_score
+from grader.sandbox.remote import RemoteDevice
+
+ROOT = Path(__file__).resolve().parents[1]
+TRANSPOSE = ROOT / "exercises" / "transpose"
+STARTER = ROOT / "starter" / "transpose.cu"
+REFERENCE = ROOT / "solutions" / "transpose.cu"
+SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def starter(cache: Path) -> Score:
+    return grader.grade(TRANSPOSE, STARTER, seed=7, cache=cache)
+
+
+@pytest.fixture(scope="module")
+def reference(cache: Path) -> Score:
+    return grader.grade(TRANSPOSE, REFERENCE, seed=7, cache=cache)
+
+
+def statuses(score: Score) -> dict[str, CheckStatus]:
+    return {check.name: check.status for check in score.checks}
+
+
+def test_the_reference_passes_all_that_this_device_judges(reference: Score) -> None:
+    assert reference.status is Status.PASSED
+    assert reference.exit_code == 0
+    assert reference.score == reference.judged_points
+    assert set(statuses(reference).values()) <= {CheckStatus.PASSED, CheckStatus.NOT_MEASURED}
+    assert statuses(reference)["shared_bank_conflicts"] is CheckStatus.PASSED
+
+
+def test_the_starter_is_right_and_loses_points_to_bank_conflicts(starter: Score) -> None:
+    assert starter.status is Status.FAILED
+    assert starter.exit_code == 1
+    assert 0 < starter.score < starter.judged_points < starter.max_score
+    assert statuses(starter)["correctness"] is CheckStatus.PASSED
+    assert statuses(starter)["shared_bank_conflicts"] is CheckStatus.FAILED
+    conflicts = next(check for check in starter.checks if check.name == "shared_bank_conflicts")
+    assert conflicts.value == 4_063_232  # 32 wavefronts for 1, 31 of them too many, 2048 * 2048 / 32 times
+    line = next(n for n, text in enumerate(STARTER.read_text().splitlines(), 1) if "= tile[threadIdx.x]" in text)
+    assert f"line {line}" in conflicts.hint
+    assert "32 wavefronts" in conflicts.hint
+
+
+@pytest.mark.parametrize("name", ["starter", "reference"])
+def test_the_score_is_valid_and_says_how_it_came_about(name: str, request: pytest.FixtureRequest) -> None:
+    score: Score = request.getfixturevalue(name)
+    Draft202012Validator(SCHEMA).validate(json.loads(format_score(score)))
+    assert score.seed == 7
+    assert {"grader", "python", "numpy", "llvmlite", "nvcc", "nvdisasm", "platform"} <= set(score.environment)
+    assert score.cases[-1].name == pipeline.BENCHMARK
+    assert all(case.passed for case in score.cases)
+
+
+def test_the_same_seed_gives_the_same_score(starter: Score, cache: Path) -> None:
+    assert grader.grade(TRANSPOSE, STARTER, seed=7, cache=cache) == starter
+
+
+def test_progress_tells_what_goes_on(cache: Path) -> None:
+    steps: list[Progress] = []
+    grader.grade(TRANSPOSE, STARTER, seed=7, cache=cache, progress=steps.append)
+    stages = list(dict.fromkeys(step.stage for step in steps))
+    assert stages == ["compiling", "checking cases", "counting", "judging"]
+    assert all(step.total is None or 0 <= step.done <= step.total for step in steps)
+
+
+@pytest.mark.parametrize("device", ["auto", "emulated", "emulated:h100"])
+def test_devices_that_there_are(device: str) -> None:
+    assert pipeline.parse_device(device) == "h100"
+
+
+@pytest.mark.parametrize("device", ["", "cpu", "auto:h100", "emulated:h1000", "gpu", "gpu:0"])
+def test_devices_that_there_are_not(device: str) -> None:
+    with pytest.raises(UsageError):
+        pipeline.parse_device(device)
+
+
+def test_a_worker_that_dies_is_the_graders_fault(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = functools.partial(RemoteDevice, command=[sys.executable, "-c", "raise SystemExit(9)"])
+    monkeypatch.setattr(pipeline, "RemoteDevice", broken)
+    score = grader.grade(TRANSPOSE, STARTER, seed=7, cache=cache)
+    assert score.status is Status.GRADER_ERROR
+    assert score.exit_code == 3
+    assert score.score == 0
+    assert score.judged_points == 0
+    assert "exit code 9" in score.message
+
+
+def test_a_machine_without_nvcc_says_how_to_get_it(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_NVCC", "/no/such/nvcc")
+    score = grader.grade(TRANSPOSE, STARTER, seed=7, cache=cache)
+    assert score.status is Status.GRADER_ERROR
+    assert "nvcc" in score.message
+    assert score.advice
+
+
+def test_grading_works_without_the_reference(tmp_path: Path, cache: Path) -> None:
+    for name in ("exercises", "starter"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    score = grader.grade(tmp_path / "exercises" / "transpose", STARTER, seed=7, cache=cache)
+    assert score.status is Status.FAILED
