@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from grader import __version__
@@ -103,7 +103,8 @@ def run_doctor(arguments: Sequence[str]) -> int:
     from grader.sandbox.process import run_tool
 
     parts = examine(Machine(os.environ, run_tool, default_cache(os.environ)))
-    print_doctor(parts, console=make_console(sys.stdout, environ=os.environ))
+    with _telling_of_broken_pipes():
+        print_doctor(parts, console=make_console(sys.stdout, environ=os.environ))
     return 0 if can_grade(parts) else EXIT_GRADER_ERROR
 
 
@@ -154,7 +155,17 @@ def _show_score(score: Score, *, json: str | None, quiet: bool) -> None:
     if quiet:
         print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
     else:
-        print_score(score, console=make_console(sys.stdout, environ=os.environ))
+        with _telling_of_broken_pipes():
+            print_score(score, console=make_console(sys.stdout, environ=os.environ))
+
+
+@contextlib.contextmanager
+def _telling_of_broken_pipes() -> Iterator[None]:
+    """Rich ends the program with code 1 when its reader is gone; code 1 is a verdict here."""
+    try:
+        yield
+    except SystemExit as end:
+        raise BrokenPipeError from end
 
 
 def _tell(message: str, advice: str, exit_code: int) -> int:

@@ -45,17 +45,17 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "launch_error--macro_is_no_integer": ("the macro 'BLOCK' is '\\(32.5f\\)', which is no integer", "as an integer"),
     "launch_error--python_call": ("'__import__' cannot be called here", "has the form"),
     "launch_error--python_lambda": ("line 1, column 43: expected '\\)'", "has the form"),
-    "runtime_error--out_of_bounds": ("line 6", "index"),
-    "runtime_error--null_pointer": ("line 7", ""),
-    "runtime_error--misaligned": ("line 7", ""),
-    "runtime_error--trap": ("line 7", ""),
+    "runtime_error--out_of_bounds": ("line 6: 4-byte store .* out of bounds: .* the end of buffer out", "index"),
+    "runtime_error--misaligned": ("line 7: 4-byte load .* no multiple of 4: byte 2 of buffer in", "multiple of 4"),
+    "runtime_error--wild_pointer": ("line 8: 4-byte load .* out of bounds", "index"),
+    "unsupported--tensor_cores": ("does not know the instruction .* kernel transpose_shared .*line \\d+", "not your mistake"),
 }
 
 # Those that run to their end and are wrong: what the case says.
 WRONG_CASES: dict[str, str] = {
     "failed--writes_its_input": "the kernel wrote to its input `in`",
-    "failed--writes_nothing": "never written|nobody wrote",
-    "failed--copies_instead": "transposed|swapped|copy",
+    "failed--writes_nothing": "`out` was never written",
+    "failed--copies_instead": "untransposed copy",
 }
 
 ENDLESS = "timeout--endless_loop"

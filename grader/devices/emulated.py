@@ -101,7 +101,7 @@ class EmulatedDevice:
         settings = LaunchSettings(
             grid=(launch.grid.x, launch.grid.y, launch.grid.z),
             block=(launch.block.x, launch.block.y, launch.block.z),
-            parameters=_pack_parameters(kernel, launch, memory),
+            parameters=pack_parameters(kernel, launch, memory),
             dynamic_shared_bytes=launch.dynamic_shared_bytes,
             budget=budget,
             threads=self._threads,
@@ -114,13 +114,7 @@ class EmulatedDevice:
 
     def _translate(self, kernel: Kernel) -> NativeKernel:
         if kernel.symbol not in self._native:
-            instructions = tuple(
-                Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions
-            )
-            last = max(kernel.parameters, key=lambda parameter: parameter.offset, default=None)
-            size = last.offset + last.size_bytes if last else 0
-            code = KernelCode(kernel.name, instructions, kernel.parameter_base, size, kernel.static_shared_bytes)
-            self._native[kernel.symbol] = translate(code)
+            self._native[kernel.symbol] = translate(kernel_code(kernel))
         return self._native[kernel.symbol]
 
     def _result(self, kernel: Kernel, launch: Launch, outcome: LaunchOutcome) -> LaunchResult:
@@ -151,10 +145,19 @@ class EmulatedDevice:
 _SMALLER = "Ask for less scratch memory."
 
 
-def _pack_parameters(kernel: Kernel, launch: Launch, memory: GlobalMemory) -> bytes:
+def kernel_code(kernel: Kernel) -> KernelCode:
+    """A compiled kernel as the emulator takes it."""
+    instructions = tuple(Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions)
+    return KernelCode(kernel.name, instructions, kernel.parameter_base, _parameter_bytes(kernel), kernel.static_shared_bytes)
+
+
+def _parameter_bytes(kernel: Kernel) -> int:
+    return max((parameter.offset + parameter.size_bytes for parameter in kernel.parameters), default=0)
+
+
+def pack_parameters(kernel: Kernel, launch: Launch, memory: GlobalMemory) -> bytes:
     """The parameter space of a launch: each argument little-endian at its parameter's offset."""
-    last = max(kernel.parameters, key=lambda parameter: parameter.offset, default=None)
-    space = bytearray(last.offset + last.size_bytes if last else 0)
+    space = bytearray(_parameter_bytes(kernel))
     for parameter, argument in zip(kernel.parameters, launch.arguments, strict=True):
         if isinstance(argument, BufferArgument):
             value = struct.pack("<Q", memory.regions[argument.buffer].address)

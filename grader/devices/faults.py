@@ -53,11 +53,17 @@ def _limit(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> F
     )
 
 
+def _trap(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    finding = _finding(fault, kernel, memory, FindingKind.TRAP, "the kernel stopped itself with __trap()")
+    return _stopped(finding, "Look at the condition that leads there.")
+
+
 _DESCRIPTIONS = {
     FaultKind.OUT_OF_BOUNDS: _out_of_bounds,
     FaultKind.MISALIGNED: _misaligned,
     FaultKind.BARRIER_DIVERGENCE: _barrier,
     FaultKind.INSTRUCTION_LIMIT: _limit,
+    FaultKind.TRAP: _trap,
 }
 
 
@@ -96,7 +102,8 @@ def _target(fault: Fault, memory: GlobalMemory) -> str:
     if offset < 0:
         return f"{-offset:,} bytes before the start of buffer {region.name}"
     if offset >= region.size_bytes:
-        return f"{offset - region.size_bytes:,} bytes past the end of buffer {region.name} ({region.size_bytes:,} bytes)"
+        beyond = f"{offset - region.size_bytes:,} bytes past" if offset > region.size_bytes else "right behind"
+        return f"{beyond} the end of buffer {region.name} ({region.size_bytes:,} bytes)"
     return f"byte {offset:,} of buffer {region.name} ({region.size_bytes:,} bytes)"
 
 

@@ -27,6 +27,7 @@ class FaultKind(StrEnum):
     MISALIGNED = "misaligned"
     BARRIER_DIVERGENCE = "barrier_divergence"
     INSTRUCTION_LIMIT = "instruction_limit"
+    TRAP = "trap"
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,7 @@ _KINDS = {
     FaultCode.GLOBAL_ALIGNMENT: FaultKind.MISALIGNED,
     FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
     FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
+    FaultCode.TRAP: FaultKind.TRAP,
 }
 _SPACES = {
     FaultCode.SHARED_BOUNDS: "shared",

@@ -146,6 +146,8 @@ def _constant(match: re.Match[str]) -> Constant:
     for term in _terms(match["inside"]):
         if isinstance(term, int):
             offset += term
+        elif term.index == ZERO_REGISTER:
+            continue  # `c[0x0][RZ]` is how an LDC of offset 0 is printed
         elif register is None and not term.uniform:
             register = term
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, FaultCode
-from grader.emulator.native.tools import const, lane_bits, splat
+from grader.emulator.native.tools import I1, const, lane_bits, splat
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Special
 
@@ -99,6 +99,16 @@ def bar(e: Emitter, i: Decoded) -> None:
     e.next_path()
 
 
+def trap(e: Emitter, i: Decoded) -> None:
+    """`__trap()`: the launch ends with a fault if any lane gets here."""
+    lanes = e.lane_mask()
+    with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
+        e.context.store("fault_code", FaultCode.TRAP)
+        e.context.store("fault_instruction", i.index)
+        e.context.store("fault_lane", e.b.cttz(lanes, const(0, I1)))
+        e.b.ret(const(FaultCode.TRAP))
+
+
 def no_operation(e: Emitter, i: Decoded) -> None:
     """Counts as an instruction and does nothing."""
 
@@ -115,6 +125,7 @@ CONTROL: dict[str, Opcode] = {
     "BSSY": row(bssy),
     "BSYNC": row(bsync, ends_block=True),
     "BAR": row(bar, "SYNC DEFER_BLOCKING", ends_block=True),
+    "BPT": row(trap, "TRAP"),
     "NOP": row(no_operation),
     "YIELD": row(no_operation),
 }

