@@ -8,6 +8,10 @@ from grader.emulator.operands import TRUE_PREDICATE, Operand, Predicate, parse_o
 from grader.emulator.program import Instruction, Unsupported
 
 
+ALL_PREDICATES = "PR"
+"""An operand of P2R and R2P that `nvdisasm -json` prints where guards are."""
+
+
 @dataclass(frozen=True)
 class Decoded:
     """One instruction, typed. `IMAD.WIDE.U32` has the base `IMAD` and the modifiers `("WIDE", "U32")`; `guard` None is always true."""
@@ -38,7 +42,7 @@ def decode(instructions: tuple[Instruction, ...]) -> tuple[Decoded, ...]:
 def _decode_one(index: int, instruction: Instruction) -> Decoded:
     base, *modifiers = instruction.opcode.split(".")
     try:
-        guard = _guard(instruction.guard)
+        guard = _guard(None if instruction.guard == ALL_PREDICATES else instruction.guard)
         operands = parse_operands(instruction.operands)
     except Unsupported as problem:
         raise Unsupported(f"{instruction.opcode} with {problem.what}", instruction.line) from None

@@ -9,7 +9,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.operands import Immediate
 from grader.emulator.program import INSTRUCTION_BYTES, Unsupported
 
-BRANCHES = frozenset({"BRA", "BSSY"})
+BRANCHES = frozenset({"BRA", "BSSY", "CALL"})
 """Opcodes whose last operand is a code address (a byte offset in the function)."""
 
 
@@ -28,6 +28,12 @@ class Flow:
 
     blocks: tuple[Block, ...]
     block_at: dict[int, int]
+
+    @property
+    def return_points(self) -> tuple[Block, ...]:
+        """The blocks behind calls: where a return may go."""
+        calls = (block for block in self.blocks if block.instructions[-1].base == "CALL")
+        return tuple(self.blocks[block.following] for block in calls if block.following is not None)
 
     def target(self, instruction: Decoded) -> int:
         """The block that a branch (or BSSY) names."""
@@ -50,6 +56,8 @@ def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool]
             starts.add(target_index(instruction))
         if ends_block(instruction):
             starts.add(instruction.index + 1)
+        if instruction.base == "RET":  # alone in its block: it is executed again for lanes that return elsewhere
+            starts.add(instruction.index)
     ordered = sorted(start for start in starts if start < len(code))
     ends = [*ordered[1:], len(code)]
     extents = dict(zip(ordered, ends, strict=True))
@@ -78,4 +86,4 @@ def _reachable(code: tuple[Decoded, ...], extents: dict[int, int]) -> set[int]:
 
 
 def _never_falls_through(last: Decoded) -> bool:
-    return last.guard is None and (last.base == "EXIT" or (last.base == "BRA" and len(last.operands) == 1 and not last.modifiers))
+    return last.guard is None and (last.base in ("EXIT", "RET") or (last.base == "BRA" and len(last.operands) == 1))

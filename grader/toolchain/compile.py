@@ -7,7 +7,7 @@ from pathlib import Path
 
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
 from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
-from grader.toolchain.cubin import CubinKernel, read_cubin
+from grader.toolchain.cubin import CubinKernel, read_cubin, read_labels
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
 from grader.toolchain.diagnostics import clean_warnings, compile_failure, no_kernel_failure
@@ -61,7 +61,7 @@ def _make_artifacts(
 
 
 def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, arch: str) -> Binary:
-    functions = parse_disassembly(Disassembly(artifacts.instructions, artifacts.lines))
+    functions = parse_disassembly(Disassembly(artifacts.instructions, artifacts.lines), read_labels(artifacts.cubin))
     kernels = (
         Kernel(
             symbol=found.symbol,

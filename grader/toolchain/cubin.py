@@ -57,6 +57,12 @@ def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
         raise GraderError(f"The cubin cannot be read: {error}", "Is this nvcc newer than the grader knows?") from error
 
 
+def read_labels(cubin: bytes) -> dict[str, int]:
+    """Every function of a cubin, kernels and those inside their sections, to its byte offset in its section."""
+    symbols = ELFFile(io.BytesIO(cubin)).get_section_by_name(".symtab").iter_symbols()
+    return {symbol.name: int(symbol["st_value"]) for symbol in symbols if symbol["st_info"]["type"] == "STT_FUNC"}
+
+
 def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: ANN401 - pyelftools has no types
     sections = {section.name: section for section in elf.iter_sections()}
     registers, frames, stacks = (_per_function(sections[".nv.info"].data(), kind) for kind in (_REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE))

@@ -51,12 +51,16 @@ def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool) -> Disassembly
         return Disassembly(run_with("-json"), lines.result())
 
 
-def parse_disassembly(disassembly: Disassembly) -> dict[str, tuple[SassInstruction, ...]]:
-    """Function symbol to the instructions of its whole section, device functions in it included, in order of offset."""
+def parse_disassembly(disassembly: Disassembly, labels: Mapping[str, int]) -> dict[str, tuple[SassInstruction, ...]]:
+    """Function symbol to the instructions of its whole section, device functions in it included, in order of offset.
+
+    `labels` are the offsets of functions in their sections: calls and returns name functions, branches give offsets.
+    """
     lines = parse_lines(disassembly.lines)
     _, functions = json.loads(disassembly.instructions)
     return {
-        function["function-name"]: tuple(_parse_instructions(function, lines.get(function["function-name"], {}))) for function in functions
+        function["function-name"]: tuple(_parse_instructions(function, lines.get(function["function-name"], {}), labels))
+        for function in functions
     }
 
 
@@ -87,7 +91,9 @@ def _own_line(place: re.Match[str]) -> int | None:
     return int(place["line"]) if Path(place["file"]).name == SOURCE_NAME else None
 
 
-def _parse_instructions(function: Mapping[str, object], lines: Mapping[int, int | None]) -> Iterator[SassInstruction]:
+def _parse_instructions(
+    function: Mapping[str, object], lines: Mapping[int, int | None], labels: Mapping[str, int]
+) -> Iterator[SassInstruction]:
     instructions = function["sass-instructions"]
     assert isinstance(instructions, list)
     for i, instruction in enumerate(instructions):
@@ -96,6 +102,14 @@ def _parse_instructions(function: Mapping[str, object], lines: Mapping[int, int 
             offset=offset,
             predicate=instruction.get("predicate"),
             opcode=instruction["opcode"],
-            operands=instruction.get("operands", ""),
+            operands=_resolve_label(instruction, labels),
             line=lines.get(offset),
         )
+
+
+def _resolve_label(instruction: Mapping[str, str], labels: Mapping[str, int]) -> str:
+    operands = instruction.get("operands", "")
+    if not instruction["opcode"].startswith(("CALL.", "RET.")):
+        return operands
+    *others, name = operands.split(",")
+    return ",".join([*others, hex(labels[name])]) if name in labels else operands

@@ -11,7 +11,7 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, FaultCode
 from grader.emulator.native.tools import I1, const, lane_bits, splat
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Immediate, Predicate, Special
+from grader.emulator.operands import Immediate, Predicate, Register, Special
 
 
 def bra(e: Emitter, i: Decoded) -> None:
@@ -40,6 +40,33 @@ def bra(e: Emitter, i: Decoded) -> None:
         e.switch_form()
     else:
         e.go_to(following)
+
+
+def ret(e: Emitter, i: Decoded) -> None:
+    """Return to the offset in a register pair, which must lie behind a call. Lanes that return elsewhere go afterwards."""
+    if i.guard is not None or len(i.operands) != 2 or not isinstance(i.operands[0], Register):
+        raise e.unsupported("with these operands")
+    offsets = e.i32(i.operands[0])
+    cell = e.context.at("lane_addresses")
+    e.b.store(offsets, cell, align=4)
+    first = e.context.load("lane_addresses", e.b.cttz(e.mask, const(0, I1)))
+    together = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, first))))
+    rest = e.b.and_(e.mask, e.b.not_(together))
+    with e.b.if_then(e.b.icmp_unsigned("!=", rest, const(0)), likely=False):
+        e.b.call(e.paths.push, [e.warp_pointer, rest, const(e.block.index), const(WAIT_NONE)])
+    e.warp.store("mask", together)
+    nowhere = e.function.append_basic_block("nowhere")
+    table = e.b.switch(first, nowhere)
+    for block in e.flow.return_points:
+        arrived = e.function.append_basic_block("returned")
+        table.add_case(const(block.instructions[0].offset), arrived)
+        e.b.position_at_end(arrived)
+        e.warp.store("pc", block.index)
+        e.switch_form()
+    e.b.position_at_end(nowhere)
+    e.context.store("fault_code", FaultCode.TRAP)
+    e.context.store("fault_instruction", i.index)
+    e.b.ret(const(FaultCode.TRAP))
 
 
 def exit_lanes(e: Emitter, i: Decoded) -> None:
@@ -121,6 +148,8 @@ def _barrier(e: Emitter, operand: object) -> int:
 
 CONTROL: dict[str, Opcode] = {
     "BRA": row(bra, ends_block=True),
+    "CALL": row(bra, "REL NOINC", ends_block=True),
+    "RET": row(ret, "REL NODEC", ends_block=True),
     "EXIT": row(exit_lanes, ends_block=True),
     "BSSY": row(bssy),
     "BSYNC": row(bsync, ends_block=True),

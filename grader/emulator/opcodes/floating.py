@@ -99,6 +99,9 @@ def _half_bits(operand: Immediate) -> int:
 
 def integer_to_float(e: Emitter, i: Decoded) -> None:
     """d = float(a), to nearest even, or with `.RP` towards plus infinity (the start of an integer division)."""
+    if i.has("U64"):
+        _wide_integer_to_float(e, i)
+        return
     source = e.i32(i.operands[1])
     exact = (e.b.uitofp if i.has("U32") else e.b.sitofp)(source, e.double)
     nearest = e.b.fptrunc(exact, e.real)
@@ -110,10 +113,26 @@ def integer_to_float(e: Emitter, i: Decoded) -> None:
     e.set(i.operands[0], nearest)
 
 
+def _wide_integer_to_float(e: Emitter, i: Decoded) -> None:
+    """An unsigned 64-bit integer to float32, rounded up: the start of a 64-bit division."""
+    if not i.has("RP"):
+        raise e.unsupported("with this rounding")
+    source = e.i64(i.operands[1])
+    nearest = e.b.uitofp(source, e.real)
+    back = e.call_external(f"llvm.fptoui.sat.{'i64.f32' if e.uniform else 'v32i64.v32f32'}", e.double_word, [nearest])
+    bits = e.b.bitcast(nearest, e.word)
+    too_small = e.b.icmp_unsigned("<", back, source)
+    e.set(i.operands[0], e.b.select(too_small, e.b.add(bits, e.const(1)), bits))
+
+
 def float_to_integer(e: Emitter, i: Decoded) -> None:
     """d = int(a), towards zero, saturating; NaN gives 0. Other roundings are unsupported."""
     if not i.has("TRUNC"):
         raise e.unsupported("with this rounding")
+    if i.has("U64"):
+        suffix = "i64.f32" if e.uniform else "v32i64.v32f32"
+        e.set64(i.operands[0], e.call_external(f"llvm.fptoui.sat.{suffix}", e.double_word, [e.f32(i.operands[1])]))
+        return
     kind = "fptoui" if i.has("U32") else "fptosi"
     suffix = "i32.f32" if e.uniform else "v32i32.v32f32"
     e.set(i.operands[0], e.call_external(f"llvm.{kind}.sat.{suffix}", e.word, [e.f32(i.operands[1])]))
@@ -137,8 +156,8 @@ FLOATING: dict[str, Opcode] = {
     "FSEL": row(fsel),
     "FMNMX": row(minimum_maximum),
     "HFMA2": row(half_constant, "MMA"),
-    "I2F": row(integer_to_float, "U32 S32 RP"),
+    "I2F": row(integer_to_float, "U32 S32 U64 RP"),
     "I2FP": row(integer_to_float, "F32 U32 S32"),
-    "F2I": row(float_to_integer, "FTZ U32 S32 TRUNC NTZ"),
+    "F2I": row(float_to_integer, "FTZ U32 S32 U64 TRUNC NTZ"),
     "MUFU": row(reciprocal, "RCP"),
 }

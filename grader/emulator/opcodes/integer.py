@@ -61,30 +61,35 @@ def viadd(e: Emitter, i: Decoded) -> None:
 def imad(e: Emitter, i: Decoded) -> None:
     """d = a * b + c: low word, `.HI` high word, `.WIDE` both; MOV, IADD and SHL are the same with a constant operand."""
     carries_out, rest = leading_predicates(i)
-    a, b, c, *carry_in = rest
     if i.has("WIDE") or i.has("HI"):
-        extend = e.b.zext if i.has("U32") else e.b.sext
-        product = e.b.mul(extend(e.i32(a), e.double_word), extend(e.i32(b), e.double_word))
-        total = e.b.add(product, e.i64(c))
-        for carry in carry_in:
-            total = e.b.add(total, e.b.zext(e.predicate(carry), e.double_word))
-        if i.has("WIDE"):
-            if carries_out and carry_in:
-                raise e.unsupported("with carries in and out")
-            for carry in carries_out:
-                e.set_predicate(carry, e.b.icmp_unsigned("<", total, product))
-            e.set64(i.operands[0], total)
-        elif carries_out:
-            raise e.unsupported("with a carry output")
-        else:
-            e.set(i.operands[0], e.b.trunc(e.b.lshr(total, e.const64(32)), e.word))
+        _imad_wide(e, i, carries_out, rest)
         return
     if carries_out:
         raise e.unsupported("with a carry output")
+    a, b, c, *carry_in = rest
     total = e.b.add(e.b.mul(e.i32(a), e.i32(b)), e.i32(c))
     for carry in carry_in:
         total = e.b.add(total, e.b.zext(e.predicate(carry), e.word))
     e.set(i.operands[0], total)
+
+
+def _imad_wide(e: Emitter, i: Decoded, carries_out: list[Operand], rest: list[Operand]) -> None:
+    """The 64-bit sum of the full product, the pair c and a carry; the carry output says whether it exceeded 64 bits."""
+    a, b, c, *carry_in = rest
+    extend = e.b.zext if i.has("U32") else e.b.sext
+    product = e.b.mul(extend(e.i32(a), e.double_word), extend(e.i32(b), e.double_word))
+    total = e.b.add(product, e.i64(c))
+    overflow = e.b.icmp_unsigned("<", total, product)
+    for carry in carry_in:
+        more = e.b.add(total, e.b.zext(e.predicate(carry), e.double_word))
+        overflow = e.b.or_(overflow, e.b.icmp_unsigned("<", more, total))
+        total = more
+    for carry in carries_out:
+        e.set_predicate(carry, overflow)
+    if i.has("WIDE"):
+        e.set64(i.operands[0], total)
+    else:
+        e.set(i.operands[0], e.b.trunc(e.b.lshr(total, e.const64(32)), e.word))
 
 
 def lea(e: Emitter, i: Decoded) -> None:

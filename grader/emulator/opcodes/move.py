@@ -6,10 +6,11 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, const, lanes, splat
+from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, const, lane_bits, lanes, splat
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Constant, Register, Special
+from grader.emulator.operands import Constant, Immediate, Operand, Predicate, Register, Special
 
+PREDICATES = 7
 _LANE_RECORDS = {"SR_TID.X": "tid_x", "SR_TID.Y": "tid_y", "SR_TID.Z": "tid_z"}
 _CONTEXT_WORDS = {"SR_CTAID.X": "ctaid_x", "SR_CTAID.Y": "ctaid_y", "SR_CTAID.Z": "ctaid_z"}
 _ZERO = frozenset({"SRZ", "SR_CgaCtaId"})
@@ -83,6 +84,62 @@ def to_uniform(e: Emitter, i: Decoded) -> None:
     e.set(target, e.b.load(e.b.gep(cell, [e.b.zext(lowest, I64)], source_etype=I32), typ=I32))
 
 
+def predicates_to_register(e: Emitter, i: Decoded) -> None:
+    """The bits of d that the mask names become the predicates P0 to P6; the others come from a. `.B1` to `.B3` shift to that byte."""
+    target, a, mask = (operand for operand in i.operands if not isinstance(operand, Special))
+    place = 8 * _byte_of(i.modifiers)
+    chosen = _predicate_mask(e, mask)
+    result = e.b.and_(e.i32(a), e.const(~(chosen << place)))
+    for index in range(PREDICATES):
+        if chosen >> index & 1:
+            bit = e.b.shl(e.b.zext(e.lane_predicate(index), e.word), e.const(index + place))
+            result = e.b.or_(result, bit)
+    e.set(target, result)
+
+
+def register_to_predicates(e: Emitter, i: Decoded) -> None:
+    """Each predicate that the mask names becomes its bit of a byte of a."""
+    a, mask = (operand for operand in i.operands if not isinstance(operand, Special))
+    if not isinstance(a, Register):
+        raise e.unsupported("with this source")
+    value = e.b.lshr(e.i32(Register(a.index)), e.const(8 * _byte_of((a.suffix, *i.modifiers))))
+    chosen = _predicate_mask(e, mask)
+    for index in range(PREDICATES):
+        if chosen >> index & 1:
+            bit = e.b.and_(value, e.const(1 << index))
+            e.set_predicate(Predicate(index), e.b.icmp_unsigned("!=", bit, e.const(0)))
+
+
+def _byte_of(names: tuple[str, ...]) -> int:
+    return next((int(name[1]) for name in names if name in ("B0", "B1", "B2", "B3")), 0)
+
+
+def _predicate_mask(e: Emitter, operand: Operand) -> int:
+    if not isinstance(operand, Immediate) or operand.integer() >> PREDICATES:
+        raise e.unsupported("with this mask")
+    return operand.integer()
+
+
+def vote(e: Emitter, i: Decoded) -> None:
+    """Over the lanes that take part: a register gets the mask of true ones; a predicate whether any, all, or an equal vote."""
+    *targets, source = i.operands
+    lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
+    uniform, e.uniform = e.uniform, False
+    truths = lane_bits(e.b, e.predicate(source))
+    e.uniform = uniform
+    ballot = e.b.and_(truths, lanes_here)
+    every = e.b.icmp_unsigned("==", ballot, lanes_here)
+    some = e.b.icmp_unsigned("!=", ballot, const(0))
+    result = {"ANY": some, "ALL": every, "EQ": e.b.or_(every, e.b.not_(some))}
+    mode = next((name for name in i.modifiers if name in result), None)
+    if mode is None:
+        raise e.unsupported()
+    for target in targets:
+        value = result[mode] if isinstance(target, Predicate) else ballot
+        spread = value if e.uniform else splat(e.b, value)
+        (e.set_predicate if isinstance(target, Predicate) else e.set)(target, spread)
+
+
 def shuffle(e: Emitter, i: Decoded) -> None:
     """d = a of another lane; P = that lane is within the segment (PTX ISA, `shfl.sync`)."""
     inside, target, source, operand_b, operand_c = i.operands
@@ -130,5 +187,9 @@ MOVE: dict[str, Opcode] = {
     "LDC": row(load_constant, "64 U8 S8 U16 S16"),
     "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True),
     "R2UR": row(to_uniform),
+    "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
+    "R2P": row(register_to_predicates, "B0 B1 B2 B3"),
+    "VOTE": row(vote, "ANY ALL EQ"),
+    "VOTEU": row(vote, "ANY ALL EQ", uniform=True),
     "SHFL": row(shuffle, "IDX UP DOWN BFLY"),
 }

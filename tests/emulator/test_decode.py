@@ -1,0 +1,181 @@
+"""Instructions as nvdisasm prints them -> typed instructions; what is unknown is refused with its name and source line."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.emulator import Instruction, KernelCode, Unsupported, translate
+from grader.emulator.decode import decode
+from grader.emulator.opcodes import OPCODES
+from grader.emulator.operands import Immediate, Predicate, Register
+
+from .assembler import assemble
+
+
+def translate_line(line: str) -> None:
+    """Translate a kernel that consists of one instruction (at line 1) and EXIT."""
+    translate(KernelCode("kernel", assemble(f"{line}\nEXIT"), 0x210, 0, 0))
+
+
+def test_an_opcode_is_its_base_and_its_modifiers() -> None:
+    (found,) = decode((Instruction(0x30, "@!P1", "IMAD.WIDE.U32", "R2,R0.reuse,0x4,R2", 7),))
+    assert (found.index, found.offset, found.line) == (0, 0x30, 7)
+    assert (found.base, found.modifiers, found.opcode) == ("IMAD", ("WIDE", "U32"), "IMAD.WIDE.U32")
+    assert found.has("U32")
+    assert not found.has("U3")
+    assert found.guard == Predicate(1, negated=True)
+    assert found.operands == (Register(2), Register(0), Immediate(4, None), Register(2))
+
+
+GUARDS = [
+    (None, None),
+    ("@PT", None),
+    ("@P0", Predicate(0)),
+    ("@!P6", Predicate(6, negated=True)),
+    ("@UP0", Predicate(0, uniform=True)),
+    ("@!UP2", Predicate(2, uniform=True, negated=True)),
+    ("@!PT", Predicate(7, negated=True)),
+]
+
+
+@pytest.mark.parametrize(("text", "guard"), GUARDS)
+def test_reads_guards(text: str | None, guard: Predicate | None) -> None:
+    assert decode((Instruction(0, text, "NOP", "", None),))[0].guard == guard
+
+
+def test_a_guard_that_is_no_predicate_is_refused() -> None:
+    with pytest.raises(Unsupported, match="the guard '@R5'") as caught:
+        decode((Instruction(0, "@R5", "NOP", "", 4),))
+    assert caught.value.line == 4
+
+
+def test_an_operand_that_is_not_known_names_the_instruction_and_the_line() -> None:
+    with pytest.raises(Unsupported, match=r"LDS\.64 with the scaled address '\[R2\.X8\]'") as caught:
+        decode((Instruction(0, None, "LDS.64", "R4,[R2.X8]", 23),))
+    assert caught.value.line == 23
+
+
+UNKNOWN = [
+    "ATOMG.E.ADD.STRONG.GPU PT,R0,desc[UR4][R2.64],R5",
+    "RED.E.ADD.STRONG.GPU desc[UR4][R2.64],R5",
+    "DADD R2,R4,R6",
+    "HMMA.16816.F32 R4,R8,R12,R4",
+    "LDL R2,[R1]",
+    "MUFU.SIN R0,R1",
+    "FADD.FTZ R0,R1,R2",
+    "FMUL.SAT R0,R1,R2",
+    "FFMA.RM R0,R1,R2,R3",
+    "IMAD.WIDE.S16 R2,R3,R4,R6",
+    "LOP3.FOO R0,R1,R2,R3,0xc0,!PT",
+    "LDG.E.U4 R0,desc[UR4][R2.64]",
+    "CALL.REL.NOINC 0x40",
+    "BREAK B0",
+    "F2I.FLOOR.NTZ R0,R1",
+    "I2F.S64 R0,R2",
+]
+
+
+@pytest.mark.parametrize("line", UNKNOWN)
+def test_an_unknown_opcode_or_modifier_is_named_with_its_line(line: str) -> None:
+    opcode = line.partition(" ")[0]
+    with pytest.raises(Unsupported) as caught:
+        translate_line(line)
+    assert f"the instruction {opcode}" in caught.value.what
+    assert caught.value.line == 1
+
+
+HALF_KNOWN = [
+    "IADD3 R0,R1,R2,R3,P0,!PT",  # carries in without .X
+    "IADD3 R0,|R1|,R2,R3",
+    "IADD3 R0,R1.H0,R2,R3",
+    "IADD3 R0,R1,2.5,R3",
+    "IADD3 0x10,R1,R2,R3",
+    "UIADD3 UR4,R4,UR5,UR6",  # a register of lanes in the uniform datapath
+    "UISETP.EQ.AND UP0,UPT,UR4,UR5,P0",
+    "USEL UR4,UR5,UR6,P0",
+    "@P0 UMOV UR4,0x1",
+    "IMAD R0,P0,R1,R2,R3",
+    "IMAD.HI R0,P0,R1,R2,R4",
+    "IMAD.WIDE R2,R4,R5,~R6",
+    "IMAD R0,R1,R2,c[0x3][0x0]",
+    "IMAD R0,R1,R2,c[0x0][R4+0x10]",
+    "LEA R0,R1,R2,R3,0x2",
+    "LEA.HI R0,R1,R2,0x2",
+    "ISETP.AND P0,PT,R1,R2,PT",
+    "ISETP.EQ P0,PT,R1,R2,PT",
+    "ISETP.EQ.AND !P0,PT,R1,R2,PT",
+    "ISETP.EQ.AND R0,PT,R1,R2,PT",
+    "ISETP.EQ.AND P0,PT,R1,R2,R3",
+    "ISETP.EQ.AND P0,PT,R1,R2,PT,P1",  # low words without .EX
+    "ISETP.EQ.AND.EX P0,PT,R1,R2,PT",
+    "ISETP.T.AND P0,PT,R1,R2,PT",
+    "LOP3.LUT R0,R1,R2,R3,R4,!PT",
+    "LOP3.LUT R0,R1,R2,R3,0xc0,P0",
+    "SHF.R.U32 R0,R1,R2,R3",
+    "FADD R0,~R1,R2",
+    "FSETP.AND P0,PT,R1,R2,PT",
+    "HFMA2 R0,R1,R2,R3",
+    "HFMA2.MMA R0,R1,R2,1,1",
+    "F2I.NTZ R0,R1",
+    "MUFU R0,R1",
+    "MOV R0,SR_TID.X",
+    "S2R R0,R1",
+    "S2R R0,SR_CLOCKLO",
+    "S2UR UR4,SR_TID.X",
+    "S2UR UR4,SR_LANEID",
+    "CS2R R2,SR_CLOCKLO",
+    "LDC R0,c[0x3][0x0]",
+    "LDC R0,c[0x0][R2+0x10]",
+    "LDC R0,R1",
+    "LDG.E R0,R2",
+    "LDG.E UP0,desc[UR4][R2.64]",
+    "LDG.E R0,desc[UR4][R2.64],P0",
+    "STG.E desc[UR4][R2.64],UR5",
+    "STS [R0],-R1",
+    "STS [R0],0x1",
+    "STS R0,R1",
+    "BAR.SYNC.DEFER_BLOCKING 0x1",
+    "BAR.SYNC.DEFER_BLOCKING R0",
+    "BAR.SYNC.DEFER_BLOCKING 0x0,0x40",
+    "BAR.DEFER_BLOCKING 0x0",
+    "BSSY P0,0x10",
+    "BSYNC R0",
+    "BSYNC 0x1",
+    "BRA R0,0x10",
+    "SHFL R0,R1,R2,0x1f",
+    "SHFL PT,R0,R1,R2,0x1f",
+    "@P0 R2UR UR4,R2",  # guarded by lanes: which lane's value it takes is not known
+]
+
+
+@pytest.mark.parametrize("line", HALF_KNOWN)
+def test_a_form_that_is_only_half_known_is_refused_with_its_line(line: str) -> None:
+    opcode = line.split()[1] if line.startswith("@") else line.split()[0]
+    with pytest.raises(Unsupported) as caught:
+        translate_line(line)
+    assert opcode in str(caught.value)
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize("guarded", ["@P0 BSSY B0,0x10", "@P0 BSYNC B0"])
+def test_a_guard_on_a_convergence_barrier_is_not_ignored(guarded: str) -> None:
+    with pytest.raises(Unsupported):
+        translate_line(guarded)
+
+
+def test_code_that_runs_off_its_end_is_refused() -> None:
+    with pytest.raises(Unsupported, match="IADD3"):
+        translate(KernelCode("kernel", assemble("IADD3 R0,R1,R2,R3"), 0x210, 0, 0))
+
+
+def test_constants_outside_of_the_bank_are_refused() -> None:
+    """What `ld.param` beyond the parameters compiles to: it must not read the host's memory."""
+    with pytest.raises(Unsupported):
+        translate(KernelCode("kernel", assemble("LDC R0,c[0x0][0x8000]\nEXIT"), 0x210, 8, 0))
+    with pytest.raises(Unsupported):
+        translate(KernelCode("kernel", assemble("IADD3 R0,R1,c[0x0][0x8000],RZ\nEXIT"), 0x210, 8, 0))
+
+
+def test_every_row_names_its_base_opcode_only() -> None:
+    assert OPCODES
+    assert not [name for name in OPCODES if "." in name or name != name.upper()]
