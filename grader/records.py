@@ -242,6 +242,43 @@ class RunLimits:
     wall_seconds: float
 
 
+@dataclass(frozen=True)
+class Program:
+    """Something that is timed: `label` is `submission`, `naive` or `reference`. `buffers` are the exercise's and its own scratch."""
+
+    label: str
+    binary: Binary
+    launches: tuple[Launch, ...]
+    buffers: tuple[DeviceBuffer, ...]
+
+
+@dataclass(frozen=True)
+class TimedStep:
+    """One step of a measurement: run this program once on this input set."""
+
+    program: str
+    input_set: int
+
+
+@dataclass(frozen=True)
+class TimedLaunch:
+    """The outcome of a step: time of the whole plan in milliseconds; `right` whether the outputs equal the verified ones."""
+
+    step: TimedStep
+    milliseconds: float
+    right: bool
+
+
+@dataclass(frozen=True)
+class ClockState:
+    """The GPU while a measurement ran, sampled through NVML; None where NVML does not say. `throttled` names the reasons seen."""
+
+    sm_mhz: tuple[int, int] | None = None
+    memory_mhz: tuple[int, int] | None = None
+    temperature_c: int | None = None
+    throttled: tuple[str, ...] = ()
+
+
 # --- what a device answers ----------------------------------------------------------------------------
 
 

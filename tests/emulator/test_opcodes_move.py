@@ -1,0 +1,271 @@
+"""Moves between register files, special registers, constants, lanes of a warp and predicates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.emulator.opcodes.control import CONTROL
+from grader.emulator.opcodes.memory import MEMORY
+from grader.emulator.opcodes.move import MOVE
+
+from .assembler import build, launch
+from .rows import CONSTANT, FORMS, MASK, UNIFORM, UNIFORM_FORMS, Lane, Row, Wrote, check_rows, groups, lanes_of, run_rows, uncovered
+
+CONSTANT_BYTES = CONSTANT.to_bytes(8, "little")
+
+
+def part(first: int, count: int, *, signed: bool = False) -> int:
+    """Some bytes of the constant at c[0x0][0x220]."""
+    return int.from_bytes(CONSTANT_BYTES[first : first + count], "little", signed=signed)
+
+
+CONSTANTS = [
+    *(Row(f"LDC.U8 R12,c[0x0][{0x220 + at:#x}]", lambda x, at=at: part(at, 1)) for at in range(8)),
+    *(Row(f"LDC.S8 R12,c[0x0][{0x220 + at:#x}]", lambda x, at=at: part(at, 1, signed=True)) for at in range(8)),
+    *(Row(f"LDC.U16 R12,c[0x0][{0x220 + at:#x}]", lambda x, at=at: part(at, 2)) for at in (0, 2, 4, 6)),
+    *(Row(f"LDC.S16 R12,c[0x0][{0x220 + at:#x}]", lambda x, at=at: part(at, 2, signed=True)) for at in (0, 2, 4, 6)),
+    Row("LDC R12,c[0x0][0x220]", lambda x: part(0, 4)),
+    Row("LDC R12,c[0x0][0x224]", lambda x: part(4, 4)),
+    Row("LDC R12,c[0x0][RZ+0x224]", lambda x: part(4, 4)),
+    Row("LDC.64 R12,c[0x0][0x220]", lambda x: Wrote(part(0, 4), part(4, 4))),
+    Row("LDC RZ,c[0x0][0x220]", lambda x: Wrote()),
+]
+"""Blocks have 32 threads (lanes) or 1 (uniform rows); a grid has as many blocks as the operands need."""
+
+MOVES = [
+    Row("MOV R12,R4", lambda x: x.a),
+    Row("MOV R12,UR10", lambda x: UNIFORM),
+    Row("MOV R12,-0x7fff8000", lambda x: 0x80008000),
+    Row("MOV R12,c[0x0][0x224]", lambda x: part(4, 4)),
+    Row("MOV R12,c[0x0][0x0]", lambda x: 32),
+    Row("CS2R R12,SRZ", lambda x: Wrote(0, 0)),
+    Row("CS2R.32 R12,SRZ", lambda x: 0),
+    Row("S2R R12,SRZ", lambda x: 0),
+    Row("S2R R12,SR_TID.Y", lambda x: 0),
+    *CONSTANTS,
+]
+
+
+def gathered(x: Lane, mask: int, byte: int) -> int:
+    """P0 and P1 in the bits that the mask names, the rest from a."""
+    chosen = mask << 8 * byte
+    return x.a & ~chosen | (chosen & (x.p | x.q << 1) << 8 * byte)
+
+
+def bit(word: int, index: int) -> bool:
+    return bool(word >> index & 1)
+
+
+PREDICATES = [
+    Row("P2R R12,PR,R4,0x3", lambda x: gathered(x, 3, 0)),
+    Row("P2R.B0 R12,PR,R4,0x2", lambda x: gathered(x, 2, 0)),
+    *(Row(f"P2R.B{byte} R12,PR,R4,0x3", lambda x, byte=byte: gathered(x, 3, byte)) for byte in (1, 2, 3)),
+    Row("R2P PR,R4,0xc", lambda x: Wrote(p=bit(x.a, 2), q=bit(x.a, 3))),
+    Row("R2P PR,R4,0x8", lambda x: Wrote(q=bit(x.a, 3))),
+    *(Row(f"R2P PR,R4.B{byte},0xc", lambda x, byte=byte: Wrote(p=bit(x.a, 2 + 8 * byte), q=bit(x.a, 3 + 8 * byte))) for byte in range(4)),
+    *(Row(f"R2P.B{byte} PR,R4,0x4", lambda x, byte=byte: Wrote(p=bit(x.a, 2 + 8 * byte))) for byte in range(4)),
+]
+UNIFORM_MOVES = [
+    Row("UMOV UR12,UR4", lambda x: x.a),
+    Row("UMOV UR12,0x3f800000", lambda x: 0x3F800000),
+    Row("S2UR UR12,SR_CgaCtaId", lambda x: 0),
+    Row("S2UR UR12,SR_CTAID.Z", lambda x: 0),
+    *(Row(f"U{row.text.replace(' R', ' UR').replace('[RZ+', '[')}", row.expected) for row in CONSTANTS),
+]
+EDGES = [0, 1, 2, 0xFF, 0x0C0C0C0C, 0x04080C00, 0x12345678, 0x7FFFFFFF, 0x80000000, MASK]
+GROUPS = groups([*MOVES, *PREDICATES])
+UNIFORM_GROUPS = groups(UNIFORM_MOVES)
+LANES = lanes_of(EDGES)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("base", GROUPS)
+def test_lanes(base: str, form: str) -> None:
+    check_rows(GROUPS[base], LANES, form)
+
+
+@pytest.mark.parametrize("form", UNIFORM_FORMS)
+@pytest.mark.parametrize("base", UNIFORM_GROUPS)
+def test_uniform_values(base: str, form: str) -> None:
+    check_rows(UNIFORM_GROUPS[base], LANES, form)
+
+
+# --- special registers -------------------------------------------------------------------------------------
+
+WHO = """
+    S2R R4,SR_TID.X
+    S2R R5,SR_TID.Y
+    S2R R6,SR_TID.Z
+    S2R R7,SR_CTAID.X
+    S2R R8,SR_CTAID.Y
+    S2UR UR9,SR_CTAID.Z
+    S2UR UR8,SR_CTAID.X
+    S2R R10,SR_LANEID
+    LDC R11,c[0x0][0x0]
+    LDC R12,c[0x0][0x4]
+    IMAD R13,R6,R12,R5
+    IMAD R13,R13,R11,R4          # the thread in its block
+    LDC R14,c[0x0][0xc]
+    LDC R15,c[0x0][0x10]
+    MOV R9,UR9
+    IMAD R16,R9,R15,R8
+    IMAD R16,R16,R14,R7          # the block in its grid
+    LDC R17,c[0x0][0x8]
+    IMAD R18,R11,R12,RZ
+    IMAD R18,R18,R17,RZ
+    IMAD R16,R16,R18,R13
+    ULDC.64 UR4,c[0x0][0x208]
+    LDC.64 R2,c[0x0][0x210]
+    IMAD.WIDE.U32 R2,R16,0x20,R2
+    STG.E.128 desc[UR4][R2.64],R4
+    MOV R12,R8
+    MOV R13,R9
+    MOV R14,R10
+    MOV R15,UR8
+    STG.E.128 desc[UR4][R2.64+0x10],R12
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(("block", "grid"), [((5, 3, 2), (3, 2, 2)), ((64, 1, 1), (2, 1, 3)), ((1, 1, 33), (1, 5, 1))])
+def test_threads_know_their_place(block: tuple[int, int, int], grid: tuple[int, int, int]) -> None:
+    threads, blocks = int(np.prod(block)), int(np.prod(grid))
+    run = launch(build(WHO), {"who": np.zeros((blocks * threads, 8), dtype=np.uint32)}, block=block, grid=grid)
+    z, y, x = np.meshgrid(*(np.arange(n) for n in reversed(block)), indexing="ij")
+    bz, by, bx = np.meshgrid(*(np.arange(n) for n in reversed(grid)), indexing="ij")
+    per_thread = [np.tile(axis.reshape(-1), blocks) for axis in (x, y, z)]
+    per_block = [np.repeat(axis.reshape(-1), threads) for axis in (bx, by, bz)]
+    lane = np.tile(np.arange(threads) % 32, blocks)
+    want = np.stack([*per_thread, per_block[0], per_block[1], per_block[2], lane, per_block[0]], axis=1)
+    assert np.array_equal(run.arrays["who"], want)
+
+
+# --- between lanes -----------------------------------------------------------------------------------------
+
+WARP = [Lane(0x100 + lane, (7 * lane + 3) % 40, 0, 0, lane * 5 % 4 | (4 if lane in (0, 3, 31) else 0)) for lane in range(32)]
+FULL = 0x1F
+
+
+def shuffled(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
+    """The source lane, and whether it lies in the segment: `shfl.sync` of the PTX ISA, line by line."""
+    bval, cval, mask = b & 31, c & 31, c >> 8 & 31
+    highest, lowest = lane & mask | cval & ~mask, lane & mask
+    match mode:
+        case "UP":
+            source, valid = lane - bval, lane - bval >= highest
+        case "DOWN":
+            source, valid = lane + bval, lane + bval <= highest
+        case "BFLY":
+            source, valid = lane ^ bval, lane ^ bval <= highest
+        case _:
+            source = lowest | bval & ~mask
+            valid = source <= highest
+    return (source if valid else lane), valid
+
+
+SHUFFLES = [("UP", 0x0), ("DOWN", FULL), ("BFLY", FULL), ("IDX", FULL)]
+SHUFFLES += [("UP", 0x1800), ("DOWN", 0x181F), ("BFLY", 0x101F), ("IDX", 0x1C1F), ("IDX", 0x0007)]
+
+
+@pytest.mark.parametrize(("mode", "c"), SHUFFLES)
+def test_shuffles(mode: str, c: int) -> None:
+    rows = [Row(f"SHFL.{mode} P2,R12,R4,R5,{c:#x}", lambda x: 0), *(Row(f"SHFL.{mode} P2,R12,R4,{b:#x},{c:#x}", lambda x: 0) for b in (1, 5, 16))]
+    for row, got in zip(rows, run_rows(rows, WARP, "together"), strict=True):
+        for index, (lane, (word, _, valid, _)) in enumerate(zip(WARP, got, strict=True)):
+            b = lane.b if ",R5," in row.text else int(row.text.split(",")[3], 16)
+            source, inside = shuffled(mode, index, b, c)
+            assert (word, valid) == (WARP[source].a, inside), (row.text, index)
+
+
+@pytest.mark.parametrize("form", ["guarded", "apart"])
+def test_a_shuffle_leaves_lanes_that_skip_it_alone(form: str) -> None:
+    (got,) = run_rows([Row("SHFL.IDX P2,R12,R4,0x5,0x1f", lambda x: 0)], WARP, form)
+    assert [word for word, *_ in got] == [0x5E5E5E5E if lane.skips else WARP[5].a for lane in WARP]
+    assert [valid for _, _, valid, _ in got] == [not lane.skips for lane in WARP]
+
+
+ALL_OF, NONE_OF, ODD = (lambda x: True), (lambda x: False), (lambda x: x.p)
+VOTES = [("P0", ODD), ("!P0", lambda x: not x.p), ("PT", ALL_OF), ("!PT", NONE_OF)]
+
+
+@pytest.mark.parametrize("form", ["together", "apart"])
+@pytest.mark.parametrize("source", [name for name, _ in VOTES])
+def test_votes_count_the_lanes_that_take_part(source: str, form: str) -> None:
+    holds = dict(VOTES)[source]
+    here = [index for index, lane in enumerate(WARP) if form == "together" or not lane.skips]
+    yes = [index for index in here if holds(WARP[index])]
+    ballot = sum(1 << index for index in yes)
+    results = {"ANY": bool(yes), "ALL": len(yes) == len(here), "EQ": len(yes) in (0, len(here))}
+    rows = [Row(f"VOTE.{mode} R12,P2,{source}", lambda x: 0) for mode in results]
+    for (mode, result), got in zip(results.items(), run_rows(rows, WARP, form), strict=True):
+        assert {got[index][0] for index in here} == {ballot}, mode
+        assert {got[index][2] for index in here} == {result}, mode
+
+
+VOTE_UNIFORM = """
+    S2R R0,SR_TID.X
+    ISETP.GE.AND P0,PT,R0,0x1c,PT
+    ISETP.GE.AND P1,PT,R0,0x4,PT
+    @!P1 EXIT
+    VOTEU.ANY UR6,UP0,P0
+    VOTEU.ALL UP1,P0
+    VOTEU.EQ UP2,P1
+    ULDC.64 UR4,c[0x0][0x208]
+    LDC.64 R2,c[0x0][0x210]
+    IMAD.WIDE.U32 R2,R0,0x10,R2
+    MOV R4,UR6
+    SEL R5,RZ,0x1,!UP0
+    SEL R6,RZ,0x1,!UP1
+    SEL R7,RZ,0x1,!UP2
+    STG.E.128 desc[UR4][R2.64],R4
+    EXIT
+"""
+
+
+def test_a_uniform_vote_counts_living_lanes() -> None:
+    run = launch(build(VOTE_UNIFORM), {"out": np.zeros((32, 4), dtype=np.uint32)})
+    assert run.arrays["out"][4:].tolist() == [[0xF0000000, 1, 0, 1]] * 28
+
+
+TO_UNIFORM = """
+    S2R R0,SR_TID.X
+    ULDC.64 UR4,c[0x0][0x208]
+    LDC.64 R2,c[0x0][0x210]
+    IMAD.WIDE.U32 R2,R0,0x4,R2
+    ISETP.GE.AND P0,PT,R0,0x9,PT
+    UMOV UR6,0x63
+    BSSY B0,join
+    @!P0 BRA skip
+    R2UR UR6,R0
+skip: BSYNC B0
+join: MOV R4,UR6
+    STG.E desc[UR4][R2.64],R4
+    EXIT
+"""
+
+
+def test_a_register_becomes_uniform_by_its_lowest_lane_on_the_path() -> None:
+    run = launch(build(TO_UNIFORM), {"out": np.zeros(32, dtype=np.uint32)})
+    assert run.arrays["out"].tolist() == [9] * 32
+
+
+# --- coverage ----------------------------------------------------------------------------------------------
+
+ELSEWHERE = {
+    *(f"VOTE{kind}" for kind in ("", ".ANY", ".ALL", ".EQ", "U", "U.ANY", "U.ALL", "U.EQ")),
+    *(f"SHFL{mode}" for mode in ("", ".UP", ".DOWN", ".BFLY", ".IDX")),
+    "R2UR",
+}
+"""In the tests of this file that are not rows; R2UR besides starts every uniform row."""
+
+CONTROL_AND_MEMORY = {"BRA", "CALL", "RET", "EXIT", "BSSY", "BSYNC", "BAR", "BPT", "NOP", "YIELD", "LDG", "STG", "LDS", "STS"}
+"""Tested in test_divergence.py and test_memory.py."""
+
+
+def test_every_opcode_and_modifier_has_a_row() -> None:
+    assert uncovered(MOVE, [*MOVES, *PREDICATES, *UNIFORM_MOVES], ELSEWHERE) == set()
+
+
+def test_every_opcode_that_is_no_row_is_known_here() -> None:
+    assert {*CONTROL, *MEMORY} == CONTROL_AND_MEMORY

@@ -1,0 +1,12 @@
+// Only whole tiles: what hangs over at the right and at the bottom is never written.
+// launch: whole<<<dim3(max(1, cols / 32), max(1, rows / 32)), dim3(32, 8)>>>(out, in, rows, cols)
+__global__ void whole(float* out, const float* in, int rows, int cols)
+{
+    __shared__ float tile[32][33];
+    if ((blockIdx.x + 1) * 32 > cols || (blockIdx.y + 1) * 32 > rows) return;
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    for (int j = 0; j < 32; j += 8) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * cols + x];
+    __syncthreads();
+    x = blockIdx.y * 32 + threadIdx.x, y = blockIdx.x * 32 + threadIdx.y;
+    for (int j = 0; j < 32; j += 8) out[(y + j) * rows + x] = tile[threadIdx.x][threadIdx.y + j];
+}
