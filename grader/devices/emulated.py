@@ -97,7 +97,7 @@ class EmulatedDevice:
         try:
             native = self._translate(kernel)
         except Unsupported as problem:
-            return None, describe_unsupported(problem, kernel, self.gpu)
+            return None, describe_unsupported(problem, kernel)
         settings = LaunchSettings(
             grid=(launch.grid.x, launch.grid.y, launch.grid.z),
             block=(launch.block.x, launch.block.y, launch.block.z),
@@ -148,7 +148,7 @@ _SMALLER = "Ask for less scratch memory."
 def kernel_code(kernel: Kernel) -> KernelCode:
     """A compiled kernel as the emulator takes it."""
     instructions = tuple(Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions)
-    return KernelCode(kernel.name, instructions, kernel.parameter_base, _parameter_bytes(kernel), kernel.static_shared_bytes)
+    return KernelCode(kernel.name, instructions, kernel.parameter_base, _parameter_bytes(kernel), kernel.static_shared_bytes, kernel.local_bytes)
 
 
 def _parameter_bytes(kernel: Kernel) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from grader.devices.gpus import Gpu
 from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
 from grader.records import Dim3, Failure, Finding, FindingKind, Kernel, Status
 
@@ -12,13 +11,17 @@ def describe_fault(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: i
     return _DESCRIPTIONS[fault.kind](fault, kernel, memory, budget)
 
 
-def describe_unsupported(problem: Unsupported, kernel: Kernel, gpu: Gpu) -> Failure:
+def describe_unsupported(problem: Unsupported, kernel: Kernel) -> Failure:
     """The Failure for a kernel that the emulated device cannot run."""
-    place = f" (line {problem.line})" if problem.line is not None else ""
+    return _unsupported(problem.what, kernel, problem.line)
+
+
+def _unsupported(what: str, kernel: Kernel, line: int | None) -> Failure:
+    place = f" (line {line})" if line is not None else ""
     return Failure(
         Status.UNSUPPORTED,
-        f"The emulated device does not know {problem.what}, which kernel {kernel.name} uses{place}.",
-        advice=f"This is the grader's limit, not your mistake: grade it on a GPU ({gpu.name} or another), or write the line another way.",
+        f"The emulated device does not know {what}, which kernel {kernel.name} uses{place}.",
+        advice="This is the grader's limit, not your mistake: grade it on a GPU, or write the line another way.",
     )
 
 
@@ -58,12 +61,17 @@ def _trap(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Fa
     return _stopped(finding, "Look at the condition that leads there.")
 
 
+def _not_emulated(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    return _unsupported(f"{fault.opcode}, a shuffle or vote among lanes that had diverged", kernel, fault.line)
+
+
 _DESCRIPTIONS = {
     FaultKind.OUT_OF_BOUNDS: _out_of_bounds,
     FaultKind.MISALIGNED: _misaligned,
     FaultKind.BARRIER_DIVERGENCE: _barrier,
     FaultKind.INSTRUCTION_LIMIT: _limit,
     FaultKind.TRAP: _trap,
+    FaultKind.UNSUPPORTED: _not_emulated,
 }
 
 
@@ -76,7 +84,7 @@ def _finding(fault: Fault, kernel: Kernel, memory: GlobalMemory, kind: FindingKi
         line=fault.line,
         block=Dim3(*fault.block),
         thread=Dim3(*fault.thread),
-        buffer=located[0].name if located else ("shared memory" if fault.space == "shared" else None),
+        buffer=located[0].name if located else (f"{fault.space} memory" if fault.space in ("shared", "local") else None),
         offset_bytes=located[1] if located else None,
         other_line=fault.other_line,
     )
@@ -93,6 +101,8 @@ def _access(fault: Fault) -> str:
 
 
 def _target(fault: Fault, memory: GlobalMemory) -> str:
+    if fault.space == "local":
+        return f"byte {fault.address:,} of the thread's local array or stack"
     if fault.space == "shared":
         return f"byte {fault.address - SHARED_WINDOW:,} of the block's {fault.shared_bytes:,}"
     located = memory.nearest(fault.address)

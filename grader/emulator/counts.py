@@ -10,7 +10,7 @@ import numpy as np
 from grader.emulator.decode import Decoded
 from grader.emulator.translate import NativeKernel
 
-_WIDTH_OF = {"LDG": ("global", True), "STG": ("global", False), "LDS": ("shared", True), "STS": ("shared", False)}
+_ACCESSES = {"LDG": ("global", True), "STG": ("global", False), "LDS": ("shared", True), "STS": ("shared", False)}
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def sum_slots(parts: Iterable[np.ndarray]) -> np.ndarray:
 def _count(instruction: Decoded, kernel: NativeKernel, executions: np.ndarray, slots: np.ndarray) -> InstructionCounts:
     executed, threads = int(executions[0]), int(executions[1])
     slot = kernel.slots.get(instruction.index)
-    if slot is None:
+    if slot is None or instruction.base not in _ACCESSES:
         return InstructionCounts(instruction.index, instruction.opcode, instruction.line, executed, threads)
-    space, load = _WIDTH_OF[instruction.base]
+    space, load = _ACCESSES[instruction.base]
     record = slots[slot]
     return InstructionCounts(
         instruction.index,

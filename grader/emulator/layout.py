@@ -10,14 +10,16 @@ import numpy as np
 
 WARP_LANES = 32
 FULL_MASK = 0xFFFFFFFF
-CONVERGENCE_BARRIERS = 16
+CONVERGENCE_BARRIERS = 17
+"""B0 to B15, and one more on which `__syncwarp()` waits."""
+WARPSYNC_BARRIER = 16
 UNIFORM_REGISTERS = 64
 PATH_SLOTS = 32
 """A warp of 32 lanes is never split into more than 32 paths."""
 
 WAIT_NONE = -1
 WAIT_BLOCK = CONVERGENCE_BARRIERS
-"""`wait` of a path: WAIT_NONE is runnable, 0 to 15 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`."""
+"""`wait` of a path: WAIT_NONE is runnable, 0 to 16 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`."""
 
 
 class FaultCode:
@@ -32,7 +34,10 @@ class FaultCode:
     BUDGET = 6
     TRAP = 7
     CONSTANT_BOUNDS = 8
-    INTERNAL = 9
+    LOCAL_BOUNDS = 9
+    LOCAL_ALIGNMENT = 10
+    UNSUPPORTED = 11
+    INTERNAL = 12
 
 
 CONTEXT = np.dtype(
@@ -44,6 +49,14 @@ CONTEXT = np.dtype(
         ("global_window", "u4"),  # upper 32 bits of every valid global address
         ("shared_host", "u8"),  # host address of shared-window address 0
         ("global_host", "u8"),  # host address of the global window's address 0
+        ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
+        ("local_bytes", "u4"),  # of one lane
+        ("vote_mode", "u4"),  # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode
+        ("vote_any", "u4"),
+        ("vote_missing", "u4"),
+        ("vote_count", "u4"),
+        ("voted_count", "u4"),  # and what they return
+        ("voted_truth", "u4"),
         ("buffers", "u8"),  # array of BUFFER
         ("buffer_count", "u4"),
         ("fault_code", "u4"),

@@ -16,6 +16,8 @@ from grader.emulator.translate import NativeKernel
 
 Triple = tuple[int, int, int]
 
+STACK_POINTER = 0x28
+"""Where constant bank 0 holds the stack pointer: one past the end of a lane's local memory, which starts at 0 here."""
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
 
@@ -28,6 +30,7 @@ class FaultKind(StrEnum):
     BARRIER_DIVERGENCE = "barrier_divergence"
     INSTRUCTION_LIMIT = "instruction_limit"
     TRAP = "trap"
+    UNSUPPORTED = "unsupported"
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,8 @@ class _Worker:
         self.shared = np.zeros(kernel.code.shared_base + self.shared_bytes + 64, dtype=np.uint8)
         self.slots = np.zeros(max(1, len(kernel.slots)), dtype=SLOT)
         self.block_counts = np.zeros((len(kernel.flow.blocks), 2), dtype=np.uint64)
+        self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
+        self.local = np.zeros(max(16, self.local_bytes * WARP_LANES * -(-threads // WARP_LANES)), dtype=np.uint8)
         self.constants = _constant_bank(kernel, settings)
         self.buffers = np.array(
             [(region.offset, region.offset + region.size_bytes) for region in memory.regions.values()], dtype=BUFFER
@@ -126,6 +131,8 @@ class _Worker:
         context["shared_host"] = self.shared.ctypes.data
         context["global_window"] = WINDOW
         context["global_host"] = self.memory.host_base % (1 << 64)
+        context["local_host"] = self.local.ctypes.data
+        context["local_bytes"] = self.local_bytes
         context["buffers"] = self.buffers.ctypes.data
         context["buffer_count"] = len(self.buffers)
         context["diverged"] = self.kernel.diverged.entry
@@ -158,10 +165,12 @@ class _Worker:
 
 
 def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:
-    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, parameters from `parameter_base` (notes, "Start of a kernel")."""
+    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters from `parameter_base`."""
     base = kernel.code.parameter_base
     bank = np.zeros((base + max(len(settings.parameters), kernel.code.parameter_bytes) + 64) // 4 * 4, dtype=np.uint8)
     bank[0:24] = np.frombuffer(np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8)
+    stack = np.frombuffer(np.array([-(-kernel.code.local_bytes // 16) * 16], dtype=np.uint32).tobytes(), dtype=np.uint8)
+    bank[STACK_POINTER : STACK_POINTER + 4] = stack
     bank[base : base + len(settings.parameters)] = np.frombuffer(settings.parameters, dtype=np.uint8)
     return bank
 
@@ -199,6 +208,9 @@ _KINDS = {
     FaultCode.GLOBAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
     FaultCode.SHARED_ALIGNMENT: FaultKind.MISALIGNED,
     FaultCode.GLOBAL_ALIGNMENT: FaultKind.MISALIGNED,
+    FaultCode.LOCAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
+    FaultCode.LOCAL_ALIGNMENT: FaultKind.MISALIGNED,
+    FaultCode.UNSUPPORTED: FaultKind.UNSUPPORTED,
     FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
     FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
     FaultCode.TRAP: FaultKind.TRAP,
@@ -208,6 +220,8 @@ _SPACES = {
     FaultCode.SHARED_ALIGNMENT: "shared",
     FaultCode.GLOBAL_BOUNDS: "global",
     FaultCode.GLOBAL_ALIGNMENT: "global",
+    FaultCode.LOCAL_BOUNDS: "local",
+    FaultCode.LOCAL_ALIGNMENT: "local",
 }
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 

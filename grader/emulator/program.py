@@ -38,4 +38,5 @@ class KernelCode:
     parameter_base: int
     parameter_bytes: int
     static_shared_bytes: int
+    local_bytes: int = 0
     shared_base: int = 0x400

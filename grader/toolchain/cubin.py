@@ -59,8 +59,8 @@ def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
 
 def read_labels(cubin: bytes) -> dict[str, int]:
     """Every function of a cubin, kernels and those inside their sections, to its byte offset in its section."""
-    symbols = ELFFile(io.BytesIO(cubin)).get_section_by_name(".symtab").iter_symbols()
-    return {symbol.name: int(symbol["st_value"]) for symbol in symbols if symbol["st_info"]["type"] == "STT_FUNC"}
+    table: Any = ELFFile(io.BytesIO(cubin)).get_section_by_name(".symtab")
+    return {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols() if symbol["st_info"]["type"] == "STT_FUNC"}
 
 
 def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: ANN401 - pyelftools has no types

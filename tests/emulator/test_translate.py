@@ -22,9 +22,9 @@ def test_both_forms_of_every_truth_kernel_are_valid(name: str) -> None:
     started = time.process_time()
     kernel = translate(kernel_code(find_kernel(name)))
     took = time.process_time() - started
-    module = binding.parse_assembly(str(kernel.diverged.emit()))
+    module = binding.parse_assembly(str(kernel.diverged._emit()))
     module.verify()
-    assert [function.name for function in module.functions if function.name == "diverged" and not function.is_declaration] == ["diverged"]
+    assert not module.get_function("diverged").is_declaration
     assert kernel.diverged.error is None
     assert took < MOST_SECONDS
 

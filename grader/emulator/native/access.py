@@ -169,6 +169,30 @@ def _record_fault(b: ir.IRBuilder, context: Record, code: int, lane: Value, low:
     context.store("fault_address", b.or_(b.zext(low, I64), b.shl(b.zext(high, I64), const(32, I64))))
 
 
+def define_check_local(module: ir.Module, kind: AccessKind) -> ir.Function:
+    """`i1 check(context, slot, addresses, upper, mask)` for local memory: each lane has its own, one after another. Not counted."""
+    function, b = define(module, f"check_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32])
+    context = Record(b, function.args[0], CONTEXT)
+    addresses, mask = function.args[2], function.args[4]
+    size = context.load("local_bytes")
+    context.store_lanes("lane_addresses", b.add(addresses, b.mul(lanes(range(WARP_LANES)), splat(b, size))))
+    last = splat(b, b.sub(size, const(kind.width)))
+    too_small = b.icmp_unsigned("<", size, const(kind.width))
+    outside = b.select(too_small, const(FULL_MASK), lane_bits(b, b.icmp_unsigned(">", addresses, last)))
+    uneven = lane_bits(b, b.icmp_unsigned("!=", b.and_(addresses, splat(b, const(kind.width - 1))), lanes([0] * WARP_LANES)))
+    for wrong, code in ((outside, FaultCode.LOCAL_BOUNDS), (uneven, FaultCode.LOCAL_ALIGNMENT)):
+        lanes_wrong = b.and_(wrong, mask)
+        with b.if_then(b.icmp_unsigned("!=", lanes_wrong, const(0)), likely=False):
+            lane = b.cttz(lanes_wrong, const(0, I1))
+            context.store("fault_code", code)
+            context.store("fault_lane", lane)
+            b.store(addresses, context.at("lane_data", 0), align=4)
+            context.store("fault_address", b.zext(context.load("lane_data", lane), I64))
+            b.ret(const(0, I1))
+    b.ret(const(1, I1))
+    return function
+
+
 def define_move(module: ir.Module, width: int, *, load: bool, signed: bool = False) -> ir.Function:
     """`void move(context, slot, host, mask)`: move the data of an access that was checked.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from grader.emulator.native.access import define_check, define_move
+from grader.emulator.native.access import define_check, define_check_local, define_move
 from grader.emulator.native.counting import AccessKind
 
 
@@ -20,7 +20,7 @@ class Helpers:
     def check(self, kind: AccessKind) -> ir.Function:
         """See `access.define_check`."""
         if kind not in self._checks:
-            self._checks[kind] = define_check(self._module, kind)
+            self._checks[kind] = (define_check_local if kind.space == "local" else define_check)(self._module, kind)
         return self._checks[kind]
 
     def move(self, kind: AccessKind, *, signed: bool) -> ir.Function:

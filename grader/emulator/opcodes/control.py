@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, FaultCode
-from grader.emulator.native.tools import I1, const, lane_bits, splat
+from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, WARPSYNC_BARRIER, FaultCode
+from grader.emulator.native.tools import I1, LANES_I32, const, lane_bits, splat
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
+
+
+def branch(e: Emitter, i: Decoded) -> None:
+    """`BRA` in its two forms."""
+    (branch_if_diverged if i.has("DIV") else bra)(e, i)
 
 
 def bra(e: Emitter, i: Decoded) -> None:
@@ -126,6 +131,51 @@ def bar(e: Emitter, i: Decoded) -> None:
     e.next_path()
 
 
+def break_barrier(e: Emitter, i: Decoded) -> None:
+    """The lanes leave a convergence barrier: nobody waits for them there."""
+    barrier = _barrier(e, i.operands[-1])
+    leaving = e.lane_mask()
+    for operand in i.operands[:-1]:
+        leaving = e.b.and_(leaving, lane_bits(e.b, e.predicate(operand)))
+    address = e.warp.at("participants", barrier * 32)
+    together = e.b.load(address, typ=LANES_I32, align=4)
+    e.b.store(e.b.and_(together, splat(e.b, e.b.not_(leaving))), address, align=4)
+    if not e.converged:
+        e.b.call(e.paths.release, [e.warp_pointer])
+
+
+def warpsync(e: Emitter, i: Decoded) -> None:
+    """`__syncwarp()`: the named lanes wait for each other and go on as one path. `.ALL` names all."""
+    if i.has("COLLECTIVE"):
+        not_emulated(e, i)
+        return
+    if not i.has("ALL") and len(i.operands) != 1:
+        raise e.unsupported("with these operands")
+    named = splat(e.b, const(0xFFFFFFFF)) if i.has("ALL") else e.i32(i.operands[0])
+    if e.converged:
+        return
+    address = e.warp.at("participants", WARPSYNC_BARRIER * 32)
+    others = e.b.load(address, typ=LANES_I32, align=4)
+    e.b.store(e.b.select(e.active, named, others), address, align=4)
+    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(WARPSYNC_BARRIER)])
+    e.b.call(e.paths.release, [e.warp_pointer])
+    e.next_path()
+
+
+def branch_if_diverged(e: Emitter, i: Decoded) -> None:
+    """`BRA.DIV`: to a slow way for warps that are split; lanes on one path go straight on."""
+    if not e.converged:
+        not_emulated(e, i)
+
+
+def not_emulated(e: Emitter, i: Decoded) -> None:
+    """A way that only split warps take (shuffles and votes among diverged lanes): known, but not emulated. Ends the launch."""
+    e.context.store("fault_code", FaultCode.UNSUPPORTED)
+    e.context.store("fault_instruction", i.index)
+    e.context.store("fault_lane", e.b.cttz(e.mask, const(0, I1)))
+    e.b.ret(const(FaultCode.UNSUPPORTED))
+
+
 def trap(e: Emitter, i: Decoded) -> None:
     """`__trap()`: the launch ends with a fault if any lane gets here."""
     lanes = e.lane_mask()
@@ -147,13 +197,19 @@ def _barrier(e: Emitter, operand: object) -> int:
 
 
 CONTROL: dict[str, Opcode] = {
-    "BRA": row(bra, ends_block=True),
+    "BRA": row(branch, "DIV", ends_block=True),
     "CALL": row(bra, "REL NOINC", ends_block=True),
     "RET": row(ret, "REL NODEC", ends_block=True),
     "EXIT": row(exit_lanes, ends_block=True),
     "BSSY": row(bssy),
     "BSYNC": row(bsync, ends_block=True),
     "BAR": row(bar, "SYNC DEFER_BLOCKING", ends_block=True),
+    "BREAK": row(break_barrier),
+    "WARPSYNC": row(warpsync, "ALL COLLECTIVE", ends_block=True),
+    "ENDCOLLECTIVE": row(not_emulated, ends_block=True),
+    "MEMBAR": row(no_operation, "SC ALL CTA SM GPU SYS VC"),
+    "ERRBAR": row(no_operation),
+    "CCTL": row(no_operation, "IVALL IV E"),
     "BPT": row(trap, "TRAP"),
     "NOP": row(no_operation),
     "YIELD": row(no_operation),

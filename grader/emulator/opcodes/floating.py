@@ -103,6 +103,8 @@ def integer_to_float(e: Emitter, i: Decoded) -> None:
         _wide_integer_to_float(e, i)
         return
     source = e.i32(i.operands[1])
+    if i.has("U16"):
+        source = e.b.and_(source, e.const(0xFFFF))
     exact = (e.b.uitofp if i.has("U32") else e.b.sitofp)(source, e.double)
     nearest = e.b.fptrunc(exact, e.real)
     if i.has("RP"):
@@ -156,7 +158,7 @@ FLOATING: dict[str, Opcode] = {
     "FSEL": row(fsel),
     "FMNMX": row(minimum_maximum),
     "HFMA2": row(half_constant, "MMA"),
-    "I2F": row(integer_to_float, "U32 S32 U64 RP"),
+    "I2F": row(integer_to_float, "U16 U32 S32 U64 RP"),
     "I2FP": row(integer_to_float, "F32 U32 S32"),
     "F2I": row(float_to_integer, "FTZ U32 S32 U64 TRUNC NTZ"),
     "MUFU": row(reciprocal, "RCP"),

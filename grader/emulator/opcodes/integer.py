@@ -177,7 +177,47 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
     test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
     less = test("<", left, right)
     smaller, larger = e.b.select(less, left, right), e.b.select(less, right, left)
-    e.set(target, e.b.select(e.predicate(choose), smaller, larger))
+    e.set(target, _relu(e, i, e.b.select(e.predicate(choose), smaller, larger)))
+
+
+def add_minimum_maximum(e: Emitter, i: Decoded) -> None:
+    """d = p ? min(a + b, c) : max(a + b, c)"""
+    target, a, b, c, choose = i.operands
+    left, right = e.b.add(e.i32(a), e.i32(b)), e.i32(c)
+    test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
+    less = test("<", left, right)
+    smaller, larger = e.b.select(less, left, right), e.b.select(less, right, left)
+    e.set(target, _relu(e, i, e.b.select(e.predicate(choose), smaller, larger)))
+
+
+def _relu(e: Emitter, i: Decoded, value: Value) -> Value:
+    """`.RELU`: negative results become 0."""
+    return e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value) if i.has("RELU") else value
+
+
+def sign_extend(e: Emitter, i: Decoded) -> None:
+    """d = the low n bits of a, sign-extended (`.U32` zero-extended); all of a from 32 on; `.W` wraps n."""
+    target, a, count = i.operands
+    unused = e.b.zext(e.b.sub(e.const(32), _clamped(e, i, count)), e.double_word)
+    raised = e.b.shl(e.b.shl(e.b.zext(e.i32(a), e.double_word), e.const64(32)), unused)
+    shift = e.b.lshr if i.has("U32") else e.b.ashr
+    lowered = shift(raised, unused)
+    e.set(target, e.b.trunc(e.b.lshr(lowered, e.const64(32)), e.word))
+
+
+def bit_mask(e: Emitter, i: Decoded) -> None:
+    """d = b ones from bit a upwards; `.W` wraps both, else they end at 32."""
+    target, start, count = i.operands
+    first, length = (_clamped(e, i, operand) for operand in (start, count))
+    ones = e.b.sub(e.b.shl(e.const64(1), e.b.zext(length, e.double_word)), e.const64(1))
+    e.set(target, e.b.trunc(e.b.shl(ones, e.b.zext(first, e.double_word)), e.word))
+
+
+def _clamped(e: Emitter, i: Decoded, operand: Operand) -> Value:
+    value = e.i32(operand)
+    if i.has("W"):
+        return e.b.and_(value, e.const(31))
+    return e.b.select(e.b.icmp_unsigned("<", value, e.const(32)), value, e.const(32))
 
 
 def select(e: Emitter, i: Decoded) -> None:
@@ -219,7 +259,12 @@ INTEGER: dict[str, Opcode] = {
     "ISETP": row(isetp, _COMPARISONS),
     "UISETP": row(isetp, _COMPARISONS, uniform=True),
     "IMNMX": row(minimum_maximum, "U32"),
-    "VIMNMX": row(minimum_maximum, "U32"),
+    "VIMNMX": row(minimum_maximum, "U32 RELU"),
+    "VIADDMNMX": row(add_minimum_maximum, "U32 RELU"),
+    "SGXT": row(sign_extend, "U32 W"),
+    "USGXT": row(sign_extend, "U32 W", uniform=True),
+    "BMSK": row(bit_mask, "W"),
+    "UBMSK": row(bit_mask, "W", uniform=True),
     "UIMNMX": row(minimum_maximum, "U32", uniform=True),
     "SEL": row(select),
     "USEL": row(select, uniform=True),

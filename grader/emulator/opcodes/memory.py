@@ -1,11 +1,12 @@
-"""Loads and stores of global and shared memory. Cache hints and scopes change no result of a race-free kernel."""
+"""Loads and stores of global, shared and local memory. Cache hints and scopes change no result of a race-free kernel."""
 
 from __future__ import annotations
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
+from grader.emulator.layout import WARP_LANES
 from grader.emulator.native.counting import AccessKind
-from grader.emulator.native.tools import I64, LANES_I32, Value, const, splat
+from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, splat
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 
@@ -93,6 +94,9 @@ def _access(
     for word, value in enumerate(data or []):
         e.b.store(value, e.context.at("lane_data", word * 32), align=4)
     host = e.context.load_pointer(f"{kind.space}_host")
+    if kind.space == "local":
+        lane_bytes = e.b.mul(e.warp.load("index"), e.context.load("local_bytes"))
+        host = offset(e.b, host, e.b.zext(e.b.mul(lane_bytes, const(WARP_LANES)), I64))
     e.b.call(e.helpers.move(kind, signed=signed), [e.context_pointer, slot, host, mask])
 
 
@@ -135,5 +139,7 @@ MEMORY: dict[str, Opcode] = {
     "STG": store("global"),
     "LDS": load("shared"),
     "STS": store("shared"),
+    "LDL": load("local"),
+    "STL": store("local"),
 }
 
