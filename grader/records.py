@@ -421,13 +421,17 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class MetricValue:
-    """One metric of a score: `value` None comes with a `reason`; `name` is a key of `metrics.METRICS`."""
+    """One metric of a score: `value` None comes with a `reason`; `name` is a key of `metrics.METRICS`.
+
+    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for what is counted.
+    """
 
     name: str
     value: float | None
     unit: str
     source: Source | None
     reason: str | None = None
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,19 @@ SUBMISSIONS = ROOT / "tests" / "submissions"
 FILES = sorted(SUBMISSIONS.glob("*/*.cu"))
 SEED = 11
 
+UNSUPPORTED_SO_FAR = {
+    "failed--half_precision_tile": "F2FP",
+    "passed--asynchronous_copy": "LDGSTS",
+    "passed--constant_table": "constant bank",
+    "passed--debug_printf_and_assert": "LEPC",
+    "passed--divided_by_one": "FCHK",
+    "passed--queue_of_tiles": "ATOMG",
+    "passed--switch_with_fall_through": "BRX",
+    "passed--through_double": "I2F.F64",
+    "runtime_error--null_scratch_pointer": "constant bank",
+}
+"""What the emulated device cannot run yet, and what it must say then; whoever teaches it an instruction takes its line out."""
+
 NAME = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>[a-z0-9_]+)")
 
 
@@ -29,6 +42,10 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_the_verdict_is_the_one_in_the_name(file: Path, cache: Path) -> None:
     score = grader.grade(ROOT / "exercises" / file.parent.name, file, device="emulated:h100", seed=SEED, cache=cache)
+    if file.stem in UNSUPPORTED_SO_FAR:
+        assert score.status is Status.UNSUPPORTED, describe(score)
+        assert UNSUPPORTED_SO_FAR[file.stem] in score.message
+        return
     assert score.status == expected_status(file), describe(score)
     assert score.device is not None
     if score.status is Status.PASSED:

@@ -148,7 +148,14 @@ _SMALLER = "Ask for less scratch memory."
 def kernel_code(kernel: Kernel) -> KernelCode:
     """A compiled kernel as the emulator takes it."""
     instructions = tuple(Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions)
-    return KernelCode(kernel.name, instructions, kernel.parameter_base, _parameter_bytes(kernel), kernel.static_shared_bytes, kernel.local_bytes)
+    return KernelCode(
+        name=kernel.name,
+        instructions=instructions,
+        parameter_base=kernel.parameter_base,
+        parameter_bytes=_parameter_bytes(kernel),
+        static_shared_bytes=kernel.static_shared_bytes,
+        local_bytes=kernel.local_bytes,
+    )
 
 
 def _parameter_bytes(kernel: Kernel) -> int:

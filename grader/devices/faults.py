@@ -38,7 +38,7 @@ def _misaligned(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int)
 
 
 def _barrier(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    missing = "have gone another way" if fault.other_line is None else f"wait for each other at line {fault.other_line}"
+    missing = "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
     problem = f"__syncthreads() that not all threads reach: some wait at it, others {missing}"
     finding = _finding(fault, kernel, memory, FindingKind.BARRIER_DIVERGENCE, problem)
     return _stopped(finding, "Move __syncthreads() out of the branch, so that every thread of the block executes it.")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from grader.emulator.operands import TRUE_PREDICATE, Operand, Predicate, parse_operand, parse_operands
 from grader.emulator.program import Instruction, Unsupported
 
-
 ALL_PREDICATES = "PR"
 """An operand of P2R and R2P that `nvdisasm -json` prints where guards are."""
 

@@ -40,6 +40,13 @@ class FaultCode:
     INTERNAL = 12
 
 
+class VoteMode:
+    """What `BAR.RED` computes over the block's threads."""
+
+    ANY = 0
+    ALL = 1
+
+
 CONTEXT = np.dtype(
     [
         ("constants", "u8"),  # constant bank 0

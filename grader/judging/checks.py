@@ -2,7 +2,8 @@
 
 A check whose metric the device cannot give is `not_measured` whatever the submission did, so that two submissions on one
 device are judged out of equally many points. After that, a prerequisite that did not pass makes it `skipped`, and one that
-could not be judged makes it `not_measured` too.
+could not be judged makes it `not_measured` too. A measured value that cannot be told from the threshold passes: the student
+has the benefit of the doubt, and the check's message says so.
 """
 
 from __future__ import annotations
@@ -50,10 +51,16 @@ def judge_failure(
     return tuple(_after_failure(check, failure, values[check.metric], device) for check in exercise.checks)
 
 
+def find_open(exercise: Exercise, metrics: Sequence[MetricValue], device: DeviceInfo) -> tuple[str, ...]:
+    """The metrics of the checks whose threshold lies within the metric's interval: more measurements may decide them."""
+    values = {metric.name: metric for metric in metrics}
+    graded = ((check, values.get(check.metric)) for check in exercise.checks)
+    return tuple(dict.fromkeys(check.metric for check, metric in graded if metric and _is_open(metric, _threshold(check, device))))
+
+
 def earned_fraction(value: float, threshold: Threshold) -> float:
     """Part of the points that a value earns, 0 to 1: all from the threshold on, and linear down to `zero_at` before it."""
-    full = threshold.at_least if threshold.at_least is not None else threshold.at_most
-    assert full is not None  # spec.read lets no other threshold through
+    full = _full_mark(threshold)
     if value == full or (value > full) == (threshold.at_least is not None):
         return 1.0
     if threshold.zero_at is None or threshold.zero_at == full:
@@ -96,10 +103,14 @@ def _judge(
 def _compare(
     check: CheckSpec, metric: MetricValue, value: float, device: DeviceInfo, cases: Sequence[CaseResult]
 ) -> CheckResult:
-    fraction = earned_fraction(value, _threshold(check, device))
+    threshold = _threshold(check, device)
+    in_doubt = _is_open(metric, threshold)
+    fraction = 1.0 if in_doubt else earned_fraction(value, threshold)
     status = CheckStatus.PASSED if fraction == 1 else CheckStatus.PARTIAL if fraction > 0 else CheckStatus.FAILED
     if check.metric == CORRECTNESS:
         message = _describe_cases(cases)
+    elif in_doubt:
+        message = _describe_doubt(check, metric, value, device)
     else:
         verdict = "reaches" if status is CheckStatus.PASSED else "misses"
         noun = METRICS[check.metric].noun
@@ -137,6 +148,17 @@ def _result(
     )
 
 
+def _full_mark(threshold: Threshold) -> float:
+    full = threshold.at_least if threshold.at_least is not None else threshold.at_most
+    assert full is not None  # spec.read lets no other threshold through
+    return full
+
+
+def _is_open(metric: MetricValue, threshold: Threshold) -> bool:
+    """Whether the threshold lies within the interval of the measured value."""
+    return metric.interval is not None and metric.interval[0] < _full_mark(threshold) < metric.interval[1]
+
+
 def _threshold(check: CheckSpec, device: DeviceInfo | None) -> Threshold:
     own = (check.overrides or {}).get(device.id) if device else None
     return own or check.threshold
@@ -149,6 +171,14 @@ def _format_threshold(check: CheckSpec, device: DeviceInfo | None) -> str:
         return f"== {figure}" if METRICS[check.metric].is_fraction and threshold.at_least == 1 else f"{sign} {figure}"
     figure = format_value(check.metric, threshold.at_most or 0.0)
     return f"<= {figure}" if threshold.at_most else f"== {figure}"
+
+
+def _describe_doubt(check: CheckSpec, metric: MetricValue, value: float, device: DeviceInfo) -> str:
+    low, high = (format_value(check.metric, end) for end in metric.interval or (value, value))
+    return (
+        f"{METRICS[check.metric].noun} {format_value(check.metric, value)} ({low} to {high}) cannot be told from the goal"
+        f" {_format_threshold(check, device)}: the benefit of the doubt"
+    )
 
 
 def _describe_cases(cases: Sequence[CaseResult]) -> str:

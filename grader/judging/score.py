@@ -42,16 +42,19 @@ def make_score(
     environment: Mapping[str, str],
     seed: int,
     timings: Sequence[Timing] = (),
+    lines_from: Execution | None = None,
+    missing_reason: str = "the benchmark did not run",
 ) -> Score:
     """The score of a submission that compiled and ran.
 
-    `execution` is the run at the benchmark sizes of the device's kind, None where it was left out because a case is wrong.
+    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`.
+    `lines_from` is the run whose source lines are shown, where that is another one: Nsight Compute counts no lines.
     `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
     """
-    reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else "the benchmark did not run"
+    reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
     sizes = exercise.benchmark.get(device.kind, _NO_SIZES)
     metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, missing_reason=reason)
-    lines = _source_lines(execution, submission)
+    lines = _source_lines(lines_from or execution, submission)
     checks = hint_at_misses(judge_checks(exercise, cases, metrics, device), exercise, cases, lines, submission)
     judged = _judged(exercise, checks)
     return Score(
@@ -85,8 +88,9 @@ def failed_score(
     environment: Mapping[str, str],
     seed: int,
     cases: Sequence[CaseResult] = (),
+    timings: Sequence[Timing] = (),
 ) -> Score:
-    """The score of a submission that a failure ended: no points, its findings, and the cases that were judged before."""
+    """The score of a submission that a failure ended: no points, its findings, and what was judged and timed before."""
     metrics = missing_metrics("the submission did not run to its end", device)
     checks = hint_at_failure(judge_failure(exercise, failure, metrics, device), failure)
     return Score(
@@ -102,7 +106,7 @@ def failed_score(
         checks=checks,
         metrics=metrics,
         cases=tuple(cases),
-        timings=(),
+        timings=tuple(timings),
         lines=_finding_lines(failure, submission),
         findings=failure.findings,
         resources=(),

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.judging.timing import estimate_metrics
 from grader.metrics import METRICS
 from grader.records import CaseResult, Counters, DeviceInfo, Execution, LaunchResult, MetricValue, Source, Timing
 from grader.spec.model import Exercise
-
-SUBMISSION_PLAN, NAIVE_PLAN = "submission", "naive"
-"""What `Timing.plan` says of the submission's own plan and of the naive baseline."""
 
 _NO_TIME = "the emulated device does not model time yet: run on a GPU for this figure"
 _TIME_METRICS = (
@@ -31,11 +29,12 @@ LACKING: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class _Figures:
-    """A value with its source, or None with a reason."""
+    """A value with its source, and its interval where it was timed; or None with a reason."""
 
     value: float | None
     source: Source | None = None
     reason: str | None = None
+    interval: tuple[float, float] | None = None
 
 
 def collect_metrics(
@@ -78,7 +77,7 @@ def missing_metrics(reason: str, device: DeviceInfo | None) -> tuple[MetricValue
 
 
 def _metric(name: str, figures: _Figures) -> MetricValue:
-    return MetricValue(name, figures.value, METRICS[name].unit, figures.source, figures.reason)
+    return MetricValue(name, figures.value, METRICS[name].unit, figures.source, figures.reason, figures.interval)
 
 
 # --- counted -------------------------------------------------------------------------------------------------
@@ -115,20 +114,11 @@ def _count(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
 
 
 def _time(timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo) -> dict[str, _Figures]:
-    medians = {timing.plan: timing.median_ms for timing in timings}
-    time_ms, naive_ms = medians.get(SUBMISSION_PLAN), medians.get(NAIVE_PLAN)
     source = Source.MODELLED if device.kind == "emulated" else Source.MEASURED
-    values: dict[str, float | None] = {"time_ms": time_ms, "naive_time_ms": naive_ms}
-    reasons: dict[str, str] = {}
-    if time_ms is not None:
-        bandwidth_gbps = exercise.useful_bytes.evaluate(sizes) / time_ms / 1e6
-        values |= {"bandwidth_gbps": bandwidth_gbps, "bandwidth_fraction": bandwidth_gbps / device.peak_bandwidth_gbps}
-        if naive_ms is not None:
-            values["speedup_over_naive"] = naive_ms / time_ms
-        if exercise.useful_flops is not None:
-            gflops = exercise.useful_flops.evaluate(sizes) / time_ms / 1e6
-            values |= {"gflops": gflops, "compute_fraction": gflops / (1000 * device.peak_fp32_tflops)}
-        else:
-            reasons |= dict.fromkeys(("gflops", "compute_fraction"), "the exercise counts no floating-point operations")
-    found = {name: _Figures(value, source) for name, value in values.items() if value is not None}
-    return found | {name: _Figures(None, reason=reason) for name, reason in reasons.items()}
+    found = {
+        name: _Figures(estimate.value, source, interval=(estimate.low, estimate.high))
+        for name, estimate in estimate_metrics(timings, sizes, exercise, device).items()
+    }
+    if exercise.useful_flops is None:
+        found |= dict.fromkeys(("gflops", "compute_fraction"), _Figures(None, reason="the exercise counts no floating-point operations"))
+    return found

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from grader.devices.faults import describe_fault, describe_unsupported
-from grader.devices.gpus import read_gpus
 from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
 from grader.records import Dim3, Failure, FindingKind, Kernel, Status
 
@@ -73,7 +72,11 @@ def test_a_load_reads_as_a_load() -> None:
     assert "16-byte load from global memory" in described(store=False, width=16).message
 
 
-SHARED = [(0x400 + 128, "byte 128 of the block's 128"), (0x400 - 4, "byte -4 of the block's 128"), (0x400 + 4096, "byte 4,096 of the block's 128")]
+SHARED = [
+    (0x400 + 128, "byte 128 of the block's 128"),
+    (0x400 - 4, "byte -4 of the block's 128"),
+    (0x400 + 4096, "byte 4,096 of the block's 128"),
+]
 
 
 @pytest.mark.parametrize(("address", "words"), SHARED)
@@ -128,13 +131,14 @@ def test_every_kind_of_fault_has_words(kind: FaultKind) -> None:
     failure = described(kind=kind)
     assert failure.message.endswith(".")
     assert failure.advice.endswith(".")
-    assert failure.findings[0].kind.value == kind.value
+    if kind is not FaultKind.UNSUPPORTED:
+        assert failure.findings[0].kind.value == kind.value
 
 
 def test_an_unknown_instruction_is_the_graders_limit() -> None:
-    failure = describe_unsupported(Unsupported("the instruction HMMA.16816.F32", 12), KERNEL, read_gpus()["h100"])
+    failure = describe_unsupported(Unsupported("the instruction HMMA.16816.F32", 12), KERNEL)
     assert failure.status is Status.UNSUPPORTED
     assert "HMMA.16816.F32" in failure.message
     assert "line 12" in failure.message
     assert "not your mistake" in failure.advice
-    assert "line" not in describe_unsupported(Unsupported("X"), KERNEL, read_gpus()["h100"]).message
+    assert "line" not in describe_unsupported(Unsupported("X"), KERNEL).message

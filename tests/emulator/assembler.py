@@ -28,6 +28,7 @@ from grader.emulator import (
 )
 
 PARAMETER_BASE = 0x210
+PARAMETER_BYTES = 64
 SHARED_BASE = 0x400
 ONE = (1, 1, 1)
 
@@ -53,15 +54,16 @@ def assemble(text: str) -> tuple[Instruction, ...]:
 def _instruction(offset: int, line: int, code: str, labels: Mapping[str, int]) -> Instruction:
     guard, code = code.split(None, 1) if code.startswith("@") else (None, code)
     opcode, _, operands = code.partition(" ")
-    if opcode in ("BRA", "BSSY"):
+    if opcode.partition(".")[0] in ("BRA", "BSSY", "CALL"):
         operands = _TARGET.sub(lambda match: hex(labels[match[0]]), operands)
     return Instruction(offset, guard, opcode, operands.strip(), line)
 
 
 @functools.cache
-def build(text: str, *, shared_bytes: int = 0, parameter_bytes: int = 64) -> NativeKernel:
-    """The translated kernel of a text, with static shared memory in bytes; translated once a session."""
-    return translate(KernelCode("kernel", assemble(text), PARAMETER_BASE, parameter_bytes, shared_bytes))
+def build(text: str, *, shared_bytes: int = 0, local_bytes: int = 0) -> NativeKernel:
+    """The translated kernel of a text, with static shared memory a block and local memory a thread; translated once a session."""
+    code = assemble(text)
+    return translate(KernelCode("kernel", code, PARAMETER_BASE, PARAMETER_BYTES, shared_bytes, local_bytes=local_bytes))
 
 
 @dataclass(frozen=True)

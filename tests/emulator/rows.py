@@ -4,8 +4,8 @@ All rows of a group become one kernel. Each lane loads operands of its own, and 
     inputs   R4 = a, R5 = b, R6 = c, R7 = d (64-bit operands are the pairs R4:R5 and R6:R7), P0 = p, P1 = q
     fixed    UR10 = UNIFORM, c[0x0][0x220] = CONSTANT (64 bits)
     outputs  R12, R13, P2, P3; whatever a row does not say must be as it was (SENTINEL, false)
-A uniform row is the same on UR and UP registers, one value a warp. Three forms run the same rows: `together` (all lanes),
-`guarded` (a guard that some lanes fail) and `apart` (some lanes have branched around the instruction).
+A uniform row is the same on UR and UP registers, one value a warp. The forms of a row: `guarded` (a guard that some lanes
+fail), `apart` (some lanes have branched around the instruction; in some warps none has), `together` (plain).
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ MASK = 0xFFFFFFFF
 SENTINEL = 0x5E5E5E5E
 UNIFORM = 0x80000005
 CONSTANT = 0x89ABCDEF01234567
-FORMS = ("together", "guarded", "apart")
-UNIFORM_FORMS = ("together", "guarded")
+LANE_FORMS = ("guarded", "apart")
+TOGETHER = 64
+"""That many lanes of `lanes_of`, two warps, skip nothing: they run the converged form of the rows that are apart."""
 
 
 class Lane(NamedTuple):
@@ -248,10 +249,16 @@ def groups(rows: Iterable[Row]) -> dict[str, list[Row]]:
 def lanes_of(values: Sequence[int]) -> list[Lane]:
     """Every pair of the values as a and b, with c, d and the flags running through all of theirs."""
     count = len(values)
+    pairs = [(i, j) for i in range(count) for j in range(count)]
     return [
-        Lane(a, b, values[(3 * i + 7 * j + 1) % count], values[(5 * i + j + 2) % count], (i * 5 + j * 3) % 8)
-        for i, a in enumerate(values)
-        for j, b in enumerate(values)
+        Lane(
+            values[i],
+            values[j],
+            values[(3 * i + 7 * j + 1) % count],
+            values[(5 * i + j + 2) % count],
+            (i * 5 + j * 3) % (4 if index < TOGETHER else 8),
+        )
+        for index, (i, j) in enumerate(pairs)
     ]
 
 

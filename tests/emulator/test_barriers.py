@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,43 @@ PREDICATED = """
 @pytest.mark.parametrize("limit", [THREADS, THREADS + 1])
 def test_a_guarded_barrier_that_all_or_no_threads_execute_is_fine(limit: int) -> None:
     assert run(PREDICATED.format(limit=limit)).arrays["out"].tolist() == [5] * (BLOCKS * THREADS)
+
+
+# --- barriers that return something ----------------------------------------------------------------------------
+
+REDUCE = """
+    ISETP.{comparison}.U32.AND P0,PT,R0,{limit:#x},PT
+    BAR.RED.{mode}.DEFER_BLOCKING 0x0,P0
+    {result}
+    BAR.SYNC.DEFER_BLOCKING 0x0
+"""
+TRUTHS = [("LT", 0), ("LT", 1), ("GE", 1), ("LT", 40), ("EQ", 127), ("LT", 128)]
+HOLDS = {"LT": operator.lt, "GE": operator.ge, "EQ": operator.eq}
+
+
+@pytest.mark.parametrize(("comparison", "limit"), TRUTHS)
+@pytest.mark.parametrize("mode", ["AND", "OR", "POPC"])
+def test_a_barrier_that_reduces_tells_all_threads(mode: str, comparison: str, limit: int) -> None:
+    """`__syncthreads_and`, `_or` and `_count`; as nvcc emits them, the count has no predicate and the others no register."""
+    result = "B2R.RESULT R4" if mode == "POPC" else "B2R.RESULT RZ,P1\n    SEL R4,RZ,0x1,!P1"
+    truths = [HOLDS[comparison](thread, limit) for thread in range(THREADS)]
+    want = {"AND": int(all(truths)), "OR": int(any(truths)), "POPC": sum(truths)}[mode]
+    got = run(REDUCE.format(mode=mode, comparison=comparison, limit=limit, result=result)).arrays["out"]
+    assert got.tolist() == [want] * (BLOCKS * THREADS)
+
+
+REDUCE_THE_LIVING = """
+    ISETP.GE.AND P0,PT,R0,0x30,PT
+    @P0 EXIT
+    BAR.RED.AND.DEFER_BLOCKING 0x0,PT
+    B2R.RESULT RZ,P1
+    SEL R4,RZ,0x1,!P1
+"""
+
+
+def test_a_barrier_that_reduces_leaves_exited_threads_out() -> None:
+    got = run(REDUCE_THE_LIVING).arrays["out"].reshape(BLOCKS, THREADS)
+    assert got.tolist() == [[1] * 48 + [-1] * 80] * BLOCKS
 
 
 # --- barriers that cannot be reached by all --------------------------------------------------------------------

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from grader.emulator import FaultKind
+
 from .assembler import Run, build, launch
 
 STORE = """
@@ -353,6 +355,101 @@ def test_a_return_may_split_a_warp() -> None:
     counts = executed(ran, text)
     assert counts["first"] == (1, 16)
     assert counts["second"] == (2, 32)
+
+
+BREAKS = (
+    """
+    S2R R0,SR_TID.X
+    MOV R4,RZ
+    BSSY B1,outer_join
+    BSSY B0,inner_join
+    ISETP.GE.AND P0,PT,R0,0x18,PT
+    @P0 BREAK B0                 # break
+    @P0 BRA outer_meet
+    ISETP.GE.AND P1,PT,R0,0xc,PT
+    @P1 BRA inner_meet
+    IADD3 R4,R4,0x1,RZ           # first
+inner_meet: BSYNC B0             # inner sync
+inner_join: IADD3 R4,R4,0x10,RZ  # together
+outer_meet: BSYNC B1             # outer sync
+outer_join: IADD3 R4,R4,0x100,RZ # after
+"""
+    + STORE
+)
+
+
+def test_lanes_that_break_out_of_a_barrier_are_not_waited_for_there() -> None:
+    """What nvcc emits for `break` and `return` inside of nested branches."""
+    ran = run(BREAKS)
+    assert ran.arrays["out"].tolist() == [0x111] * 12 + [0x110] * 12 + [0x100] * 8
+    assert executed(ran, BREAKS) == {
+        "break": (1, 32),
+        "first": (1, 12),
+        "inner sync": (2, 24),
+        "together": (1, 24),
+        "outer sync": (2, 32),
+        "after": (1, 32),
+    }
+
+
+SYNC_WARP = (
+    """
+    S2R R0,SR_TID.X
+    MOV R4,RZ
+    LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    MOV R6,{mask:#x}
+    @P0 BRA odd
+    IADD3 R4,R4,0x1,RZ           # even
+    BRA meet
+odd: IADD3 R4,R4,0x2,RZ          # odd
+meet: {sync}                     # sync
+    NOP                          # after
+"""
+    + STORE
+)
+
+
+@pytest.mark.parametrize("sync", ["WARPSYNC.ALL", "WARPSYNC R6", "WARPSYNC 0xffffffff"])
+def test_a_warp_that_synchronises_goes_on_as_one_path(sync: str) -> None:
+    text = SYNC_WARP.format(mask=0xFFFFFFFF, sync=sync)
+    ran = run(text)
+    assert ran.arrays["out"].tolist() == [1, 2] * 16
+    assert executed(ran, text) == {"even": (1, 16), "odd": (1, 16), "sync": (2, 32), "after": (1, 32)}
+
+
+def test_a_warp_whose_lanes_have_exited_synchronises_without_them() -> None:
+    text = SYNC_WARP.format(mask=0xFFFFFFFF, sync="WARPSYNC R6").replace("BRA meet", "EXIT")
+    ran = run(text)
+    assert ran.arrays["out"].tolist() == [-1, 2] * 16
+    assert executed(ran, text) == {"even": (1, 16), "odd": (1, 16), "sync": (1, 16), "after": (1, 16)}
+
+
+FENCES = "S2R R0,SR_TID.X\nMEMBAR.SC.GPU\nMEMBAR.ALL.CTA\nERRBAR\nCCTL.IVALL\nYIELD\nNOP\nMOV R4,0x1\n" + STORE
+
+
+def test_fences_count_as_instructions_and_change_nothing() -> None:
+    ran = run(FENCES)
+    assert ran.arrays["out"].tolist() == [1] * 32
+    assert ran.executed == len([line for line in FENCES.splitlines() if line.strip()])
+
+
+COLLECTIVE = """S2R R0,SR_TID.X
+    LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    {split}
+here: BRA.DIV UR4,slow
+    EXIT
+slow: WARPSYNC.COLLECTIVE R4
+    ENDCOLLECTIVE
+    EXIT
+"""
+
+
+def test_shuffles_among_diverged_lanes_are_told_as_not_emulated() -> None:
+    """`BRA.DIV` leaves for a slow way only where a warp is split: converged warps never get there."""
+    assert launch(build(COLLECTIVE.format(split="NOP")), {}).outcome.fault is None
+    fault = launch(build(COLLECTIVE.format(split="@P0 BRA here")), {}, check=False).outcome.fault
+    assert fault is not None
+    assert (fault.kind, fault.line) == (FaultKind.UNSUPPORTED, 4)
 
 
 @pytest.mark.parametrize("text", [IF_ELSE.format(limit=40), NESTED, THIRTY_TWO_PATHS, LOOP_OF_BRANCHES, EXIT_INSIDE])

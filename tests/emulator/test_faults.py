@@ -46,8 +46,8 @@ def run(access: str, address: int, *, thread: int = 40, right: int = A, host_thr
     return launch(kernel, buffers, scalars, block=(16, 4, 1), grid=(4, 1, 1), check=check, threads=host_threads)
 
 
-def fault_of(access: str, address: int, **how: int) -> Fault:
-    fault = run(access, address, **how).outcome.fault
+def fault_of(access: str, address: int, *, thread: int = 40, right: int = A, host_threads: int = 1) -> Fault:
+    fault = run(access, address, thread=thread, right=right, host_threads=host_threads).outcome.fault
     assert fault is not None
     return fault
 
@@ -172,6 +172,31 @@ def test_the_first_faulty_block_is_told_whatever_the_number_of_host_threads() ->
     faults = [fault_of(access, A, host_threads=count) for count in (1, 2, 3, 4)]
     assert {fault.block for fault in faults} == {(1, 0, 0)}
     assert len(set(faults)) == 1
+
+
+LOCAL = [
+    ("STL [R4],R8", 64, FaultKind.OUT_OF_BOUNDS),
+    ("LDL R8,[R4]", 0xFFFFFFFC, FaultKind.OUT_OF_BOUNDS),
+    ("LDL.128 R8,[R4]", 64, FaultKind.OUT_OF_BOUNDS),
+    ("STL.64 [R4],R8", 0x12345678, FaultKind.OUT_OF_BOUNDS),
+    ("LDL.64 R8,[R4]", 12, FaultKind.MISALIGNED),
+]
+
+
+@pytest.mark.parametrize(("access", "address", "kind"), LOCAL)
+def test_a_local_access_that_goes_wrong_is_told_precisely(access: str, address: int, kind: FaultKind) -> None:
+    kernel = build(PROGRAM.format(access=access), local_bytes=64)
+    fault = launch(kernel, {"a": np.zeros(1), "b": np.zeros(1)}, [0, address, 37], block=(16, 4, 1), check=False).outcome.fault
+    assert fault is not None
+    assert (fault.kind, fault.space, fault.address) == (kind, "local", address)
+    assert (fault.line, fault.block, fault.thread) == (ACCESS_LINE, (0, 0, 0), (5, 2, 0))
+
+
+def test_a_kernel_without_local_memory_has_no_byte_of_it() -> None:
+    kernel = build(PROGRAM.format(access="LDL.U8 R8,[R4]"))
+    fault = launch(kernel, {"a": np.zeros(1), "b": np.zeros(1)}, [0, 0, 0], block=(16, 4, 1), check=False).outcome.fault
+    assert fault is not None
+    assert (fault.kind, fault.space) == (FaultKind.OUT_OF_BOUNDS, "local")
 
 
 TRAP = """

@@ -58,7 +58,8 @@ NARROW = [("U8", np.uint8), ("S8", np.int8), ("U16", np.uint16), ("S16", np.int1
 @pytest.mark.parametrize(("name", "dtype"), NARROW)
 def test_narrow_loads_extend_to_32_bits(name: str, dtype: type[np.integer], space: str) -> None:
     width = np.dtype(dtype).itemsize
-    through = f"LEA R6,R0,0x400,{width - 1:#x}\n    STS.U{8 * width} [R6],R8\n    MOV R8,RZ\n    LDS.{name} R8,[R6]" if space == "shared" else "NOP"
+    shared = f"LEA R6,R0,0x400,{width - 1:#x}\n    STS.U{8 * width} [R6],R8\n    MOV R8,RZ\n    LDS.{name} R8,[R6]"
+    through = shared if space == "shared" else "NOP"
     body = f"""    IMAD.WIDE.U32 R4,R0,{width:#x},R4
     IMAD.WIDE.U32 R2,R0,0x4,R2
     LDG.E.{name} R8,desc[UR4][R4.64]
@@ -129,6 +130,47 @@ def test_shared_addresses_of_every_form(address: str) -> None:
     STG.E desc[UR4][R2.64],R8"""
     ran = launch(build(program(body), shared_bytes=128), {"out": np.zeros(32, dtype=np.int32), "in": np.zeros(1)})
     assert ran.arrays["out"].tolist() == list(range(32))
+
+
+LOCAL = """    LDC R1,c[0x0][0x28]
+    S2R R7,SR_CTAID.X
+    LEA R7,R7,R0,0x6
+    IADD3 R1,R1,-0x40,RZ
+    MOV R8,R7
+    IADD3 R9,R7,0x100,RZ
+    IADD3 R10,R7,0x200,RZ
+    IADD3 R11,R7,0x300,RZ
+    BSSY B0,join
+    @!P0 BRA meet
+    STL.128 [R1+0x10],R8
+    STL.U8 [R1+0x23],R7
+    STL.64 [R1+0x28],R10
+meet: BSYNC B0
+join: STL [R1],R7
+    LDL R12,[R1]
+    LDL.64 R14,[R1+0x10]
+    LDL R16,[R1+0x1c]
+    LDL.S8 R17,[R1+0x23]
+    MOV R13,R14
+    MOV R14,R15
+    MOV R15,R16
+    IMAD.WIDE.U32 R2,R7,0x14,R2
+    STG.E desc[UR4][R2.64],R12
+    STG.E desc[UR4][R2.64+0x4],R13
+    STG.E desc[UR4][R2.64+0x8],R14
+    STG.E desc[UR4][R2.64+0xc],R15
+    STG.E desc[UR4][R2.64+0x10],R17"""
+
+
+def test_every_thread_has_local_memory_of_its_own() -> None:
+    """The first 40 of 64 threads of each block fill it, on a path of their own."""
+    kernel = build(program(LOCAL, active=40), local_bytes=64)
+    ran = launch(kernel, {"out": np.zeros((192, 5), dtype=np.int32), "in": np.zeros(1)}, block=(64, 1, 1), grid=(3, 1, 1))
+    got = ran.arrays["out"].reshape(3, 64, 5)
+    thread = np.arange(192).reshape(3, 64)
+    assert np.array_equal(got[..., 0], thread)
+    filled = np.stack([thread, thread + 0x100, thread + 0x300, thread.astype(np.int8).astype(int)], axis=-1)
+    assert np.array_equal(got[:, :40, 1:], filled[:, :40])
 
 
 # --- who wins ---------------------------------------------------------------------------------------------

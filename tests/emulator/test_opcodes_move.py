@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from grader.emulator.opcodes.memory import MEMORY
 from grader.emulator.opcodes.move import MOVE
 
 from .assembler import build, launch
-from .rows import CONSTANT, FORMS, MASK, UNIFORM, UNIFORM_FORMS, Lane, Row, Wrote, check_rows, groups, lanes_of, run_rows, uncovered
+from .rows import CONSTANT, LANE_FORMS, MASK, UNIFORM, Lane, Row, Wrote, check_rows, groups, lanes_of, run_rows, uncovered
 
 CONSTANT_BYTES = CONSTANT.to_bytes(8, "little")
 
@@ -20,11 +22,15 @@ def part(first: int, count: int, *, signed: bool = False) -> int:
     return int.from_bytes(CONSTANT_BYTES[first : first + count], "little", signed=signed)
 
 
+def load_part(name: str, at: int) -> Row:
+    """A load of a part of a constant word; `name` is U8, S8, U16 or S16."""
+    value = part(at, int(name[1:]) // 8, signed=name[0] == "S")
+    return Row(f"LDC.{name} R12,c[0x0][{0x220 + at:#x}]", lambda x: value)
+
+
 CONSTANTS = [
-    *(Row(f"LDC.U8 R12,c[0x0][{0x220 + at:#x}]", lambda x, at=at: part(at, 1)) for at in range(8)),
-    *(Row(f"LDC.S8 R12,c[0x0][{0x220 + at:#x}]", lambda x, at=at: part(at, 1, signed=True)) for at in range(8)),
-    *(Row(f"LDC.U16 R12,c[0x0][{0x220 + at:#x}]", lambda x, at=at: part(at, 2)) for at in (0, 2, 4, 6)),
-    *(Row(f"LDC.S16 R12,c[0x0][{0x220 + at:#x}]", lambda x, at=at: part(at, 2, signed=True)) for at in (0, 2, 4, 6)),
+    *(load_part(name, at) for name in ("U8", "S8") for at in range(8)),
+    *(load_part(name, at) for name in ("U16", "S16") for at in (0, 2, 4, 6)),
     Row("LDC R12,c[0x0][0x220]", lambda x: part(0, 4)),
     Row("LDC R12,c[0x0][0x224]", lambda x: part(4, 4)),
     Row("LDC R12,c[0x0][RZ+0x224]", lambda x: part(4, 4)),
@@ -57,14 +63,26 @@ def bit(word: int, index: int) -> bool:
     return bool(word >> index & 1)
 
 
+def gather(byte: int) -> Row:
+    return Row(f"P2R.B{byte} R12,PR,R4,0x3", lambda x: gathered(x, 3, byte))
+
+
+def scatter(byte: int) -> Row:
+    return Row(f"R2P PR,R4.B{byte},0xc", lambda x: Wrote(p=bit(x.a, 2 + 8 * byte), q=bit(x.a, 3 + 8 * byte)))
+
+
+def scatter_one(byte: int) -> Row:
+    return Row(f"R2P.B{byte} PR,R4,0x4", lambda x: Wrote(p=bit(x.a, 2 + 8 * byte)))
+
+
 PREDICATES = [
     Row("P2R R12,PR,R4,0x3", lambda x: gathered(x, 3, 0)),
     Row("P2R.B0 R12,PR,R4,0x2", lambda x: gathered(x, 2, 0)),
-    *(Row(f"P2R.B{byte} R12,PR,R4,0x3", lambda x, byte=byte: gathered(x, 3, byte)) for byte in (1, 2, 3)),
+    *(gather(byte) for byte in (1, 2, 3)),
     Row("R2P PR,R4,0xc", lambda x: Wrote(p=bit(x.a, 2), q=bit(x.a, 3))),
     Row("R2P PR,R4,0x8", lambda x: Wrote(q=bit(x.a, 3))),
-    *(Row(f"R2P PR,R4.B{byte},0xc", lambda x, byte=byte: Wrote(p=bit(x.a, 2 + 8 * byte), q=bit(x.a, 3 + 8 * byte))) for byte in range(4)),
-    *(Row(f"R2P.B{byte} PR,R4,0x4", lambda x, byte=byte: Wrote(p=bit(x.a, 2 + 8 * byte))) for byte in range(4)),
+    *(scatter(byte) for byte in range(4)),
+    *(scatter_one(byte) for byte in range(4)),
 ]
 UNIFORM_MOVES = [
     Row("UMOV UR12,UR4", lambda x: x.a),
@@ -79,16 +97,15 @@ UNIFORM_GROUPS = groups(UNIFORM_MOVES)
 LANES = lanes_of(EDGES)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", LANE_FORMS)
 @pytest.mark.parametrize("base", GROUPS)
 def test_lanes(base: str, form: str) -> None:
     check_rows(GROUPS[base], LANES, form)
 
 
-@pytest.mark.parametrize("form", UNIFORM_FORMS)
 @pytest.mark.parametrize("base", UNIFORM_GROUPS)
-def test_uniform_values(base: str, form: str) -> None:
-    check_rows(UNIFORM_GROUPS[base], LANES, form)
+def test_uniform_values(base: str) -> None:
+    check_rows(UNIFORM_GROUPS[base], LANES, "together" if base == "S2UR" else "guarded")
 
 
 # --- special registers -------------------------------------------------------------------------------------
@@ -141,6 +158,36 @@ def test_threads_know_their_place(block: tuple[int, int, int], grid: tuple[int, 
     assert np.array_equal(run.arrays["who"], want)
 
 
+LANE_MASKS = """
+    S2R R0,SR_TID.X
+    ULDC.64 UR4,c[0x0][0x208]
+    LDC.64 R2,c[0x0][0x210]
+    IMAD.WIDE.U32 R2,R0,0x14,R2
+    S2R R4,SR_EQMASK
+    S2R R5,SR_LTMASK
+    S2R R6,SR_LEMASK
+    S2R R7,SR_GTMASK
+    S2R R8,SR_GEMASK
+    STG.E desc[UR4][R2.64],R4
+    STG.E desc[UR4][R2.64+0x4],R5
+    STG.E desc[UR4][R2.64+0x8],R6
+    STG.E desc[UR4][R2.64+0xc],R7
+    STG.E desc[UR4][R2.64+0x10],R8
+    EXIT
+"""
+
+
+def test_lane_masks() -> None:
+    """PTX ISA, `%lanemask_eq` and its fellows."""
+    masks = launch(build(LANE_MASKS), {"out": np.zeros((64, 5), dtype=np.uint32)}, block=(64, 1, 1)).arrays["out"].tolist()
+    for thread, (equal, less, less_or_equal, greater, greater_or_equal) in enumerate(masks):
+        assert equal == 1 << thread % 32
+        assert less == equal - 1
+        assert less_or_equal == less | equal
+        assert greater == less_or_equal ^ MASK
+        assert greater_or_equal == less ^ MASK
+
+
 # --- between lanes -----------------------------------------------------------------------------------------
 
 WARP = [Lane(0x100 + lane, (7 * lane + 3) % 40, 0, 0, lane * 5 % 4 | (4 if lane in (0, 3, 31) else 0)) for lane in range(32)]
@@ -170,7 +217,7 @@ SHUFFLES += [("UP", 0x1800), ("DOWN", 0x181F), ("BFLY", 0x101F), ("IDX", 0x1C1F)
 
 @pytest.mark.parametrize(("mode", "c"), SHUFFLES)
 def test_shuffles(mode: str, c: int) -> None:
-    rows = [Row(f"SHFL.{mode} P2,R12,R4,R5,{c:#x}", lambda x: 0), *(Row(f"SHFL.{mode} P2,R12,R4,{b:#x},{c:#x}", lambda x: 0) for b in (1, 5, 16))]
+    rows = [Row(f"SHFL.{mode} P2,R12,R4,{b},{c:#x}", lambda x: 0) for b in ("R5", "0x1", "0x5", "0x10")]
     for row, got in zip(rows, run_rows(rows, WARP, "together"), strict=True):
         for index, (lane, (word, _, valid, _)) in enumerate(zip(WARP, got, strict=True)):
             b = lane.b if ",R5," in row.text else int(row.text.split(",")[3], 16)
@@ -185,14 +232,18 @@ def test_a_shuffle_leaves_lanes_that_skip_it_alone(form: str) -> None:
     assert [valid for _, _, valid, _ in got] == [not lane.skips for lane in WARP]
 
 
-ALL_OF, NONE_OF, ODD = (lambda x: True), (lambda x: False), (lambda x: x.p)
-VOTES = [("P0", ODD), ("!P0", lambda x: not x.p), ("PT", ALL_OF), ("!PT", NONE_OF)]
+VOTES: dict[str, Callable[[Lane], bool]] = {
+    "P0": lambda x: x.p,
+    "!P0": lambda x: not x.p,
+    "PT": lambda x: True,
+    "!PT": lambda x: False,
+}
 
 
 @pytest.mark.parametrize("form", ["together", "apart"])
-@pytest.mark.parametrize("source", [name for name, _ in VOTES])
+@pytest.mark.parametrize("source", VOTES)
 def test_votes_count_the_lanes_that_take_part(source: str, form: str) -> None:
-    holds = dict(VOTES)[source]
+    holds = VOTES[source]
     here = [index for index, lane in enumerate(WARP) if form == "together" or not lane.skips]
     yes = [index for index in here if holds(WARP[index])]
     ballot = sum(1 << index for index in yes)
@@ -256,11 +307,13 @@ ELSEWHERE = {
     *(f"VOTE{kind}" for kind in ("", ".ANY", ".ALL", ".EQ", "U", "U.ANY", "U.ALL", "U.EQ")),
     *(f"SHFL{mode}" for mode in ("", ".UP", ".DOWN", ".BFLY", ".IDX")),
     "R2UR",
+    *("B2R", "B2R.RESULT"),
 }
-"""In the tests of this file that are not rows; R2UR besides starts every uniform row."""
+"""In the tests of this file that are not rows, and in test_barriers.py; R2UR besides starts every uniform row."""
 
-CONTROL_AND_MEMORY = {"BRA", "CALL", "RET", "EXIT", "BSSY", "BSYNC", "BAR", "BPT", "NOP", "YIELD", "LDG", "STG", "LDS", "STS"}
-"""Tested in test_divergence.py and test_memory.py."""
+CONTROL_AND_MEMORY = {"BRA", "CALL", "RET", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "ENDCOLLECTIVE", "BAR", "BPT"}
+CONTROL_AND_MEMORY |= {"NOP", "YIELD", "MEMBAR", "ERRBAR", "CCTL", "LDG", "STG", "LDS", "STS", "LDL", "STL"}
+"""Tested in test_divergence.py, test_barriers.py and test_memory.py."""
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:

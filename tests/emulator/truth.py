@@ -89,7 +89,7 @@ def run_record(recorded: Recorded, *, threads: int = 1) -> tuple[LaunchResult, s
     assert execution.modified_inputs == ()
     (launch,) = execution.launches
     (output,) = outputs.values()
-    return launch, hashlib.sha256(output).hexdigest()
+    return launch, hashlib.sha256(output.tobytes()).hexdigest()
 
 
 def _submission(name: str) -> Submission:

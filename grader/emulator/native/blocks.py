@@ -7,9 +7,24 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
-from grader.emulator.layout import CONTEXT, WAIT_BLOCK, WAIT_NONE, FaultCode
+from grader.emulator.layout import CONTEXT, WAIT_BLOCK, WAIT_NONE, FaultCode, VoteMode
 from grader.emulator.native.paths import PathFunctions
-from grader.emulator.native.tools import I8, I32, I64, POINTER, VOID, Record, Value, cell, const, counting_loop, define, loop_while, offset
+from grader.emulator.native.tools import (
+    I1,
+    I8,
+    I32,
+    I64,
+    POINTER,
+    VOID,
+    Record,
+    Value,
+    cell,
+    const,
+    counting_loop,
+    define,
+    loop_while,
+    offset,
+)
 
 SHARED_POISON_BYTE = 0xFF
 """Shared memory starts as all ones: a quiet NaN as float, so that a value nobody wrote is seen in the result."""
@@ -68,12 +83,47 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
         with b.if_then(b.icmp_unsigned("!=", b.load(stuck, typ=I32), const(0)), likely=False):
             _blame_barrier(b, context, warp_at)
             b.ret(const(FaultCode.BARRIER))
+        _count_votes(b, context)
         with counting_loop(b, context.load("warp_count")) as index:
+            with b.if_then(_waits_at_two_barriers(b, context, warp_at(index)), likely=False):
+                context.store("fault_warp", index)
+                b.ret(const(FaultCode.BARRIER))
             _release_warp(b, warp_at(index), paths)
 
     loop_while(b, lambda: b.icmp_unsigned("!=", b.load(living, typ=I32), const(0)), one_round)
     b.ret(const(0))
     return function
+
+
+def _count_votes(b: ir.IRBuilder, context: Record) -> None:
+    """All threads have come to the barrier: what `BAR.RED` gathered becomes its result."""
+    every = b.icmp_unsigned("==", context.load("vote_missing"), const(0))
+    some = b.icmp_unsigned("!=", context.load("vote_any"), const(0))
+    wants_all = b.icmp_unsigned("==", context.load("vote_mode"), const(VoteMode.ALL))
+    context.store("voted_truth", b.zext(b.select(wants_all, every, some), I32))
+    context.store("voted_count", context.load("vote_count"))
+    for field in ("vote_any", "vote_missing", "vote_count"):
+        context.store(field, 0)
+
+
+def _waits_at_two_barriers(b: ir.IRBuilder, context: Record, warp: Record) -> Value:
+    """Whether lanes of one warp wait at different `__syncthreads()`: records one that waits elsewhere than the first."""
+    first, found = cell(b, I32), cell(b, I32)
+    b.store(const(-1), first)
+    b.store(const(0), found)
+    with counting_loop(b, warp.load("path_count")) as slot:
+        waits = b.icmp_signed("==", warp.load("path_wait", slot), const(WAIT_BLOCK))
+        with b.if_then(b.and_(waits, b.icmp_unsigned("!=", warp.load("path_mask", slot), const(0)))):
+            pc, known = warp.load("path_pc", slot), b.load(first, typ=I32)
+            other = b.and_(b.icmp_unsigned("!=", known, const(-1)), b.icmp_unsigned("!=", known, pc))
+            b.store(pc, first)
+            with b.if_then(other, likely=False):
+                b.store(const(1), found)
+                context.store("fault_code", FaultCode.BARRIER)
+                context.store("fault_instruction", warp.load("barrier_instruction"))
+                context.store("fault_lane", b.cttz(warp.load("path_mask", slot), const(0, I1)))
+                context.store("fault_other", known)
+    return b.icmp_unsigned("!=", b.load(found, typ=I32), const(0))
 
 
 def _warp_getter(b: ir.IRBuilder, context: Record, warp_type: np.dtype) -> Callable[[Value], Record]:
@@ -119,7 +169,7 @@ def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], 
         missing = b.xor(warp.load("live"), waiting)
         with b.if_then(b.icmp_unsigned("!=", missing, const(0))):
             context.store("fault_warp", index)
-            context.store("fault_lane", b.cttz(missing, const(0, ir.IntType(1))))
+            context.store("fault_lane", b.cttz(missing, const(0, I1)))
             context.store("fault_other", warp.load("path_pc", _path_of(b, warp, missing)))
 
 
@@ -136,6 +186,6 @@ def _path_of(b: ir.IRBuilder, warp: Record, lanes: Value) -> Value:
 def _fill(module: ir.Module, b: ir.IRBuilder, target: Value, size: Value, byte: int = SHARED_POISON_BYTE) -> None:
     name = "llvm.memset.p0.i64"
     existing = module.globals.get(name)
-    kind = ir.FunctionType(VOID, [POINTER, I8, I64, ir.IntType(1)])
+    kind = ir.FunctionType(VOID, [POINTER, I8, I64, I1])
     memset = existing if existing is not None else ir.Function(module, kind, name)
-    b.call(memset, [target, const(byte, I8), b.zext(size, I64), const(0, ir.IntType(1))])
+    b.call(memset, [target, const(byte, I8), b.zext(size, I64), const(0, I1)])

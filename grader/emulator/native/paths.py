@@ -89,14 +89,24 @@ def _define_release(module: ir.Module, warp_type: np.dtype) -> ir.Function:
                 joined = b.or_(b.load(arrived, typ=I32), b.and_(warp.load("path_mask", other), expected))
                 b.store(b.select(together, joined, b.load(arrived, typ=I32)), arrived)
             with b.if_then(b.icmp_unsigned("==", b.load(arrived, typ=I32), expected)):
-                with counting_loop(b, warp.load("path_count")) as other:
-                    together = b.icmp_signed("==", warp.load("path_wait", other), wait)
-                    left = b.and_(warp.load("path_mask", other), b.not_(expected))
-                    warp.store("path_mask", b.select(together, left, warp.load("path_mask", other)), other)
-                warp.store("path_mask", expected, slot)
-                warp.store("path_wait", WAIT_NONE, slot)
+                _merge(b, warp, slot, wait, expected)
     b.ret_void()
     return function
+
+
+def _merge(b: ir.IRBuilder, warp: Record, slot: Value, wait: Value, expected: Value) -> None:
+    """All lanes have come: paths that go on at the slot's pc join it; others (`__syncwarp()` elsewhere) just go on."""
+    pc = warp.load("path_pc", slot)
+    with counting_loop(b, warp.load("path_count")) as other:
+        mask = warp.load("path_mask", other)
+        waits = b.icmp_signed("==", warp.load("path_wait", other), wait)
+        member = b.and_(waits, b.icmp_unsigned("!=", b.and_(mask, expected), const(0)))
+        with b.if_then(member):
+            warp.store("path_wait", WAIT_NONE, other)
+            joins = b.and_(b.icmp_unsigned("==", warp.load("path_pc", other), pc), b.icmp_unsigned("!=", other, slot))
+            with b.if_then(joins):
+                warp.store("path_mask", b.or_(warp.load("path_mask", slot), mask), slot)
+                warp.store("path_mask", 0, other)
 
 
 def _participants(b: ir.IRBuilder, warp: Record, barrier: Value, mask: Value) -> Value:

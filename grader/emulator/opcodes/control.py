@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, WARPSYNC_BARRIER, FaultCode
-from grader.emulator.native.tools import I1, LANES_I32, const, lane_bits, splat
+from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, WARPSYNC_BARRIER, FaultCode, VoteMode
+from grader.emulator.native.tools import I1, LANES_I32, Value, const, lane_bits, splat
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 
@@ -96,6 +96,7 @@ def exit_lanes(e: Emitter, i: Decoded) -> None:
 
 def bssy(e: Emitter, i: Decoded) -> None:
     """The path's lanes are the ones that will wait for each other at this convergence barrier."""
+    _unguarded(e, i)
     barrier = _barrier(e, i.operands[0])
     address = e.warp.at("participants", barrier * 32)
     together = splat(e.b, e.mask)
@@ -107,6 +108,7 @@ def bssy(e: Emitter, i: Decoded) -> None:
 
 def bsync(e: Emitter, i: Decoded) -> None:
     """Wait for the barrier's living lanes; then all go on as one path."""
+    _unguarded(e, i)
     if e.converged:
         return
     e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(_barrier(e, i.operands[0]))])
@@ -115,12 +117,14 @@ def bsync(e: Emitter, i: Decoded) -> None:
 
 
 def bar(e: Emitter, i: Decoded) -> None:
-    """`__syncthreads()`: the path waits until every living thread of the block has come."""
-    barrier = i.operands[0]
-    if len(i.operands) != 1 or not isinstance(barrier, Immediate) or barrier.integer() != 0:
+    """`__syncthreads()`: the path waits until every living thread of the block has come. `.RED` gathers a predicate too."""
+    barrier, *votes = i.operands
+    if not isinstance(barrier, Immediate) or barrier.integer() != 0 or len(votes) != i.has("RED"):
         raise e.unsupported("with a barrier other than __syncthreads()")
-    if not i.has("SYNC"):
-        raise e.unsupported()
+    if i.guard is not None:
+        _skip_together(e, i)
+    for vote in votes:
+        _gather_vote(e, i, lane_bits(e.b, e.predicate(vote)))
     e.warp.store("at_barrier", e.b.or_(e.warp.load("at_barrier"), e.mask))
     e.warp.store("barrier_instruction", i.index)
     if e.converged:
@@ -129,6 +133,30 @@ def bar(e: Emitter, i: Decoded) -> None:
         return
     e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(WAIT_BLOCK)])
     e.next_path()
+
+
+def _skip_together(e: Emitter, i: Decoded) -> None:
+    """A guarded barrier: the whole path skips it, or none of it does; a part is a barrier that some threads cannot reach."""
+    coming = e.lane_mask()
+    waiting, elsewhere, apart = (e.function.append_basic_block(name) for name in ("come", "skip", "apart"))
+    e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
+    e.b.position_at_end(elsewhere)
+    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
+    e.b.position_at_end(apart)
+    e.context.store("fault_code", FaultCode.BARRIER)
+    e.context.store("fault_instruction", i.index)
+    e.context.store("fault_lane", e.b.cttz(e.b.xor(coming, e.mask), const(0, I1)))
+    e.context.store("fault_other", e.following)
+    e.b.ret(const(FaultCode.BARRIER))
+    e.b.position_at_end(waiting)
+
+
+def _gather_vote(e: Emitter, i: Decoded, truths: Value) -> None:
+    e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY)
+    yes = e.b.and_(truths, e.mask)
+    e.context.store("vote_any", e.b.or_(e.context.load("vote_any"), yes))
+    e.context.store("vote_missing", e.b.or_(e.context.load("vote_missing"), e.b.xor(yes, e.mask)))
+    e.context.add("vote_count", e.b.ctpop(yes))
 
 
 def break_barrier(e: Emitter, i: Decoded) -> None:
@@ -146,6 +174,7 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
 
 def warpsync(e: Emitter, i: Decoded) -> None:
     """`__syncwarp()`: the named lanes wait for each other and go on as one path. `.ALL` names all."""
+    _unguarded(e, i)
     if i.has("COLLECTIVE"):
         not_emulated(e, i)
         return
@@ -163,9 +192,18 @@ def warpsync(e: Emitter, i: Decoded) -> None:
 
 
 def branch_if_diverged(e: Emitter, i: Decoded) -> None:
-    """`BRA.DIV`: to a slow way for warps that are split; lanes on one path go straight on."""
-    if not e.converged:
-        not_emulated(e, i)
+    """`BRA.DIV`: to a slow way unless all named lanes that live are on this path."""
+    if e.converged:
+        return
+    named = e.i32(i.operands[0])
+    cell = e.context.at("lane_addresses")
+    e.b.store(named, cell, align=4)
+    living = e.b.and_(e.context.load("lane_addresses", 0), e.warp.load("live"))
+    missing = e.b.and_(living, e.b.not_(e.mask))
+    split = e.function.append_basic_block("split")
+    e.branch_if(e.b.icmp_unsigned("==", missing, const(0)), e.following, split)
+    e.b.position_at_end(split)
+    not_emulated(e, i)
 
 
 def not_emulated(e: Emitter, i: Decoded) -> None:
@@ -190,6 +228,11 @@ def no_operation(e: Emitter, i: Decoded) -> None:
     """Counts as an instruction and does nothing."""
 
 
+def _unguarded(e: Emitter, i: Decoded) -> None:
+    if i.guard is not None:
+        raise e.unsupported("with a guard")
+
+
 def _barrier(e: Emitter, operand: object) -> int:
     if not isinstance(operand, Special) or not operand.name.startswith("B"):
         raise e.unsupported("with this barrier")
@@ -203,7 +246,7 @@ CONTROL: dict[str, Opcode] = {
     "EXIT": row(exit_lanes, ends_block=True),
     "BSSY": row(bssy),
     "BSYNC": row(bsync, ends_block=True),
-    "BAR": row(bar, "SYNC DEFER_BLOCKING", ends_block=True),
+    "BAR": row(bar, "SYNC RED AND OR POPC DEFER_BLOCKING", ends_block=True),
     "BREAK": row(break_barrier),
     "WARPSYNC": row(warpsync, "ALL COLLECTIVE", ends_block=True),
     "ENDCOLLECTIVE": row(not_emulated, ends_block=True),

@@ -237,8 +237,13 @@ def bit_reverse(e: Emitter, i: Decoded) -> None:
 
 
 def find_leading_one(e: Emitter, i: Decoded) -> None:
-    """d = index of the highest one of a, all ones when there is none; `.SH` counts from the top instead."""
+    """d = index of the highest one of a, all ones when there is none; `.SH` counts from the top instead.
+
+    Signed (without `.U32`): of the highest bit that differs from the sign.
+    """
     value = e.i32(i.operands[1])
+    if not i.has("U32"):
+        value = e.b.xor(value, e.b.ashr(value, e.const(31)))
     zeros = e.b.ctlz(value, I1(0)) if e.uniform else e.call_external("llvm.ctlz.v32i32", e.word, [value, I1(0)])
     result = zeros if i.has("SH") else e.b.sub(e.const(31), zeros)
     none = e.b.icmp_unsigned("==", value, e.const(0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
 from grader.emulator.decode import Decoded
@@ -13,6 +15,13 @@ from grader.emulator.operands import Constant, Immediate, Operand, Predicate, Re
 PREDICATES = 7
 _LANE_RECORDS = {"SR_TID.X": "tid_x", "SR_TID.Y": "tid_y", "SR_TID.Z": "tid_z"}
 _CONTEXT_WORDS = {"SR_CTAID.X": "ctaid_x", "SR_CTAID.Y": "ctaid_y", "SR_CTAID.Z": "ctaid_z"}
+_LANE_MASKS: dict[str, Callable[[int], int]] = {
+    "SR_EQMASK": lambda lane: 1 << lane,
+    "SR_LTMASK": lambda lane: (1 << lane) - 1,
+    "SR_LEMASK": lambda lane: (2 << lane) - 1,
+    "SR_GTMASK": lambda lane: ~((2 << lane) - 1),
+    "SR_GEMASK": lambda lane: ~((1 << lane) - 1),
+}
 _ZERO = frozenset({"SRZ", "SR_CgaCtaId"})
 """`SR_CgaCtaId` is the block's rank in its thread-block cluster: 0 for kernels launched without clusters."""
 
@@ -45,9 +54,18 @@ def _special_value(e: Emitter, name: str) -> Value:
         raise e.unsupported(f"of {name}")
     if name in _LANE_RECORDS:
         return e.warp.load_lanes(_LANE_RECORDS[name])
+    if name in _LANE_MASKS:
+        return lanes([_LANE_MASKS[name](lane) & 0xFFFFFFFF for lane in range(32)])
     if name == "SR_LANEID":
         return lanes(range(32))
     raise e.unsupported(f"of {name}")
+
+
+def barrier_result(e: Emitter, i: Decoded) -> None:
+    """What the block's last `BAR.RED` found: a register gets the count of true threads, a predicate the and / or."""
+    target, truth = i.operands
+    e.set(target, splat(e.b, e.context.load("voted_count")))
+    e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", e.context.load("voted_truth"), const(0))))
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
@@ -186,6 +204,7 @@ MOVE: dict[str, Opcode] = {
     "CS2R": row(special_register, "32"),
     "LDC": row(load_constant, "64 U8 S8 U16 S16"),
     "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True),
+    "B2R": row(barrier_result, "RESULT"),
     "R2UR": row(to_uniform),
     "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
     "R2P": row(register_to_predicates, "B0 B1 B2 B3"),

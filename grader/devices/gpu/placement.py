@@ -1,0 +1,114 @@
+"""Where the buffers of a plan lie in one allocation, and which bytes around them must stay as they are.
+
+Every buffer has a guard band before and after it. A band starts at the very byte behind its buffer, so that a store of one
+element too many damages it. Its words are NaNs as floats: what reads a band computes nothing that looks right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.records import DeviceBuffer
+
+GUARD_WORD = 0x7FF5A5A5
+BAND_BYTES = 256 << 10
+"""Least size of a guard band: room for an overshoot of a few rows, small beside what is copied anyway."""
+ALIGNMENT_BYTES = 256
+"""What cudaMalloc aligns to, and vector accesses of students rely on."""
+
+ReadBytes = Callable[[int, int], np.ndarray]
+"""(offset, size in bytes) of the allocation to its present contents as uint8."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One buffer in the allocation."""
+
+    name: str
+    offset: int
+    size_bytes: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.size_bytes
+
+
+@dataclass(frozen=True)
+class Placement:
+    """All buffers in the order of their places; `size_bytes` counts the last band in."""
+
+    places: tuple[Place, ...]
+    size_bytes: int
+
+    @property
+    def bands(self) -> tuple[tuple[int, int], ...]:
+        """(start, end) of each guard band: between neighbours, before the first buffer and behind the last one."""
+        starts = (0, *(place.end for place in self.places))
+        ends = (*(place.offset for place in self.places), self.size_bytes)
+        return tuple(zip(starts, ends, strict=True))
+
+
+@dataclass(frozen=True)
+class Damage:
+    """The damaged byte of a guard band that is nearest to a buffer. `offset_bytes` is relative to the buffer's start."""
+
+    place: Place
+    offset_bytes: int
+
+    @property
+    def words(self) -> str:
+        """Where it is, for people."""
+        if self.offset_bytes < 0:
+            return f"{-self.offset_bytes:,} bytes before the start of buffer {self.place.name}"
+        beyond = self.offset_bytes - self.place.size_bytes
+        where = f"{beyond:,} bytes past" if beyond else "right behind"
+        return f"{where} the end of buffer {self.place.name} ({self.place.size_bytes:,} bytes)"
+
+
+def buffer_bytes(buffer: DeviceBuffer) -> int:
+    """Size of a buffer's contents in bytes."""
+    return np.dtype(buffer.dtype).itemsize * math.prod(buffer.shape)
+
+
+def place_buffers(buffers: Sequence[DeviceBuffer]) -> Placement:
+    """Places for all buffers, in order, each aligned and between bands."""
+    places, end = [], 0
+    for buffer in buffers:
+        offset = _round_up(end + BAND_BYTES)
+        places.append(Place(buffer.name, offset, buffer_bytes(buffer)))
+        end = places[-1].end
+    return Placement(tuple(places), _round_up(end + BAND_BYTES))
+
+
+def find_damage(placement: Placement, read: ReadBytes) -> Damage | None:
+    """The first damage in the order of the places; None when every band is whole."""
+    for index, (start, end) in enumerate(placement.bands):
+        changed = np.flatnonzero(read(start, end - start) != guard_bytes(start, end))
+        if changed.size:
+            before = placement.places[index - 1] if index else None
+            after = placement.places[index] if index < len(placement.places) else None
+            return _nearest(start + int(changed[0]), start + int(changed[-1]), before, after)
+    return None
+
+
+def guard_bytes(start: int, end: int) -> np.ndarray:
+    """What the allocation holds from byte `start` to byte `end` where no buffer is."""
+    first = start // 4 * 4
+    words = np.full(-(-(end - first) // 4), GUARD_WORD, dtype="<u4")
+    return words.view(np.uint8)[start - first : end - first]
+
+
+def _nearest(first: int, last: int, before: Place | None, after: Place | None) -> Damage:
+    """Damage from byte `first` to byte `last` of the band between two buffers belongs to the one that it is nearer to."""
+    if after is None or (before is not None and first - before.end < after.offset - last):
+        assert before is not None
+        return Damage(before, first - before.offset)
+    return Damage(after, last - after.offset)
+
+
+def _round_up(size: int) -> int:
+    return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES

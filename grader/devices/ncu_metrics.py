@@ -1,0 +1,196 @@
+"""What `ncu` is asked for, and how its answer is read: metric names, the CSV of `--page raw`, and its error lines.
+
+The names hold from compute capability 7.5 to 9.0. The counts are exact: software-patched (`smsp__sass_*`), derived from
+addresses (`memory_*`), or hardware counters that were equal on every run. The hardware's own conflict counter is not
+among them: it also counts lost arbitration (DESIGN 3.3), and is for information only, like the DRAM traffic.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.records import Counters, Launch
+
+
+@dataclass(frozen=True)
+class CountedLaunch:
+    """One launch as ncu counted it. What is None, ncu does not have on this GPU.
+
+    `dram_bytes` (cold caches) and `hardware_bank_conflicts` vary from run to run and are for information only.
+    """
+
+    counters: Counters
+    dram_bytes: int | None = None
+    hardware_bank_conflicts: int | None = None
+
+
+@dataclass(frozen=True)
+class NotCounted:
+    """Why ncu counted nothing, as a clause ("ncu is not installed"), and what to do about it, as a sentence."""
+
+    reason: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A field of `Counters` as a sum of metrics; `copies` count asynchronous copies to shared memory (LDGSTS, from sm_80 on)."""
+
+    name: str
+    metrics: tuple[str, ...]
+    copies: tuple[str, ...] = ()
+
+
+SHARED_WAVEFRONTS = "memory_l1_wavefronts_shared"
+SHARED_LOAD_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+FIGURES = (
+    Figure("instructions_executed", ("smsp__inst_executed.sum",)),
+    Figure("thread_instructions_executed", ("smsp__thread_inst_executed.sum",)),
+    Figure("shared_load_instructions", ("smsp__inst_executed_op_shared_ld.sum",)),
+    Figure("shared_store_instructions", ("smsp__inst_executed_op_shared_st.sum",)),
+    Figure("shared_wavefronts_ideal", ("memory_l1_wavefronts_shared_ideal",)),
+    Figure(
+        "global_load_requests",
+        ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",),
+        copies=("smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum",),
+    ),
+    Figure(
+        "global_load_sectors",
+        ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",),
+        copies=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",),
+    ),
+    Figure(
+        "global_load_bytes",
+        ("smsp__sass_data_bytes_mem_global_op_ld.sum",),
+        copies=("smsp__sass_data_bytes_mem_global_op_ldgsts.sum",),
+    ),
+    # ncu has this one for loads and stores together only.
+    Figure("global_load_sectors_ideal", ("memory_l2_theoretical_sectors_global_ideal",)),
+    Figure("global_store_requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",)),
+    Figure("global_store_sectors", ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",)),
+    Figure("global_store_bytes", ("smsp__sass_data_bytes_mem_global_op_st.sum",)),
+)
+
+HARDWARE_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
+DRAM_TRAFFIC = ("dram__bytes_read.sum", "dram__bytes_write.sum")
+OPTIONAL = (HARDWARE_CONFLICTS, *DRAM_TRAFFIC)
+"""For information: ncu is asked again without these where it does not know one of them."""
+
+FIRST_WITH_COPIES = 80
+BASE_UNITS = frozenset({"", "inst", "sector", "sectors", "byte", "request", "wavefront", "wavefronts"})
+"""What `--print-units base` prints beside these metrics; anything else (Kbyte, say) is scaled."""
+
+
+def required_metrics(arch: str) -> tuple[str, ...]:
+    """The metrics without which nothing is counted, for a GPU such as `sm_90`."""
+    figures = (name for figure in FIGURES for name in _metrics_of(figure, arch))
+    return (SHARED_WAVEFRONTS, SHARED_LOAD_WAVEFRONTS, *figures)
+
+
+def parse_counts(text: str, launches: Sequence[Launch], arch: str) -> tuple[CountedLaunch, ...] | NotCounted:
+    """The counters of each launch, in order, from ncu's log file; NotCounted when it lacks a launch or a metric."""
+    rows = list(csv.reader(line for line in text.splitlines() if line and not line.startswith("==")))
+    if len(rows) < 2 or rows[0][:1] != ["ID"]:
+        return explain_log(text)
+    table = [_Row(dict(zip(rows[0], row, strict=False)), dict(zip(rows[0], rows[1], strict=False))) for row in rows[2:]]
+    if [row.shape for row in table] != [(str(launch.grid), str(launch.block)) for launch in launches]:
+        return NotCounted(f"ncu counted other launches than the plan's: {len(table)} for {len(launches)}")
+    try:
+        return tuple(_count(row, arch) for row in table)
+    except _UnreadableError as problem:
+        return NotCounted(f"ncu gave {problem}", NEWER_NCU)
+
+
+# --- reasons -------------------------------------------------------------------------------------------------
+
+NEWER_NCU = "Use a newer Nsight Compute, one that suits this GPU and its driver."
+PERMIT = (
+    "As administrator, permit it to all users: `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/,"
+    " then load the driver again; in a container, `--cap-add=SYS_ADMIN` or the host's permission."
+)
+UNKNOWN_METRIC = re.compile(r"Failed to find metric (?:regex:\^)?([\w\\]+)")
+_REASONS = (
+    ("ERR_NVGPUCTRPERM", "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)", PERMIT),
+    (
+        "driver resource was unavailable",
+        "another profiler holds the GPU's counters",
+        "End it, or pause it: `dcgmi profile --pause` for DCGM.",
+    ),
+    (
+        "LibraryNotLoaded",
+        "ncu cannot reach the driver here",
+        "Run on the machine itself, or in a container without a sandbox such as gVisor.",
+    ),
+    ("not supported on", "this ncu does not know this GPU", NEWER_NCU),
+    ("No kernels were profiled", "ncu saw no launch", ""),
+)
+"""What a line of ncu's log holds, why it counted nothing, and what to do."""
+
+
+def explain_log(text: str) -> NotCounted:
+    """Why a log holds no counters, from its error lines."""
+    unknown = UNKNOWN_METRIC.search(text)
+    if unknown is not None:
+        return NotCounted(f"ncu has no metric {unknown[1]} on this GPU", NEWER_NCU)
+    for mark, reason, advice in _REASONS:
+        if mark in text:
+            return NotCounted(reason, advice)
+    errors = [line.removeprefix("==ERROR==").strip() for line in text.splitlines() if line.startswith("==ERROR==")]
+    return NotCounted(f"ncu failed: {errors[0]}" if errors else "ncu printed no counters")
+
+
+# --- one launch ----------------------------------------------------------------------------------------------
+
+
+class _UnreadableError(Exception):
+    """A figure that is missing or no whole number in base units; the message says which."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A line of the CSV, and the line of units, by column."""
+
+    values: Mapping[str, str]
+    units: Mapping[str, str] = field(repr=False)
+
+    @property
+    def shape(self) -> tuple[str, str]:
+        """Grid and block, as `(x, y, z)`."""
+        return self.values.get("Grid Size", ""), self.values.get("Block Size", "")
+
+    def read(self, metric: str) -> int:
+        """A count. Thousands are separated by commas: ncu runs in the C locale."""
+        text, unit = self.values.get(metric, ""), self.units.get(metric, "")
+        if not re.fullmatch(r"\d[\d,]*(\.0+)?", text):
+            raise _UnreadableError(f"no count for {metric}" + (f" but {text!r}" if text else ""))
+        if unit not in BASE_UNITS:
+            raise _UnreadableError(f"{metric} in the unit {unit!r}")
+        return int(text.partition(".")[0].replace(",", ""))
+
+    def read_all(self, metrics: Sequence[str]) -> int | None:
+        """The sum of metrics that may be missing: None then."""
+        try:
+            return sum(self.read(metric) for metric in metrics)
+        except _UnreadableError:
+            return None
+
+
+def _count(row: _Row, arch: str) -> CountedLaunch:
+    loads = row.read(SHARED_LOAD_WAVEFRONTS)
+    figures = {figure.name: sum(row.read(metric) for metric in _metrics_of(figure, arch)) for figure in FIGURES}
+    counters = Counters(
+        shared_load_wavefronts=loads,
+        # Whatever else took wavefronts: stores, asynchronous copies, atomics. The sum of both is what is graded.
+        shared_store_wavefronts=row.read(SHARED_WAVEFRONTS) - loads,
+        **figures,
+    )
+    return CountedLaunch(counters, row.read_all(DRAM_TRAFFIC), row.read_all([HARDWARE_CONFLICTS]))
+
+
+def _metrics_of(figure: Figure, arch: str) -> Iterator[str]:
+    yield from figure.metrics
+    if int(re.sub(r"\D", "", arch)) >= FIRST_WITH_COPIES:
+        yield from figure.copies

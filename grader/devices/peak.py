@@ -1,0 +1,132 @@
+"""The theoretical peak of a GPU: what was set, else from the device's attributes, else from a table of published figures.
+
+Bandwidth is 2 x memory clock x bus width (two transfers a clock, as every GDDR and HBM part counts its clock); fp32
+peak is multiprocessors x fp32 lanes x 2 (a fused multiply-add is two operations) x clock. Which of the three was used is
+part of the result. Attributes can be 0 on virtual and integrated GPUs; nothing is guessed then.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from grader.errors import GraderError, UsageError
+
+FP32_LANES = {
+    (6, 0): 64, (6, 1): 128, (7, 0): 64, (7, 2): 64, (7, 5): 64, (8, 0): 64, (8, 6): 128, (8, 7): 128, (8, 9): 128,
+    (9, 0): 128, (10, 0): 128, (10, 3): 128, (12, 0): 128, (12, 1): 128,
+}  # fmt: skip
+"""fp32 lanes a multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What NVIDIA publishes of a board, under the name that CUDA gives it: GB/s, TFLOP/s (fp32, no tensor cores), and where."""
+
+    bandwidth_gbps: float
+    fp32_tflops: float
+    source: str
+
+
+PUBLISHED = {
+    "Tesla T4": Published(320.0, 8.1, "T4 datasheet"),
+    "Tesla V100-SXM2-16GB": Published(900.0, 15.7, "V100 datasheet"),
+    "Tesla V100-SXM2-32GB": Published(900.0, 15.7, "V100 datasheet"),
+    "NVIDIA A100-SXM4-40GB": Published(1555.0, 19.5, "A100 datasheet"),
+    "NVIDIA A100-PCIE-40GB": Published(1555.0, 19.5, "A100 datasheet"),
+    "NVIDIA A100-SXM4-80GB": Published(2039.0, 19.5, "A100 datasheet"),
+    "NVIDIA A100 80GB PCIe": Published(1935.0, 19.5, "A100 datasheet"),
+    "NVIDIA H100 80GB HBM3": Published(3352.0, 66.9, "H100 datasheet and architecture paper"),
+    "NVIDIA H200": Published(4800.0, 66.9, "H200 datasheet"),
+    "NVIDIA A10": Published(600.0, 31.2, "A10 datasheet"),
+    "NVIDIA L4": Published(300.0, 30.3, "L4 datasheet"),
+    "NVIDIA L40S": Published(864.0, 91.6, "L40S datasheet"),
+    "NVIDIA RTX A6000": Published(768.0, 38.7, "RTX A6000 datasheet"),
+    "NVIDIA GeForce RTX 2080 Ti": Published(616.0, 13.4, "Turing architecture paper"),
+    "NVIDIA GeForce RTX 3080": Published(760.0, 29.8, "Ampere GA102 architecture paper"),
+    "NVIDIA GeForce RTX 3090": Published(936.0, 35.6, "Ampere GA102 architecture paper"),
+    "NVIDIA GeForce RTX 4090": Published(1008.0, 82.6, "Ada architecture paper"),
+    "NVIDIA GeForce RTX 5090": Published(1792.0, 104.8, "Blackwell RTX architecture paper"),
+}
+SET_IT = "Set it: --peak GB/s or --peak GB/s,TFLOP/s, from the board's datasheet."
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """What the driver says of a device; 0 where it does not say. Clocks in kHz, as CUDA's attributes have them."""
+
+    name: str
+    compute_capability: tuple[int, int]
+    multiprocessors: int
+    clock_khz: int
+    memory_clock_khz: int
+    memory_bus_bits: int
+
+
+@dataclass(frozen=True)
+class GivenPeak:
+    """A peak that was set by option; None: not set."""
+
+    bandwidth_gbps: float | None = None
+    fp32_tflops: float | None = None
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A GPU's peak in 10^9 B/s and 10^12 fp32 operations/s, each with words on where it is from."""
+
+    bandwidth_gbps: float
+    fp32_tflops: float
+    bandwidth_source: str
+    fp32_source: str
+
+    def __str__(self) -> str:
+        return f"{self.bandwidth_gbps:,.0f} GB/s ({self.bandwidth_source}), {self.fp32_tflops:,.1f} TFLOP/s fp32 ({self.fp32_source})"
+
+
+def parse_peak(text: str) -> GivenPeak:
+    """The value of `--peak`: `GB/s` or `GB/s,TFLOP/s`, each a positive number. Raises UsageError."""
+    parts = text.split(",")
+    try:
+        figures = [float(part) for part in parts]
+    except ValueError:
+        figures = []
+    if not 1 <= len(figures) <= 2 or not all(math.isfinite(figure) and figure > 0 for figure in figures):
+        raise UsageError(
+            f"--peak {text!r} is no peak", "Give GB/s or GB/s,TFLOP/s as positive numbers, for instance --peak 3352 or --peak 3352,66.9."
+        )
+    return GivenPeak(*figures)
+
+
+def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
+    """The peak of a device and where each figure is from. Raises GraderError when there is no way to know it."""
+    given = given or GivenPeak()
+    published = PUBLISHED.get(attributes.name)
+    bandwidth = _choose(given.bandwidth_gbps, _bandwidth(attributes), published and (published.bandwidth_gbps, published.source))
+    fp32 = _choose(given.fp32_tflops, _fp32(attributes), published and (published.fp32_tflops, published.source))
+    if bandwidth is None or fp32 is None:
+        which = "memory bandwidth" if bandwidth is None else "fp32 rate"
+        raise GraderError(f"the peak {which} of {attributes.name} is not known: its driver does not tell the clocks", SET_IT)
+    return Peak(bandwidth[0], fp32[0], bandwidth[1], fp32[1])
+
+
+_Sourced = tuple[float, str]
+
+
+def _choose(given: float | None, computed: _Sourced | None, published: _Sourced | None) -> _Sourced | None:
+    return (given, "set by --peak") if given is not None else computed or published
+
+
+def _bandwidth(attributes: Attributes) -> _Sourced | None:
+    clock_khz, bus_bits = attributes.memory_clock_khz, attributes.memory_bus_bits
+    if not (clock_khz > 0 and bus_bits > 0):
+        return None
+    return 2 * clock_khz * 1e3 * bus_bits / 8 / 1e9, f"2 x {clock_khz / 1e3:g} MHz x {bus_bits} bit, device attributes"
+
+
+def _fp32(attributes: Attributes) -> _Sourced | None:
+    lanes = FP32_LANES.get(attributes.compute_capability)
+    if lanes is None or not (attributes.clock_khz > 0 and attributes.multiprocessors > 0):
+        return None
+    tflops = attributes.multiprocessors * lanes * 2 * attributes.clock_khz * 1e3 / 1e12
+    return tflops, f"{attributes.multiprocessors} x {lanes} lanes x 2 x {attributes.clock_khz / 1e3:g} MHz, device attributes"

@@ -1,0 +1,48 @@
+"""One grading: what it is about, and what every step of it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.devices.choose import Choice
+from grader.judging.score import failed_score
+from grader.records import CaseResult, DeviceInfo, Failure, RunLimits, Score, ShowProgress, Submission, Timing
+from grader.spec.model import Exercise
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission that is being graded. `device` is None until it is known: a GPU is, once its worker has started."""
+
+    exercise: Exercise
+    submission: Submission
+    choice: Choice
+    device: DeviceInfo | None
+    seed: int
+    cache: Path
+    show: ShowProgress
+    environment: Mapping[str, str]
+
+    @property
+    def limits(self) -> RunLimits:
+        """What one run of the plan may use."""
+        return RunLimits(self.exercise.limits.warp_instructions, self.exercise.limits.wall_seconds)
+
+    @property
+    def info(self) -> DeviceInfo:
+        """The device, once it is known."""
+        assert self.device is not None
+        return self.device
+
+    def noting(self, facts: Mapping[str, str]) -> Job:
+        """The same job with more in the score's `environment`."""
+        return replace(self, environment={**self.environment, **facts})
+
+    def fail(self, failure: Failure, cases: Sequence[CaseResult] = (), timings: Sequence[Timing] = ()) -> Score:
+        """The score of a submission that a failure ended."""
+        return failed_score(
+            self.exercise, self.submission, failure, device=self.device, environment=self.environment, seed=self.seed,
+            cases=cases, timings=timings,
+        )  # fmt: skip

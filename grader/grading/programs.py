@@ -1,0 +1,88 @@
+"""From a source text to something that a device can run: its plan, the includes that it may use, its macros and its machine code.
+
+The submission, the naive baseline and the hidden reference all come this way, so that what is compared is compiled alike.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.records import Binary, Failure, LaunchLimits, Program, Submission, ToolLimits
+from grader.sandbox.process import run_tool
+from grader.spec.cases import device_buffers
+from grader.spec.model import Exercise
+from grader.spec.plans import Plan
+from grader.submission.includes import check_includes
+from grader.submission.plan import macro_names, read_macros, read_plan
+from grader.submission.resolve import resolve_plan
+from grader.toolchain.compile import compile_submission
+from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
+from grader.toolchain.preprocess import preprocess
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What compiles all programs of one grading, and where their machine code is kept."""
+
+    nvcc: Nvcc
+    nvdisasm: Nvdisasm
+    cache: Path | None
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {"nvcc": self.nvcc.version, "nvdisasm": self.nvdisasm.version}
+
+
+@dataclass(frozen=True)
+class Built:
+    """A source that compiled: its plan, the macros that the plan uses, and its kernels."""
+
+    source: Submission
+    plan: Plan
+    macros: Mapping[str, int]
+    binary: Binary
+
+
+def find_toolchain(*, prefer_wheel: bool, cache: Path | None) -> Toolchain:
+    """The compiler and disassembler of this machine; see `find_nvcc` for which one. Raises ToolMissing."""
+    return Toolchain(find_nvcc(os.environ, run_tool, prefer_wheel=prefer_wheel), find_nvdisasm(os.environ, run_tool), cache)
+
+
+def build(source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str, plan: Plan | None = None) -> Built | Failure:
+    """Read the plan (or take the one that is given), refuse forbidden includes, and compile for `arch`."""
+    own = read_plan(source) if plan is None else plan
+    if isinstance(own, Failure):
+        return own
+    plan = own or exercise.default_plan
+    known = {*exercise.size_names, *(buffer.name for buffer in exercise.buffers)}
+    limits = ToolLimits(wall_seconds=exercise.limits.compile_seconds)
+    seen = preprocess(source, macro_names(plan, known), nvcc=tools.nvcc, arch=arch, run=run_tool, limits=limits)
+    if isinstance(seen, Failure):
+        return seen
+    refused = check_includes(seen.files, tools.nvcc.include_roots)
+    if refused is not None:
+        return refused
+    macros = read_macros(plan, seen.macros, source.text)
+    if isinstance(macros, Failure):
+        return macros
+    binary = compile_submission(
+        source, nvcc=tools.nvcc, nvdisasm=tools.nvdisasm, arch=arch, run=run_tool, limits=limits, cache=tools.cache
+    )  # fmt: skip
+    return binary if isinstance(binary, Failure) else Built(source, plan, macros, binary)
+
+
+def make_program(
+    label: str, built: Built, exercise: Exercise, *, sizes: Mapping[str, int], limits: LaunchLimits
+) -> Program | Failure:
+    """The built source with its launches worked out for these sizes. `buffers` holds the exercise's, then its own scratch."""
+    buffers = device_buffers(exercise, sizes)
+    resolved = resolve_plan(
+        built.plan, sizes=sizes, macros=built.macros, buffers=buffers, kernels=built.binary.kernels, limits=limits,
+        source=built.source.text,
+    )  # fmt: skip
+    if isinstance(resolved, Failure):
+        return resolved
+    return Program(label, built.binary, resolved.launches, (*buffers, *resolved.scratch))
