@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -11,7 +10,8 @@ import numpy as np
 
 from grader.devices.base import Arrays
 from grader.devices.faults import describe_fault, describe_unsupported
-from grader.devices.gpus import Gpu, read_gpus, theoretical_occupancy
+from grader.devices.gpus import Gpu, read_gpus
+from grader.devices.launches import make_result, pack_parameters, parameter_bytes
 from grader.emulator import (
     GlobalMemory,
     Instruction,
@@ -26,7 +26,6 @@ from grader.emulator import (
 )
 from grader.records import (
     Binary,
-    BufferArgument,
     Counters,
     DeviceBuffer,
     DeviceInfo,
@@ -98,10 +97,11 @@ class EmulatedDevice:
             native = self._translate(kernel)
         except Unsupported as problem:
             return None, describe_unsupported(problem, kernel)
+        addresses = {name: region.address for name, region in memory.regions.items()}
         settings = LaunchSettings(
             grid=(launch.grid.x, launch.grid.y, launch.grid.z),
             block=(launch.block.x, launch.block.y, launch.block.z),
-            parameters=pack_parameters(kernel, launch, memory),
+            parameters=pack_parameters(kernel, launch, addresses),
             dynamic_shared_bytes=launch.dynamic_shared_bytes,
             budget=budget,
             threads=self._threads,
@@ -122,24 +122,8 @@ class EmulatedDevice:
         for counts in outcome.counts:
             lines[counts.line] = lines.get(counts.line, Counters()) + _counters(counts)
         total = sum(lines.values(), Counters())
-        occupancy = theoretical_occupancy(
-            self.gpu,
-            registers=kernel.registers,
-            threads=launch.block.volume,
-            shared_bytes=kernel.static_shared_bytes + launch.dynamic_shared_bytes,
-        )
-        return LaunchResult(
-            kernel=kernel.name,
-            grid=launch.grid,
-            block=launch.block,
-            registers=kernel.registers,
-            static_shared_bytes=kernel.static_shared_bytes,
-            dynamic_shared_bytes=launch.dynamic_shared_bytes,
-            local_bytes=kernel.local_bytes,
-            occupancy=occupancy,
-            counters=total,
-            lines=tuple(LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)),
-        )
+        ordered = [LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)]
+        return make_result(self.gpu, kernel, launch, total, ordered)
 
 
 _SMALLER = "Ask for less scratch memory."
@@ -152,26 +136,10 @@ def kernel_code(kernel: Kernel) -> KernelCode:
         name=kernel.name,
         instructions=instructions,
         parameter_base=kernel.parameter_base,
-        parameter_bytes=_parameter_bytes(kernel),
+        parameter_bytes=parameter_bytes(kernel),
         static_shared_bytes=kernel.static_shared_bytes,
         local_bytes=kernel.local_bytes,
     )
-
-
-def _parameter_bytes(kernel: Kernel) -> int:
-    return max((parameter.offset + parameter.size_bytes for parameter in kernel.parameters), default=0)
-
-
-def pack_parameters(kernel: Kernel, launch: Launch, memory: GlobalMemory) -> bytes:
-    """The parameter space of a launch: each argument little-endian at its parameter's offset."""
-    space = bytearray(_parameter_bytes(kernel))
-    for parameter, argument in zip(kernel.parameters, launch.arguments, strict=True):
-        if isinstance(argument, BufferArgument):
-            value = struct.pack("<Q", memory.regions[argument.buffer].address)
-        else:
-            value = (argument.value % (1 << 8 * argument.size_bytes)).to_bytes(argument.size_bytes, "little")
-        space[parameter.offset : parameter.offset + len(value)] = value
-    return bytes(space)
 
 
 def _counters(counts: InstructionCounts) -> Counters:

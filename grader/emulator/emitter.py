@@ -60,13 +60,22 @@ class Emitter:
     """Emits one form of one kernel. Opcode functions use the words below; they never touch records themselves."""
 
     def __init__(
-        self, function: ir.Function, warp_type: np.dtype, flow: Flow, paths: PathFunctions, helpers: Helpers, *, converged: bool
+        self,
+        function: ir.Function,
+        warp_type: np.dtype,
+        flow: Flow,
+        paths: PathFunctions,
+        helpers: Helpers,
+        constant_bytes: int,
+        *,
+        converged: bool,
     ) -> None:
         self.function = function
         self.converged = converged
         self.flow = flow
         self.paths = paths
         self.helpers = helpers
+        self.constant_bytes = constant_bytes
         self.warp_type = warp_type
         self.entries = [function.append_basic_block(f"block{block.index}") for block in flow.blocks]
         self.context_pointer, self.warp_pointer = function.args
@@ -172,6 +181,8 @@ class Emitter:
         if isinstance(operand, Immediate):
             word = operand.integer()
             return self.const64(word - (1 << 32) if word >> 31 else word)
+        if getattr(operand, "inverted", False) or getattr(operand, "absolute", False):
+            raise self.unsupported("with this 64-bit operand")
         low, high = self._raw(operand), self._raw(self.upper(operand))
         value = self.join(low, high)
         if getattr(operand, "negated", False):
@@ -253,6 +264,8 @@ class Emitter:
         """A word of constant bank 0 (launch parameters, dimensions)."""
         if operand.bank != 0 or operand.register is not None:
             raise self.unsupported(f"with constant bank {operand.bank}")
+        if operand.offset % 4 or not 0 <= operand.offset < self.constant_bytes:
+            raise self.unsupported(f"beyond the kernel's parameters, c[0x0][{operand.offset:#x}]")
         base = self.context.load_pointer("constants")
         return self.b.load(self.b.gep(base, [const(operand.offset // 4, I64)], source_etype=I32), typ=I32)
 

@@ -28,6 +28,7 @@ class Flow:
 
     blocks: tuple[Block, ...]
     block_at: dict[int, int]
+    instruction_count: int
 
     @property
     def return_points(self) -> tuple[Block, ...]:
@@ -37,25 +38,28 @@ class Flow:
 
     def target(self, instruction: Decoded) -> int:
         """The block that a branch (or BSSY) names."""
-        return self.block_at[target_index(instruction)]
+        return self.block_at[target_index(instruction, self.instruction_count)]
 
 
-def target_index(instruction: Decoded) -> int:
-    """Index of the instruction that a branch names."""
+def target_index(instruction: Decoded, count: int) -> int:
+    """Index of the instruction that a branch names, in a kernel of `count` instructions."""
     address = instruction.operands[-1] if instruction.operands else None
     if not isinstance(address, Immediate) or address.bits is None or address.bits % INSTRUCTION_BYTES:
         raise Unsupported(f"{instruction.opcode} with a computed target", instruction.line)
-    return address.bits // INSTRUCTION_BYTES
+    index = address.bits // INSTRUCTION_BYTES
+    if not 0 <= index < count:
+        raise Unsupported(f"{instruction.opcode} to outside of the kernel", instruction.line)
+    return index
 
 
 def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool]) -> Flow:
     """Split the code at branch targets and after the instructions that end a block; what cannot be reached is left out."""
     starts = {0}
     for instruction in code:
-        if instruction.base in BRANCHES:
-            starts.add(target_index(instruction))
         if ends_block(instruction):
             starts.add(instruction.index + 1)
+        if instruction.base in BRANCHES:
+            starts.add(target_index(instruction, len(code)))
         if instruction.base == "RET":  # alone in its block: it is executed again for lanes that return elsewhere
             starts.add(instruction.index)
     ordered = sorted(start for start in starts if start < len(code))
@@ -67,7 +71,7 @@ def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool]
     blocks = tuple(
         Block(number[start], code[start : extents[start]], number.get(extents[start])) for start in kept
     )
-    return Flow(blocks, number)
+    return Flow(blocks, number, len(code))
 
 
 def _reachable(code: tuple[Decoded, ...], extents: dict[int, int]) -> set[int]:
@@ -79,7 +83,7 @@ def _reachable(code: tuple[Decoded, ...], extents: dict[int, int]) -> set[int]:
             continue
         seen.add(start)
         body = code[start : extents[start]]
-        waiting += [target_index(instruction) for instruction in body if instruction.base in BRANCHES]
+        waiting += [target_index(instruction, len(code)) for instruction in body if instruction.base in BRANCHES]
         if not _never_falls_through(body[-1]):
             waiting.append(extents[start])
     return seen

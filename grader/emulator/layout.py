@@ -70,7 +70,8 @@ CONTEXT = np.dtype(
         ("fault_instruction", "u4"),
         ("fault_warp", "u4"),
         ("fault_lane", "u4"),
-        ("fault_other", "u4"),
+        ("fault_block", "u4"),  # where a waiting thread goes on, in place of fault_instruction; 0 when that holds
+        ("fault_other", "u4"),  # likewise, of another thread
         ("fault_address", "u8"),
         ("slots", "u8"),  # array of SLOT
         ("block_counts", "u8"),  # two u64 per basic block: executions, threads

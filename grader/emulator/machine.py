@@ -10,6 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from grader.emulator.counts import InstructionCounts, collect_counts, sum_slots
+from grader.emulator.decode import Decoded
 from grader.emulator.layout import BUFFER, CONTEXT, SLOT, WARP_LANES, FaultCode
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.translate import NativeKernel
@@ -167,7 +168,7 @@ class _Worker:
 def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:
     """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters from `parameter_base`."""
     base = kernel.code.parameter_base
-    bank = np.zeros((base + max(len(settings.parameters), kernel.code.parameter_bytes) + 64) // 4 * 4, dtype=np.uint8)
+    bank = np.zeros(kernel.code.constant_bytes, dtype=np.uint8)
     bank[0:24] = np.frombuffer(np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8)
     stack = np.frombuffer(np.array([-(-kernel.code.local_bytes // 16) * 16], dtype=np.uint32).tobytes(), dtype=np.uint8)
     bank[STACK_POINTER : STACK_POINTER + 4] = stack
@@ -229,7 +230,8 @@ _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -> Fault:
     context = worker.context[0]
     code = int(context["fault_code"])
-    instruction = kernel.decoded[int(context["fault_instruction"])]
+    waits = int(context["fault_block"])
+    instruction = _last_before(kernel, waits) if waits else kernel.decoded[int(context["fault_instruction"])]
     linear = int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
     x, y, _ = settings.block
     space = _SPACES.get(code)
@@ -245,5 +247,10 @@ def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -
         width=next((width for name, width in _WIDTHS.items() if instruction.has(name)), 4) if space else 0,
         address=int(context["fault_address"]),
         shared_bytes=worker.shared_bytes,
-        other_line=kernel.flow.blocks[other].instructions[0].line if code == FaultCode.BARRIER else None,
+        other_line=_last_before(kernel, other).line if code == FaultCode.BARRIER else None,
     )
+
+
+def _last_before(kernel: NativeKernel, block: int) -> Decoded:
+    """The instruction in front of a basic block: the barrier at which a path that goes on there waits."""
+    return kernel.flow.blocks[max(block - 1, 0)].instructions[-1]

@@ -62,8 +62,9 @@ class Immediate:
 
     def float32_bits(self) -> int:
         """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a float instruction."""
-        value = self.real if self.real is not None else float(self.bits or 0)
-        return int.from_bytes(struct.pack("<f", value), "little")
+        if self.real is None:
+            raise Unsupported(f"the literal {self.bits:#x} in a floating-point instruction")
+        return int.from_bytes(struct.pack("<f", self.real), "little")
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def _constant(match: re.Match[str]) -> Constant:
 def _integer(match: re.Match[str]) -> Immediate:
     value = int(match["digits"], 0)
     value = {"": value, "-": -value, "~": ~value}[match["sign"]]
-    real = float(value) if not match["digits"].startswith("0x") else None
+    real = None if match["digits"].startswith("0x") else float(match[0].replace("~", ""))
     return Immediate(value, real)
 
 

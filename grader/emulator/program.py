@@ -40,3 +40,8 @@ class KernelCode:
     static_shared_bytes: int
     local_bytes: int = 0
     shared_base: int = 0x400
+
+    @property
+    def constant_bytes(self) -> int:
+        """Size of constant bank 0: what the system keeps there, then the parameters, whole words."""
+        return (self.parameter_base + self.parameter_bytes + 3) // 4 * 4

@@ -21,7 +21,7 @@ from grader.emulator.native.paths import PathFunctions, define_paths
 from grader.emulator.native.tools import I32, I64, POINTER, Record, cell, const, define, offset
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.operands import ZERO_REGISTER, Register
-from grader.emulator.program import KernelCode
+from grader.emulator.program import KernelCode, Unsupported
 
 CODEGEN_LEVEL = 1
 """LLVM's code-generation level: 0 translates 2 times faster, and runs 2 to 3 times slower."""
@@ -91,12 +91,12 @@ def translate(code: KernelCode) -> NativeKernel:
     slots: dict[int, int] = {}
     module = _new_module(code)
     paths = define_paths(module, warp_type)
-    converged = _emit_form(module, flow, warp_type, paths, Helpers(module, slots), converged=True)
+    converged = _emit_form(module, flow, warp_type, paths, Helpers(module, slots), code.constant_bytes, converged=True)
     define_run_blocks(module, warp_type, _define_run_warp(module, warp_type, converged), paths)
 
     def emit_diverged() -> ir.Module:
         other = _new_module(code)
-        _emit_form(other, flow, warp_type, define_paths(other, warp_type), Helpers(other, slots), converged=False)
+        _emit_form(other, flow, warp_type, define_paths(other, warp_type), Helpers(other, slots), code.constant_bytes, converged=False)
         return other
 
     engine = _compile(module)
@@ -129,11 +129,11 @@ def _registers(instruction: Decoded) -> list[Register]:
 
 
 def _emit_form(
-    module: ir.Module, flow: Flow, warp_type: np.dtype, paths: PathFunctions, helpers: Helpers, *, converged: bool
+    module: ir.Module, flow: Flow, warp_type: np.dtype, paths: PathFunctions, helpers: Helpers, constant_bytes: int, *, converged: bool
 ) -> ir.Function:
     """`i32 form(context, warp)`: continue at the warp's pc; returns a FaultCode (0: blocked or done) or SWITCH_FORM."""
     function, b = define(module, "converged" if converged else "diverged", I32, [POINTER, POINTER], internal=converged)
-    emitter = Emitter(function, warp_type, flow, paths, helpers, converged=converged)
+    emitter = Emitter(function, warp_type, flow, paths, helpers, constant_bytes, converged=converged)
     start = Record(b, function.args[1], warp_type).load("pc")
     table = b.switch(start, emitter.entries[0])
     for block in flow.blocks[1:]:
@@ -148,14 +148,25 @@ def _emit_block(e: Emitter, index: int) -> None:
     e.start_block(block)
     _count_block(e)
     for instruction in block.instructions:
-        opcode = find_opcode(instruction)
+        _emit_instruction(e, instruction)
+    if not e.b.block.is_terminated:
+        e.write_back()
+        e.go_to(e.following)
+
+
+def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
+    opcode = find_opcode(instruction)
+    try:
         e.start_instruction(instruction, uniform=opcode.uniform)
         if opcode.ends_block:
             e.write_back()
         opcode.emit(e, instruction)
-    if not e.b.block.is_terminated:
-        e.write_back()
-        e.go_to(e.following)
+    except ValueError:  # an opcode function unpacked another number of operands than the instruction has
+        raise e.unsupported("with these operands") from None
+    except Unsupported as problem:
+        if problem.line is not None:
+            raise
+        raise e.unsupported(f"with {problem.what}") from None
 
 
 def _count_block(e: Emitter) -> None:

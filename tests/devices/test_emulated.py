@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from emulator.assembler import assemble
 
-from grader.devices.emulated import EmulatedDevice, pack_parameters
+from grader.devices.emulated import EmulatedDevice
+from grader.devices.launches import pack_parameters
 from grader.emulator import GlobalMemory
 from grader.records import (
     Binary,

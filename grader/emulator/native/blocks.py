@@ -120,7 +120,7 @@ def _waits_at_two_barriers(b: ir.IRBuilder, context: Record, warp: Record) -> Va
             with b.if_then(other, likely=False):
                 b.store(const(1), found)
                 context.store("fault_code", FaultCode.BARRIER)
-                context.store("fault_instruction", warp.load("barrier_instruction"))
+                context.store("fault_block", pc)
                 context.store("fault_lane", b.cttz(warp.load("path_mask", slot), const(0, I1)))
                 context.store("fault_other", known)
     return b.icmp_unsigned("!=", b.load(found, typ=I32), const(0))

@@ -109,9 +109,10 @@ def bssy(e: Emitter, i: Decoded) -> None:
 def bsync(e: Emitter, i: Decoded) -> None:
     """Wait for the barrier's living lanes; then all go on as one path."""
     _unguarded(e, i)
+    barrier = _barrier(e, i.operands[0])
     if e.converged:
         return
-    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(_barrier(e, i.operands[0]))])
+    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(barrier)])
     e.b.call(e.paths.release, [e.warp_pointer])
     e.next_path()
 
@@ -119,7 +120,8 @@ def bsync(e: Emitter, i: Decoded) -> None:
 def bar(e: Emitter, i: Decoded) -> None:
     """`__syncthreads()`: the path waits until every living thread of the block has come. `.RED` gathers a predicate too."""
     barrier, *votes = i.operands
-    if not isinstance(barrier, Immediate) or barrier.integer() != 0 or len(votes) != i.has("RED"):
+    known = i.has("SYNC") != i.has("RED") and len(votes) == i.has("RED")
+    if not known or not isinstance(barrier, Immediate) or barrier.integer() != 0:
         raise e.unsupported("with a barrier other than __syncthreads()")
     if i.guard is not None:
         _skip_together(e, i)

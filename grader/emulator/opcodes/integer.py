@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import I1, Value
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Operand, Predicate, Register
+from grader.emulator.operands import Constant, Operand, Predicate, Register
 
 _SIGNED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 _STRICT = {"LT": "<", "LE": "<", "GT": ">", "GE": ">"}
@@ -46,8 +48,8 @@ def iadd3(e: Emitter, i: Decoded) -> None:
 
 def _addend(e: Emitter, source: Operand) -> Value:
     """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its own carry: x - 0 does not borrow."""
-    if isinstance(source, Register) and source.negated:
-        plain = Register(source.index, source.uniform, inverted=True)
+    if isinstance(source, Register | Constant) and source.negated:
+        plain = replace(source, negated=False, inverted=True)
         return e.b.add(e.b.zext(e.i32(plain), e.double_word), e.const64(1))
     return e.b.zext(e.i32(source), e.double_word)
 

@@ -63,9 +63,10 @@ def _special_value(e: Emitter, name: str) -> Value:
 
 def barrier_result(e: Emitter, i: Decoded) -> None:
     """What the block's last `BAR.RED` found: a register gets the count of true threads, a predicate the and / or."""
-    target, truth = i.operands
+    target, *truths = i.operands
     e.set(target, splat(e.b, e.context.load("voted_count")))
-    e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", e.context.load("voted_truth"), const(0))))
+    for truth in truths:
+        e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", e.context.load("voted_truth"), const(0))))
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
@@ -95,6 +96,8 @@ def _narrow(e: Emitter, source: Constant, name: str) -> Value:
 def to_uniform(e: Emitter, i: Decoded) -> None:
     """A uniform register = the value of the lowest active lane."""
     target, source = i.operands
+    if i.guard is not None:
+        raise e.unsupported("with a guard")
     value = e.i32(source)
     cell = e.context.at("lane_addresses")
     e.b.store(value, cell, align=4)

@@ -1,0 +1,180 @@
+"""What warps do besides branching: calls, leaving a convergence barrier, `__syncwarp()`, fences, collectives."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.emulator import FaultKind
+
+from .assembler import build, launch
+from .lane_programs import STORE, executed, run
+
+CALL = (
+    """
+    S2R R0,SR_TID.X
+    LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    MOV R4,R0
+    BSSY B0,join
+    @P0 BRA odd
+    MOV R8,{even_return:#x}
+    CALL.REL.NOINC {function:#x}
+    IADD3 R4,R4,0x1000,RZ        # even back
+    BRA meet
+odd: MOV R8,{odd_return:#x}
+    CALL.REL.NOINC {function:#x}
+    IADD3 R4,R4,0x2000,RZ        # odd back
+meet: BSYNC B0                   # sync
+join: NOP                        # after
+"""
+    + STORE
+    + """
+    IADD3 R4,R4,0x100,RZ         # function
+    MOV R9,RZ
+    RET.REL.NODEC R8,kernel      # return
+"""
+)
+
+
+def test_a_function_returns_each_path_to_its_own_call() -> None:
+    text = CALL.format(even_return=16 * 7, odd_return=16 * 11, function=16 * 19)
+    ran = run(text)
+    assert ran.arrays["out"].tolist() == [lane + (0x2100 if lane % 2 else 0x1100) for lane in range(32)]
+    assert executed(ran, text) == {
+        "even back": (1, 16),
+        "odd back": (1, 16),
+        "sync": (2, 32),
+        "after": (1, 32),
+        "function": (2, 32),
+        "return": (2, 32),
+    }
+
+
+RETURNS_APART = (
+    """
+    S2R R0,SR_TID.X
+    LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    MOV R4,R0
+    MOV R8,{first:#x}
+    @!P0 MOV R8,{second:#x}
+    CALL.REL.NOINC {function:#x}
+    IADD3 R4,R4,0x1000,RZ        # first
+    MOV R8,{second:#x}
+    CALL.REL.NOINC {function:#x}
+    IADD3 R4,R4,0x2000,RZ        # second
+"""
+    + STORE
+    + "    RET.REL.NODEC R8,kernel # return\n"
+)
+
+
+def test_a_return_may_split_a_warp() -> None:
+    """One call from which odd lanes return to the place behind it, even lanes to a later one."""
+    text = RETURNS_APART.format(first=16 * 6, second=16 * 9, function=16 * 15)
+    ran = run(text)
+    assert ran.arrays["out"].tolist() == [lane + (0x3000 if lane % 2 else 0x2000) for lane in range(32)]
+    counts = executed(ran, text)
+    assert counts["first"] == (1, 16)
+    assert counts["second"] == (2, 32)
+
+
+BREAKS = (
+    """
+    S2R R0,SR_TID.X
+    MOV R4,RZ
+    BSSY B1,outer_join
+    BSSY B0,inner_join
+    ISETP.GE.AND P0,PT,R0,0x18,PT
+    @P0 BREAK B0                 # break
+    @P0 BRA outer_meet
+    ISETP.GE.AND P1,PT,R0,0xc,PT
+    @P1 BRA inner_meet
+    IADD3 R4,R4,0x1,RZ           # first
+inner_meet: BSYNC B0             # inner sync
+inner_join: IADD3 R4,R4,0x10,RZ  # together
+outer_meet: BSYNC B1             # outer sync
+outer_join: IADD3 R4,R4,0x100,RZ # after
+"""
+    + STORE
+)
+
+
+def test_lanes_that_break_out_of_a_barrier_are_not_waited_for_there() -> None:
+    """What nvcc emits for `break` and `return` inside of nested branches."""
+    ran = run(BREAKS)
+    assert ran.arrays["out"].tolist() == [0x111] * 12 + [0x110] * 12 + [0x100] * 8
+    assert executed(ran, BREAKS) == {
+        "break": (1, 32),
+        "first": (1, 12),
+        "inner sync": (2, 24),
+        "together": (1, 24),
+        "outer sync": (2, 32),
+        "after": (1, 32),
+    }
+
+
+SYNC_WARP = (
+    """
+    S2R R0,SR_TID.X
+    MOV R4,RZ
+    LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    MOV R6,{mask:#x}
+    @P0 BRA odd
+    IADD3 R4,R4,0x1,RZ           # even
+    BRA meet
+odd: IADD3 R4,R4,0x2,RZ          # odd
+meet: {sync}                     # sync
+    NOP                          # after
+"""
+    + STORE
+)
+
+
+@pytest.mark.parametrize("sync", ["WARPSYNC.ALL", "WARPSYNC R6", "WARPSYNC 0xffffffff"])
+def test_a_warp_that_synchronises_goes_on_as_one_path(sync: str) -> None:
+    text = SYNC_WARP.format(mask=0xFFFFFFFF, sync=sync)
+    ran = run(text)
+    assert ran.arrays["out"].tolist() == [1, 2] * 16
+    assert executed(ran, text) == {"even": (1, 16), "odd": (1, 16), "sync": (2, 32), "after": (1, 32)}
+
+
+def test_a_warp_whose_lanes_have_exited_synchronises_without_them() -> None:
+    text = SYNC_WARP.format(mask=0xFFFFFFFF, sync="WARPSYNC R6").replace("BRA meet", "EXIT")
+    ran = run(text)
+    assert ran.arrays["out"].tolist() == [-1, 2] * 16
+    assert executed(ran, text) == {"even": (1, 16), "odd": (1, 16), "sync": (1, 16), "after": (1, 16)}
+
+
+FENCES = "S2R R0,SR_TID.X\nMEMBAR.SC.GPU\nMEMBAR.ALL.CTA\nERRBAR\nCCTL.IVALL\nYIELD\nNOP\nMOV R4,0x1\n" + STORE
+
+
+def test_fences_count_as_instructions_and_change_nothing() -> None:
+    ran = run(FENCES)
+    assert ran.arrays["out"].tolist() == [1] * 32
+    assert ran.executed == len([line for line in FENCES.splitlines() if line.strip()])
+
+
+COLLECTIVE = """S2R R0,SR_TID.X
+    LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    UMOV UR4,{named:#x}
+    {split}
+here: BRA.DIV UR4,slow
+    EXIT
+slow: WARPSYNC.COLLECTIVE R4
+    ENDCOLLECTIVE
+    EXIT
+"""
+
+
+def test_shuffles_among_diverged_lanes_are_told_as_not_emulated() -> None:
+    """`BRA.DIV` leaves for a slow way only where the named lanes are not on one path: converged warps never get there."""
+    assert launch(build(COLLECTIVE.format(named=0xFFFFFFFF, split="NOP")), {}).outcome.fault is None
+    fault = launch(build(COLLECTIVE.format(named=0xFFFFFFFF, split="@P0 BRA here")), {}, check=False).outcome.fault
+    assert fault is not None
+    assert (fault.kind, fault.line) == (FaultKind.UNSUPPORTED, 5)
+
+
+def test_lanes_that_are_not_named_may_be_elsewhere() -> None:
+    apart = COLLECTIVE.format(named=0x55555555, split="@P0 EXIT")
+    assert launch(build(apart), {}).outcome.fault is None
+    odd_go_round = apart.replace("@P0 EXIT", "@P0 BRA end").replace("    EXIT\n", "end: EXIT\n", 1)
+    assert launch(build(odd_go_round), {}).outcome.fault is None
