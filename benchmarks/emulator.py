@@ -20,8 +20,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from grader.devices.emulated import kernel_code, pack_parameters
+from grader.devices.emulated import kernel_code
 from grader.devices.gpus import read_gpus
+from grader.devices.launches import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate
 from grader.records import DeviceBuffer, Failure, Kernel, Launch, Role, ToolLimits
 from grader.sandbox.process import run_tool
@@ -81,7 +82,8 @@ def measure(name: str, repeat: int) -> Timed:
     for buffer in buffers:  # in place: the benchmark holds every buffer once
         view = memory.view(buffer.name).view(np.float32)
         np.random.default_rng(7).standard_normal(out=view, dtype=np.float32)
-    settings = LaunchSettings(tuple(launch.grid), tuple(launch.block), pack_parameters(kernel, launch, memory), threads=1)
+    addresses = {name: region.address for name, region in memory.regions.items()}
+    settings = LaunchSettings(tuple(launch.grid), tuple(launch.block), pack_parameters(kernel, launch, addresses), threads=1)
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
         start = time.perf_counter()

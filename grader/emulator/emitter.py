@@ -38,9 +38,6 @@ from grader.emulator.native.tools import (
 from grader.emulator.operands import TRUE_PREDICATE, ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register
 from grader.emulator.program import Unsupported
 
-CANONICAL_NAN = 0x7FFFFFFF
-"""The NaN that float32 arithmetic of NVIDIA GPUs returns (CUDA C++ Programming Guide, "Floating-Point Standard")."""
-
 SWITCH_FORM = 0xFFFF
 """What a form of a kernel returns when the other form may have to go on; other values are FaultCodes."""
 
@@ -384,25 +381,3 @@ class Emitter:
     def switch_form(self) -> None:
         """Return to the dispatcher, which continues at the warp's pc in the form that suits its mask."""
         self.b.ret(const(SWITCH_FORM))
-
-    # --- arithmetic that several opcodes share --------------------------------------------------------------------
-
-    def canonical(self, value: Value) -> Value:
-        """A float32 result with every NaN replaced by the one that the hardware returns."""
-        ordered = self.b.fcmp_ordered("ord", value, value)
-        nan = self.b.bitcast(self.const(CANONICAL_NAN), self.real)
-        return self.b.select(ordered, value, nan)
-
-    def intrinsic(self, name: str, arguments: list[Value]) -> Value:
-        """An LLVM intrinsic of the arguments' type, returning that type."""
-        kind = arguments[0].type
-        suffix = {I32: "i32", LANES_I32: "v32i32", F32: "f32", LANES_F32: "v32f32"}[kind]
-        return self.call_external(f"llvm.{name}.{suffix}", kind, arguments)
-
-    def call_external(self, name: str, result: ir.Type, arguments: list[Value]) -> Value:
-        """Call a function by its name, declaring it on first use."""
-        module = self.function.module
-        callee = module.globals.get(name)
-        if callee is None:
-            callee = ir.Function(module, ir.FunctionType(result, [argument.type for argument in arguments]), name)
-        return self.b.call(callee, arguments)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from grader.emulator.layout import BUFFER, CONTEXT, FULL_MASK, SLOT, WARP_LANES, FaultCode, PatternKind
-from grader.emulator.native.counting import SECTOR_BYTES, AccessKind, define_count_sectors, define_count_wavefronts
+from grader.emulator.native.counting import SECTOR_BYTES, AccessKind, define_count_sectors, define_count_wavefronts, phase_mask
 from grader.emulator.native.tools import (
     I1,
     I32,
@@ -197,7 +197,9 @@ def define_move(module: ir.Module, width: int, *, load: bool, signed: bool = Fal
     """`void move(context, slot, host, mask)`: move the data of an access that was checked.
 
     `host` is the host address of the space's address 0; lane addresses lie in the context, data words in `lane_data`,
-    32 lanes a word. Lanes store in ascending order: of two lanes that write one address the higher one wins.
+    32 lanes a word. Of several lanes that write one address, an H100 lets the lowest win within each phase (32 lanes
+    up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones: probed for shared and
+    global memory at all widths. PTX leaves it undefined.
     """
     name = f"move_{'load' if load else 'store'}_{width}{'_signed' if signed else ''}"
     function, b = define(module, name, VOID, [POINTER, POINTER, POINTER, I32])
@@ -216,10 +218,13 @@ def define_move(module: ir.Module, width: int, *, load: bool, signed: bool = Fal
                 value = b.load(offset(b, source, 4 * word), typ=I32, align=4)
                 b.store(splat(b, value), context.at("lane_data", word * WARP_LANES), align=4)
             b.ret_void()
-    with each_set_bit(b, mask) as lane:
-        place = offset(b, host, b.zext(context.load("lane_addresses", lane), I64))
-        for word in range(words):
-            _move_word(b, context, offset(b, place, 4 * word), b.add(lane, const(word * WARP_LANES)), width, load=load, signed=signed)
+    phases = 1 if load else words
+    for phase in range(phases):
+        lanes_of_phase = b.and_(mask, const(phase_mask(phase, WARP_LANES // phases)))
+        with each_set_bit(b, lanes_of_phase, highest_first=not load) as lane:
+            place = offset(b, host, b.zext(context.load("lane_addresses", lane), I64))
+            for word in range(words):
+                _move_word(b, context, offset(b, place, 4 * word), b.add(lane, const(word * WARP_LANES)), width, load=load, signed=signed)
     b.ret_void()
     return function
 

@@ -170,6 +170,11 @@ def _swap_bits(b: ir.IRBuilder, mask: Value, distance: int) -> Value:
     return b.or_(up, down)
 
 
+def phase_mask(phase: int, lanes_per_phase: int) -> int:
+    """The lanes of one phase of a wide access."""
+    return ((1 << lanes_per_phase) - 1) << (phase * lanes_per_phase)
+
+
 def _part(b: ir.IRBuilder, mask: Value, first: int, count: int) -> Value:
     return b.and_(mask, const(((1 << count) - 1) << first))
 

@@ -146,8 +146,8 @@ def counting_loop(builder: ir.IRBuilder, count: Value) -> Iterator[Value]:
 
 
 @contextmanager
-def each_set_bit(builder: ir.IRBuilder, mask: Value) -> Iterator[Value]:
-    """For every set bit of an i32, lowest first; yields its index as i32."""
+def each_set_bit(builder: ir.IRBuilder, mask: Value, *, highest_first: bool = False) -> Iterator[Value]:
+    """For every set bit of an i32; yields its index as i32."""
     head = builder.append_basic_block("bits")
     body = builder.append_basic_block("bit")
     done = builder.append_basic_block("bits_done")
@@ -158,8 +158,9 @@ def each_set_bit(builder: ir.IRBuilder, mask: Value) -> Iterator[Value]:
     rest.add_incoming(mask, entry)
     builder.cbranch(builder.icmp_unsigned("!=", rest, const(0)), body, done)
     builder.position_at_end(body)
-    yield builder.cttz(rest, const(1, I1))
-    rest.add_incoming(builder.and_(rest, builder.sub(rest, const(1))), builder.block)
+    index = builder.sub(const(31), builder.ctlz(rest, const(1, I1))) if highest_first else builder.cttz(rest, const(1, I1))
+    yield index
+    rest.add_incoming(builder.xor(rest, builder.shl(const(1), index)), builder.block)
     builder.branch(head)
     builder.position_at_end(done)
 

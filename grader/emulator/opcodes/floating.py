@@ -7,8 +7,9 @@ import struct
 from llvmlite import ir
 
 from grader.emulator.decode import Decoded
-from grader.emulator.emitter import CANONICAL_NAN, Emitter
+from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
+from grader.emulator.opcodes.common import CANONICAL_NAN, call_external, canonical, intrinsic
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Immediate, Register
@@ -19,19 +20,19 @@ _ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="
 def fadd(e: Emitter, i: Decoded) -> None:
     """d = a + b"""
     target, a, b = i.operands
-    e.set(target, e.canonical(e.b.fadd(e.f32(a), e.f32(b))))
+    e.set(target, canonical(e, e.b.fadd(e.f32(a), e.f32(b))))
 
 
 def fmul(e: Emitter, i: Decoded) -> None:
     """d = a * b"""
     target, a, b = i.operands
-    e.set(target, e.canonical(e.b.fmul(e.f32(a), e.f32(b))))
+    e.set(target, canonical(e, e.b.fmul(e.f32(a), e.f32(b))))
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
     """d = a * b + c, rounded once"""
     target, a, b, c = i.operands
-    e.set(target, e.canonical(e.intrinsic("fma", [e.f32(a), e.f32(b), e.f32(c)])))
+    e.set(target, canonical(e, intrinsic(e, "fma", [e.f32(a), e.f32(b), e.f32(c)])))
 
 
 def fsetp(e: Emitter, i: Decoded) -> None:
@@ -121,7 +122,7 @@ def _wide_integer_to_float(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with this rounding")
     source = e.i64(i.operands[1])
     nearest = e.b.uitofp(source, e.real)
-    back = e.call_external(f"llvm.fptoui.sat.{'i64.f32' if e.uniform else 'v32i64.v32f32'}", e.double_word, [nearest])
+    back = call_external(e, f"llvm.fptoui.sat.{'i64.f32' if e.uniform else 'v32i64.v32f32'}", e.double_word, [nearest])
     bits = e.b.bitcast(nearest, e.word)
     too_small = e.b.icmp_unsigned("<", back, source)
     e.set(i.operands[0], e.b.select(too_small, e.b.add(bits, e.const(1)), bits))
@@ -133,11 +134,11 @@ def float_to_integer(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with this rounding")
     if i.has("U64"):
         suffix = "i64.f32" if e.uniform else "v32i64.v32f32"
-        e.set64(i.operands[0], e.call_external(f"llvm.fptoui.sat.{suffix}", e.double_word, [e.f32(i.operands[1])]))
+        e.set64(i.operands[0], call_external(e, f"llvm.fptoui.sat.{suffix}", e.double_word, [e.f32(i.operands[1])]))
         return
     kind = "fptoui" if i.has("U32") else "fptosi"
     suffix = "i32.f32" if e.uniform else "v32i32.v32f32"
-    e.set(i.operands[0], e.call_external(f"llvm.{kind}.sat.{suffix}", e.word, [e.f32(i.operands[1])]))
+    e.set(i.operands[0], call_external(e, f"llvm.{kind}.sat.{suffix}", e.word, [e.f32(i.operands[1])]))
 
 
 def reciprocal(e: Emitter, i: Decoded) -> None:
@@ -145,7 +146,7 @@ def reciprocal(e: Emitter, i: Decoded) -> None:
     if not i.has("RCP"):
         raise e.unsupported()
     one = ir.Constant(e.real, [1.0] * 32) if not e.uniform else ir.Constant(e.real, 1.0)
-    e.set(i.operands[0], e.canonical(e.b.fdiv(one, e.f32(i.operands[1]))))
+    e.set(i.operands[0], canonical(e, e.b.fdiv(one, e.f32(i.operands[1]))))
 
 
 _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import I1, Value
+from grader.emulator.opcodes.common import call_external, intrinsic
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Constant, Operand, Predicate, Register
 
@@ -230,12 +231,12 @@ def select(e: Emitter, i: Decoded) -> None:
 
 def population_count(e: Emitter, i: Decoded) -> None:
     """d = number of ones in a"""
-    e.set(i.operands[0], e.intrinsic("ctpop", [e.i32(i.operands[1])]))
+    e.set(i.operands[0], intrinsic(e, "ctpop", [e.i32(i.operands[1])]))
 
 
 def bit_reverse(e: Emitter, i: Decoded) -> None:
     """d = a with its bits in reverse order"""
-    e.set(i.operands[0], e.intrinsic("bitreverse", [e.i32(i.operands[1])]))
+    e.set(i.operands[0], intrinsic(e, "bitreverse", [e.i32(i.operands[1])]))
 
 
 def find_leading_one(e: Emitter, i: Decoded) -> None:
@@ -246,7 +247,7 @@ def find_leading_one(e: Emitter, i: Decoded) -> None:
     value = e.i32(i.operands[1])
     if not i.has("U32"):
         value = e.b.xor(value, e.b.ashr(value, e.const(31)))
-    zeros = e.b.ctlz(value, I1(0)) if e.uniform else e.call_external("llvm.ctlz.v32i32", e.word, [value, I1(0)])
+    zeros = e.b.ctlz(value, I1(0)) if e.uniform else call_external(e, "llvm.ctlz.v32i32", e.word, [value, I1(0)])
     result = zeros if i.has("SH") else e.b.sub(e.const(31), zeros)
     none = e.b.icmp_unsigned("==", value, e.const(0))
     e.set(i.operands[0], e.b.select(none, e.const(0xFFFFFFFF), result))
