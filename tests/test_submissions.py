@@ -21,11 +21,9 @@ SEED = 11
 UNSUPPORTED_SO_FAR = {
     "failed--half_precision_tile": "F2FP",
     "passed--asynchronous_copy": "LDGSTS",
-    "passed--constant_table": "constant bank",
     "passed--debug_printf_and_assert": "LEPC",
     "passed--divided_by_one": "FCHK",
     "passed--queue_of_tiles": "ATOMG",
-    "passed--switch_with_fall_through": "BRX",
     "passed--through_double": "I2F.F64",
     "runtime_error--null_scratch_pointer": "constant bank",
 }

@@ -36,7 +36,7 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.operands import TRUE_PREDICATE, ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register
-from grader.emulator.program import Unsupported
+from grader.emulator.program import KernelCode, Unsupported
 
 SWITCH_FORM = 0xFFFF
 """What a form of a kernel returns when the other form may have to go on; other values are FaultCodes."""
@@ -63,7 +63,7 @@ class Emitter:
         flow: Flow,
         paths: PathFunctions,
         helpers: Helpers,
-        constant_bytes: int,
+        code: KernelCode,
         *,
         converged: bool,
     ) -> None:
@@ -72,7 +72,7 @@ class Emitter:
         self.flow = flow
         self.paths = paths
         self.helpers = helpers
-        self.constant_bytes = constant_bytes
+        self.code = code
         self.warp_type = warp_type
         self.entries = [function.append_basic_block(f"block{block.index}") for block in flow.blocks]
         self.context_pointer, self.warp_pointer = function.args
@@ -258,13 +258,28 @@ class Emitter:
         return cache[index]
 
     def constant_word(self, operand: Constant) -> Value:
-        """A word of constant bank 0 (launch parameters, dimensions)."""
-        if operand.bank != 0 or operand.register is not None:
-            raise self.unsupported(f"with constant bank {operand.bank}")
-        if operand.offset % 4 or not 0 <= operand.offset < self.constant_bytes:
-            raise self.unsupported(f"beyond the kernel's parameters, c[0x0][{operand.offset:#x}]")
+        """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed contents."""
+        size = self.constant_bank_bytes(operand.bank)
+        if operand.register is not None or operand.offset % 4 or not 0 <= operand.offset <= size - 4:
+            raise self.unsupported(f"of c[{operand.bank:#x}][{operand.offset:#x}]")
+        if operand.bank != 0:
+            return const(int.from_bytes(self.code.constants[operand.bank][operand.offset : operand.offset + 4], "little"))
         base = self.context.load_pointer("constants")
         return self.b.load(self.b.gep(base, [const(operand.offset // 4, I64)], source_etype=I32), typ=I32)
+
+    def constant_bank_bytes(self, bank: int) -> int:
+        """Size of a constant bank. Raises Unsupported for one whose contents are not known (bank 4: addresses)."""
+        if bank == 0:
+            return self.code.constant_bytes
+        if bank not in self.code.constants:
+            raise self.unsupported(f"with constant bank {bank}")
+        return len(self.code.constants[bank])
+
+    def constant_bank(self, bank: int) -> Value:
+        """Host address of a constant bank."""
+        if bank == 0:
+            return self.context.load_pointer("constants")
+        return self.helpers.constant_data(self.code.constants[bank], f"bank{bank}")
 
     # --- writing ------------------------------------------------------------------------------------------------
 

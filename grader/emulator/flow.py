@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from grader.emulator.decode import Decoded
@@ -11,6 +11,11 @@ from grader.emulator.program import INSTRUCTION_BYTES, Unsupported
 
 BRANCHES = frozenset({"BRA", "BSSY", "CALL"})
 """Opcodes whose last operand is a code address (a byte offset in the function)."""
+
+
+INDIRECT = frozenset({"BRX"})
+COMPUTED = INDIRECT | {"RET"}
+"""Opcodes whose target is in a register."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +29,15 @@ class Block:
 
 @dataclass(frozen=True)
 class Flow:
-    """All basic blocks that can be reached; `block_at` maps an instruction's index to the block that it starts."""
+    """All basic blocks that can be reached; `block_at` maps an instruction's index to the block that it starts.
+
+    `jump_blocks` are the ones that indirect branches may go to.
+    """
 
     blocks: tuple[Block, ...]
     block_at: dict[int, int]
     instruction_count: int
+    jump_blocks: tuple[int, ...] = ()
 
     @property
     def return_points(self) -> tuple[Block, ...]:
@@ -52,31 +61,35 @@ def target_index(instruction: Decoded, count: int) -> int:
     return index
 
 
-def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool]) -> Flow:
-    """Split the code at branch targets and after the instructions that end a block; what cannot be reached is left out."""
-    starts = {0}
+def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool], jump_targets: Collection[int] = ()) -> Flow:
+    """Split the code at branch targets and after the instructions that end a block; what cannot be reached is left out.
+
+    `jump_targets` are the offsets that indirect branches may go to, where there are any.
+    """
+    jumps = {offset // INSTRUCTION_BYTES for offset in jump_targets} if any(i.base in INDIRECT for i in code) else set()
+    starts = {0} | jumps
     for instruction in code:
         if ends_block(instruction):
             starts.add(instruction.index + 1)
         if instruction.base in BRANCHES:
             starts.add(target_index(instruction, len(code)))
-        if instruction.base == "RET":  # alone in its block: it is executed again for lanes that return elsewhere
+        if instruction.base in COMPUTED:  # alone in its block: it is executed again for lanes that go elsewhere
             starts.add(instruction.index)
     ordered = sorted(start for start in starts if start < len(code))
     ends = [*ordered[1:], len(code)]
     extents = dict(zip(ordered, ends, strict=True))
-    reachable = _reachable(code, extents)
+    reachable = _reachable(code, extents, jumps)
     kept = [start for start in ordered if start in reachable]
     number = {start: index for index, start in enumerate(kept)}
     blocks = tuple(
         Block(number[start], code[start : extents[start]], number.get(extents[start])) for start in kept
     )
-    return Flow(blocks, number, len(code))
+    return Flow(blocks, number, len(code), tuple(number[start] for start in sorted(jumps)))
 
 
-def _reachable(code: tuple[Decoded, ...], extents: dict[int, int]) -> set[int]:
+def _reachable(code: tuple[Decoded, ...], extents: dict[int, int], jumps: set[int]) -> set[int]:
     seen: set[int] = set()
-    waiting = [0]
+    waiting = [0, *jumps]
     while waiting:
         start = waiting.pop()
         if start in seen or start not in extents:
@@ -90,4 +103,4 @@ def _reachable(code: tuple[Decoded, ...], extents: dict[int, int]) -> set[int]:
 
 
 def _never_falls_through(last: Decoded) -> bool:
-    return last.guard is None and (last.base in ("EXIT", "RET") or (last.base == "BRA" and len(last.operands) == 1))
+    return last.guard is None and (last.base in ("EXIT", "RET", "BRX") or (last.base == "BRA" and len(last.operands) == 1))

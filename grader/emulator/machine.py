@@ -211,6 +211,7 @@ _KINDS = {
     FaultCode.GLOBAL_ALIGNMENT: FaultKind.MISALIGNED,
     FaultCode.LOCAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
     FaultCode.LOCAL_ALIGNMENT: FaultKind.MISALIGNED,
+    FaultCode.CONSTANT_BOUNDS: FaultKind.OUT_OF_BOUNDS,
     FaultCode.UNSUPPORTED: FaultKind.UNSUPPORTED,
     FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
     FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
@@ -221,6 +222,7 @@ _SPACES = {
     FaultCode.SHARED_ALIGNMENT: "shared",
     FaultCode.GLOBAL_BOUNDS: "global",
     FaultCode.GLOBAL_ALIGNMENT: "global",
+    FaultCode.CONSTANT_BOUNDS: "constant",
     FaultCode.LOCAL_BOUNDS: "local",
     FaultCode.LOCAL_ALIGNMENT: "local",
 }

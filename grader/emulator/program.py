@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 INSTRUCTION_BYTES = 16
 """Size of an encoded instruction (sm_70 and later)."""
+
+JUMP_TABLE_BANK = 2
 
 
 class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an error of ours
@@ -31,7 +35,8 @@ class Instruction:
 @dataclass(frozen=True)
 class KernelCode:
     """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes;
-    `shared_base` is where a block's shared memory starts in its window (0x400 on sm_90, DESIGN 3.2)."""
+    `shared_base` is where a block's shared memory starts in its window (0x400 on sm_90, DESIGN 3.2). `constants` are the
+    constant banks with fixed contents: 2 (literals, jump tables), 3 (`__constant__` variables)."""
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -40,6 +45,14 @@ class KernelCode:
     static_shared_bytes: int
     local_bytes: int = 0
     shared_base: int = 0x400
+    constants: Mapping[int, bytes] = field(default_factory=dict)
+
+    @property
+    def jump_targets(self) -> frozenset[int]:
+        """Offsets that may be targets of indirect branches: the words of bank 2 that are addresses of instructions."""
+        bank = self.constants.get(JUMP_TABLE_BANK, b"")
+        words = struct.unpack(f"<{len(bank) // 4}I", bank[: len(bank) // 4 * 4])
+        return frozenset(word for word in words if word % INSTRUCTION_BYTES == 0 and word // INSTRUCTION_BYTES < len(self.instructions))
 
     @property
     def constant_bytes(self) -> int:

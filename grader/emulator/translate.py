@@ -86,17 +86,17 @@ class DivergedForm:
 def translate(code: KernelCode) -> NativeKernel:
     """Translate one kernel. Raises Unsupported, with the source line, for anything that is not known."""
     decoded = decode(code.instructions)
-    flow = find_blocks(decoded, lambda instruction: find_opcode(instruction).ends_block)
+    flow = find_blocks(decoded, lambda instruction: find_opcode(instruction).ends_block, code.jump_targets)
     warp_type = warp_layout(_register_count(flow))
     slots: dict[int, int] = {}
     module = _new_module(code)
     paths = define_paths(module, warp_type)
-    converged = _emit_form(module, flow, warp_type, paths, Helpers(module, slots), code.constant_bytes, converged=True)
+    converged = _emit_form(module, flow, warp_type, paths, Helpers(module, slots), code, converged=True)
     define_run_blocks(module, warp_type, _define_run_warp(module, warp_type, converged), paths)
 
     def emit_diverged() -> ir.Module:
         other = _new_module(code)
-        _emit_form(other, flow, warp_type, define_paths(other, warp_type), Helpers(other, slots), code.constant_bytes, converged=False)
+        _emit_form(other, flow, warp_type, define_paths(other, warp_type), Helpers(other, slots), code, converged=False)
         return other
 
     engine = _compile(module)
@@ -129,11 +129,11 @@ def _registers(instruction: Decoded) -> list[Register]:
 
 
 def _emit_form(
-    module: ir.Module, flow: Flow, warp_type: np.dtype, paths: PathFunctions, helpers: Helpers, constant_bytes: int, *, converged: bool
+    module: ir.Module, flow: Flow, warp_type: np.dtype, paths: PathFunctions, helpers: Helpers, code: KernelCode, *, converged: bool
 ) -> ir.Function:
     """`i32 form(context, warp)`: continue at the warp's pc; returns a FaultCode (0: blocked or done) or SWITCH_FORM."""
     function, b = define(module, "converged" if converged else "diverged", I32, [POINTER, POINTER], internal=converged)
-    emitter = Emitter(function, warp_type, flow, paths, helpers, constant_bytes, converged=converged)
+    emitter = Emitter(function, warp_type, flow, paths, helpers, code, converged=converged)
     start = Record(b, function.args[1], warp_type).load("pc")
     table = b.switch(start, emitter.entries[0])
     for block in flow.blocks[1:]:

@@ -73,6 +73,7 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, ar
             local_bytes=found.local_bytes,
             max_threads_per_block=found.max_threads_per_block,
             instructions=functions[found.symbol],
+            constants=found.constants,
         )
         for found in read_cubin(artifacts.cubin, arch=arch)
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,8 @@ _RESERVED_SHARED_BYTES, _RESERVED_FROM_ARCH = 1024, 90
 
 # How an attribute of `.nv.info` holds its value: in the two bytes of its head, or in so many bytes after it.
 _SIZED = 0x04
+
+_LITERAL_BANK, _VARIABLE_BANK = 2, 3
 
 _MAX_THREADS = 0x05
 _PARAM_CBANK = 0x0A
@@ -47,6 +49,7 @@ class CubinKernel:
     static_shared_bytes: int
     local_bytes: int
     max_threads_per_block: int | None
+    constants: dict[int, bytes]
 
 
 def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
@@ -79,7 +82,16 @@ def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: AN
             static_shared_bytes=max(0, shared["sh_size"] - reserved) if shared else 0,
             local_bytes=max(frames.get(index, 0), stacks.get(index, 0)),
             max_threads_per_block=_max_threads(info),
+            constants=dict(_constants(sections, symbol.name)),
         )
+
+
+def _constants(sections: Mapping[str, Any], symbol: str) -> Iterator[tuple[int, bytes]]:
+    """Constant banks whose contents the file holds. One with relocations holds addresses, which only a loader knows."""
+    for bank, name in ((_LITERAL_BANK, f".nv.constant{_LITERAL_BANK}.{symbol}"), (_VARIABLE_BANK, f".nv.constant{_VARIABLE_BANK}")):
+        relocations = sections.get(f".rela{name}")
+        if name in sections and not (relocations and relocations["sh_size"]):
+            yield bank, sections[name].data()
 
 
 def _raw_other(symtab: Any, index: int) -> int:  # noqa: ANN401

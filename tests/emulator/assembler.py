@@ -60,10 +60,14 @@ def _instruction(offset: int, line: int, code: str, labels: Mapping[str, int]) -
 
 
 @functools.cache
-def build(text: str, *, shared_bytes: int = 0, local_bytes: int = 0) -> NativeKernel:
-    """The translated kernel of a text, with static shared memory a block and local memory a thread; translated once a session."""
+def build(text: str, *, shared_bytes: int = 0, local_bytes: int = 0, constants: tuple[tuple[int, bytes], ...] = ()) -> NativeKernel:
+    """The translated kernel of a text, with static shared memory a block, local memory a thread, and constant banks.
+
+    Translated once a session.
+    """
     code = assemble(text)
-    return translate(KernelCode("kernel", code, PARAMETER_BASE, PARAMETER_BYTES, shared_bytes, local_bytes=local_bytes))
+    banks = dict(constants)
+    return translate(KernelCode("kernel", code, PARAMETER_BASE, PARAMETER_BYTES, shared_bytes, local_bytes=local_bytes, constants=banks))
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ HALF_KNOWN = [
     "S2UR UR4,SR_LANEID",
     "CS2R R2,SR_CLOCKLO",
     "LDC R0,c[0x3][0x0]",
-    "LDC R0,c[0x0][R2+0x10]",
+    "LDC R0,c[0x4][R2+0x10]",
     "LDC R0,R1",
     "LDG.E R0,R2",
     "LDG.E UP0,desc[UR4][R2.64]",

@@ -312,8 +312,8 @@ ELSEWHERE = {
 """In the tests of this file that are not rows, and in test_barriers.py; R2UR besides starts every uniform row."""
 
 CONTROL_AND_MEMORY = {"BRA", "CALL", "RET", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "ENDCOLLECTIVE", "BAR", "BPT"}
-CONTROL_AND_MEMORY |= {"NOP", "YIELD", "MEMBAR", "ERRBAR", "CCTL", "LDG", "STG", "LDS", "STS", "LDL", "STL"}
-"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_faults.py and test_memory.py."""
+CONTROL_AND_MEMORY |= {"NOP", "YIELD", "MEMBAR", "ERRBAR", "CCTL", "LDG", "STG", "LDS", "STS", "LDL", "STL", "BRX"}
+"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_constants.py, test_faults.py and test_memory.py."""
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:

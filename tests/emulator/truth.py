@@ -14,7 +14,19 @@ from typing import Any
 import numpy as np
 
 from grader.devices.emulated import EmulatedDevice
-from grader.records import Binary, DeviceBuffer, Kernel, LaunchResult, Role, RunLimits, Submission, ToolLimits
+from grader.records import (
+    SUBMISSION,
+    Binary,
+    DeviceBuffer,
+    DeviceInfo,
+    Kernel,
+    LaunchResult,
+    Program,
+    Role,
+    RunLimits,
+    Submission,
+    ToolLimits,
+)
 from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
@@ -80,11 +92,9 @@ def find_kernel(name: str) -> Kernel:
 def run_record(recorded: Recorded, *, threads: int = 1) -> tuple[LaunchResult, str]:
     """Run a record's kernel at its sizes on its inputs: what the launch counted, and the SHA-256 of the output."""
     device = EmulatedDevice("h100", threads=threads)
-    binary = compile_truth(recorded.kernel)
-    device.load(binary)
-    buffers = _buffers(recorded)
-    plan = _resolve(recorded, binary, buffers, device)
-    execution, outputs = device.execute(plan.launches, buffers, _arrays(buffers), limits=LIMITS)
+    program, arrays = make_plan(recorded, device.info)
+    device.load(program.binary)
+    execution, outputs = device.execute(program.launches, program.buffers, arrays, limits=LIMITS)
     assert execution.failure is None, execution.failure
     assert execution.modified_inputs == ()
     (launch,) = execution.launches
@@ -92,12 +102,20 @@ def run_record(recorded: Recorded, *, threads: int = 1) -> tuple[LaunchResult, s
     return launch, hashlib.sha256(output.tobytes()).hexdigest()
 
 
+def make_plan(recorded: Recorded, info: DeviceInfo) -> tuple[Program, dict[str, np.ndarray]]:
+    """A record's kernel at its sizes for this device, and the contents of all its buffers."""
+    binary = compile_truth(recorded.kernel)
+    buffers = _buffers(recorded)
+    plan = _resolve(recorded, binary, buffers, info)
+    return Program(SUBMISSION, binary, plan.launches, buffers), _arrays(buffers)
+
+
 def _submission(name: str) -> Submission:
     content = (TRUTH / "kernels" / f"{name}.cu").read_bytes()
     return Submission(f"{name}.cu", hashlib.sha256(content).hexdigest(), content.decode())
 
 
-def _resolve(recorded: Recorded, binary: Binary, buffers: tuple[DeviceBuffer, ...], device: EmulatedDevice) -> ResolvedPlan:
+def _resolve(recorded: Recorded, binary: Binary, buffers: tuple[DeviceBuffer, ...], info: DeviceInfo) -> ResolvedPlan:
     submission = _submission(recorded.kernel)
     plan = read_plan(submission)
     assert isinstance(plan, Plan), plan
@@ -107,7 +125,7 @@ def _resolve(recorded: Recorded, binary: Binary, buffers: tuple[DeviceBuffer, ..
         macros={},
         buffers=buffers,
         kernels=binary.kernels,
-        limits=device.info.limits,
+        limits=info.limits,
         source=submission.text,
     )
     assert isinstance(resolved, ResolvedPlan), resolved

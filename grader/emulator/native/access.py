@@ -193,6 +193,29 @@ def define_check_local(module: ir.Module, kind: AccessKind) -> ir.Function:
     return function
 
 
+def define_gather(module: ir.Module, width: int, *, signed: bool) -> ir.Function:
+    """`i1 gather(context, bank, size, offsets, mask)`: a constant per lane into `lane_data`; false when one lies beyond the bank."""
+    name = f"gather_{width}{'_signed' if signed else ''}"
+    function, b = define(module, name, I1, [POINTER, POINTER, I32, LANES_I32, I32])
+    context = Record(b, function.args[0], CONTEXT)
+    bank, size, offsets, mask = function.args[1:]
+    context.store_lanes("lane_addresses", offsets)
+    with each_set_bit(b, mask) as lane:
+        start = context.load("lane_addresses", lane)
+        end = b.add(b.zext(start, I64), const(width, I64))
+        misplaced = b.or_(
+            b.icmp_unsigned(">", end, b.zext(size, I64)), b.icmp_unsigned("!=", b.and_(start, const(width - 1)), const(0))
+        )
+        with b.if_then(misplaced, likely=False):
+            _record_fault(b, context, FaultCode.CONSTANT_BOUNDS, lane, start, const(0))
+            b.ret(const(0, I1))
+        place = offset(b, bank, b.zext(start, I64))
+        for word in range(max(1, width // 4)):
+            _move_word(b, context, offset(b, place, 4 * word), b.add(lane, const(word * WARP_LANES)), width, load=True, signed=signed)
+    b.ret(const(1, I1))
+    return function
+
+
 def define_move(module: ir.Module, width: int, *, load: bool, signed: bool = False) -> ir.Function:
     """`void move(context, slot, host, mask)`: move the data of an access that was checked.
 

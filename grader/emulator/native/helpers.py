@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from grader.emulator.native.access import define_check, define_check_local, define_move
+from grader.emulator.native.access import define_check, define_check_local, define_gather, define_move
 from grader.emulator.native.counting import AccessKind
 
 
@@ -14,6 +14,7 @@ class Helpers:
     def __init__(self, module: ir.Module, slots: dict[int, int]) -> None:
         self._module = module
         self._checks: dict[AccessKind, ir.Function] = {}
+        self._gathers: dict[tuple[int, bool], ir.Function] = {}
         self._moves: dict[tuple[int, bool, bool], ir.Function] = {}
         self.slots = slots
 
@@ -29,6 +30,22 @@ class Helpers:
         if key not in self._moves:
             self._moves[key] = define_move(self._module, kind.width, load=kind.load, signed=signed)
         return self._moves[key]
+
+    def constant_data(self, data: bytes, name: str) -> ir.Value:
+        """The address of constant bytes in the module, made on first use."""
+        if name not in self._module.globals:
+            kind = ir.ArrayType(ir.IntType(8), len(data))
+            variable = ir.GlobalVariable(self._module, kind, name)
+            variable.linkage, variable.global_constant, variable.align = "internal", True, 16
+            variable.initializer = ir.Constant(kind, bytearray(data))
+        return self._module.globals[name]
+
+    def gather(self, width: int, *, signed: bool) -> ir.Function:
+        """See `access.define_gather`."""
+        key = (width, signed)
+        if key not in self._gathers:
+            self._gathers[key] = define_gather(self._module, width, signed=signed)
+        return self._gathers[key]
 
     def slot_index(self, instruction: int) -> int:
         """The slot of a memory instruction, by its index in the kernel."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
+from grader.emulator.flow import Block
 from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, WARPSYNC_BARRIER, FaultCode, VoteMode
 from grader.emulator.native.tools import I1, LANES_I32, Value, const, lane_bits, splat
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
+from grader.emulator.program import INSTRUCTION_BYTES
 
 
 def branch(e: Emitter, i: Decoded) -> None:
@@ -48,12 +50,26 @@ def bra(e: Emitter, i: Decoded) -> None:
 
 
 def ret(e: Emitter, i: Decoded) -> None:
-    """Return to the offset in a register pair, which must lie behind a call. Lanes that return elsewhere go afterwards."""
-    if i.guard is not None or len(i.operands) != 2 or not isinstance(i.operands[0], Register):
+    """Return to the offset in a register pair, which must lie behind a call."""
+    if len(i.operands) != 2:
         raise e.unsupported("with these operands")
-    offsets = e.i32(i.operands[0])
-    cell = e.context.at("lane_addresses")
-    e.b.store(offsets, cell, align=4)
+    _go_to_computed(e, i, i.operands[0], e.flow.return_points)
+
+
+def brx(e: Emitter, i: Decoded) -> None:
+    """Go to the next instruction's address plus a register pair plus a literal that cancels that address: by a jump table."""
+    target, literal = i.operands
+    if not isinstance(literal, Immediate) or literal.bits != -(i.offset + INSTRUCTION_BYTES):
+        raise e.unsupported("with this target")
+    _go_to_computed(e, i, target, tuple(e.flow.blocks[block] for block in e.flow.jump_blocks))
+
+
+def _go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, ...]) -> None:
+    """Go to the block at the offset that the lowest lane names. Lanes that name another one go afterwards."""
+    if i.guard is not None or not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    offsets = e.i32(target)
+    e.b.store(offsets, e.context.at("lane_addresses"), align=4)
     first = e.context.load("lane_addresses", e.b.cttz(e.mask, const(0, I1)))
     together = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, first))))
     rest = e.b.and_(e.mask, e.b.not_(together))
@@ -62,16 +78,14 @@ def ret(e: Emitter, i: Decoded) -> None:
     e.warp.store("mask", together)
     nowhere = e.function.append_basic_block("nowhere")
     table = e.b.switch(first, nowhere)
-    for block in e.flow.return_points:
-        arrived = e.function.append_basic_block("returned")
+    for block in blocks:
+        arrived = e.function.append_basic_block("arrived")
         table.add_case(const(block.instructions[0].offset), arrived)
         e.b.position_at_end(arrived)
         e.warp.store("pc", block.index)
         e.switch_form()
     e.b.position_at_end(nowhere)
-    e.context.store("fault_code", FaultCode.TRAP)
-    e.context.store("fault_instruction", i.index)
-    e.b.ret(const(FaultCode.TRAP))
+    not_emulated(e, i)
 
 
 def exit_lanes(e: Emitter, i: Decoded) -> None:
@@ -209,7 +223,7 @@ def branch_if_diverged(e: Emitter, i: Decoded) -> None:
 
 
 def not_emulated(e: Emitter, i: Decoded) -> None:
-    """A way that only split warps take (shuffles and votes among diverged lanes): known, but not emulated. Ends the launch."""
+    """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed targets). Ends the launch."""
     e.context.store("fault_code", FaultCode.UNSUPPORTED)
     e.context.store("fault_instruction", i.index)
     e.context.store("fault_lane", e.b.cttz(e.mask, const(0, I1)))
@@ -245,6 +259,7 @@ CONTROL: dict[str, Opcode] = {
     "BRA": row(branch, "DIV", ends_block=True),
     "CALL": row(bra, "REL NOINC", ends_block=True),
     "RET": row(ret, "REL NODEC", ends_block=True),
+    "BRX": row(brx, ends_block=True),
     "EXIT": row(exit_lanes, ends_block=True),
     "BSSY": row(bssy),
     "BSYNC": row(bsync, ends_block=True),

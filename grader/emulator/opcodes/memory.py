@@ -23,7 +23,7 @@ def load(space: str) -> Opcode:
         target, address = i.operands
         if not isinstance(target, Register):
             raise e.unsupported("with this destination")
-        kind = AccessKind(space, load=True, width=_width(i))
+        kind = AccessKind(space, load=True, width=access_width(i))
         signed = i.has("S8") or i.has("S16")
         low, high = _lane_addresses(e, address)
         mask = e.lane_mask()
@@ -54,7 +54,7 @@ def store(space: str) -> Opcode:
         if len(i.operands) != 2:
             raise e.unsupported("with extra operands")
         address, source = i.operands
-        kind = AccessKind(space, load=False, width=_width(i))
+        kind = AccessKind(space, load=False, width=access_width(i))
         low, high = _lane_addresses(e, address)
         if not isinstance(source, Register) or source.uniform or source.negated:
             raise e.unsupported("with this source")
@@ -130,7 +130,8 @@ def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
     return e.b.trunc(total, LANES_I32), e.b.trunc(e.b.lshr(total, e.const64(32)), LANES_I32)
 
 
-def _width(i: Decoded) -> int:
+def access_width(i: Decoded) -> int:
+    """Bytes that the modifiers say each lane moves; 4 without one."""
     return next((width for name, width in _WIDTHS.items() if i.has(name)), 4)
 
 

@@ -8,7 +8,8 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, const, lane_bits, lanes, splat
+from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, bits_to_lanes, const, lane_bits, lanes, splat
+from grader.emulator.opcodes.memory import access_width
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Constant, Immediate, Operand, Predicate, Register, Special
 
@@ -70,19 +71,40 @@ def barrier_result(e: Emitter, i: Decoded) -> None:
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
-    """d = a word (`.64` two, `.U8` ... a part) of constant bank 0, which holds dimensions and launch parameters."""
+    """d = a word (`.64` two, `.U8` ... a part) of a constant bank: 0 holds dimensions and launch parameters."""
     target, source = i.operands
     if not isinstance(source, Constant) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
+    if source.register is not None:
+        _load_indexed(e, i, target, source)
+        return
     narrow = next((name for name in i.modifiers if name in ("U8", "S8", "U16", "S16")), None)
-    if source.register is not None or source.bank != 0:
-        raise e.unsupported("with an indexed or user constant bank")
     if narrow is not None:
         e.set(target, _narrow(e, source, narrow))
         return
     e.set(target, e.i32(source))
     if i.has("64"):
         e.set(e.upper(target), e.i32(Constant(source.bank, source.offset + 4)))
+
+
+def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
+    """A constant per lane, at a register plus an offset."""
+    if e.uniform or source.register is None:
+        raise e.unsupported("with an index")
+    width = 8 if i.has("64") else access_width(i)
+    offsets = e.b.add(e.i32(source.register), e.const(source.offset))
+    old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
+    mask = e.lane_mask()
+    gather = e.helpers.gather(width, signed=i.has("S8") or i.has("S16"))
+    size = const(e.constant_bank_bytes(source.bank))
+    good = e.b.call(gather, [e.context_pointer, e.constant_bank(source.bank), size, offsets, mask])
+    with e.b.if_then(e.b.not_(good), likely=False):
+        e.context.store("fault_instruction", i.index)
+        e.b.ret(e.context.load("fault_code"))
+    taken = bits_to_lanes(e.b, mask)
+    for word, before in enumerate(old):
+        loaded = e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4)
+        e.set(Register(target.index + word), e.b.select(taken, loaded, before))
 
 
 def _narrow(e: Emitter, source: Constant, name: str) -> Value:
