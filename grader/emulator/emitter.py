@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.flow import Block, Flow
-from grader.emulator.layout import CONTEXT, SLOT, WARP_LANES, FaultCode
+from grader.emulator.layout import CONTEXT, WARP_LANES, FaultCode
 from grader.emulator.native.helpers import Helpers
 from grader.emulator.native.paths import PathFunctions
 from grader.emulator.native.tools import (
@@ -30,9 +30,9 @@ from grader.emulator.native.tools import (
     Record,
     Value,
     bits_to_lanes,
+    cell,
     const,
     lane_bits,
-    offset,
     splat,
 )
 from grader.emulator.operands import TRUE_PREDICATE, ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register
@@ -105,10 +105,12 @@ class Emitter:
         opcode = self.instruction.opcode
         return Unsupported(f"{opcode} {what}".strip(), self.instruction.line)
 
-    def slot_pointer(self, instruction: Decoded) -> Value:
-        """Address of the SLOT record of a memory instruction."""
-        index = self.helpers.slot_index(instruction.index)
-        return offset(self.b, self.context.load_pointer("slots"), index * SLOT.itemsize)
+    def stack_word(self, value: Value) -> Value:
+        """A 32-bit variable on the stack with this value."""
+        with self.b.goto_entry_block():
+            variable = cell(self.b, I32)
+        self.b.store(value, variable)
+        return variable
 
     # --- types ------------------------------------------------------------------------------------------
 

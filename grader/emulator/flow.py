@@ -14,8 +14,7 @@ BRANCHES = frozenset({"BRA", "BSSY", "CALL"})
 
 
 INDIRECT = frozenset({"BRX"})
-COMPUTED = INDIRECT | {"RET"}
-"""Opcodes whose target is in a register."""
+"""Opcodes that go where a jump table says."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +72,6 @@ def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool]
             starts.add(instruction.index + 1)
         if instruction.base in BRANCHES:
             starts.add(target_index(instruction, len(code)))
-        if instruction.base in COMPUTED:  # alone in its block: it is executed again for lanes that go elsewhere
-            starts.add(instruction.index)
     ordered = sorted(start for start in starts if start < len(code))
     ends = [*ordered[1:], len(code)]
     extents = dict(zip(ordered, ends, strict=True))

@@ -99,6 +99,8 @@ def _read(
         while selector.get_map() or not _has_ended(process.pid):
             if time.monotonic() >= deadline:
                 return received, "time"
+            # Asked before the pipes are looked at: what the tool wrote until its end is in them by then.
+            ended = _has_ended(process.pid)
             ready = selector.select(_POLL_SECONDS if selector.get_map() else _POLL_SECONDS_AFTER_OUTPUT)
             for key, _ in ready:
                 chunk = os.read(key.fd, _READ_BYTES)
@@ -109,7 +111,7 @@ def _read(
                     del key.data[limits.output_bytes :]
                     return received, "output"
             # A child that outlives the tool holds the pipes open: the tool's end is the end.
-            if not ready and _has_ended(process.pid):
+            if not ready and ended:
                 break
     return received, None
 

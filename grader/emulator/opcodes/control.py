@@ -10,7 +10,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Block
 from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, WARPSYNC_BARRIER, FaultCode, VoteMode
-from grader.emulator.native.tools import I1, LANES_I32, Value, const, lane_bits, splat
+from grader.emulator.native.tools import I1, I32, LANES_I32, Value, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
@@ -65,25 +65,31 @@ def brx(e: Emitter, i: Decoded) -> None:
 
 
 def _go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, ...]) -> None:
-    """Go to the block at the offset that the lowest lane names. Lanes that name another one go afterwards."""
+    """Go to the blocks at the offsets that the lanes name: one path for each, all split by this one execution (as on an H100)."""
     if i.guard is not None or not isinstance(target, Register):
         raise e.unsupported("with these operands")
     offsets = e.i32(target)
     e.b.store(offsets, e.context.at("lane_addresses"), align=4)
-    first = e.context.load("lane_addresses", e.b.cttz(e.mask, const(0, I1)))
-    together = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, first))))
-    rest = e.b.and_(e.mask, e.b.not_(together))
-    with e.b.if_then(e.b.icmp_unsigned("!=", rest, const(0)), likely=False):
-        e.b.call(e.paths.push, [e.warp_pointer, rest, const(e.block.index), const(WAIT_NONE)])
-    e.warp.store("mask", together)
+    remaining = e.stack_word(e.mask)
     nowhere = e.function.append_basic_block("nowhere")
-    table = e.b.switch(first, nowhere)
-    for block in blocks:
-        arrived = e.function.append_basic_block("arrived")
-        table.add_case(const(block.instructions[0].offset), arrived)
-        e.b.position_at_end(arrived)
-        e.warp.store("pc", block.index)
-        e.switch_form()
+
+    def split_one() -> None:
+        here = e.b.load(remaining, typ=I32)
+        offset = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
+        block = const(-1)
+        for candidate in blocks:
+            found = e.b.icmp_unsigned("==", offset, const(candidate.instructions[0].offset))
+            block = e.b.select(found, const(candidate.index), block)
+        known = e.function.append_basic_block("known")
+        e.b.cbranch(e.b.icmp_unsigned("==", block, const(-1)), nowhere, known)
+        e.b.position_at_end(known)
+        together = e.b.and_(here, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, offset))))
+        e.b.call(e.paths.push, [e.warp_pointer, together, block, const(WAIT_NONE)])
+        e.b.store(e.b.xor(here, together), remaining)
+
+    loop_while(e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one)
+    e.b.call(e.paths.next, [e.warp_pointer])
+    e.switch_form()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)
 

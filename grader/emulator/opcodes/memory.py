@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import WARP_LANES
+from grader.emulator.layout import SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind
 from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, splat
 from grader.emulator.opcodes.row import Opcode, row
@@ -83,7 +83,7 @@ def _access(
     access = e.function.append_basic_block("access")
     e.b.cbranch(e.b.icmp_unsigned("!=", mask, const(0)), access, after)
     e.b.position_at_end(access)
-    slot = e.slot_pointer(i)
+    slot = _slot_pointer(e, i)
     good = e.b.call(e.helpers.check(kind), [e.context_pointer, slot, low, high, mask])
     moved, fault = e.function.append_basic_block("move"), e.function.append_basic_block("fault")
     e.b.cbranch(good, moved, fault)
@@ -98,6 +98,12 @@ def _access(
         lane_bytes = e.b.mul(e.warp.load("index"), e.context.load("local_bytes"))
         host = offset(e.b, host, e.b.zext(e.b.mul(lane_bytes, const(WARP_LANES)), I64))
     e.b.call(e.helpers.move(kind, signed=signed), [e.context_pointer, slot, host, mask])
+
+
+def _slot_pointer(e: Emitter, i: Decoded) -> Value:
+    """Address of the instruction's SLOT record."""
+    index = e.helpers.slot_index(i.index)
+    return offset(e.b, e.context.load_pointer("slots"), index * SLOT.itemsize)
 
 
 def _lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
