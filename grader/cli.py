@@ -33,8 +33,14 @@ examples:
 devices:
   emulated      executes the machine code on the processor and counts what Nsight Compute counts; needs no GPU
   emulated:ID   the same, standing for another GPU (an unknown ID lists those that there are)
-  gpu           an NVIDIA GPU, where time is measured: not in this version
-  auto          what this machine has: emulated, for now
+  gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters taken with Nsight Compute (ncu)
+                or, where ncu cannot, by the emulated device. Needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
+  auto          the first GPU if PyCUDA is installed and reaches one, else emulated
+
+times on a GPU:
+  Submission, naive kernel and reference are launched in rounds, in random order, each with a cold cache and other inputs;
+  every output is checked. A check is decided once its goal lies outside of the interval of the measured median; a value
+  that cannot be told from its goal passes. Fractions are of the GPU's theoretical peak, which --peak replaces.
 
 exit codes:
   0  full marks, of the points that the device can judge
@@ -81,11 +87,13 @@ def run_grade(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     exercise = find_exercise(options.exercise)
     _check_json_target(options.json)
+    from grader.devices.peak import parse_peak
     from grader.pipeline import grade
     from grader.report.terminal import make_console, progress_display
 
+    peak = parse_peak(options.peak) if options.peak is not None else None
     with progress_display(make_console(sys.stderr, environ=os.environ), quiet=options.quiet) as show:
-        score = grade(exercise, options.submission, device=options.device, seed=options.seed, progress=show)
+        score = grade(exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show)
     _show_score(score, json=options.json, quiet=options.quiet)
     return score.exit_code
 
@@ -130,6 +138,7 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
     parser.add_argument("submission", metavar="SUBMISSION.cu", help="the file to grade")
     parser.add_argument("--device", default="auto", metavar="DEVICE", help="auto (the default), emulated[:ID] or gpu[:N]; see below")
+    parser.add_argument("--peak", metavar="GBPS[,TFLOPS]", help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s")
     parser.add_argument("--json", metavar="FILE", help="write the score as JSON; - prints it, and nothing else, on standard output")
     parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new secret one)")
     parser.add_argument("--quiet", action="store_true", help="no progress, and of the result only the last line")

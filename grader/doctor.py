@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -13,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.devices.ncu import DRIVER_VARIABLES, NCU_VARIABLE, find_ncu
+from grader.devices.ncu_metrics import PERMIT
 from grader.errors import GraderError
 from grader.records import RunTool, ToolLimits
 from grader.report.doctor import Condition, Part
@@ -20,9 +23,13 @@ from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 
 MINIMUM_PYTHON = (3, 11)
 PROBE_LIMITS = ToolLimits(wall_seconds=20.0)
+DRIVER_LIMITS = ToolLimits(wall_seconds=60.0, memory_bytes=1 << 62)  # the driver reserves address space without end
 REINSTALL = "Install the grader again with its dependencies: `python -m pip install -e .` in its folder."
+INSTALL_GPU = "Only of use with a GPU: `python -m pip install -e '.[gpu]'` in the grader's folder."
 DRIVER_PARAMETERS = "driver/nvidia/params"
 DRIVER_VERSION = "driver/nvidia/version"
+CAP_SYS_ADMIN, CAP_PERFMON = 1 << 21, 1 << 38
+FIRST_WITH_PERFMON = 565  # the first driver that takes CAP_PERFMON for the right to read counters
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,14 @@ class Machine:
         done = self.run(argv, limits=PROBE_LIMITS)
         lines = done.stdout.splitlines()
         return lines[0].strip() if done.returncode == 0 and lines else ""
+
+    def ask_python(self, program: str) -> tuple[bool, str]:
+        """Run a program in a Python of its own, since a broken driver may end it: whether it worked, and its last line."""
+        environment = {name: self.environ[name] for name in DRIVER_VARIABLES if name in self.environ}
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+        done = self.run([sys.executable, "-c", program], limits=DRIVER_LIMITS, env=environment)
+        lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
+        return done.returncode == 0, lines[-1] if lines else f"exit code {done.returncode}"
 
 
 def examine(machine: Machine) -> tuple[Part, ...]:
@@ -122,44 +137,98 @@ def _probe_gpu(machine: Machine) -> Part:
     costs = "Time, bandwidth and speed-up cannot be measured; correctness and counters come from the emulated device."
     smi = machine.which("nvidia-smi")
     if smi is not None:
-        name = machine.first_line(smi, "--query-gpu=name,driver_version", "--format=csv,noheader")
-        if name:
-            return Part("GPU", Condition.FOUND, name)
+        done = machine.run([smi, "--query-gpu=name,driver_version", "--format=csv,noheader"], limits=PROBE_LIMITS)
+        gpus = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+        if done.returncode == 0 and gpus:
+            return Part("GPU", Condition.FOUND, "; ".join(gpus))
     if (machine.proc / DRIVER_VERSION).exists():
         mend = "A driver is loaded, but nvidia-smi lists no GPU: is one visible to this user or container?"
         return Part("GPU", Condition.ABSENT, "a driver, but no GPU", costs, mend)
     return Part("GPU", Condition.ABSENT, "none", costs, "None is needed. To measure, use a machine with an NVIDIA GPU and its driver.")
 
 
-def _probe_pycuda(_: Machine) -> Part:
-    if importlib.util.find_spec("pycuda") is not None:
-        return Part("PyCUDA", Condition.FOUND, importlib.metadata.version("pycuda"))
-    costs = "Kernels cannot be run on a GPU."
-    return Part(
-        "PyCUDA", Condition.ABSENT, "not installed", costs, "Only of use with a GPU: `python -m pip install pycuda`, with the CUDA toolkit."
-    )
+def _probe_pycuda(machine: Machine) -> Part:
+    name, costs = "PyCUDA", "Kernels cannot be run on a GPU."
+    if importlib.util.find_spec("pycuda") is None:
+        mend = f"{INSTALL_GPU} It is compiled on your machine: some minutes, a C++ compiler and the CUDA toolkit."
+        return Part(name, Condition.ABSENT, "not installed", costs, mend)
+    works, said = machine.ask_python(_USE_PYCUDA)
+    if not works:
+        return Part(name, Condition.ABSENT, f"installed, but does not work: {said}", costs, _mend_pycuda(said))
+    return Part(name, Condition.FOUND, f"{importlib.metadata.version('pycuda')} ({said})")
+
+
+_USE_PYCUDA = """
+import pycuda.driver as cuda
+cuda.init()
+context = cuda.Device(0).make_context()
+version = cuda.get_driver_version()
+print(f"the driver speaks CUDA {version // 1000}.{version % 1000 // 10}, {cuda.Device.count()} GPU(s)")
+context.pop()
+"""
+_PYCUDA_MENDS = (
+    ("libcuda.so", "Install NVIDIA's driver; in a container, start it with GPU support (`--gpus all`)."),
+    ("no CUDA-capable device", "Is a GPU visible to this user or container? See CUDA_VISIBLE_DEVICES."),
+    ("insufficient", "The driver is older than the CUDA toolkit that PyCUDA was built with: update the driver."),
+    ("undefined symbol", "PyCUDA was built with another CUDA toolkit: `python -m pip install --force-reinstall --no-cache-dir pycuda`."),
+    ("out of memory", "Another program fills the GPU's memory: see nvidia-smi."),
+)
+
+
+def _mend_pycuda(said: str) -> str:
+    return next((mend for mark, mend in _PYCUDA_MENDS if mark in said), "See what `python -c 'import pycuda.autoinit'` says.")
+
+
+def _probe_nvml(machine: Machine) -> Part:
+    name, costs = "NVML", "Clocks and throttling cannot be watched while a submission is timed: a disturbed measurement may go unnoticed."
+    if importlib.util.find_spec("pynvml") is None:
+        return Part(name, Condition.ABSENT, "nvidia-ml-py is not installed", costs, INSTALL_GPU)
+    works, said = machine.ask_python("import pynvml; pynvml.nvmlInit(); print(pynvml.nvmlSystemGetNVMLVersion())")
+    if not works:
+        mend = "NVML comes with NVIDIA's driver: install it, or give the container GPU support."
+        return Part(name, Condition.ABSENT, f"does not work: {said}", costs, mend)
+    return Part(name, Condition.FOUND, said)
 
 
 def _probe_ncu(machine: Machine) -> Part:
     costs = "Counters cannot be taken from a GPU; the emulated device counts them."
-    path = machine.which("ncu")
+    path = find_ncu(machine.environ)
     if path is None:
-        return Part("ncu", Condition.ABSENT, "not on PATH", costs, "Only of use with a GPU: install Nsight Compute.")
-    version = machine.run([path, "--version"], limits=PROBE_LIMITS).stdout.strip().splitlines()
+        mend = f"Only of use with a GPU: install Nsight Compute and put ncu on PATH, or name it in {NCU_VARIABLE}."
+        return Part("ncu", Condition.ABSENT, "not on PATH", costs, mend)
+    version = machine.run([str(path), "--version"], limits=PROBE_LIMITS).stdout.strip().splitlines()
     return Part("ncu", Condition.FOUND, f"{version[-1] if version else 'of unknown version'} ({path})")
 
 
 def _probe_counter_permission(machine: Machine) -> Part:
-    """Whether this user may read GPU counters: the driver's RmProfilingAdminOnly (1 keeps them to the administrator)."""
+    """Whether this process may read GPU counters: the driver's RmProfilingAdminOnly (1 keeps them to the administrator).
+
+    Root without its capabilities, as in most containers, is no administrator to the driver.
+    """
     name, costs = "GPU counters", "ncu fails with ERR_NVGPUCTRPERM; the emulated device counts instead."
-    try:
-        text = (machine.proc / DRIVER_PARAMETERS).read_text()
-    except OSError:
-        return Part(name, Condition.ABSENT, "no NVIDIA driver", costs, "Only of use with a GPU.")
-    if "RmProfilingAdminOnly: 1" in text and os.geteuid() != 0:
-        mend = "As administrator: `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/, then load the driver again."
-        return Part(name, Condition.ABSENT, "for the administrator only", costs, mend)
+    parameters = _read(machine.proc / DRIVER_PARAMETERS)
+    if not parameters:
+        mend = "Only of use with a GPU. Under WSL, permit them in Windows: NVIDIA Control Panel, Manage GPU Performance Counters."
+        return Part(name, Condition.ABSENT, "not known: no NVIDIA driver in this system", costs, mend)
+    if "RmProfilingAdminOnly: 1" in parameters and not _is_administrator(machine):
+        return Part(name, Condition.ABSENT, f"for the administrator only, and not for user {os.geteuid()} here", costs, PERMIT)
     return Part(name, Condition.FOUND, "permitted")
+
+
+def _is_administrator(machine: Machine) -> bool:
+    """Whether the driver takes this process for the administrator's: CAP_SYS_ADMIN, or CAP_PERFMON from driver 565 on."""
+    found = re.search(r"^CapEff:\s*([0-9a-f]+)", _read(machine.proc / "self" / "status"), re.MULTILINE)
+    capabilities = int(found[1], 16) if found else 0
+    driver = re.search(r"Kernel Module.*?\s(\d+)\.\d", _read(machine.proc / DRIVER_VERSION))
+    enough = CAP_SYS_ADMIN | (CAP_PERFMON if driver and int(driver[1]) >= FIRST_WITH_PERFMON else 0)
+    return bool(capabilities & enough)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 PROBES: tuple[Callable[[Machine], Part], ...] = (
@@ -172,6 +241,7 @@ PROBES: tuple[Callable[[Machine], Part], ...] = (
     _probe_cache,
     _probe_gpu,
     _probe_pycuda,
+    _probe_nvml,
     _probe_ncu,
     _probe_counter_permission,
 )

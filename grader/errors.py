@@ -26,7 +26,7 @@ class UsageError(GraderError):
     exit_code = 2
 
 
-class ToolMissing(GraderError):
+class ToolMissing(GraderError):  # noqa: N818 - what is missing is named by its arguments
     """A program or package that this run needs is not there; `grade doctor` tells how to get it."""
 
 

@@ -7,56 +7,42 @@ seed and expected outputs stay here. A student's mistake ends the flow as a `Fai
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib.metadata
 import os
 import platform
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-from grader.devices.base import Arrays, Device
+from grader.devices.base import Device, TimingDevice
+from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
 from grader.devices.gpus import read_gpus
-from grader.errors import GraderError, SpecError, UsageError
+from grader.devices.locks import hold_gpu
+from grader.devices.nvml import read_versions
+from grader.devices.peak import GivenPeak
+from grader.errors import GraderError, SpecError, SpecProblem, UsageError
 from grader.folders import default_cache
-from grader.judging.compare import judge_case, poison
-from grader.judging.score import failed_score, make_score
-from grader.records import (
-    Binary,
-    CaseResult,
-    DeviceInfo,
-    Execution,
-    Failure,
-    Progress,
-    Role,
-    RunLimits,
-    Score,
-    ShowProgress,
-    Status,
-    Submission,
-    ToolLimits,
-)
+from grader.grading.benchmark import Benchmark, run_benchmark
+from grader.grading.cases import BENCHMARK, Oracle, run_case
+from grader.grading.counting import Counts
+from grader.grading.job import Job
+from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
+from grader.judging.score import make_score
+from grader.judging.timing import NAIVE, REFERENCE
+from grader.records import SUBMISSION, CaseResult, Failure, Program, Progress, Score, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.cases import device_buffers, draw_cases, make_inputs
-from grader.spec.model import Case, Exercise
+from grader.spec.cases import draw_cases
+from grader.spec.model import Case
 from grader.spec.oracle import load_oracle
 from grader.spec.plans import Plan
 from grader.spec.read import read_exercise
-from grader.submission.includes import check_includes
-from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.read import read_submission
-from grader.submission.resolve import resolve_plan
-from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
-from grader.toolchain.preprocess import preprocess
 
-DEFAULT_GPU = "h100"
 SEED_BITS = 53  # what a JSON number holds exactly
-BENCHMARK = "benchmark"
-Oracle = Callable[[Arrays, Mapping[str, int]], Arrays]
 LIBRARIES = ("numpy", "llvmlite")
 
 
@@ -66,24 +52,28 @@ def grade(
     *,
     device: str = "auto",
     seed: int | None = None,
+    peak: GivenPeak | None = None,
     progress: ShowProgress | None = None,
     cache: Path | None = None,
 ) -> Score:
     """Grade one submission of an exercise.
 
-    `device` is `auto`, `emulated` or `emulated:ID`. `seed` draws the hidden cases and all inputs; a secret one is made
-    without it, and the score holds it. `cache` is the folder of compiled submissions (default: the user's cache folder).
+    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases and all inputs; a secret
+    one is made without it, and the score holds it. `peak` replaces the peaks of a GPU. `cache` is the folder of compiled
+    submissions (default: the user's cache folder).
     Raises UsageError (no such file or device) and SpecError (a broken exercise); any other fault of the grader or of the
     machine is a score of status `grader_error`.
     """
-    gpu = parse_device(device)
+    choice = parse_device(device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda)
+    if peak is not None and choice.kind == EMULATED:
+        raise UsageError("--peak is for a GPU, and this would be graded on the emulated device", "Leave it out, or use --device gpu.")
     read = read_exercise(Path(exercise))
     text = read_submission(Path(submission))
-    job = _Job(
+    job = Job(
         exercise=read,
         submission=text if isinstance(text, Submission) else _unread_submission(Path(submission)),
-        gpu=gpu,
-        device=read_gpus()[gpu].emulated_info,
+        choice=choice,
+        device=read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None,
         seed=secrets.randbits(SEED_BITS) if seed is None else check_seed(seed),
         cache=default_cache(os.environ) if cache is None else cache,
         show=progress or _show_nothing,
@@ -92,28 +82,11 @@ def grade(
     if isinstance(text, Failure):
         return job.fail(text)
     try:
-        return _grade(job)
+        return _FLOWS[choice.kind](job, peak)
     except (UsageError, SpecError):
         raise
     except GraderError as error:
         return job.fail(Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice))
-
-
-def parse_device(name: str) -> str:
-    """The id in gpus.json of the GPU that a device name stands for; UsageError for a name that is none."""
-    kind, _, gpu = name.partition(":")
-    if kind == "auto" and not gpu:
-        return DEFAULT_GPU
-    if kind == "gpu":
-        raise UsageError("the gpu device is not in this version", "Use --device emulated, which needs no GPU.")
-    if kind != "emulated":
-        raise UsageError(f"there is no device {name!r}", "Devices are auto, emulated and emulated:GPU, for instance emulated:h100.")
-    known = read_gpus()
-    if gpu and gpu not in known:
-        close = difflib.get_close_matches(gpu.lower(), known, n=1)
-        guess = f"; did you mean {close[0]!r}?" if close else ""
-        raise UsageError(f"the emulated device cannot stand for {gpu!r}{guess}", f"It can stand for: {', '.join(known)}.")
-    return gpu or DEFAULT_GPU
 
 
 def check_seed(seed: int) -> int:
@@ -123,139 +96,153 @@ def check_seed(seed: int) -> int:
     return seed
 
 
-@dataclass(frozen=True)
-class _Job:
-    """One grading: what it is about, and what every step of it needs."""
-
-    exercise: Exercise
-    submission: Submission
-    gpu: str
-    device: DeviceInfo
-    seed: int
-    cache: Path
-    show: ShowProgress
-    environment: Mapping[str, str]
-
-    def fail(self, failure: Failure, cases: Sequence[CaseResult] = ()) -> Score:
-        return failed_score(
-            self.exercise,
-            self.submission,
-            failure,
-            device=self.device,
-            environment=self.environment,
-            seed=self.seed,
-            cases=cases,
-        )
+# --- the emulated device ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Built:
-    """A submission that compiled: its plan, the macros that the plan uses, and its kernels."""
-
-    plan: Plan
-    macros: Mapping[str, int]
-    binary: Binary
-
-
-@dataclass(frozen=True)
-class _Run:
-    """A case that ran to its end."""
-
-    result: CaseResult
-    execution: Execution
-
-
-def _grade(job: _Job) -> Score:
-    with RemoteDevice(f"emulated:{job.gpu}") as device:  # it starts while the compiler runs
+def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
+    with RemoteDevice(str(job.choice)) as device:  # it starts while the compiler runs
         job.show(Progress("compiling"))
-        nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=True), find_nvdisasm(os.environ, run_tool)
-        versions = {"nvcc": nvcc.version, "nvdisasm": nvdisasm.version}
-        job = replace(job, environment={**job.environment, **versions})
-        built = _build(job, nvcc, nvdisasm)
+        tools = find_toolchain(prefer_wheel=True, cache=job.cache)
+        job = job.noting(tools.versions)
+        built = build(job.submission, job.exercise, tools, arch=job.info.arch)
         if isinstance(built, Failure):
             return job.fail(built)
         device.load(built.binary)
-        return _run_all(job, built, device)
+        oracle = load_oracle(job.exercise)
+        results = _run_cases(job, built, device, oracle)
+        if isinstance(results, Score):
+            return results
+        return _count_and_judge(job, built, device, oracle, results)
 
 
-def _build(job: _Job, nvcc: Nvcc, nvdisasm: Nvdisasm) -> _Built | Failure:
-    """Read the plan, refuse forbidden includes, and compile."""
-    plan = read_plan(job.submission)
-    if isinstance(plan, Failure):
-        return plan
-    plan = plan or job.exercise.default_plan
-    known = {*job.exercise.size_names, *(buffer.name for buffer in job.exercise.buffers)}
-    limits = ToolLimits(wall_seconds=job.exercise.limits.compile_seconds)
-    arch = job.device.arch
-    seen = preprocess(job.submission, macro_names(plan, known), nvcc=nvcc, arch=arch, run=run_tool, limits=limits)
-    if isinstance(seen, Failure):
-        return seen
-    refused = check_includes(seen.files, nvcc.include_roots)
-    if refused is not None:
-        return refused
-    macros = read_macros(plan, seen.macros, job.submission.text)
-    if isinstance(macros, Failure):
-        return macros
-    binary = compile_submission(job.submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run_tool, limits=limits, cache=job.cache)
-    return binary if isinstance(binary, Failure) else _Built(plan, macros, binary)
-
-
-def _run_all(job: _Job, built: _Built, device: Device) -> Score:
-    """Run the correctness cases, then the benchmark unless a case is wrong, and judge. The first failure ends it."""
-    oracle = load_oracle(job.exercise)
-    results: list[CaseResult] = []
-    cases = draw_cases(job.exercise, job.seed)
-    for index, case in enumerate(cases):
-        job.show(Progress("checking cases", index, len(cases)))
-        run = _run_case(job, built, device, oracle, case)
-        if isinstance(run, Failure):
-            return job.fail(run, results)
-        results.append(run.result)
+def _count_and_judge(job: Job, built: Built, device: Device, oracle: Oracle, results: list[CaseResult]) -> Score:
     execution = None
-    sizes = job.exercise.benchmark.get(job.device.kind)
+    sizes = job.exercise.benchmark.get(EMULATED)
     if sizes is not None and all(result.passed for result in results):
         job.show(Progress("counting"))
-        run = _run_case(job, built, device, oracle, Case(BENCHMARK, sizes, hidden=False), show=_rename(job.show, "counting"))
+        case = Case(BENCHMARK, sizes, hidden=False)
+        run = run_case(job, built, device, oracle, case, show=_rename(job.show, "counting"))
         if isinstance(run, Failure):
             return job.fail(run, results)
         results.append(run.result)
         execution = run.execution
+    return _judge(job, results, Benchmark(results[-1], counts=Counts(execution)))
+
+
+# --- a GPU -----------------------------------------------------------------------------------------------------
+
+
+def _grade_on_gpu(job: Job, peak: GivenPeak | None) -> Score:
+    with RemoteDevice(_name_gpu(job, peak)) as device:
+        job.show(Progress("compiling"))
+        tools = find_toolchain(prefer_wheel=False, cache=job.cache)
+        job = replace(job, device=device.info).noting({**tools.versions, **read_versions()})
+        programs = _build_all(job, tools)
+        if isinstance(programs, Failure):
+            return job.fail(programs)
+        with hold_gpu(device.uuid, show=job.show):
+            return _run_on_gpu(job, programs, device, tools)
+
+
+def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: Toolchain) -> Score:
+    device.load(built[SUBMISSION].binary)
+    oracle = load_oracle(job.exercise)
+    results = _run_cases(job, built[SUBMISSION], device, oracle)
+    if isinstance(results, Score):
+        return results
+    if not all(result.passed for result in results):
+        return _judge(job, results, Benchmark(results[-1]))
+    programs = _make_programs(job, built)
+    if isinstance(programs, Failure):
+        return job.fail(programs, results)
+    found = run_benchmark(job, built[SUBMISSION], programs, device, tools=tools, oracle=oracle)
+    if isinstance(found, Failure):
+        return job.fail(found, results)
+    job = job.noting(found.facts)
+    results.append(found.case)
+    if found.failure is not None:
+        return job.fail(found.failure, results, found.timings)
+    return _judge(job, results, found)
+
+
+def _build_all(job: Job, tools: Toolchain) -> dict[str, Built] | Failure:
+    """The submission, the baseline and, where there is one, the reference, compiled side by side."""
+    exercise = job.exercise
+    with ThreadPoolExecutor() as pool:
+        submission = pool.submit(build, job.submission, exercise, tools, arch=job.info.arch)
+        naive = pool.submit(_build_own, job, tools, exercise.baseline_source, exercise.baseline_plan)
+        reference = exercise.reference_source and pool.submit(_build_own, job, tools, exercise.reference_source, None)
+    built = submission.result()
+    if isinstance(built, Failure):
+        return built
+    programs = {SUBMISSION: built, NAIVE: naive.result()}
+    return programs | {REFERENCE: reference.result()} if reference else programs
+
+
+def _build_own(job: Job, tools: Toolchain, path: Path, plan: Plan | None) -> Built:
+    """A program of the exercise's own; SpecError where it does not compile."""
+    source = read_submission(path)
+    built = source if isinstance(source, Failure) else build(source, job.exercise, tools, arch=job.info.arch, plan=plan)
+    if isinstance(built, Failure):
+        raise SpecError([SpecProblem(str(path), "", f"{built.message}\n{built.detail}".rstrip())])
+    return built
+
+
+def _make_programs(job: Job, built: dict[str, Built]) -> list[Program] | Failure:
+    """What is timed, the submission first. A reference that this GPU cannot launch is left out; a baseline may not be."""
+    programs = []
+    for label, each in built.items():
+        sizes, limits = job.exercise.benchmark[GPU], job.info.limits
+        program = make_program(label, each, job.exercise, sizes=sizes, limits=limits)
+        if isinstance(program, Program):
+            programs.append(program)
+        elif label == SUBMISSION:
+            return program
+        elif label == NAIVE:
+            raise SpecError([SpecProblem(str(job.exercise.baseline_source), "", program.message)])
+    return programs
+
+
+def _name_gpu(job: Job, peak: GivenPeak | None) -> str:
+    """The GPU as its worker takes it, with the peaks that were set."""
+    figures = [] if peak is None else [figure for figure in (peak.bandwidth_gbps, peak.fp32_tflops) if figure is not None]
+    return ":".join([str(job.choice), ",".join(map(str, figures))]) if figures else str(job.choice)
+
+
+# --- both ------------------------------------------------------------------------------------------------------
+
+
+def _run_cases(job: Job, built: Built, device: Device, oracle: Oracle) -> list[CaseResult] | Score:
+    """Run the correctness cases; the first failure ends it."""
+    results: list[CaseResult] = []
+    cases = draw_cases(job.exercise, job.seed)
+    for index, case in enumerate(cases):
+        job.show(Progress("checking cases", index, len(cases)))
+        run = run_case(job, built, device, oracle, case)
+        if isinstance(run, Failure):
+            return job.fail(run, results)
+        results.append(run.result)
+    return results
+
+
+def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark) -> Score:
     job.show(Progress("judging"))
     return make_score(
         job.exercise,
         job.submission,
-        device=job.device,
+        device=job.info,
         cases=results,
-        execution=execution,
-        environment=job.environment,
+        execution=found.counts.execution,
+        environment={**job.environment, **found.counts.facts},
         seed=job.seed,
+        timings=found.timings,
+        dram_bytes=found.counts.dram_bytes,
+        lines_from=found.counts.lines_from,
+        missing_reason=found.counts.reason,
     )
 
 
-def _run_case(job: _Job, built: _Built, device: Device, oracle: Oracle, case: Case, *, show: ShowProgress | None = None) -> _Run | Failure:
-    """Run one case on the device, with poisoned outputs and scratch, and compare it with the oracle."""
-    buffers = device_buffers(job.exercise, case.sizes)
-    resolved = resolve_plan(
-        built.plan,
-        sizes=case.sizes,
-        macros=built.macros,
-        buffers=buffers,
-        kernels=built.binary.kernels,
-        limits=job.device.limits,
-        source=job.submission.text,
-    )
-    if isinstance(resolved, Failure):
-        return resolved
-    inputs = make_inputs(job.exercise, case, job.seed)
-    everything = (*buffers, *resolved.scratch)
-    arrays = inputs | {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in everything if buffer.role is not Role.INPUT}
-    limits = RunLimits(job.exercise.limits.warp_instructions, job.exercise.limits.wall_seconds)
-    execution, got = device.execute(resolved.launches, everything, arrays, limits=limits, progress=show)
-    if execution.failure is not None:
-        return execution.failure
-    expected = oracle(inputs, case.sizes)
-    result = judge_case(case, buffers, expected, got, job.exercise.tolerance, modified_inputs=execution.modified_inputs)
-    return _Run(result, execution)
+_FLOWS = {EMULATED: _grade_emulated, GPU: _grade_on_gpu}
 
 
 def _unread_submission(path: Path) -> Submission:

@@ -168,7 +168,8 @@ class Kernel:
     """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
 
     `name` is the source name (`transpose<32, 8>`, `ns::k`), `symbol` the mangled one.
-    `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90).
+    `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants` holds the constant
+    banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables).
     """
 
     symbol: str
@@ -180,6 +181,7 @@ class Kernel:
     local_bytes: int
     max_threads_per_block: int | None
     instructions: tuple[SassInstruction, ...]
+    constants: dict[int, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -242,9 +244,13 @@ class RunLimits:
     wall_seconds: float
 
 
+SUBMISSION = "submission"
+"""The label of the program that is graded: the one that may fail, and whose outputs are checked."""
+
+
 @dataclass(frozen=True)
 class Program:
-    """Something that is timed: `label` is `submission`, `naive` or `reference`. `buffers` are the exercise's and its own scratch."""
+    """Something that is timed: `label` is SUBMISSION, `naive` or `reference`. `buffers` are the exercise's and its own scratch."""
 
     label: str
     binary: Binary
@@ -284,7 +290,10 @@ class ClockState:
 
 @dataclass(frozen=True)
 class Counters:
-    """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds every field."""
+    """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds every field.
+
+    Nsight Compute itself has the ideal sectors of loads and stores together only: both are in `global_load_sectors_ideal` then.
+    """
 
     instructions_executed: int = 0
     thread_instructions_executed: int = 0
@@ -376,7 +385,10 @@ class LaunchLimits:
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """The device that a score was made on. `stands_for` says in words what the figures stand for; `id` is its key in gpus.json."""
+    """The device that a score was made on. `stands_for` says in words what the figures stand for; `id` is its key in gpus.json.
+
+    `peak_source` says where the two peaks are from.
+    """
 
     kind: str
     id: str
@@ -387,6 +399,7 @@ class DeviceInfo:
     peak_fp32_tflops: float
     limits: LaunchLimits
     stands_for: str
+    peak_source: str = "published by NVIDIA"
 
 
 # --- judging --------------------------------------------------------------------------------------------

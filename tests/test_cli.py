@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 import grader
 from grader.cli import COMMANDS, find_exercise, main
+from grader.devices.choose import has_pycuda
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSPOSE = ROOT / "exercises" / "transpose"
@@ -29,7 +30,7 @@ def test_without_arguments_it_teaches(capsys: pytest.CaptureFixture[str]) -> Non
 def test_help_names_devices_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    for word in ("emulated:ID", "exit codes:", "grade doctor", "--json -"):
+    for word in ("emulated:ID", "gpu:N", "--peak", "exit codes:", "grade doctor", "--json -"):
         assert word in shown
 
 
@@ -54,8 +55,9 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
         ([str(TRANSPOSE), str(EMPTY), "--seed", "x"], "invalid int value"),
         ([str(TRANSPOSE), str(EMPTY), "--seed", "-1"], "the seed -1 is out of range"),
         ([str(TRANSPOSE), str(EMPTY), "--seed", str(2**53)], "out of range"),
-        ([str(TRANSPOSE), str(EMPTY), "--device", "gpu"], "the gpu device is not in this version"),
-        ([str(TRANSPOSE), str(EMPTY), "--device", "gpu:1"], "Use --device emulated"),
+        ([str(TRANSPOSE), str(EMPTY), "--device", "gpu:first"], "there is no GPU 'first'"),
+        ([str(TRANSPOSE), str(EMPTY), "--device", "emulated", "--peak", "fast"], "--peak 'fast' is no peak"),
+        ([str(TRANSPOSE), str(EMPTY), "--device", "emulated", "--peak", "3352"], "--peak is for a GPU"),
         ([str(TRANSPOSE), str(EMPTY), "--device", "tpu"], "there is no device 'tpu'"),
         ([str(TRANSPOSE), str(EMPTY), "--device", "emulated:h10"], "did you mean 'h100'"),
         ([str(TRANSPOSE), str(EMPTY), "--json", "/no/such/folder/score.json"], "its folder does not exist"),
@@ -66,6 +68,14 @@ def test_bad_usage_says_what_is_wrong(arguments: list[str], complaint: str, caps
     captured = capsys.readouterr()
     assert complaint in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.skipif(has_pycuda(), reason="PyCUDA is installed here")
+def test_a_gpu_without_pycuda_says_how_to_get_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(TRANSPOSE), str(EMPTY), "--device", "gpu"]) == 2
+    shown = capsys.readouterr().err
+    assert "needs PyCUDA" in shown
+    assert "pip install -e '.[gpu]'" in shown
 
 
 def test_json_on_stdout_is_all_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,8 @@ def test_this_machine_can_grade(tmp_path: Path) -> None:
 
 
 def test_a_machine_without_programs_is_told_what_to_install(tmp_path: Path) -> None:
-    machine = Machine({"PATH": str(tmp_path), "GRADER_NVCC": str(tmp_path / "nvcc")}, run_tool, tmp_path)
+    environ = {"PATH": str(tmp_path), "GRADER_NVCC": str(tmp_path / "nvcc"), "GRADER_NCU": str(tmp_path / "ncu")}
+    machine = Machine(environ, run_tool, tmp_path)
     parts = parts_of(machine)
     assert not can_grade(tuple(parts.values()))
     assert parts["nvcc"].condition is Condition.MISSING
@@ -42,31 +43,48 @@ def test_every_lack_has_its_cost_and_its_mend(tmp_path: Path) -> None:
             assert part.mend, part
 
 
+SYS_ADMIN, PERFMON, ORDINARY = "000001ffffffffff", "0000004000000000", "00000000a80425fb"
+ONLY_ADMIN, EVERYONE = "RmProfilingAdminOnly: 1\n", "RmProfilingAdminOnly: 0\n"
+
+
 @pytest.mark.parametrize(
-    ("parameters", "user", "condition"),
+    ("parameters", "capabilities", "driver", "condition"),
     [
-        ("RmProfilingAdminOnly: 1\n", 1000, Condition.ABSENT),
-        ("RmProfilingAdminOnly: 1\n", 0, Condition.FOUND),
-        ("RmProfilingAdminOnly: 0\n", 1000, Condition.FOUND),
-        (None, 1000, Condition.ABSENT),
+        (ONLY_ADMIN, ORDINARY, 580, Condition.ABSENT),
+        (ONLY_ADMIN, SYS_ADMIN, 470, Condition.FOUND),
+        (ONLY_ADMIN, PERFMON, 580, Condition.FOUND),
+        (ONLY_ADMIN, PERFMON, 550, Condition.ABSENT),
+        (EVERYONE, ORDINARY, 470, Condition.FOUND),
+        (None, SYS_ADMIN, 580, Condition.ABSENT),
     ],
 )
-def test_the_permission_for_counters(
-    parameters: str | None, user: int, condition: Condition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_permission_for_counters(parameters: str | None, capabilities: str, driver: int, condition: Condition, tmp_path: Path) -> None:
+    (tmp_path / "driver" / "nvidia").mkdir(parents=True)
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self" / "status").write_text(f"Name:\tgrade\nCapEff:\t{capabilities}\nCapBnd:\t{SYS_ADMIN}\n")
+    version = f"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {driver}.159.04  Release Build\nGCC version: gcc 12.3.0\n"
+    (tmp_path / "driver" / "nvidia" / "version").write_text(version)
     if parameters is not None:
-        (tmp_path / "driver" / "nvidia").mkdir(parents=True)
         (tmp_path / "driver" / "nvidia" / "params").write_text(f"EnableMSI: 1\n{parameters}")
-    monkeypatch.setattr(os, "geteuid", lambda: user)
-    assert parts_of(Machine({"PATH": ""}, run_tool, tmp_path, tmp_path))["GPU counters"].condition is condition
+    part = parts_of(Machine({"PATH": ""}, run_tool, tmp_path, tmp_path))["GPU counters"]
+    assert part.condition is condition
+    assert bool(part.mend) is (condition is not Condition.FOUND)
 
 
-def test_the_gpu_is_named_by_nvidia_smi(tmp_path: Path) -> None:
+def test_a_program_that_python_runs_tells_its_last_line(tmp_path: Path) -> None:
+    machine = Machine(os.environ, run_tool, tmp_path)
+    assert machine.ask_python("print('first'); print('last')") == (True, "last")
+    assert machine.ask_python("raise RuntimeError('libcuda.so.1: no such file')") == (False, "RuntimeError: libcuda.so.1: no such file")
+    assert machine.ask_python("import os; os.abort()") == (False, "exit code -6")
+
+
+@pytest.mark.parametrize("names", [["NVIDIA H100 80GB HBM3, 580.1"], ["NVIDIA L4, 570.2", "NVIDIA L4, 570.2"]], ids=len)
+def test_the_gpus_are_named_by_nvidia_smi(names: list[str], tmp_path: Path) -> None:
     smi = tmp_path / "nvidia-smi"
-    smi.write_text("#!/bin/sh\necho 'NVIDIA H100 80GB HBM3, 580.1'\n")
+    smi.write_text("#!/bin/sh\n" + "".join(f"echo '{name}'\n" for name in names))
     smi.chmod(0o755)
     gpu = parts_of(Machine({"PATH": str(tmp_path)}, run_tool, tmp_path, tmp_path))["GPU"]
-    assert (gpu.condition, gpu.what) == (Condition.FOUND, "NVIDIA H100 80GB HBM3, 580.1")
+    assert (gpu.condition, gpu.what) == (Condition.FOUND, "; ".join(names))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -56,8 +56,14 @@ class Device(Protocol):
         ...
 
 
+@runtime_checkable
 class TimingDevice(Device, Protocol):
     """A device with a clock. What is timed and in which order is the caller's choice; the device only carries it out."""
+
+    @property
+    def uuid(self) -> str | None:
+        """What the lock of this device is named by; None for a device that needs none."""
+        ...
 
     def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
         """Hold all programs and input sets on the device, and run the program labelled `submission` once on each set.
@@ -68,7 +74,10 @@ class TimingDevice(Device, Protocol):
         ...
 
     def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
-        """Carry out the steps in order: each with poisoned outputs, a flushed L2 and persisting lines reset, between two CUDA events."""
+        """Carry out the steps in order: each with poisoned outputs, a flushed L2 and persisting lines reset, between two CUDA events.
+
+        A step of the submission that does not end well is not right, takes NaN milliseconds, and ends the steps.
+        """
         ...
 
     def copy_bandwidth(self) -> float:

@@ -139,6 +139,7 @@ def kernel_code(kernel: Kernel) -> KernelCode:
         parameter_bytes=parameter_bytes(kernel),
         static_shared_bytes=kernel.static_shared_bytes,
         local_bytes=kernel.local_bytes,
+        constants=kernel.constants,
     )
 
 

@@ -62,7 +62,7 @@ def _trap(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Fa
 
 
 def _not_emulated(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    return _unsupported(f"{fault.opcode}, a shuffle or vote among lanes that had diverged", kernel, fault.line)
+    return _unsupported(f"the way that {fault.opcode} takes here", kernel, fault.line)
 
 
 _DESCRIPTIONS = {
@@ -84,7 +84,7 @@ def _finding(fault: Fault, kernel: Kernel, memory: GlobalMemory, kind: FindingKi
         line=fault.line,
         block=Dim3(*fault.block),
         thread=Dim3(*fault.thread),
-        buffer=located[0].name if located else (f"{fault.space} memory" if fault.space in ("shared", "local") else None),
+        buffer=located[0].name if located else (f"{fault.space} memory" if fault.space in ("shared", "local", "constant") else None),
         offset_bytes=located[1] if located else None,
         other_line=fault.other_line,
     )
@@ -101,6 +101,8 @@ def _access(fault: Fault) -> str:
 
 
 def _target(fault: Fault, memory: GlobalMemory) -> str:
+    if fault.space == "constant":
+        return f"byte {fault.address:,} of a constant array"
     if fault.space == "local":
         return f"byte {fault.address:,} of the thread's local array or stack"
     if fault.space == "shared":

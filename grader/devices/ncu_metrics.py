@@ -1,15 +1,16 @@
 """What `ncu` is asked for, and how its answer is read: metric names, the CSV of `--page raw`, and its error lines.
 
-The names hold from compute capability 7.5 to 9.0. The counts are exact: software-patched (`smsp__sass_*`), derived from
-addresses (`memory_*`), or hardware counters that were equal on every run. The hardware's own conflict counter is not
-among them: it also counts lost arbitration (DESIGN 3.3), and is for information only, like the DRAM traffic.
+`ncu --query-metrics` of version 2025.3 lists the names for every chip from compute capability 7.5 to 10.0, but for
+`memory_*`: metrics of the source page, which that list leaves out. The counts are exact: software-patched (`smsp__sass_*`),
+derived from addresses (`memory_*`), or hardware counters that were equal on every run. The hardware's own conflict counter
+is not among them: it also counts lost arbitration (DESIGN 3.3), and is for information only, like the DRAM traffic.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.records import Counters, Launch
@@ -37,47 +38,41 @@ class NotCounted:
 
 @dataclass(frozen=True)
 class Figure:
-    """A field of `Counters` as a sum of metrics; `copies` count asynchronous copies to shared memory (LDGSTS, from sm_80 on)."""
+    """A field of `Counters` as a sum of metrics; `copies` counts asynchronous copies to shared memory (LDGSTS, from sm_80 on)."""
 
     name: str
-    metrics: tuple[str, ...]
-    copies: tuple[str, ...] = ()
+    metric: str
+    copies: str | None = None
 
 
 SHARED_WAVEFRONTS = "memory_l1_wavefronts_shared"
 SHARED_LOAD_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 FIGURES = (
-    Figure("instructions_executed", ("smsp__inst_executed.sum",)),
-    Figure("thread_instructions_executed", ("smsp__thread_inst_executed.sum",)),
-    Figure("shared_load_instructions", ("smsp__inst_executed_op_shared_ld.sum",)),
-    Figure("shared_store_instructions", ("smsp__inst_executed_op_shared_st.sum",)),
-    Figure("shared_wavefronts_ideal", ("memory_l1_wavefronts_shared_ideal",)),
-    Figure(
-        "global_load_requests",
-        ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",),
-        copies=("smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum",),
-    ),
+    Figure("instructions_executed", "smsp__inst_executed.sum"),
+    # The hardware's own count, smsp__thread_inst_executed, is a few higher for some kernels whose warps diverge.
+    Figure("thread_instructions_executed", "smsp__sass_thread_inst_executed.sum"),
+    Figure("shared_load_instructions", "smsp__inst_executed_op_shared_ld.sum"),
+    Figure("shared_store_instructions", "smsp__inst_executed_op_shared_st.sum"),
+    Figure("shared_wavefronts_ideal", "memory_l1_wavefronts_shared_ideal"),
+    # The hardware's counters of loads have asynchronous copies in; the patched ones count them apart.
+    Figure("global_load_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"),
     Figure(
         "global_load_sectors",
-        ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",),
-        copies=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",),
+        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        copies="smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
     ),
-    Figure(
-        "global_load_bytes",
-        ("smsp__sass_data_bytes_mem_global_op_ld.sum",),
-        copies=("smsp__sass_data_bytes_mem_global_op_ldgsts.sum",),
-    ),
+    Figure("global_load_bytes", "smsp__sass_data_bytes_mem_global_op_ld.sum", copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum"),
     # ncu has this one for loads and stores together only.
-    Figure("global_load_sectors_ideal", ("memory_l2_theoretical_sectors_global_ideal",)),
-    Figure("global_store_requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",)),
-    Figure("global_store_sectors", ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",)),
-    Figure("global_store_bytes", ("smsp__sass_data_bytes_mem_global_op_st.sum",)),
+    Figure("global_load_sectors_ideal", "memory_l2_theoretical_sectors_global_ideal"),
+    Figure("global_store_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"),
+    Figure("global_store_sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum"),
+    Figure("global_store_bytes", "smsp__sass_data_bytes_mem_global_op_st.sum"),
 )
 
 HARDWARE_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 DRAM_TRAFFIC = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 OPTIONAL = (HARDWARE_CONFLICTS, *DRAM_TRAFFIC)
-"""For information: ncu is asked again without these where it does not know one of them."""
+"""For information only."""
 
 FIRST_WITH_COPIES = 80
 BASE_UNITS = frozenset({"", "inst", "sector", "sectors", "byte", "request", "wavefront", "wavefronts"})
@@ -91,13 +86,15 @@ def required_metrics(arch: str) -> tuple[str, ...]:
 
 
 def parse_counts(text: str, launches: Sequence[Launch], arch: str) -> tuple[CountedLaunch, ...] | NotCounted:
-    """The counters of each launch, in order, from ncu's log file; NotCounted when it lacks a launch or a metric."""
+    """The counters of each launch, in order, from ncu's log file; NotCounted when it tells an error, or lacks a launch or a metric."""
+    if "\n==ERROR==" in f"\n{text}":
+        return explain_log(text)
     rows = list(csv.reader(line for line in text.splitlines() if line and not line.startswith("==")))
     if len(rows) < 2 or rows[0][:1] != ["ID"]:
         return explain_log(text)
     table = [_Row(dict(zip(rows[0], row, strict=False)), dict(zip(rows[0], rows[1], strict=False))) for row in rows[2:]]
     if [row.shape for row in table] != [(str(launch.grid), str(launch.block)) for launch in launches]:
-        return NotCounted(f"ncu counted other launches than the plan's: {len(table)} for {len(launches)}")
+        return NotCounted(f"ncu counted {len(table)} launches of other shapes than the plan's {len(launches)}")
     try:
         return tuple(_count(row, arch) for row in table)
     except _UnreadableError as problem:
@@ -111,7 +108,6 @@ PERMIT = (
     "As administrator, permit it to all users: `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/,"
     " then load the driver again; in a container, `--cap-add=SYS_ADMIN` or the host's permission."
 )
-UNKNOWN_METRIC = re.compile(r"Failed to find metric (?:regex:\^)?([\w\\]+)")
 _REASONS = (
     ("ERR_NVGPUCTRPERM", "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)", PERMIT),
     (
@@ -125,16 +121,27 @@ _REASONS = (
         "Run on the machine itself, or in a container without a sandbox such as gVisor.",
     ),
     ("not supported on", "this ncu does not know this GPU", NEWER_NCU),
+    (
+        "LaunchFailed",
+        "a launch failed while ncu replayed it",
+        "A kernel that does not repeat cannot be counted: see what `--device emulated` says.",
+    ),
     ("No kernels were profiled", "ncu saw no launch", ""),
 )
 """What a line of ncu's log holds, why it counted nothing, and what to do."""
 
 
+def find_unknown_metric(text: str) -> str | None:
+    """The start of the name of a metric that this ncu does not know: it collects nothing then. Newer ones leave out the column."""
+    found = re.search(r"Failed to find metric (?:regex:\^)?(\w+)", text)
+    return found[1] if found else None
+
+
 def explain_log(text: str) -> NotCounted:
     """Why a log holds no counters, from its error lines."""
-    unknown = UNKNOWN_METRIC.search(text)
+    unknown = find_unknown_metric(text)
     if unknown is not None:
-        return NotCounted(f"ncu has no metric {unknown[1]} on this GPU", NEWER_NCU)
+        return NotCounted(f"this ncu has no metric {unknown} for this GPU", NEWER_NCU)
     for mark, reason, advice in _REASONS:
         if mark in text:
             return NotCounted(reason, advice)
@@ -190,7 +197,6 @@ def _count(row: _Row, arch: str) -> CountedLaunch:
     return CountedLaunch(counters, row.read_all(DRAM_TRAFFIC), row.read_all([HARDWARE_CONFLICTS]))
 
 
-def _metrics_of(figure: Figure, arch: str) -> Iterator[str]:
-    yield from figure.metrics
-    if int(re.sub(r"\D", "", arch)) >= FIRST_WITH_COPIES:
-        yield from figure.copies
+def _metrics_of(figure: Figure, arch: str) -> list[str]:
+    has_copies = figure.copies is not None and int(re.sub(r"\D", "", arch)) >= FIRST_WITH_COPIES
+    return [figure.metric, *([figure.copies] if has_copies and figure.copies else [])]

@@ -102,8 +102,8 @@ def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
     """The peak of a device and where each figure is from. Raises GraderError when there is no way to know it."""
     given = given or GivenPeak()
     published = PUBLISHED.get(attributes.name)
-    bandwidth = _choose(given.bandwidth_gbps, _bandwidth(attributes), published and (published.bandwidth_gbps, published.source))
-    fp32 = _choose(given.fp32_tflops, _fp32(attributes), published and (published.fp32_tflops, published.source))
+    bandwidth = _choose(given.bandwidth_gbps, _bandwidth(attributes), (published.bandwidth_gbps, published.source) if published else None)
+    fp32 = _choose(given.fp32_tflops, _fp32(attributes), (published.fp32_tflops, published.source) if published else None)
     if bandwidth is None or fp32 is None:
         which = "memory bandwidth" if bandwidth is None else "fp32 rate"
         raise GraderError(f"the peak {which} of {attributes.name} is not known: its driver does not tell the clocks", SET_IT)

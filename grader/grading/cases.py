@@ -9,8 +9,7 @@ from grader.devices.base import Arrays, Device
 from grader.grading.job import Job
 from grader.grading.programs import Built, make_program
 from grader.judging.compare import judge_case, poison
-from grader.judging.timing import SUBMISSION
-from grader.records import CaseResult, DeviceBuffer, Execution, Failure, LaunchLimits, Role, ShowProgress
+from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, LaunchLimits, Role, ShowProgress
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case
 

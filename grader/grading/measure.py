@@ -6,15 +6,15 @@ inputs, how many rounds there are and what to make of them is decided here; the 
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 
 from grader.devices.base import TimingDevice
-from grader.judging.timing import LOOKS, NAIVE, RATIO_METRICS, SUBMISSION, find_disturbance, make_timing, merge_clocks
-from grader.records import ClockState, Failure, Progress, ShowProgress, Status, TimedLaunch, TimedStep, Timing
+from grader.judging.timing import LOOKS, NAIVE, RATIO_METRICS, find_disturbance, make_timing, merge_clocks
+from grader.records import SUBMISSION, ClockState, Failure, Progress, ShowProgress, Status, TimedLaunch, TimedStep, Timing
 
 WARM_UP_SECONDS = 0.25
 """Clocks of an idle GPU take up to 0.2 s of work to rise to where they stay."""
@@ -24,26 +24,29 @@ MIN_ROUNDS = 3
 """Of programs so slow that not even the first look fits into MAX_SECONDS."""
 ATTEMPTS = 3
 """A disturbed measurement is repeated twice before it is given up."""
-SHORT_MS = 0.1
-"""Below this a single launch is too short for the clock: a sample is then the mean of a batch, each launch of it with a cold cache."""
-MAX_BATCH = 8
+CALL_SECONDS = 5.0
+"""About as long as one request to the device may take: its wall limit is for a whole request."""
 
 FindOpen = Callable[[Sequence[Timing]], Collection[str]]
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The timings of all programs and the GPU's state meanwhile; or a launch of the submission whose outputs were wrong."""
+    """The timings of all programs and the GPU's state meanwhile.
+
+    `wrong` is a launch of the submission whose outputs were wrong; `failure` that of a measurement that stayed disturbed.
+    """
 
     timings: tuple[Timing, ...]
     clocks: ClockState
     attempts: int = 1
     wrong: TimedLaunch | None = None
+    failure: Failure | None = None
 
 
 @dataclass
 class Stopwatch:
-    """Carries out rounds of programs, `batch` launches of each in a row, and keeps what they gave.
+    """Carries out rounds of programs and keeps what they gave.
 
     Launches go through the input sets in turn, so that no two consecutive ones work on the same inputs.
     """
@@ -52,7 +55,6 @@ class Stopwatch:
     input_sets: int
     rng: Random
     show: ShowProgress | None = None
-    batch: int = 1
     samples_ms: dict[str, list[float]] = field(default_factory=dict)
     clocks: list[ClockState] = field(default_factory=list)
     wrong: TimedLaunch | None = None
@@ -66,25 +68,25 @@ class Stopwatch:
     def rounds(self) -> int:
         return max(map(len, self.samples_ms.values()), default=0)
 
-    def run(self, programs: Sequence[str], rounds: int) -> None:
-        """Carry out that many rounds more, of these programs."""
-        if rounds <= 0:
-            return
+    def run(self, programs: Sequence[str], rounds: int, *, at_once: int) -> None:
+        """Carry out that many rounds more, of these programs, `at_once` of them in a request; none after a wrong launch."""
+        for start in range(0, rounds, at_once):
+            if self.wrong is None:
+                self._run(programs, min(at_once, rounds - start))
+
+    def _run(self, programs: Sequence[str], rounds: int) -> None:
         steps = [step for _ in range(rounds) for step in self._plan_round(programs)]
         launches, clocks = self.device.time(steps, progress=self.show)
         self.clocks.append(clocks)
-        self.wrong = self.wrong or next((launch for launch in launches if launch.step.program == SUBMISSION and not launch.right), None)
-        for start in range(0, len(launches), self.batch):
-            batch = launches[start : start + self.batch]
-            times = self.samples_ms.setdefault(batch[0].step.program, [])
-            times.append(sum(launch.milliseconds for launch in batch) / len(batch))
+        self.wrong = next((launch for launch in launches if launch.step.program == SUBMISSION and not launch.right), None)
+        for launch in launches:
+            self.samples_ms.setdefault(launch.step.program, []).append(launch.milliseconds)
 
     def _plan_round(self, programs: Sequence[str]) -> list[TimedStep]:
+        first = self.launched
+        self.launched += len(programs)
         order = self.rng.sample(programs, len(programs))
-        steps = [program for program in order for _ in range(self.batch)]
-        self.launched += len(steps)
-        first = self.launched - len(steps)
-        return [TimedStep(program, (first + index) % self.input_sets) for index, program in enumerate(steps)]
+        return [TimedStep(program, (first + index) % self.input_sets) for index, program in enumerate(order)]
 
 
 def measure(
@@ -96,74 +98,74 @@ def measure(
     rng: Random,
     show: ShowProgress | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Measurement | Failure:
-    """Time the programs that the device holds (`prepare`), the submission among them.
+) -> Measurement:
+    """Time the programs that the device holds (`prepare`), the submission among them; a disturbed measurement is made again.
 
-    `find_open` names the metrics that the timings so far leave undecided; `clock` gives seconds. A disturbed measurement
-    is made again; the Failure is that of one that never was undisturbed.
+    `find_open` names the metrics that the timings so far leave undecided; `clock` gives seconds.
     """
-    disturbance: str | None = None
+    start = partial(Stopwatch, device, input_sets, rng)
     for attempt in range(1, ATTEMPTS + 1):
-        found = _measure_once(device, programs, input_sets, find_open, rng, show, clock)
-        if found.wrong is not None:
-            return found
-        disturbance = find_disturbance(found.timings, found.clocks)
+        found = replace(_measure_once(start, programs, find_open, clock, show), attempts=attempt)
+        disturbance = None if found.wrong else find_disturbance(found.timings, found.clocks)
         if disturbance is None:
-            return Measurement(found.timings, found.clocks, attempt)
-    return Failure(
+            return found
+    failure = Failure(
         Status.INCONCLUSIVE,
-        f"The times say nothing: in each of {ATTEMPTS} measurements {disturbance}.",
+        f"The times say nothing: {ATTEMPTS} measurements were disturbed; in the last one {disturbance}.",
         advice="This is not the submission's doing: let nothing else run on the GPU, see that it is cooled, and grade again.",
     )
+    return replace(found, failure=failure)
 
 
 def _measure_once(
-    device: TimingDevice,
+    start: Callable[..., Stopwatch],
     programs: Sequence[str],
-    input_sets: int,
     find_open: FindOpen,
-    rng: Random,
-    show: ShowProgress | None,
     clock: Callable[[], float],
+    show: ShowProgress | None,
 ) -> Measurement:
     if show is not None:
         show(Progress("warming up the GPU"))
-    warm = Stopwatch(device, input_sets, rng)
+    warm = start()
     round_seconds = _warm_up(warm, programs, clock)
-    if warm.wrong is not None:
-        return Measurement((), ClockState(), wrong=warm.wrong)
-    watch = Stopwatch(device, input_sets, rng, show, batch=_choose_batch(warm))
+    if show is not None:
+        show(Progress("timing"))
+    watch = start(_rename(show, "timing"), wrong=warm.wrong)
     began = clock()
     for look in LOOKS:
-        left = MAX_SECONDS - (clock() - began)
-        fitting = int(left / (round_seconds * watch.batch))
+        fitting = int((MAX_SECONDS - (clock() - began)) / round_seconds)
         if watch.rounds and fitting < look - watch.rounds:
             break
-        watch.run(programs, max(MIN_ROUNDS, min(look - watch.rounds, fitting)))
+        rounds = max(MIN_ROUNDS, min(look - watch.rounds, fitting))
+        watch.run(programs, rounds, at_once=max(1, int(CALL_SECONDS / round_seconds)))
+        if watch.wrong is not None:
+            return Measurement((), merge_clocks(watch.clocks), wrong=watch.wrong)
         still_open = find_open(watch.timings)
-        if watch.wrong is not None or not still_open:
+        if not still_open:
             break
         programs = _still_needed(still_open)
-        round_seconds = (clock() - began) / (watch.rounds * watch.batch)
-    return Measurement(watch.timings, merge_clocks(watch.clocks), wrong=watch.wrong)
+        round_seconds = (clock() - began) / watch.rounds
+    return Measurement(watch.timings, merge_clocks(watch.clocks))
 
 
 def _warm_up(watch: Stopwatch, programs: Sequence[str], clock: Callable[[], float]) -> float:
     """Run rounds until the clocks have risen; returns what a round takes in seconds, everything around the launches included."""
     began, rounds = clock(), 1
-    watch.run(programs, rounds)
+    watch.run(programs, rounds, at_once=rounds)
     while (passed := clock() - began) < WARM_UP_SECONDS and watch.wrong is None:
         rounds = min(2 * rounds, 64)
-        watch.run(programs, rounds)
+        watch.run(programs, rounds, at_once=rounds)
     return passed / watch.rounds
-
-
-def _choose_batch(warm: Stopwatch) -> int:
-    """How many launches make a sample."""
-    shortest_ms = min(timing.median_ms for timing in warm.timings)
-    return max(1, min(MAX_BATCH, math.ceil(SHORT_MS / shortest_ms)))
 
 
 def _still_needed(still_open: Collection[str]) -> tuple[str, ...]:
     """The programs that later rounds need: the reference decides nothing, the baseline only ratios."""
     return (SUBMISSION, NAIVE) if RATIO_METRICS & set(still_open) else (SUBMISSION,)
+
+
+def _rename(show: ShowProgress | None, stage: str) -> ShowProgress | None:
+    """Shows a device's own steps under the name of the stage that a student knows."""
+    if show is None:
+        return None
+    tell = show
+    return lambda step: tell(Progress(stage, step.done, step.total))

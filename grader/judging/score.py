@@ -42,6 +42,7 @@ def make_score(
     environment: Mapping[str, str],
     seed: int,
     timings: Sequence[Timing] = (),
+    dram_bytes: int | None = None,
     lines_from: Execution | None = None,
     missing_reason: str = "the benchmark did not run",
 ) -> Score:
@@ -53,7 +54,7 @@ def make_score(
     """
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
     sizes = exercise.benchmark.get(device.kind, _NO_SIZES)
-    metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, missing_reason=reason)
+    metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason)
     lines = _source_lines(lines_from or execution, submission)
     checks = hint_at_misses(judge_checks(exercise, cases, metrics, device), exercise, cases, lines, submission)
     judged = _judged(exercise, checks)

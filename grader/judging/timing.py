@@ -6,18 +6,17 @@ so a comparison of programs is the median of the ratios, never the ratio of the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from grader.records import ClockState, DeviceInfo, Failure, Status, Timing
+from grader.records import SUBMISSION, ClockState, DeviceInfo, Failure, Status, Timing
 from grader.spec.model import Exercise
 
-SUBMISSION, NAIVE, REFERENCE = "submission", "naive", "reference"
-"""What `Program.label` and `Timing.plan` say of the three programs that are timed."""
+NAIVE, REFERENCE = "naive", "reference"
+"""What `Program.label` and `Timing.plan` say of the programs that are timed beside the SUBMISSION."""
 
-LOOKS = (25, 75, 225)
+LOOKS = (50, 150, 450)
 """Rounds after which a measurement is looked at: it ends at the first look that leaves no check open, or at the last one."""
 CONFIDENCE = 0.99
 """Of all decisions that intervals make at one threshold together, over all looks."""
@@ -147,9 +146,11 @@ def merge_clocks(states: Sequence[ClockState]) -> ClockState:
 
 def _rank(count: int, error: float) -> int:
     """The largest k of at least 1 with 2 P(Binomial(count, 1/2) < k) <= error."""
-    rank, missed = 1, 2  # `missed` is 2 (C(n, 0) + ... + C(n, rank - 1)), in units of 2 ** -n
-    while (missed := missed + 2 * math.comb(count, rank)) / 2**count <= error:
+    rank, choices, missed = 1, count, 2 + 2 * count  # choices: C(n, rank); missed: 2 (C(n, 0) + ... + C(n, rank)), in units of 2 ** -n
+    while missed / 2**count <= error:
         rank += 1
+        choices = choices * (count - rank + 1) // rank
+        missed += 2 * choices
     return rank
 
 

@@ -23,6 +23,7 @@ LACKING: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(_TIME_METRICS, _NO_TIME),
         "dram_bytes": "the emulated device does not model the traffic between L2 and DRAM: run on a GPU for this figure",
     },
+    "gpu": {"dram_bytes": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not"},
 }
 """Per device kind, the metrics that it cannot give whatever the submission does, and why."""
 
@@ -44,16 +45,19 @@ def collect_metrics(
     device: DeviceInfo,
     *,
     timings: Sequence[Timing] = (),
+    dram_bytes: int | None = None,
     missing_reason: str = "the benchmark did not run",
 ) -> tuple[MetricValue, ...]:
     """Every metric of METRICS except `correctness`, in that order, at the benchmark sizes.
 
-    Counters are sums over the launches of the plan. `missing_reason` is given for what a run that did not happen, or
-    did not reach its end, would have told.
+    Counters are sums over the launches of the plan; `dram_bytes` is theirs too, and varies from run to run. `missing_reason` is
+    given for what a run that did not happen, or did not reach its end, would have told.
     """
     ran = execution is not None and execution.failure is None and bool(execution.launches)
     counted = _count(execution.launches) if execution is not None and ran else {}
     timed = _time(timings, benchmark_sizes, exercise, device) if timings else {}
+    if dram_bytes is not None:
+        counted["dram_bytes"] = _Figures(dram_bytes, Source.MEASURED)
     lacking = LACKING.get(device.kind, {})
     fallback = "it was not timed" if ran else missing_reason
 

@@ -74,6 +74,7 @@ def _plain_score(score: Score) -> dict[str, object]:
                 "unit": metric.unit,
                 "source": _plain(metric.source),
                 "reason": metric.reason,
+                "interval": _plain(metric.interval),
             }
             for metric in score.metrics
         },

@@ -21,6 +21,7 @@ from rich.text import Text
 from grader.metrics import format_value
 from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Mismatch, Progress, Score, ShowProgress, Status
 from grader.report.headlines import GLYPHS, WORDS, format_headlines
+from grader.report.measurement import format_measurement
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 _PIPE_WIDTH = 110
@@ -184,6 +185,8 @@ def _print_total(score: Score, page: _Page) -> None:
     page.write(f"Score: {total}", style="bold", hanging=2)
     if score.device is not None:
         page.write(f"Device: {score.device.name}, {score.device.kind}. {score.device.stands_for}", style="dim", hanging=2)
+    for line in format_measurement(score):
+        page.write(line, style="dim", hanging=2)
 
 
 # --- what went wrong -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A device in another process: `RemoteDevice` satisfies `devices.base.Device` by talking to a worker.
+"""A device in another process: `RemoteDevice` satisfies `devices.base.TimingDevice` by talking to a worker.
 
 It keeps the limits that a worker cannot keep for itself: wall time and memory. A worker that is killed or dies is
 replaced by a fresh one at the next request.
@@ -6,27 +6,21 @@ replaced by a fresh one at the next request.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import resource
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 import numpy as np
 
 from grader.devices.base import Arrays
 from grader.errors import WorkerError
 from grader.records import (
+    SUBMISSION,
     Binary,
+    ClockState,
     DeviceBuffer,
     DeviceInfo,
     Execution,
@@ -34,12 +28,33 @@ from grader.records import (
     Finding,
     FindingKind,
     Launch,
+    Program,
     Role,
     RunLimits,
     ShowProgress,
     Status,
+    TimedLaunch,
+    TimedStep,
 )
-from grader.sandbox.wire import Channel, Crashed, Executed, ExecuteRequest, Hello, Loaded, LoadRequest, Message, ProgressNote
+from grader.sandbox.child import Worker
+from grader.sandbox.wire import (
+    CopyBandwidth,
+    CopyBandwidthRequest,
+    Crashed,
+    Executed,
+    ExecuteRequest,
+    Hello,
+    Loaded,
+    LoadRequest,
+    Message,
+    Prepared,
+    PrepareRequest,
+    ProgressNote,
+    Timed,
+    TimeRequest,
+    pack_sets,
+    unpack_sets,
+)
 
 WORKER_COMMAND = (sys.executable, "-m", "grader.sandbox.worker")
 START_SECONDS = 60.0
@@ -47,14 +62,15 @@ LOAD_SECONDS = 60.0
 TRANSFER_BYTES_PER_SECOND = 100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
 BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
-OUTPUT_TAIL_BYTES = 8192
+COPY_BANDWIDTH_SECONDS = 60.0
 
 
 class RemoteDevice:
     """The grader's end of one worker process. Close it, or use it in a `with` statement.
 
-    `execute` gives `Status.TIMEOUT` when the wall limit and `grace_seconds` pass without an answer. Both `load` and
-    `execute` raise `WorkerError` when the worker dies, raises, or answers nonsense.
+    `execute` and `prepare` give `Status.TIMEOUT` when the wall limit and `grace_seconds` pass without an answer. All
+    requests raise `WorkerError` when the worker dies, raises, or answers nonsense. After any failure the next request
+    gets a fresh worker: a fault of a kernel takes all that its process had on the GPU along.
     """
 
     def __init__(self, device: str, *, command: Sequence[str] = WORKER_COMMAND, grace_seconds: float = 5.0) -> None:
@@ -62,8 +78,9 @@ class RemoteDevice:
         self._command = tuple(command)
         self._grace_seconds = grace_seconds
         self._binary: Binary | None = None
-        self._info: DeviceInfo | None = None
-        self._worker: _Worker | None = _Worker(self._command, device)
+        self._hello: Hello | None = None
+        self._limits = RunLimits(0, 0.0)
+        self._worker: Worker | None = Worker(self._command, device)
 
     def __enter__(self) -> Self:
         return self
@@ -80,10 +97,18 @@ class RemoteDevice:
     @property
     def info(self) -> DeviceInfo:
         """The device as the worker describes it; waits for the worker's start the first time."""
-        if self._info is None:
+        return self._greeting().info
+
+    @property
+    def uuid(self) -> str | None:
+        """What the lock of the worker's device is named by; None for a device that needs none."""
+        return self._greeting().uuid
+
+    def _greeting(self) -> Hello:
+        if self._hello is None:
             self._greeted_worker()
-        assert self._info is not None
-        return self._info
+        assert self._hello is not None
+        return self._hello
 
     def load(self, binary: Binary) -> None:
         """Keep the binary, here and in the worker."""
@@ -103,41 +128,104 @@ class RemoteDevice:
         """Run the launches in the worker; see `devices.base.Device.execute`."""
         worker = self._ready_worker()
         moved_bytes = sum(map(buffer_bytes, buffers))
-        worker.limit_memory(BASE_MEMORY_BYTES + BUFFER_COPIES * moved_bytes)
-        deadline = time.monotonic() + limits.wall_seconds + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
+        if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
+            worker.limit_memory(BASE_MEMORY_BYTES + BUFFER_COPIES * moved_bytes)
+        deadline = self._deadline(limits, moved_bytes)
         request = ExecuteRequest(tuple(launches), tuple(buffers), limits)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
         try:
             answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=progress)
         except TimeoutError:
-            self.close()
+            self._replace_stuck_worker()
             return Execution((), failure=wall_limit_failure(launches, limits)), {}
         if not isinstance(answer, Executed):
             raise self._nonsense(f"{type(answer).__name__} instead of Executed")
         if answer.execution.failure is None and not same_layout(got, outputs):
             raise self._nonsense("outputs of another name, type or shape than the exercise's")
+        if answer.execution.failure is not None:
+            self.close()
         return answer.execution, got if answer.execution.failure is None else {}
 
-    def _greeted_worker(self) -> _Worker:
+    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+        """Hold the programs and input sets in the worker; see `devices.base.TimingDevice.prepare`."""
+        worker = self._greeted_worker()
+        submission = next(program for program in programs if program.label == SUBMISSION)
+        outputs = [buffer for buffer in submission.buffers if buffer.role is Role.OUTPUT]
+        moved_bytes = len(input_sets) * sum(map(buffer_bytes, submission.buffers))
+        request = PrepareRequest(tuple(programs), len(input_sets), limits)
+        deadline = self._deadline(limits, moved_bytes)
+        try:
+            answer, got = self._ask(worker, request, pack_sets(input_sets), deadline=deadline, max_array_bytes=moved_bytes)
+        except TimeoutError:
+            self._replace_stuck_worker()
+            return Execution((), failure=wall_limit_failure(submission.launches, limits)), []
+        if not isinstance(answer, Prepared):
+            raise self._nonsense(f"{type(answer).__name__} instead of Prepared")
+        self._limits = limits
+        if answer.execution.failure is not None:
+            self.close()
+            return answer.execution, []
+        sets = unpack_sets(got, len(input_sets))
+        if not all(same_layout(each, outputs) for each in sets):
+            raise self._nonsense("outputs of another name, type or shape than the exercise's")
+        return answer.execution, sets
+
+    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+        """Carry out the steps in the worker; see `devices.base.TimingDevice.time`. The wall limit of `prepare` holds for them together."""
+        request = TimeRequest(tuple(steps), self._limits)
+        deadline = self._deadline(self._limits, 0)
+        try:
+            answer, _ = self._ask(self._greeted_worker(), request, {}, deadline=deadline, max_array_bytes=0, progress=progress)
+        except TimeoutError:
+            self._replace_stuck_worker()
+            blamed = next((step for step in steps if step.program == SUBMISSION), steps[0])
+            return (TimedLaunch(blamed, math.nan, right=False),), ClockState()
+        if not isinstance(answer, Timed):
+            raise self._nonsense(f"{type(answer).__name__} instead of Timed")
+        if any(math.isnan(launch.milliseconds) for launch in answer.launches):
+            self.close()
+        return answer.launches, answer.clocks
+
+    def copy_bandwidth(self) -> float:
+        """See `devices.base.TimingDevice.copy_bandwidth`."""
+        deadline = time.monotonic() + COPY_BANDWIDTH_SECONDS
+        try:
+            answer, _ = self._ask(self._greeted_worker(), CopyBandwidthRequest(), {}, deadline=deadline, max_array_bytes=0)
+        except TimeoutError as error:
+            raise self._failed("did not measure the copy bandwidth in time") from error
+        if not isinstance(answer, CopyBandwidth):
+            raise self._nonsense(f"{type(answer).__name__} instead of CopyBandwidth")
+        return answer.gbps
+
+    def _deadline(self, limits: RunLimits, moved_bytes: int) -> float:
+        return time.monotonic() + limits.wall_seconds + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
+
+    def _replace_stuck_worker(self) -> None:
+        """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which tries it out, must answer."""
+        self.close()
+        if self.uuid is not None:
+            self._greeted_worker()
+
+    def _greeted_worker(self) -> Worker:
         """The worker, started if there is none, with its greeting read."""
         if self._worker is None:
-            self._worker = _Worker(self._command, self._device)
+            self._worker = Worker(self._command, self._device)
         if not self._worker.greeted:
             hello = self._receive_at_start(self._worker)
             if not isinstance(hello, Hello):
                 raise self._nonsense(f"{type(hello).__name__} instead of Hello")
-            self._info = hello.info
+            self._hello = hello
             self._worker.greeted = True
         return self._worker
 
-    def _ready_worker(self) -> _Worker:
+    def _ready_worker(self) -> Worker:
         """The worker with the binary loaded; a fresh one loads it again."""
         worker = self._greeted_worker()
         if not worker.loaded and self._binary is not None:
             self._load(worker, self._binary)
         return worker
 
-    def _load(self, worker: _Worker, binary: Binary) -> None:
+    def _load(self, worker: Worker, binary: Binary) -> None:
         try:
             answer, _ = self._ask(worker, LoadRequest(binary), {}, deadline=time.monotonic() + LOAD_SECONDS, max_array_bytes=0)
         except TimeoutError as error:
@@ -148,7 +236,7 @@ class RemoteDevice:
 
     def _ask(
         self,
-        worker: _Worker,
+        worker: Worker,
         request: Message,
         arrays: Arrays,
         *,
@@ -174,7 +262,7 @@ class RemoteDevice:
             raise self._crashed(message)
         return message, got
 
-    def _receive_at_start(self, worker: _Worker) -> Message:
+    def _receive_at_start(self, worker: Worker) -> Message:
         try:
             message, _ = worker.channel.receive(max_array_bytes=0, deadline=time.monotonic() + START_SECONDS)
         except EOFError as error:
@@ -187,7 +275,7 @@ class RemoteDevice:
 
     def _crashed(self, message: Crashed) -> WorkerError:
         self.close()
-        return WorkerError(f"the worker failed: {message.message}", message.advice or REPORT_IT, detail=message.traceback)
+        return WorkerError(message.message, message.advice or REPORT_IT, detail=message.traceback)
 
     def _nonsense(self, what: str) -> WorkerError:
         self.close()
@@ -200,70 +288,6 @@ class RemoteDevice:
 
 
 REPORT_IT = "This is not the submission's doing: grade it again, and report it with the detail if it comes back."
-
-
-class _Worker:
-    """A worker process: its socket, its captured output, and what it was told so far."""
-
-    def __init__(self, command: Sequence[str], device: str) -> None:
-        ours, theirs = socket.socketpair()
-        self.greeted = False
-        self.loaded = False
-        self.channel = Channel(ours)
-        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
-        with theirs:
-            self._process = subprocess.Popen(
-                [*command, str(theirs.fileno()), device],
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._output,
-                pass_fds=(theirs.fileno(),),
-                cwd="/",
-                env=worker_environment(),
-                start_new_session=True,
-            )
-
-    def limit_memory(self, size_bytes: int) -> None:
-        """Bound the worker's address space; the hard limit stays, so that a later request may have more."""
-        _, hard = resource.prlimit(self._process.pid, resource.RLIMIT_AS)
-        soft = size_bytes if hard == resource.RLIM_INFINITY else min(size_bytes, hard)
-        resource.prlimit(self._process.pid, resource.RLIMIT_AS, (soft, hard))
-
-    def kill(self) -> None:
-        """End the process and all of its group, and free what belongs to it."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self.channel.close()
-        self._output.close()
-
-    def how_it_ended(self) -> str:
-        """How the process ended, in words; it has closed its socket, so it is ending now if it is not gone."""
-        try:
-            code = self._process.wait(timeout=5.0)
-        except subprocess.TimeoutExpired:
-            return "closed its pipe"
-        return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-
-    def output_tail(self) -> str:
-        """The end of what it printed."""
-        size = self._output.seek(0, os.SEEK_END)
-        self._output.seek(max(0, size - OUTPUT_TAIL_BYTES))
-        return self._output.read().decode("utf-8", "replace")
-
-
-def worker_environment() -> dict[str, str]:
-    """The whole environment of a worker: the grader's packages, nothing else of its own, and few arenas (address space)."""
-    package_root = Path(__file__).resolve().parents[2]
-    return {
-        "PATH": "/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]),
-        "PYTHONSAFEPATH": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        "MALLOC_ARENA_MAX": "2",
-    }
 
 
 def buffer_bytes(buffer: DeviceBuffer) -> int:

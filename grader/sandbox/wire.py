@@ -12,15 +12,28 @@ import math
 import socket
 import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from grader.errors import WorkerError
-from grader.records import Binary, DeviceBuffer, DeviceInfo, Dim3, Execution, Launch, Progress, RunLimits
+from grader.records import (
+    Binary,
+    ClockState,
+    DeviceBuffer,
+    DeviceInfo,
+    Dim3,
+    Execution,
+    Launch,
+    Program,
+    Progress,
+    RunLimits,
+    TimedLaunch,
+    TimedStep,
+)
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -35,9 +48,10 @@ ARRAY_KINDS = frozenset("biuf")  # bool, integers, floats: never objects, string
 
 @dataclass(frozen=True)
 class Hello:
-    """The worker's first message: the device that it made."""
+    """The worker's first message: the device that it made; `uuid` where it is one that needs a lock."""
 
     info: DeviceInfo
+    uuid: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,50 @@ class Executed:
 
 
 @dataclass(frozen=True)
+class PrepareRequest:
+    """Hold these programs for timing; so many input sets travel as the frame's arrays (`pack_sets`)."""
+
+    programs: tuple[Program, ...]
+    input_sets: int
+    limits: RunLimits
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The answer to `PrepareRequest`; the outputs of each input set travel as the frame's arrays (`pack_sets`)."""
+
+    execution: Execution
+
+
+@dataclass(frozen=True)
+class TimeRequest:
+    """Carry out these steps."""
+
+    steps: tuple[TimedStep, ...]
+    limits: RunLimits
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The answer to `TimeRequest`."""
+
+    launches: tuple[TimedLaunch, ...]
+    clocks: ClockState
+
+
+@dataclass(frozen=True)
+class CopyBandwidthRequest:
+    """Measure the copy bandwidth."""
+
+
+@dataclass(frozen=True)
+class CopyBandwidth:
+    """The answer to `CopyBandwidthRequest`, in 10^9 B/s."""
+
+    gbps: float
+
+
+@dataclass(frozen=True)
 class Crashed:
     """The worker's own code raised: never the student's doing."""
 
@@ -84,10 +142,22 @@ class Crashed:
     traceback: str
 
 
-Message = Hello | LoadRequest | Loaded | ExecuteRequest | ProgressNote | Executed | Crashed
-MESSAGES: dict[str, type[Message]] = {
-    kind.__name__: kind for kind in (Hello, LoadRequest, Loaded, ExecuteRequest, ProgressNote, Executed, Crashed)
-}
+Message = (
+    Hello
+    | LoadRequest
+    | Loaded
+    | ExecuteRequest
+    | ProgressNote
+    | Executed
+    | PrepareRequest
+    | Prepared
+    | TimeRequest
+    | Timed
+    | CopyBandwidthRequest
+    | CopyBandwidth
+    | Crashed
+)
+MESSAGES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(Message)}
 
 
 class Channel:
@@ -155,6 +225,22 @@ class Channel:
                 raise EOFError("the other end is gone")
             got += received
         return data
+
+
+def pack_sets(sets: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Several sets of arrays as the arrays of one frame."""
+    return {f"{index}/{name}": array for index, arrays in enumerate(sets) for name, array in arrays.items()}
+
+
+def unpack_sets(arrays: Mapping[str, np.ndarray], count: int) -> list[dict[str, np.ndarray]]:
+    """The sets that `pack_sets` packed. Raises WorkerError for arrays of another set than the first `count`."""
+    sets: list[dict[str, np.ndarray]] = [{} for _ in range(count)]
+    for key, array in arrays.items():
+        index, _, name = key.partition("/")
+        if not index.isdecimal() or int(index) >= count:
+            raise _malformed("an array belongs to no set")
+        sets[int(index)][name] = array
+    return sets
 
 
 def _remaining(deadline: float | None) -> float | None:

@@ -15,13 +15,31 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 
-from grader.devices.base import Arrays, Device
-from grader.errors import GraderError, WorkerError
-from grader.records import Progress
-from grader.sandbox.wire import Channel, Crashed, Executed, ExecuteRequest, Hello, Loaded, LoadRequest, Message, ProgressNote
+from grader.devices.base import Arrays, Device, TimingDevice
+from grader.errors import GraderError, ToolMissing, WorkerError
+from grader.records import Progress, ShowProgress
+from grader.sandbox.wire import (
+    Channel,
+    CopyBandwidth,
+    CopyBandwidthRequest,
+    Crashed,
+    Executed,
+    ExecuteRequest,
+    Hello,
+    Loaded,
+    LoadRequest,
+    Message,
+    Prepared,
+    PrepareRequest,
+    ProgressNote,
+    Timed,
+    TimeRequest,
+    pack_sets,
+    unpack_sets,
+)
 
-MAX_WRITTEN_BYTES = 16 << 20  # a file that it writes, which is only its captured output
-MAX_OPEN_FILES = 256
+MAX_WRITTEN_BYTES = 64 << 20  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
+MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
 
 
@@ -43,7 +61,7 @@ def serve(channel: Channel, make: Callable[[], Device]) -> int:
     """Make the device, greet, and answer requests until the other end closes."""
     try:
         device = make()
-        channel.send(Hello(device.info))
+        channel.send(Hello(device.info, device.uuid if isinstance(device, TimingDevice) else None))
         while True:
             # The other end is the grader itself: only the memory limit, which it sets for each request, bounds the arrays.
             message, arrays = channel.receive(max_array_bytes=sys.maxsize)
@@ -51,26 +69,46 @@ def serve(channel: Channel, make: Callable[[], Device]) -> int:
             channel.send(answer, outputs)
     except EOFError:
         return 0
+    except GraderError as error:
+        channel.send(Crashed(str(error), error.advice, traceback.format_exc()))
+        return 3
     except Exception as error:
-        advice = error.advice if isinstance(error, GraderError) else ""
-        channel.send(Crashed(f"{type(error).__name__}: {error}", advice, traceback.format_exc()))
+        channel.send(Crashed(f"the worker failed: {type(error).__name__}: {error}", "", traceback.format_exc()))
         return 3
 
 
 def answer_request(device: Device, message: Message, arrays: Arrays, channel: Channel) -> tuple[Message, Arrays]:
     """Do what one request asks for; returns the answer and its arrays."""
+
+    def show(progress: Progress) -> None:
+        channel.send(ProgressNote(progress))
+
     match message:
         case LoadRequest(binary):
             device.load(binary)
             return Loaded(), {}
         case ExecuteRequest(launches, buffers, limits):
             limit_cpu(limits.wall_seconds)
-
-            def show(progress: Progress) -> None:
-                channel.send(ProgressNote(progress))
-
             execution, outputs = device.execute(launches, buffers, arrays, limits=limits, progress=show)
             return Executed(execution), outputs
+    if isinstance(device, TimingDevice):
+        return answer_timing(device, message, arrays, show)
+    raise WorkerError(f"the worker cannot answer {type(message).__name__}")
+
+
+def answer_timing(device: TimingDevice, message: Message, arrays: Arrays, show: ShowProgress) -> tuple[Message, Arrays]:
+    """Do what a request to a device with a clock asks for."""
+    match message:
+        case PrepareRequest(programs, input_sets, limits):
+            limit_cpu(limits.wall_seconds)
+            execution, outputs = device.prepare(programs, unpack_sets(arrays, input_sets), limits=limits)
+            return Prepared(execution), pack_sets(outputs)
+        case TimeRequest(steps, limits):
+            limit_cpu(limits.wall_seconds)
+            launches, clocks = device.time(steps, progress=show)
+            return Timed(launches, clocks), {}
+        case CopyBandwidthRequest():
+            return CopyBandwidth(device.copy_bandwidth()), {}
     raise WorkerError(f"the worker cannot answer {type(message).__name__}")
 
 
@@ -107,7 +145,19 @@ def _make_emulated(device_id: str) -> Device:
     return EmulatedDevice(device_id)
 
 
-DEVICES: dict[str, Callable[[str], Device]] = {"emulated": _make_emulated}
+def _make_gpu(name: str) -> Device:
+    """The GPU of `0` or, with its peaks set, `0:3352,66.9`."""
+    index, _, peak = name.partition(":")
+    try:
+        from grader.devices.gpu.device import GpuDevice
+        from grader.devices.peak import parse_peak
+    except ImportError as error:
+        advice = "`grade doctor` tells how to install it; --device emulated needs none."
+        raise ToolMissing(f"PyCUDA does not load: {error}", advice) from error
+    return GpuDevice(int(index or "0"), parse_peak(peak) if peak else None)
+
+
+DEVICES: dict[str, Callable[[str], Device]] = {"emulated": _make_emulated, "gpu": _make_gpu}
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from emulator.assembler import assemble
 
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.launches import pack_parameters
-from grader.emulator import GlobalMemory
 from grader.records import (
     Binary,
     BufferArgument,
@@ -103,15 +102,14 @@ def test_parameters_lie_little_endian_at_their_offsets() -> None:
         ScalarArgument(-3, 4),
         ScalarArgument(2**64 - 1, 8),
     )
-    memory = GlobalMemory({"a": 4096, "b": 16})
     launch = Launch("k", Dim3(1), Dim3(1), 0, arguments, None, "")
-    packed = pack_parameters(kernel(parameters=parameters), launch, memory)
-    assert packed == struct.pack("<b7xQh2xiQ", -2, memory.regions["b"].address, 0x1234, -3, 2**64 - 1)
+    packed = pack_parameters(kernel(parameters=parameters), launch, {"a": 0x7F0000000000, "b": 0x7F0000100000})
+    assert packed == struct.pack("<b7xQh2xiQ", -2, 0x7F0000100000, 0x1234, -3, 2**64 - 1)
 
 
 def test_a_kernel_without_parameters_has_none() -> None:
     launch = Launch("k", Dim3(1), Dim3(1), 0, (), None, "")
-    assert pack_parameters(kernel(parameters=()), launch, GlobalMemory({})) == b""
+    assert pack_parameters(kernel(parameters=()), launch, {}) == b""
 
 
 # --- running ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.judging.checks import earned_fraction, judge_checks, judge_failure
+from grader.judging.checks import earned_fraction, find_open, judge_checks, judge_failure
 from grader.judging.values import missing_metrics
 from grader.metrics import METRICS
 from grader.records import CheckResult, CheckStatus, DeviceInfo, Failure, MetricValue, Source, Status
@@ -131,3 +131,36 @@ def test_the_students_failure_fails_correctness_and_skips_the_rest(status: Statu
 def test_our_failure_judges_nothing(status: Status) -> None:
     results = judge_failure(make_exercise(), Failure(status, "no"), missing_metrics("no run", None), None)
     assert {result.status for result in results} == {CheckStatus.NOT_MEASURED}
+
+
+def measured(value: float, low: float, high: float) -> tuple[MetricValue, ...]:
+    others = (metric for metric in metrics_with() if metric.name != "bandwidth_fraction")
+    return (*others, MetricValue("bandwidth_fraction", value, "", Source.MEASURED, interval=(low, high)))
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "points"),
+    [
+        (0.82, 0.81, 0.83, 25),
+        (0.60, 0.59, 0.61, 12.5),
+        (0.799, 0.798, 0.801, 25),  # the goal of 80 % lies within: it may be reached
+        (0.801, 0.799, 0.802, 25),
+        (0.799, 0.798, 0.800, 24.94),  # at its end it does not
+    ],
+)
+def test_the_benefit_of_the_doubt(value: float, low: float, high: float, points: float) -> None:
+    metrics = measured(value, low, high)
+    result = judge_checks(make_exercise((CORRECTNESS, BANDWIDTH)), RIGHT, metrics, GPU)[1]
+    assert result.points == points
+    in_doubt = low < 0.8 < high
+    assert ("the benefit of the doubt" in result.message) == in_doubt
+    assert find_open(make_exercise((CORRECTNESS, BANDWIDTH)), metrics, GPU) == (("bandwidth_fraction",) if in_doubt else ())
+
+
+def test_a_doubt_is_told_with_its_interval() -> None:
+    result = judge_checks(make_exercise((CORRECTNESS, BANDWIDTH)), RIGHT, measured(0.799, 0.795, 0.804), GPU)[1]
+    assert result.message == "bandwidth 79.9 % (79.5 % to 80.4 %) cannot be told from the goal >= 80 %: the benefit of the doubt"
+
+
+def test_what_is_counted_is_never_in_doubt() -> None:
+    assert find_open(make_exercise(), metrics_with(shared_bank_conflicts=0.0, bandwidth_fraction=0.8), GPU) == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ import numpy as np
 from grader.devices.base import Arrays
 from grader.records import (
     Binary,
+    ClockState,
     DeviceBuffer,
     DeviceInfo,
     Dim3,
@@ -22,10 +24,13 @@ from grader.records import (
     Failure,
     Launch,
     LaunchLimits,
+    Program,
     Progress,
     RunLimits,
     ShowProgress,
     Status,
+    TimedLaunch,
+    TimedStep,
 )
 from grader.sandbox.wire import PREFIX, Channel
 from grader.sandbox.worker import limit_process, serve
@@ -115,13 +120,35 @@ class FakeDevice:
         raise RuntimeError(" ".join(sorted(os.environ)))
 
 
+class FakeTimingDevice(FakeDevice):
+    """Doubles every input set; what a step of the program `submission` does is the first launch's symbol."""
+
+    uuid = "GPU-fake"
+
+    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+        self._what = programs[-1].launches[0].symbol
+        if self._what == "fail":
+            return Execution((), failure=Failure(Status.RUNTIME_ERROR, "out of bounds")), []
+        return Execution(()), [{"out": 2 * arrays["in"]} for arrays in input_sets]
+
+    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+        progress(Progress("timing", 1, len(steps)))
+        if self._what == "loop":
+            time.sleep(60)
+        milliseconds = math.nan if self._what == "fault" else 0.5
+        return tuple(TimedLaunch(step, milliseconds, right=self._what == "double") for step in steps), ClockState((1, 2))
+
+    def copy_bandwidth(self) -> float:
+        return 1234.5
+
+
 def main() -> int:
     if sys.argv[2] == "broken":
         raise RuntimeError("no such device")
     limit_process()
     end = socket.socket(fileno=int(sys.argv[1]))
     assert PREFIX.size == 8
-    return serve(Channel(end), lambda: FakeDevice(end))
+    return serve(Channel(end), lambda: (FakeTimingDevice if sys.argv[2] == "clock" else FakeDevice)(end))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,22 @@ import numpy as np
 import pytest
 
 from grader.errors import WorkerError
-from grader.records import Binary, DeviceBuffer, Dim3, Execution, FindingKind, Launch, Progress, Role, RunLimits, Status
+from grader.records import (
+    Binary,
+    ClockState,
+    DeviceBuffer,
+    Dim3,
+    Execution,
+    FindingKind,
+    Launch,
+    Program,
+    Progress,
+    Role,
+    RunLimits,
+    Status,
+    TimedLaunch,
+    TimedStep,
+)
 from grader.sandbox.remote import RemoteDevice
 
 COMMAND = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
@@ -103,6 +118,13 @@ def test_a_worker_that_breaks_is_our_error_and_is_replaced(device: RemoteDevice,
     np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
 
 
+def test_after_a_students_failure_the_next_request_gets_a_fresh_worker(device: RemoteDevice) -> None:
+    before = device._worker
+    execute(device, "fail")
+    np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
+    assert device._worker is not before
+
+
 def test_the_traceback_is_kept_for_the_instructor(device: RemoteDevice) -> None:
     with pytest.raises(WorkerError) as caught:
         execute(device, "raise")
@@ -135,3 +157,62 @@ def test_close_ends_the_process() -> None:
     device.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+# --- a device with a clock ---------------------------------------------------------------------------------------
+
+STEPS = [TimedStep("naive", 0), TimedStep("submission", 1)]
+
+
+@pytest.fixture
+def clock() -> Iterator[RemoteDevice]:
+    with RemoteDevice("clock", command=COMMAND, grace_seconds=0.2) as device:
+        yield device
+
+
+def prepare(device: RemoteDevice, what: str, *, wall_seconds: float = 20.0) -> tuple[Execution, list[dict[str, np.ndarray]]]:
+    launch = Launch(what, Dim3(1), Dim3(1), 0, (), None, f"{what}<<<1, 1>>>()")
+    programs = [Program(label, BINARY, (launch,), BUFFERS) for label in ("naive", "submission")]
+    sets = [{"in": np.full(4, value, dtype=np.float32)} for value in (1, 2, 3)]
+    return device.prepare(programs, sets, limits=RunLimits(1000, wall_seconds))
+
+
+def test_input_sets_go_over_and_their_outputs_come_back(clock: RemoteDevice) -> None:
+    execution, outputs = prepare(clock, "double")
+    assert execution == Execution(())
+    assert [each["out"].tolist() for each in outputs] == [[2.0] * 4, [4.0] * 4, [6.0] * 4]
+
+
+def test_times_come_back(clock: RemoteDevice) -> None:
+    prepare(clock, "double")
+    shown: list[Progress] = []
+    launches, clocks = clock.time(STEPS, progress=shown.append)
+    assert launches == tuple(TimedLaunch(step, 0.5, right=True) for step in STEPS)
+    assert clocks == ClockState((1, 2))
+    assert shown == [Progress("timing", 1, 2)]
+    assert clock.copy_bandwidth() == 1234.5
+    assert clock.uuid == "GPU-fake"
+
+
+def test_a_submission_that_fails_when_it_is_prepared_is_a_value(clock: RemoteDevice) -> None:
+    execution, outputs = prepare(clock, "fail")
+    assert execution.failure is not None
+    assert outputs == []
+
+
+@pytest.mark.parametrize("what", ["fault", "loop"])
+def test_a_submission_that_stops_while_it_is_timed_is_not_right(clock: RemoteDevice, what: str) -> None:
+    prepare(clock, what, wall_seconds=0.5)
+    before = clock._worker
+    launches, _ = clock.time(STEPS)
+    assert launches[-1].step.program == "submission"
+    assert not launches[-1].right
+    assert np.isnan(launches[-1].milliseconds)
+    assert prepare(clock, "double")[0].failure is None
+    assert clock._worker is not before
+
+
+def test_a_device_without_a_clock_cannot_be_asked_for_times(device: RemoteDevice) -> None:
+    assert device.uuid is None
+    with pytest.raises(WorkerError, match="cannot answer CopyBandwidthRequest"):
+        device.copy_bandwidth()

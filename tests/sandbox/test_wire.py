@@ -12,6 +12,7 @@ from grader.errors import WorkerError
 from grader.records import (
     Binary,
     BufferArgument,
+    ClockState,
     Counters,
     DeviceBuffer,
     Dim3,
@@ -24,24 +25,35 @@ from grader.records import (
     Launch,
     LaunchResult,
     LineCounters,
+    Program,
     Progress,
     Role,
     RunLimits,
     SassInstruction,
     ScalarArgument,
     Status,
+    TimedLaunch,
+    TimedStep,
 )
 from grader.sandbox.wire import (
     MAGIC,
     MAX_HEADER_BYTES,
     PREFIX,
     Channel,
+    CopyBandwidth,
+    CopyBandwidthRequest,
     Executed,
     ExecuteRequest,
     Loaded,
     LoadRequest,
     Message,
+    Prepared,
+    PrepareRequest,
     ProgressNote,
+    Timed,
+    TimeRequest,
+    pack_sets,
+    unpack_sets,
 )
 
 KERNEL = Kernel(
@@ -56,6 +68,8 @@ KERNEL = Kernel(
     (SassInstruction(0, "@!P0", "MOV", "R1, c[0x0][0x28]", None),),
 )
 LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 16, (BufferArgument("out"), ScalarArgument(-3, 4)), 12, "k<<<4, 32>>>(out, 3)")
+BINARY = Binary("sm_90", "13.0", bytes(range(256)), (KERNEL,), "a warning")
+OUT = DeviceBuffer("out", "float32", (3, 2), Role.OUTPUT)
 FAILURE = Failure(
     Status.TIMEOUT, "too long", findings=(Finding(FindingKind.OUT_OF_BOUNDS, "beyond", block=Dim3(1), thread=Dim3(2, 3), offset_bytes=-4),)
 )
@@ -74,10 +88,16 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 @pytest.mark.parametrize(
     "message",
     [
-        LoadRequest(Binary("sm_90", "13.0", bytes(range(256)), (KERNEL,), "a warning")),
+        LoadRequest(BINARY),
         Loaded(),
-        ExecuteRequest((LAUNCH,), (DeviceBuffer("out", "float32", (3, 2), Role.OUTPUT),), RunLimits(10, 1.5)),
+        ExecuteRequest((LAUNCH,), (OUT,), RunLimits(10, 1.5)),
         ProgressNote(Progress("counting", 3, None)),
+        PrepareRequest((Program("submission", BINARY, (LAUNCH,), (OUT,)),), 2, RunLimits(10, 1.5)),
+        Prepared(Execution((RESULT,), ("in",))),
+        TimeRequest((TimedStep("naive", 0), TimedStep("submission", 1)), RunLimits(10, 1.5)),
+        Timed((TimedLaunch(TimedStep("naive", 0), 0.25, right=True),), ClockState((1200, 1980), None, 40, ("hw_slowdown",))),
+        CopyBandwidthRequest(),
+        CopyBandwidth(2960.5),
         Executed(Execution((RESULT,), ("in",), FAILURE)),
     ],
     ids=lambda message: type(message).__name__,
@@ -151,3 +171,18 @@ def test_a_malformed_frame_is_refused(ends: tuple[socket.socket, socket.socket],
     ends[0].sendall(raw)
     with pytest.raises(WorkerError, match=complaint):
         Channel(ends[1]).receive(max_array_bytes=16, deadline=time.monotonic() + 5)
+
+
+def test_sets_of_arrays_travel_as_one() -> None:
+    sets = [{"in": np.arange(4.0), "other": np.arange(2)}, {"in": np.arange(4.0) + 1, "other": np.arange(2) + 1}]
+    got = unpack_sets(pack_sets(sets), 2)
+    assert [{name: array.tolist() for name, array in arrays.items()} for arrays in got] == [
+        {name: array.tolist() for name, array in arrays.items()} for arrays in sets
+    ]
+    assert unpack_sets({}, 2) == [{}, {}]
+
+
+@pytest.mark.parametrize("key", ["2/in", "-1/in", "in", "x/in"])
+def test_an_array_of_no_set_is_refused(key: str) -> None:
+    with pytest.raises(WorkerError, match="belongs to no set"):
+        unpack_sets({key: np.zeros(1)}, 2)

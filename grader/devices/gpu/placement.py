@@ -54,7 +54,10 @@ class Placement:
 
 @dataclass(frozen=True)
 class Damage:
-    """The damaged byte of a guard band that is nearest to a buffer. `offset_bytes` is relative to the buffer's start."""
+    """The damage in a guard band that is nearest to a buffer: its first byte behind the end, or its last 4-byte word before the start.
+
+    `offset_bytes` is relative to the buffer's start.
+    """
 
     place: Place
     offset_bytes: int
@@ -107,7 +110,7 @@ def _nearest(first: int, last: int, before: Place | None, after: Place | None) -
     if after is None or (before is not None and first - before.end < after.offset - last):
         assert before is not None
         return Damage(before, first - before.offset)
-    return Damage(after, last - after.offset)
+    return Damage(after, (last - after.offset) // 4 * 4)
 
 
 def _round_up(size: int) -> int:

@@ -64,7 +64,7 @@ _FAULTS = (
 
 _OTHER_FAULT = _Fault("", FindingKind.TRAP, "CUDA stopped it", NAME_THE_PLACE)
 
-_NOT_THE_STUDENTS = ("ECC", "uncorrectable", "unknown error", "system", "driver", "device is busy", "nvlink", "contained")
+_NOT_THE_STUDENTS = ("uncorrectable", "unknown error", "system", "driver", "busy", "contained")
 """Parts of what CUDA says when the machine failed."""
 
 _REFUSALS = {
@@ -94,7 +94,7 @@ def describe_refusal(error: Exception, launch: Launch, kernel: str) -> Failure:
     """The Failure of a launch that CUDA did not begin."""
     said = _said(error)
     advice = next((advice for part, advice in _REFUSALS.items() if part in said), "Compare the launch with what the GPU allows.")
-    return Failure(Status.LAUNCH_ERROR, f"Kernel {kernel} could not be launched: CUDA says «{said}».", launch.text, advice)
+    return Failure(Status.LAUNCH_ERROR, f"Kernel {kernel} could not be launched: {said} (CUDA).", launch.text, advice)
 
 
 def describe_damage(damage: Damage, launch: Launch, kernel: str) -> Failure:

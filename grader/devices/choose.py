@@ -1,0 +1,81 @@
+"""Which device a name such as `auto`, `gpu:1` or `emulated:h100` stands for. Costs nothing where PyCUDA is not installed."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from grader.devices.gpus import read_gpus
+from grader.errors import UsageError
+from grader.records import RunTool, ToolLimits
+
+DEFAULT_GPU = "h100"
+"""What the emulated device stands for where nothing says another GPU."""
+EMULATED, GPU = "emulated", "gpu"
+INSTALL_PYCUDA = (
+    "Install the extra `gpu` (`python -m pip install -e '.[gpu]'`; it needs the CUDA toolkit to build), or use --device emulated,"
+    " which needs no GPU; `grade doctor` shows what is there."
+)
+_PROBE = "import pycuda.driver as cuda; cuda.init(); cuda.Device(0).compute_capability()"
+_DRIVER_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+"""What decides which GPUs a process sees."""
+_PROBE_LIMITS = ToolLimits(wall_seconds=30.0, memory_bytes=1 << 62)  # the driver reserves much address space
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A device: its kind, and its id in gpus.json or the GPU's number."""
+
+    kind: str
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.id}"
+
+
+def parse_device(name: str, *, gpu_works: Callable[[], bool], has_pycuda: Callable[[], bool]) -> Choice:
+    """The device of a name; UsageError for a name that is none. `auto` asks whether a GPU works here."""
+    kind, _, id_ = name.partition(":")
+    if kind == "auto" and not id_:
+        return Choice(GPU, "0") if gpu_works() else Choice(EMULATED, DEFAULT_GPU)
+    if kind == GPU:
+        return _parse_gpu(id_, has_pycuda=has_pycuda)
+    if kind == EMULATED:
+        return _parse_emulated(id_)
+    raise UsageError(f"there is no device {name!r}", "Devices are auto, emulated, emulated:ID (emulated:h100, say), gpu and gpu:N.")
+
+
+def has_pycuda() -> bool:
+    """Whether PyCUDA is installed; it is not loaded."""
+    return importlib.util.find_spec("pycuda") is not None
+
+
+def gpu_works(run: RunTool, environ: Mapping[str, str]) -> bool:
+    """Whether PyCUDA is installed and reaches a GPU: tried in a child, for a driver that crashes takes its process along."""
+    if not has_pycuda():
+        return False
+    driver = {name: environ[name] for name in _DRIVER_VARIABLES if name in environ}
+    packages = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
+    return run([sys.executable, "-c", _PROBE], limits=_PROBE_LIMITS, env=driver | packages).returncode == 0
+
+
+def _parse_gpu(id_: str, *, has_pycuda: Callable[[], bool]) -> Choice:
+    if not re.fullmatch(r"\d{0,3}", id_):
+        raise UsageError(f"there is no GPU {id_!r}", "GPUs have numbers, from 0 on: --device gpu:1 is the second one.")
+    if not has_pycuda():
+        raise UsageError("the gpu device needs PyCUDA, which is not installed", INSTALL_PYCUDA)
+    return Choice(GPU, str(int(id_ or "0")))
+
+
+def _parse_emulated(id_: str) -> Choice:
+    known = read_gpus()
+    if id_ and id_ not in known:
+        close = difflib.get_close_matches(id_.lower(), known, n=1)
+        guess = f"; did you mean {close[0]!r}?" if close else ""
+        raise UsageError(f"the emulated device cannot stand for {id_!r}{guess}", f"It can stand for: {', '.join(known)}.")
+    return Choice(EMULATED, id_ or DEFAULT_GPU)

@@ -1,0 +1,197 @@
+"""Times programs side by side: buffers for every input set, cold launches between two events, and digests of what they wrote."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pycuda.driver as cuda
+
+from grader.devices.base import Arrays
+from grader.devices.gpu.code import Code, PlanError, ReadyLaunch
+from grader.devices.gpu.driver import reset_persisting_l2
+from grader.devices.gpu.kernels import OwnKernels
+from grader.devices.gpu.memory import Arena
+from grader.errors import GraderError
+from grader.records import SUBMISSION, DeviceBuffer, Program, Role, TimedStep
+
+SHORT_MS = 0.1
+"""A program below this is timed as a batch between one pair of events, of which each pair costs a microsecond or two."""
+BATCH_MS = 0.2
+MAX_BATCH = 64
+LEAST_FLUSH_BYTES = 64 << 20
+REORDERING_ULPS = 200
+"""Atomics add floats in another order each time: sums of 4096 products differ by less than this many units of the last place of the
+largest element, while inputs rounded to half precision or tf32 change them by more."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Buffers for one run of any of the programs, with the contents of one input set.
+
+    Scratch buffers are each program's own, and named after it. `input_digests` are those of the untouched inputs.
+    """
+
+    input_set: int
+    arena: Arena
+    launches: Mapping[str, tuple[ReadyLaunch, ...]]
+    input_digests: tuple[int, ...]
+
+    def names(self, role: Role) -> list[str]:
+        """The exercise's buffers of a role; all programs' scratch."""
+        return [buffer.name for buffer in self.arena.buffers if buffer.role is role]
+
+    def poison(self, label: str) -> None:
+        """Overwrite the outputs and the program's scratch."""
+        self.arena.poison(self.names(Role.OUTPUT))
+        self.arena.poison([name for name in self.names(Role.SCRATCH) if name.startswith(f"{label}:")])
+
+    def run(self, label: str) -> None:
+        """Run a program once, launch by launch, and look at the guard bands after each. Raises PlanError."""
+        for launch in self.launches[label]:
+            launch.run(self.arena)
+
+
+class Bench:
+    """Programs and input sets on the GPU, ready to be timed. `verify` comes before `time_step`.
+
+    Every launch of a batch has a slot of its own that the flush before has driven out of L2, so each one is as cold as a single one.
+    """
+
+    def __init__(self, programs: Sequence[Program], input_sets: Sequence[Arrays], own: OwnKernels, *, l2_bytes: int) -> None:
+        """Raises PlanError, PyCUDA's MemoryError, and GraderError for machine code that the driver cannot load."""
+        self._programs = {program.label: program for program in programs}
+        self._codes = {program.label: Code(program.binary) for program in programs}
+        self._input_sets = input_sets
+        self._own = own
+        self._flush_words = max(2 * l2_bytes, LEAST_FLUSH_BYTES) // 4
+        self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
+        self._flushes = 1
+        self._batch = 1
+        self._events = cuda.Event(), cuda.Event()
+        self._slots = [self._make_slot(index) for index in range(len(input_sets))]
+        self._digests: list[tuple[int, ...]] = []
+        self._outputs: list[Arrays] = []
+
+    def verify(self) -> tuple[list[Arrays], tuple[str, ...]]:
+        """Run the submission on every input set. Its outputs, which `time_step` compares with, and the inputs that it wrote to.
+
+        Raises PlanError.
+        """
+        modified: set[str] = set()
+        for slot in self._slots:
+            slot.poison(SUBMISSION)
+            slot.run(SUBMISSION)
+            after = slot.arena.digests(slot.names(Role.INPUT), self._own)
+            modified |= {name for name, old, new in zip(slot.names(Role.INPUT), slot.input_digests, after, strict=True) if old != new}
+            self._digests.append(slot.arena.digests(slot.names(Role.OUTPUT), self._own))
+            self._outputs.append({buffer.name: slot.arena.download(buffer) for buffer in slot.arena.buffers if buffer.role is Role.OUTPUT})
+        return self._outputs, tuple(sorted(modified))
+
+    def choose_batch(self) -> None:
+        """Time each program once, and make as many slots as a batch of the shortest one needs."""
+        self._flushes = 4
+        shortest_ms, host_seconds = math.inf, 0.0
+        for label in self._programs:
+            self._run_once(label)
+            milliseconds, seconds = self._launch(label, self._slots[:1])
+            shortest_ms, host_seconds = min(shortest_ms, milliseconds), max(host_seconds, seconds)
+        if shortest_ms < SHORT_MS:
+            self._batch = min(MAX_BATCH, math.ceil(BATCH_MS / shortest_ms))
+        missing = range(len(self._slots), self._batch)
+        self._slots.extend(self._make_slot(index % len(self._input_sets)) for index in missing)
+        # The GPU must still be flushing when the last launch of a batch is queued: the time is the GPU's then, not the host's.
+        self._flushes = 1 + math.ceil(2 * self._batch * host_seconds / self._flush_seconds())
+
+    def time_step(self, step: TimedStep) -> tuple[float, bool]:
+        """Milliseconds of one run of the program, and whether it left its inputs alone and gave the verified outputs.
+
+        Only the submission's outputs are verified. Raises PyCUDA's errors for a launch that faults.
+        """
+        slots = [self._slots[(step.input_set + index) % len(self._slots)] for index in range(self._batch)]
+        milliseconds, _ = self._launch(step.program, slots)
+        return milliseconds, all(self._is_right(step.program, slot) for slot in slots)
+
+    def is_damaged(self) -> bool:
+        """Whether any guard band is not whole."""
+        return any(slot.arena.find_damage() is not None for slot in self._slots)
+
+    def _launch(self, label: str, slots: Sequence[Slot]) -> tuple[float, float]:
+        """Time one cold run of the program in each slot: milliseconds a run, and seconds that the host took to queue one."""
+        start, end = self._events
+        for slot in slots:
+            slot.poison(label)
+        reset_persisting_l2()
+        self._flush()
+        start.record()
+        queued = time.perf_counter()
+        for slot in slots:
+            for launch in slot.launches[label]:
+                launch.start()
+        queued = time.perf_counter() - queued
+        end.record()
+        end.synchronize()
+        return start.time_till(end) / len(slots), queued / len(slots)
+
+    def _flush(self) -> None:
+        for value in range(self._flushes):
+            cuda.memset_d32_async(self._flush_memory, value, self._flush_words)
+
+    def _flush_seconds(self) -> float:
+        start, end = self._events
+        start.record()
+        self._flush()
+        end.record()
+        end.synchronize()
+        return float(start.time_till(end)) / 1e3 / self._flushes
+
+    def _run_once(self, label: str) -> None:
+        """Run a program so that a fault has a name. One of the grader's own programs that fails is our fault."""
+        try:
+            self._slots[0].run(label)
+        except PlanError as problem:
+            if label == SUBMISSION:
+                raise
+            raise GraderError(f"the exercise's {label} program failed: {problem}", "Correct the exercise.") from problem
+
+    def _is_right(self, label: str, slot: Slot) -> bool:
+        if slot.arena.digests(slot.names(Role.INPUT), self._own) != slot.input_digests:
+            return False
+        if label != SUBMISSION or slot.arena.digests(slot.names(Role.OUTPUT), self._own) == self._digests[slot.input_set]:
+            return True
+        verified = self._outputs[slot.input_set]
+        outputs = [buffer for buffer in slot.arena.buffers if buffer.role is Role.OUTPUT]
+        return all(is_reordered(slot.arena.download(buffer), verified[buffer.name]) for buffer in outputs)
+
+    def _make_slot(self, input_set: int) -> Slot:
+        shared = [buffer for buffer in next(iter(self._programs.values())).buffers if buffer.role is not Role.SCRATCH]
+        arena = Arena([*shared, *(scratch for program in self._programs.values() for scratch in _own_scratch(program))])
+        inputs = self._input_sets[input_set]
+        arena.upload(inputs)
+        launches = {label: self._make_ready(program, arena) for label, program in self._programs.items()}
+        names = [buffer.name for buffer in shared if buffer.role is Role.INPUT]
+        return Slot(input_set, arena, launches, arena.digests(names, self._own))
+
+    def _make_ready(self, program: Program, arena: Arena) -> tuple[ReadyLaunch, ...]:
+        scratch = [buffer for buffer in program.buffers if buffer.role is Role.SCRATCH]
+        renamed = {buffer.name: arena.addresses[_scratch_name(program, buffer)] for buffer in scratch}
+        return self._codes[program.label].make_ready(program.launches, {**arena.addresses, **renamed})
+
+
+def is_reordered(got: np.ndarray, verified: np.ndarray) -> bool:
+    """Whether outputs differ by no more than the order of float additions makes them."""
+    if not np.issubdtype(verified.dtype, np.floating):
+        return np.array_equal(got, verified)
+    bound = REORDERING_ULPS * np.finfo(verified.dtype).eps * np.max(np.abs(verified), initial=0)
+    return bool(np.all(np.abs(got - verified) <= bound))
+
+
+def _own_scratch(program: Program) -> list[DeviceBuffer]:
+    return [replace(buffer, name=_scratch_name(program, buffer)) for buffer in program.buffers if buffer.role is Role.SCRATCH]
+
+
+def _scratch_name(program: Program, buffer: DeviceBuffer) -> str:
+    return f"{program.label}:{buffer.name}"

@@ -1,0 +1,112 @@
+"""A compiled submission on the GPU: its module, and launches with their arguments packed."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+from grader.devices.gpu.memory import Arena
+from grader.devices.gpu.words import describe_damage, describe_fault, describe_refusal
+from grader.devices.launches import pack_parameters
+from grader.errors import GraderError
+from grader.records import Binary, Failure, Kernel, Launch
+
+UNASKED_SHARED_BYTES = 48 << 10
+"""Dynamic shared memory beyond this must be asked for (CUDA C++ Programming Guide, "Shared Memory" of each architecture)."""
+MATCH_THEM = (
+    "Set GRADER_NVCC to the nvcc of a CUDA toolkit that is not newer than the driver (`nvidia-smi` names the driver's CUDA version),"
+    " or update the driver."
+)
+
+
+class PlanError(Exception):
+    """A plan did not run to its end; `failure` says why in a student's words."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+@dataclass(frozen=True)
+class ReadyLaunch:
+    """A launch that needs nothing but to be started."""
+
+    launch: Launch
+    kernel: Kernel
+    function: Any
+    arguments: tuple[np.ndarray, ...]
+
+    def start(self) -> None:
+        """Queue the kernel. Raises PyCUDA's errors when CUDA refuses it."""
+        grid, block = tuple(self.launch.grid), tuple(self.launch.block)
+        self.function(*self.arguments, grid=grid, block=block, shared=self.launch.dynamic_shared_bytes)
+
+    def run(self, arena: Arena) -> None:
+        """Start the kernel, wait for its end, and look at the guard bands. Raises PlanError; after a fault the context is lost."""
+        try:
+            self.start()
+        except cuda.Error as error:
+            raise PlanError(describe_refusal(error, self.launch, self.kernel.name)) from error
+        try:
+            cuda.Context.synchronize()
+        except cuda.Error as error:
+            raise PlanError(describe_fault(error, self.launch, self.kernel.name)) from error
+        damage = arena.find_damage()
+        if damage is not None:
+            raise PlanError(describe_damage(damage, self.launch, self.kernel.name))
+
+
+class Code:
+    """A binary, loaded. Raises GraderError when the driver cannot use it, and PyCUDA's MemoryError when its own variables do not fit."""
+
+    def __init__(self, binary: Binary) -> None:
+        self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
+        self._module = load_module(binary)
+
+    def make_ready(self, launches: Sequence[Launch], addresses: Mapping[str, int]) -> tuple[ReadyLaunch, ...]:
+        """The launches with the addresses of their buffers. Raises PlanError when one asks for more shared memory than there is."""
+        ready = []
+        for launch in launches:
+            kernel = self.kernels[launch.symbol]
+            function = self._module.get_function(launch.symbol)
+            try:
+                if launch.dynamic_shared_bytes > UNASKED_SHARED_BYTES:
+                    function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.dynamic_shared_bytes)
+            except cuda.Error as error:
+                raise PlanError(describe_refusal(error, launch, kernel.name)) from error
+            space = pack_parameters(kernel, launch, addresses)
+            # PyCUDA passes an array's bytes as they are: the whole parameter space, already laid out, is one argument.
+            arguments = (np.frombuffer(space, dtype=np.uint8),) if space else ()
+            ready.append(ReadyLaunch(launch, kernel, function, arguments))
+        return tuple(ready)
+
+
+def load_module(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
+    """The binary as a module of the current context.
+
+    SourceModule runs its compiler without limits on time or memory and leaves its folder behind when it fails, so the
+    toolchain stage has compiled the submission already, in a process group of its own. What it made is what is counted,
+    checked and timed, so SourceModule must get the very same code: its `nvcc` is a script that delivers it.
+    """
+    with tempfile.TemporaryDirectory(prefix="grader-") as name:
+        cubin, nvcc = Path(name) / "submission.cubin", Path(name) / "nvcc"
+        cubin.write_bytes(binary.cubin)
+        nvcc.write_text(f"#!/bin/sh\nexec cp {shlex.quote(str(cubin))} kernel.cubin\n")
+        nvcc.chmod(0o700)
+        try:
+            return SourceModule(
+                f"// compiled by nvcc {binary.compiler}", nvcc=str(nvcc), options=[], arch=binary.arch, no_extern_c=True, cache_dir=False
+            )
+        except cuda.MemoryError:
+            raise
+        except cuda.Error as error:
+            made_by = f"nvcc {binary.compiler} for {binary.arch}"
+            raise GraderError(f"The GPU's driver cannot load machine code of {made_by}: {error}", MATCH_THEM) from error

@@ -1,0 +1,175 @@
+"""The GPU device: runs launch plans on a real GPU through PyCUDA, and times them (DESIGN 4)."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pycuda.driver as cuda
+
+from grader.devices.base import Arrays
+from grader.devices.gpu.bench import Bench
+from grader.devices.gpu.code import Code, PlanError
+from grader.devices.gpu.driver import open_gpu
+from grader.devices.gpu.kernels import OwnKernels
+from grader.devices.gpu.memory import Arena
+from grader.devices.gpu.placement import buffer_bytes
+from grader.devices.gpu.ptx import digest_on_host
+from grader.devices.gpu.words import out_of_memory
+from grader.devices.launches import make_result
+from grader.devices.nvml import ClockSampler
+from grader.devices.peak import GivenPeak
+from grader.errors import GraderError
+from grader.records import (
+    SUBMISSION,
+    Binary,
+    ClockState,
+    Counters,
+    DeviceBuffer,
+    DeviceInfo,
+    Execution,
+    Kernel,
+    Launch,
+    LaunchResult,
+    Program,
+    Progress,
+    Role,
+    RunLimits,
+    ShowProgress,
+    TimedLaunch,
+    TimedStep,
+)
+
+SHOW_SECONDS = 0.2
+PROBE_BUFFER = DeviceBuffer("probe", "uint64", (4096,), Role.INPUT)
+
+
+class GpuDevice:
+    """The GPU with this CUDA index. Satisfies `TimingDevice`; after a kernel's fault nothing but a new process helps.
+
+    Making one shows that the GPU works: it computes a digest that is compared with the host's. Counters are not its
+    business: those of its launches are all 0 (devices.ncu and the emulated device count).
+    """
+
+    def __init__(self, index: int = 0, given: GivenPeak | None = None) -> None:
+        self._open = open_gpu(index, given)
+        atexit.register(self._open.close)  # PyCUDA aborts a process that ends with a context on its stack
+        self._own = OwnKernels(self._open.gpu.multiprocessors)
+        self._clocks = ClockSampler(self._open.pci_bus_id)
+        self._binary: Binary | None = None
+        self._code: Code | None = None
+        self._bench: Bench | None = None
+        self._probe()
+
+    @property
+    def info(self) -> DeviceInfo:
+        return self._open.info
+
+    @property
+    def uuid(self) -> str:
+        return self._open.uuid
+
+    def load(self, binary: Binary) -> None:
+        self._binary, self._code = binary, None
+
+    def execute(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
+        try:
+            return self._execute(launches, buffers, arrays)
+        except PlanError as problem:
+            return Execution((), failure=problem.failure), {}
+        except cuda.MemoryError:
+            return Execution((), failure=out_of_memory(sum(map(buffer_bytes, buffers)))), {}
+
+    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+        """See devices.base.TimingDevice."""
+        self._bench = None  # frees what the last one held
+        submission = next(program for program in programs if program.label == SUBMISSION)
+        try:
+            bench = Bench(programs, input_sets, self._own, l2_bytes=self._open.l2_bytes)
+            outputs, modified = bench.verify()
+            if not modified:
+                bench.choose_batch()
+        except PlanError as problem:
+            return Execution((), failure=problem.failure), []
+        except cuda.MemoryError:
+            return Execution((), failure=out_of_memory(sum(map(buffer_bytes, submission.buffers)))), []
+        self._bench = bench
+        kernels = {kernel.symbol: kernel for kernel in submission.binary.kernels}
+        results = tuple(self._result(launch, kernels[launch.symbol]) for launch in submission.launches)
+        return Execution(results, modified), outputs
+
+    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+        """See devices.base.TimingDevice."""
+        if self._bench is None:
+            raise GraderError("nothing is prepared for timing")
+        self._clocks.clear()
+        taken: list[TimedLaunch] = []
+        shown = time.monotonic()
+        for step in steps:
+            try:
+                milliseconds, right = self._bench.time_step(step)
+            except cuda.Error as error:
+                if step.program != SUBMISSION:
+                    raise GraderError(f"the exercise's {step.program} program failed: {error}", "Correct the exercise.") from error
+                return (*taken, TimedLaunch(step, math.nan, right=False)), self._clocks.state()
+            taken.append(TimedLaunch(step, milliseconds, right))
+            self._clocks.sample()
+            if progress is not None and time.monotonic() - shown >= SHOW_SECONDS:
+                shown = time.monotonic()
+                progress(Progress("timing", len(taken), len(steps)))
+        if self._bench.is_damaged():
+            taken = [TimedLaunch(one.step, one.milliseconds, right=one.right and one.step.program != SUBMISSION) for one in taken]
+        return tuple(taken), self._clocks.state()
+
+    def copy_bandwidth(self) -> float:
+        """See devices.base.TimingDevice."""
+        return self._own.copy_bandwidth()
+
+    def _execute(self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays) -> tuple[Execution, Arrays]:
+        arena = Arena(buffers)
+        arena.upload(arrays)
+        inputs = [buffer.name for buffer in buffers if buffer.role is Role.INPUT]
+        before = arena.digests(inputs, self._own)
+        results: list[LaunchResult] = []
+        for launch in self._loaded().make_ready(launches, arena.addresses):
+            launch.run(arena)
+            results.append(self._result(launch.launch, launch.kernel))
+        after = arena.digests(inputs, self._own)
+        modified = tuple(name for name, old, new in zip(inputs, before, after, strict=True) if old != new)
+        outputs = {buffer.name: arena.download(buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
+        arena.free()
+        return Execution(tuple(results), modified), outputs
+
+    def _loaded(self) -> Code:
+        """The loaded binary, which goes to the GPU when it is first needed."""
+        if self._binary is None:
+            raise GraderError("no binary is loaded")
+        self._code = self._code or Code(self._binary)
+        return self._code
+
+    def _result(self, launch: Launch, kernel: Kernel) -> LaunchResult:
+        return make_result(self._open.gpu, kernel, launch, Counters(), ())
+
+    def _probe(self) -> None:
+        """Compute something that the host knows. Raises GraderError for a GPU that does not."""
+        contents = np.arange(PROBE_BUFFER.shape[0], dtype=np.uint64)
+        try:
+            arena = Arena([PROBE_BUFFER])
+            arena.upload({PROBE_BUFFER.name: contents})
+            (digest,) = arena.digests([PROBE_BUFFER.name], self._own)
+        except cuda.Error as error:
+            raise GraderError(f"{self.info.name} does not run a kernel: {error}", "See `nvidia-smi`; it may need a reset.") from error
+        if digest != digest_on_host(contents):
+            raise GraderError(f"{self.info.name} computes wrong results", "See `nvidia-smi -q` for memory errors; it may need a reset.")

@@ -1,0 +1,149 @@
+"""One GPU as PyCUDA opens it: its context, what it is, and two calls of the driver that PyCUDA lacks."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import pycuda.driver as cuda
+
+from grader.devices.gpus import WARP_LANES, Gpu, read_gpus
+from grader.devices.peak import Attributes, GivenPeak, Peak, find_peak
+from grader.errors import GraderError, UsageError
+from grader.records import DeviceInfo, Dim3, LaunchLimits
+
+PRINTF_BYTES = 1 << 20  # what a kernel may print between two synchronisations; it goes to the worker's captured output
+DOCTOR = "`grade doctor` tells what is missing; `--device emulated` needs no GPU."
+
+
+@dataclass(frozen=True)
+class OpenGpu:
+    """A GPU with a context of our own, current in this thread until `close`."""
+
+    gpu: Gpu
+    info: DeviceInfo
+    uuid: str
+    pci_bus_id: str
+    l2_bytes: int
+    _context: Any
+
+    def close(self) -> None:
+        """Leave the context, and everything in it, to the driver."""
+        self._context.pop()
+        self._context.detach()
+
+
+def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
+    """Open the GPU with this CUDA index; `given` peaks replace its own.
+
+    Raises UsageError when there is none, GraderError when it cannot be used.
+    """
+    try:
+        cuda.init()
+        count = cuda.Device.count()
+    except cuda.Error as error:
+        raise GraderError(f"CUDA finds no GPU that it can use: {error}", DOCTOR) from error
+    if index >= count:
+        known = "GPU 0 only" if count == 1 else f"GPUs 0 to {count - 1}"
+        raise UsageError(f"there is no GPU {index}", f"This machine has {known}, as far as CUDA_VISIBLE_DEVICES lets CUDA see.")
+    device = cuda.Device(index)
+    try:
+        context = device.make_context()
+    except cuda.Error as error:
+        raise GraderError(
+            f"GPU {index} ({device.name()}) cannot be used: {error}", "Another process may hold it, or it needs a reset: see `nvidia-smi`."
+        ) from error
+    cuda.Context.set_limit(cuda.limit.PRINTF_FIFO_SIZE, PRINTF_BYTES)
+    attributes = _read_attributes(device)
+    peak = find_peak(attributes, given)
+    gpu = describe_gpu(device, attributes, peak)
+    info, l2_bytes = _describe_device(device, gpu, peak), _attribute(device, "L2_CACHE_SIZE")
+    return OpenGpu(gpu, info, _read_uuid(index), device.pci_bus_id(), l2_bytes, context)
+
+
+def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noqa: ANN401 (PyCUDA has no types)
+    """A GPU's figures from its own attributes, under the id that gpus.json has for it, else one made of its name."""
+    capability = attributes.compute_capability
+    return Gpu(
+        id=_find_id(attributes),
+        name=attributes.name,
+        compute_capability="{}.{}".format(*capability),
+        arch="sm_{}{}".format(*capability),
+        multiprocessors=attributes.multiprocessors,
+        peak_bandwidth_gbps=round(peak.bandwidth_gbps, 1),
+        peak_fp32_tflops=round(peak.fp32_tflops, 1),
+        max_warps_per_multiprocessor=_attribute(device, "MAX_THREADS_PER_MULTIPROCESSOR") // WARP_LANES,
+        max_blocks_per_multiprocessor=_attribute(device, "MAX_BLOCKS_PER_MULTIPROCESSOR"),
+        registers_per_multiprocessor=_attribute(device, "MAX_REGISTERS_PER_MULTIPROCESSOR"),
+        shared_bytes_per_multiprocessor=_attribute(device, "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"),
+        max_shared_bytes_per_block=_attribute(device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+        shared_granularity_bytes=128 if capability >= (8, 0) else 256,  # cuda_occupancy.h
+        reserved_shared_bytes_per_block=_attribute(device, "RESERVED_SHARED_MEMORY_PER_BLOCK"),
+    )
+
+
+def reset_persisting_l2() -> None:
+    """Let go of every L2 line that a kernel marked to stay. GPUs before compute capability 8.0 have none, and say so."""
+    _libcuda().cuCtxResetPersistingL2Cache()
+
+
+def _read_attributes(device: Any) -> Attributes:  # noqa: ANN401
+    return Attributes(
+        name=device.name(),
+        compute_capability=device.compute_capability(),
+        multiprocessors=_attribute(device, "MULTIPROCESSOR_COUNT"),
+        clock_khz=_attribute(device, "CLOCK_RATE"),
+        memory_clock_khz=_attribute(device, "MEMORY_CLOCK_RATE"),
+        memory_bus_bits=_attribute(device, "GLOBAL_MEMORY_BUS_WIDTH"),
+    )
+
+
+def _describe_device(device: Any, gpu: Gpu, peak: Peak) -> DeviceInfo:  # noqa: ANN401
+    limits = LaunchLimits(
+        max_threads_per_block=_attribute(device, "MAX_THREADS_PER_BLOCK"),
+        max_block=Dim3(*(_attribute(device, f"MAX_BLOCK_DIM_{axis}") for axis in "XYZ")),
+        max_grid=Dim3(*(_attribute(device, f"MAX_GRID_DIM_{axis}") for axis in "XYZ")),
+        max_shared_bytes_per_block=gpu.max_shared_bytes_per_block,
+        max_registers_per_block=_attribute(device, "MAX_REGISTERS_PER_BLOCK"),
+    )
+    return DeviceInfo(
+        kind="gpu",
+        id=gpu.id,
+        name=gpu.name,
+        compute_capability=gpu.compute_capability,
+        arch=gpu.arch,
+        peak_bandwidth_gbps=gpu.peak_bandwidth_gbps,
+        peak_fp32_tflops=gpu.peak_fp32_tflops,
+        limits=limits,
+        stands_for=f"run and measured on {gpu.name} ({gpu.arch})",
+        peak_source=f"{peak.bandwidth_source}; fp32: {peak.fp32_source}",
+    )
+
+
+def _find_id(attributes: Attributes) -> str:
+    """The id in gpus.json that is a part of the name, of a GPU of the same size: an H100 PCIe is not the SXM one."""
+    name = attributes.name.lower()
+    squeezed = re.sub(r"[^a-z0-9]", "", name)
+    for gpu in read_gpus().values():
+        if gpu.id in squeezed and gpu.multiprocessors == attributes.multiprocessors:
+            return gpu.id
+    return re.sub(r"[^a-z0-9]+", "-", name.removeprefix("nvidia ")).strip("-")
+
+
+def _attribute(device: Any, name: str) -> int:  # noqa: ANN401
+    return int(device.get_attribute(getattr(cuda.device_attribute, name)))
+
+
+def _read_uuid(index: int) -> str:
+    """The UUID as nvidia-smi writes it: the same for every process, whatever CUDA_VISIBLE_DEVICES says."""
+    handle, raw = ctypes.c_int(), (ctypes.c_ubyte * 16)()
+    _libcuda().cuDeviceGet(ctypes.byref(handle), index)
+    _libcuda().cuDeviceGetUuid(raw, handle)
+    return f"GPU-{uuid.UUID(bytes=bytes(raw))}"
+
+
+def _libcuda() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1")

@@ -1,0 +1,70 @@
+"""The buffers of a plan on the GPU: one allocation with guard bands, filled, copied and looked at from the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pycuda.driver as cuda
+
+from grader.devices.base import Arrays
+from grader.devices.gpu.kernels import OwnKernels
+from grader.devices.gpu.placement import GUARD_WORD, Damage, find_damage, place_buffers
+from grader.records import DeviceBuffer
+
+POISON_WORD = 0x7FC0DEAD
+"""What outputs and scratch hold before a timed launch, as judging.compare poisons those of a correctness case."""
+
+
+class Arena:
+    """One allocation that holds these buffers between guard bands. Raises PyCUDA's MemoryError when the GPU has no room.
+
+    `addresses` gives where each buffer starts. Freed by `free`, or with the object.
+    """
+
+    def __init__(self, buffers: Sequence[DeviceBuffer]) -> None:
+        self.buffers = tuple(buffers)
+        self.placement = place_buffers(buffers)
+        self._memory = cuda.mem_alloc(self.placement.size_bytes)
+        base = int(self._memory)
+        self.addresses = {place.name: base + place.offset for place in self.placement.places}
+        self._sizes = {place.name: place.size_bytes for place in self.placement.places}
+        cuda.memset_d32(base, GUARD_WORD, self.placement.size_bytes // 4)
+
+    def free(self) -> None:
+        self._memory.free()
+
+    def upload(self, arrays: Arrays) -> None:
+        """Copy these contents to the buffers of their names."""
+        for name, array in arrays.items():
+            if array.nbytes:
+                cuda.memcpy_htod(self.addresses[name], np.ascontiguousarray(array))
+
+    def download(self, buffer: DeviceBuffer) -> np.ndarray:
+        """The contents of one buffer."""
+        contents = np.empty(buffer.shape, dtype=buffer.dtype)
+        if contents.nbytes:
+            cuda.memcpy_dtoh(contents, self.addresses[buffer.name])
+        return contents
+
+    def poison(self, names: Sequence[str]) -> None:
+        """Fill these buffers with the poison, without waiting for the end of it."""
+        for name in names:
+            address, size_bytes = self.addresses[name], self._sizes[name]
+            if size_bytes >= 4:
+                cuda.memset_d32_async(address, POISON_WORD, size_bytes // 4)
+            for position in range(size_bytes // 4 * 4, size_bytes):
+                cuda.memset_d8_async(address + position, POISON_WORD >> 8 * (position % 4) & 0xFF, 1)
+
+    def digests(self, names: Sequence[str], own: OwnKernels) -> tuple[int, ...]:
+        """A digest of each of these buffers; waits for all work on the GPU. Guard bytes fill the last word of a ragged one."""
+        return tuple(own.digest(self.addresses[name], self._sizes[name]) for name in names)
+
+    def find_damage(self) -> Damage | None:
+        """The first guard byte that is not as it was; waits for all work on the GPU."""
+        return find_damage(self.placement, self._read)
+
+    def _read(self, offset: int, size_bytes: int) -> np.ndarray:
+        contents = np.empty(size_bytes, dtype=np.uint8)
+        cuda.memcpy_dtoh(contents, int(self._memory) + offset)
+        return contents

@@ -1,0 +1,59 @@
+"""What runs under `ncu`: `python -m grader.devices.gpu.profiled FOLDER` runs the plans of a request once each.
+
+Only the launches lie between cuProfilerStart and cuProfilerStop. What goes wrong is left in the folder's error file.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pycuda.driver as cuda
+
+from grader.devices.gpu.code import Code
+from grader.devices.gpu.driver import open_gpu
+from grader.devices.gpu.memory import Arena
+from grader.devices.ncu import ERROR, REQUEST, PlanRun, Request
+from grader.records import Role
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the plans of the request in a folder, in order; exit code 1 at the first that fails."""
+    folder = Path(argv[0])
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what kernels print at each replay
+    # The folder is the grader's own, readable by its user only: nobody else can have written what is unpickled here.
+    request: Request = pickle.loads((folder / REQUEST).read_bytes())
+    # The default action of SIGALRM ends the process even while it waits in the driver.
+    signal.setitimer(signal.ITIMER_REAL, request.wall_seconds)
+    try:
+        opened = open_gpu(request.gpu_index)
+        for plan in request.plans:
+            run_plan(plan)
+        opened.close()
+    except Exception as error:
+        (folder / ERROR).write_text(str(error) or type(error).__name__, encoding="utf-8")
+        return 1
+    return 0
+
+
+def run_plan(plan: PlanRun) -> None:
+    """Load the kernels, fill the buffers, and launch the plan once under the profiler. Raises PlanError and PyCUDA's errors."""
+    arena = Arena(plan.buffers)
+    arena.upload({buffer.name: plan.arrays[buffer.name] for buffer in plan.buffers if buffer.role is Role.INPUT})
+    arena.poison([buffer.name for buffer in plan.buffers if buffer.role is not Role.INPUT])
+    ready = Code(plan.binary).make_ready(plan.launches, arena.addresses)
+    cuda.Context.synchronize()
+    cuda.start_profiler()
+    for launch in ready:
+        launch.start()
+    cuda.Context.synchronize()
+    cuda.stop_profiler()
+    arena.free()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

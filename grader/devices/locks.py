@@ -1,0 +1,73 @@
+"""One grading at a time on a GPU: a lock file per GPU, kept by the operating system, which frees it however its holder ends."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.errors import GraderError
+from grader.records import Progress, ShowProgress
+
+WAIT_SECONDS = 600.0
+POLL_SECONDS = 0.2
+
+
+def lock_folder() -> Path:
+    """Where all users of this machine find the same lock files."""
+    return Path(tempfile.gettempdir())
+
+
+@contextlib.contextmanager
+def hold_gpu(uuid: str | None, *, show: ShowProgress, folder: Path | None = None, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
+    """Hold the GPU with this UUID alone among all graders of the machine; None is no GPU, and held at once.
+
+    While another grader holds it, `show` says so. Raises GraderError when that lasts longer than `wait_seconds`.
+    """
+    if uuid is None:
+        yield
+        return
+    descriptor = _open_lock((folder or lock_folder()) / f"cuda-exercise-grader-{uuid}.lock")
+    try:
+        _wait_for(descriptor, uuid, show, wait_seconds)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for(descriptor: int, uuid: str, show: ShowProgress, wait_seconds: float) -> None:
+    deadline = time.monotonic() + wait_seconds
+    while not _try_lock(descriptor):
+        if time.monotonic() >= deadline:
+            raise GraderError(
+                f"The GPU {uuid} was in use by another grading for {wait_seconds:g} s.",
+                "Grade again when it has ended, or on another GPU (--device gpu:N), or with --device emulated.",
+            )
+        show(Progress("waiting for the GPU, which another grading uses"))
+        time.sleep(POLL_SECONDS)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _open_lock(path: Path) -> int:
+    """The lock file, made if there is none. Read-only suffices for a lock, so that other users' files serve as well."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            return os.open(path, flags)
+        with contextlib.suppress(FileExistsError):
+            return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
+        return os.open(path, flags)
+    except OSError as error:
+        advice = "Remove it, or set TMPDIR to a folder that all graders of this machine share."
+        raise GraderError(f"The lock file {path} cannot be opened: {error.strerror}", advice) from error

@@ -1,0 +1,41 @@
+"""What a report says of the times: medians with their intervals, the peaks beside them, and who counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.records import Score, Timing
+
+_OWN = "submission"
+
+
+def format_measurement(score: Score) -> tuple[str, ...]:
+    """The lines on times and on counters, as far as there are any; plain text."""
+    return tuple(_lines(score))
+
+
+def _lines(score: Score) -> Iterator[str]:
+    if score.timings:
+        others = (f"{timing.plan} {_ms(timing.median_ms)} ms" for timing in score.timings if timing.plan != _OWN)
+        times = [*(_format_own(timing) for timing in score.timings if timing.plan == _OWN), *others]
+        yield "Time: " + "; ".join(", ".join(part) for part in (times, [*_format_limits(score)]) if part)
+    if "counters" in score.environment:
+        yield f"Counters: {score.environment['counters']}"
+
+
+def _format_limits(score: Score) -> Iterator[str]:
+    """What a time is compared with: a copy's bandwidth, and the peak with its source."""
+    if "copy_bandwidth" in score.environment:
+        yield f"copy kernel {score.environment['copy_bandwidth']}"
+    if score.device is not None:
+        yield f"peak {score.device.peak_bandwidth_gbps:,.0f} GB/s ({score.device.peak_source.partition(';')[0]})"
+
+
+def _format_own(timing: Timing) -> str:
+    low, high = timing.interval_ms
+    return f"{_ms(timing.median_ms)} ms ({_ms(low)} to {_ms(high)})"
+
+
+def _ms(milliseconds: float) -> str:
+    """Four significant digits: a clock's 0.5 microseconds are in the last one of a short kernel."""
+    return f"{milliseconds:.4g}"

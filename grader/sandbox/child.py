@@ -1,0 +1,91 @@
+"""A worker process as the grader sees it: started with little of the environment, captured, limited, and ended for sure."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from grader.errors import WorkerError
+from grader.sandbox.wire import Channel
+
+OUTPUT_TAIL_BYTES = 8192
+KILL_SECONDS = 30.0  # a driver takes a while to end a kernel that does not end
+GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH")
+
+
+class Worker:
+    """A worker process: its socket, its captured output, and what it was told so far."""
+
+    def __init__(self, command: Sequence[str], device: str) -> None:
+        ours, theirs = socket.socketpair()
+        self.greeted = False
+        self.loaded = False
+        self.channel = Channel(ours)
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+        with theirs:
+            self._process = subprocess.Popen(
+                [*command, str(theirs.fileno()), device],
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                pass_fds=(theirs.fileno(),),
+                cwd="/",
+                env=worker_environment(),
+                start_new_session=True,
+            )
+
+    def limit_memory(self, size_bytes: int) -> None:
+        """Bound the worker's address space; the hard limit stays, so that a later request may have more."""
+        _, hard = resource.prlimit(self._process.pid, resource.RLIMIT_AS)
+        soft = size_bytes if hard == resource.RLIM_INFINITY else min(size_bytes, hard)
+        resource.prlimit(self._process.pid, resource.RLIMIT_AS, (soft, hard))
+
+    def kill(self) -> None:
+        """End the process and all of its group, and free what belongs to it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self.channel.close()
+        self._output.close()
+        try:
+            self._process.wait(timeout=KILL_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            message = f"a worker had not ended {KILL_SECONDS:g} s after it was killed"
+            raise WorkerError(message, "Its GPU hangs: it needs a reset, or the machine a restart.") from error
+
+    def how_it_ended(self) -> str:
+        """How the process ended, in words; it has closed its socket, so it is ending now if it is not gone."""
+        try:
+            code = self._process.wait(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            return "closed its pipe"
+        return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+    def output_tail(self) -> str:
+        """The end of what it printed."""
+        size = self._output.seek(0, os.SEEK_END)
+        self._output.seek(max(0, size - OUTPUT_TAIL_BYTES))
+        return self._output.read().decode("utf-8", "replace")
+
+
+def worker_environment() -> dict[str, str]:
+    """The whole environment of a worker: the grader's packages, nothing else of its own, and few arenas (address space)."""
+    package_root = Path(__file__).resolve().parents[2]
+    return {
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]),
+        "PYTHONSAFEPATH": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "2",
+        **{name: os.environ[name] for name in GPU_VARIABLES if name in os.environ},
+    }

@@ -1,0 +1,49 @@
+"""Small CUDA sources as plans that a device can run: compiled and resolved by the stages that do it for submissions."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Submission, ToolLimits
+from grader.sandbox.process import run_tool
+from grader.spec.plans import Plan
+from grader.submission.plan import read_plan
+from grader.submission.resolve import ResolvedPlan, resolve_plan
+from grader.toolchain.compile import compile_submission
+from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A compiled source with its launches and all buffers, scratch last."""
+
+    binary: Binary
+    launches: tuple[Launch, ...]
+    buffers: tuple[DeviceBuffer, ...]
+
+    def as_program(self, label: str = SUBMISSION) -> Program:
+        return Program(label, self.binary, self.launches, self.buffers)
+
+
+@functools.cache
+def compile_text(text: str, arch: str) -> Binary:
+    """The kernels of a source by the compiler that a GPU's submissions get."""
+    source = Submission("test.cu", hashlib.sha256(text.encode()).hexdigest(), text)
+    nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=False), find_nvdisasm(os.environ, run_tool)
+    binary = compile_submission(source, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run_tool, limits=ToolLimits(), cache=None)
+    assert isinstance(binary, Binary), binary
+    return binary
+
+
+def make_ready(text: str, buffers: Sequence[DeviceBuffer], sizes: Mapping[str, int], info: DeviceInfo) -> Ready:
+    """A source with launch lines for this device."""
+    binary = compile_text(text, info.arch)
+    plan = read_plan(Submission("test.cu", "", text))
+    assert isinstance(plan, Plan), plan
+    resolved = resolve_plan(plan, sizes=sizes, macros={}, buffers=buffers, kernels=binary.kernels, limits=info.limits, source=text)
+    assert isinstance(resolved, ResolvedPlan), resolved
+    return Ready(binary, resolved.launches, (*buffers, *resolved.scratch))

@@ -1,0 +1,150 @@
+"""One suite for both devices: every known kernel gives the outputs that one H100 gave, or those of the exercise's oracle.
+
+The emulated device runs it everywhere, a GPU with --run-gpu; there the outputs of the two are compared bit by bit as well.
+tests/test_submissions.py runs the submissions on the emulated device by way of the whole grader.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator.truth import Recorded, make_plan, read_records
+
+from grader.devices.base import Arrays, Device
+from grader.devices.emulated import EmulatedDevice
+from grader.grading.programs import Built, build, find_toolchain, make_program
+from grader.judging.compare import poison
+from grader.records import Failure, Program, Role, RunLimits, Status, Submission
+from grader.sandbox.remote import RemoteDevice
+from grader.spec.cases import make_inputs
+from grader.spec.model import Case, Exercise
+from grader.spec.oracle import load_oracle
+from grader.spec.read import read_exercise
+from grader.submission.read import read_submission
+
+ROOT = Path(__file__).resolve().parents[2]
+ARCH = "sm_90"
+LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=60.0)
+
+HANDED_OUT = [*sorted(ROOT.glob("starter/*.cu")), *sorted(ROOT.glob("solutions/*.cu"))]
+HANDED_IN = sorted(ROOT.glob("tests/submissions/*/passed--*.cu"))
+SIZES = {"transpose": [(1, 1), (33, 31), (100, 75), (67, 311), (256, 256)]}
+
+
+@pytest.fixture(scope="module", params=["emulated", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+    if request.param == "emulated":
+        yield EmulatedDevice("h100")
+        return
+    with RemoteDevice("gpu:0") as device:
+        yield needing_arch(device)
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Iterator[Device]:
+    with RemoteDevice("gpu:0") as device:
+        yield needing_arch(device)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A source that is known to be right: compiled, and its outputs at SIZES on the emulated device, or what that cannot run."""
+
+    built: Built
+    emulated: list[Arrays] | Failure
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[dict[Path, Future[Known]]]:
+    """All sources that the tests of this run need, being compiled and emulated side by side since the first one does."""
+    paths = [*HANDED_OUT, *(HANDED_IN if pytestconfig.getoption("--run-gpu") else [])]
+    tools = find_toolchain(prefer_wheel=False, cache=tmp_path_factory.mktemp("cache"))
+
+    def learn(path: Path) -> Known:
+        source = read_submission(path)
+        assert isinstance(source, Submission), source
+        made = build(source, exercise_of(path), tools, arch=ARCH)
+        assert isinstance(made, Built), made
+        return Known(made, run_all(EmulatedDevice("h100", threads=1), made, exercise_of(path)))
+
+    with ThreadPoolExecutor() as pool:
+        yield {path: pool.submit(learn, path) for path in paths}
+
+
+def needing_arch(device: RemoteDevice) -> RemoteDevice:
+    if device.info.arch != ARCH:
+        pytest.skip(f"the emulated device executes {ARCH}, this GPU {device.info.arch}")
+    return device
+
+
+def exercise_of(path: Path) -> Exercise:
+    return read_exercise(ROOT / "exercises" / (path.parent.name if path.parent.name in SIZES else path.stem))
+
+
+def run(device: Device, program: Program, inputs: Arrays) -> Arrays | Failure:
+    """The outputs of one run, which must leave its inputs alone."""
+    poisoned = {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in program.buffers if buffer.role is not Role.INPUT}
+    device.load(program.binary)
+    execution, outputs = device.execute(program.launches, program.buffers, inputs | poisoned, limits=LIMITS)
+    assert execution.modified_inputs == ()
+    return execution.failure or outputs
+
+
+def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | Failure:
+    """The outputs at each of the exercise's sizes, which must be the oracle's; the failure of a kernel that the device cannot run."""
+    oracle, found = load_oracle(exercise), []
+    for extents in SIZES[exercise.id]:
+        sizes = dict(zip(exercise.size_names, extents, strict=True))
+        program = make_program("submission", made, exercise, sizes=sizes, limits=device.info.limits)
+        assert isinstance(program, Program), program
+        inputs = make_inputs(exercise, Case("conformance", sizes, hidden=False), 5)
+        outputs = run(device, program, inputs)
+        if isinstance(outputs, Failure):
+            assert outputs.status is Status.UNSUPPORTED, outputs
+            return outputs
+        expected = oracle(inputs, sizes)
+        assert all(np.array_equal(outputs[name], expected[name]) for name in expected)
+        found.append(outputs)
+    return found
+
+
+def check_record(device: Device, recorded: Recorded) -> None:
+    program, arrays = make_plan(recorded, device.info)
+    outputs = run(device, program, arrays)
+    assert not isinstance(outputs, Failure), outputs
+    (output,) = outputs.values()
+    assert hashlib.sha256(output.tobytes()).hexdigest() == recorded.sha256
+
+
+@pytest.mark.parametrize("recorded", read_records("counted"), ids=str)
+def test_a_truth_kernel_gives_the_output_that_was_recorded(device: Device, recorded: Recorded) -> None:
+    check_record(device, recorded)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("recorded", read_records("timed"), ids=str)
+def test_a_truth_kernel_gives_the_output_that_was_recorded_at_large_sizes(gpu: Device, recorded: Recorded) -> None:
+    check_record(gpu, recorded)
+
+
+@pytest.mark.parametrize("path", HANDED_OUT, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_is_handed_out_gives_the_outputs_of_the_oracle(device: Device, known: dict[Path, Future[Known]], path: Path) -> None:
+    assert isinstance(run_all(device, known[path].result().built, exercise_of(path)), list)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("path", [*HANDED_OUT, *HANDED_IN], ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_both_devices_give_the_same_bits(gpu: Device, known: dict[Path, Future[Known]], path: Path) -> None:
+    one = known[path].result()
+    measured = run_all(gpu, one.built, exercise_of(path))
+    assert isinstance(measured, list), measured
+    if isinstance(one.emulated, Failure):
+        pytest.skip(f"right on the GPU; {one.emulated.message}")
+    for real, emulated in zip(measured, one.emulated, strict=True):
+        assert {name: array.tobytes() for name, array in real.items()} == {name: array.tobytes() for name, array in emulated.items()}

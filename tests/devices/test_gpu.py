@@ -1,0 +1,535 @@
+"""The GPU device on a GPU: what it says of itself, every way in which a kernel can go wrong, and the clock."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.devices.locks import hold_gpu
+from grader.errors import GraderError, WorkerError
+from grader.judging.compare import poison
+from grader.records import (
+    SUBMISSION,
+    BufferArgument,
+    DeviceBuffer,
+    Dim3,
+    Execution,
+    FindingKind,
+    Progress,
+    Role,
+    RunLimits,
+    Status,
+    TimedLaunch,
+    TimedStep,
+)
+from grader.sandbox.remote import RemoteDevice
+
+from .plans import Ready, compile_text, make_ready
+
+pytestmark = pytest.mark.gpu
+
+LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=20.0)
+N = 1000
+GOOD = """
+// launch: scale<<<ceil_div(n, 256), 256>>>(out, in, n)
+__global__ void scale(float* out, const float* in, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = 2.0f * in[i];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[RemoteDevice]:
+    with RemoteDevice("gpu:0") as device:
+        yield device
+
+
+def vectors(n: int) -> tuple[DeviceBuffer, DeviceBuffer]:
+    return DeviceBuffer("out", "float32", (n,), Role.OUTPUT), DeviceBuffer("in", "float32", (n,), Role.INPUT)
+
+
+def ready(device: RemoteDevice, text: str, n: int = N) -> Ready:
+    return make_ready(text, vectors(n), {"n": n}, device.info)
+
+
+def inputs(n: int = N, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(n, dtype=np.float32)
+
+
+def execute(device: RemoteDevice, plan: Ready, *, limits: RunLimits = LIMITS) -> tuple[Execution, np.ndarray | None]:
+    """Run a plan on `inputs`; what happened, and the output."""
+    arrays = {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in plan.buffers}
+    arrays["in"] = inputs(arrays["in"].size)
+    device.load(plan.binary)
+    execution, outputs = device.execute(plan.launches, plan.buffers, arrays, limits=limits)
+    return execution, outputs.get("out")
+
+
+def assert_works(device: RemoteDevice) -> None:
+    """The next submission is graded as if nothing had been."""
+    execution, out = execute(device, ready(device, GOOD))
+    assert execution.failure is None, execution.failure
+    assert np.array_equal(out, 2 * inputs())
+
+
+# --- what it says of itself ---------------------------------------------------------------------------------------
+
+
+def test_it_is_the_gpu_that_the_driver_names(device: RemoteDevice) -> None:
+    query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader", "--id=0"]
+    name, uuid, capability = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip().split(", ")
+    info = device.info
+    assert (info.kind, info.name, info.compute_capability) == ("gpu", name, capability)
+    assert info.arch == f"sm_{capability.replace('.', '')}"
+    assert device.uuid == uuid
+    assert info.limits.max_block == Dim3(1024, 1024, 64)
+    assert info.limits.max_grid == Dim3(2**31 - 1, 65535, 65535)
+    assert 50 < info.peak_bandwidth_gbps < 20_000
+    if name == "NVIDIA H100 80GB HBM3":
+        assert (info.id, info.peak_bandwidth_gbps, info.peak_fp32_tflops) == ("h100", 3352.3, 66.9)
+        assert info.limits.max_shared_bytes_per_block == 232448
+
+
+def test_a_gpu_that_is_not_there_is_named() -> None:
+    with RemoteDevice("gpu:99") as device, pytest.raises(WorkerError, match="there is no GPU 99"):
+        _ = device.info
+
+
+# --- running plans ------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_gives_outputs_and_resources(device: RemoteDevice) -> None:
+    plan = ready(device, GOOD)
+    execution, out = execute(device, plan)
+    assert execution.failure is None
+    assert execution.modified_inputs == ()
+    assert np.array_equal(out, 2 * inputs())
+    (launch,) = execution.launches
+    assert (launch.kernel, launch.grid, launch.block, launch.registers) == ("scale", Dim3(4), Dim3(256), plan.binary.kernels[0].registers)
+    assert launch.occupancy == 1.0
+
+
+def test_several_launches_and_scratch_run_in_order(device: RemoteDevice) -> None:
+    text = """
+    // scratch: float part[n]
+    // launch: scale<<<ceil_div(n, 256), 256>>>(part, in, n, 5)
+    // launch: scale<<<ceil_div(n, 256), 256>>>(out, part, n, -3)
+    __global__ void scale(float* out, const float* in, int n, short by)
+    {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n)
+            out[i] = by * in[i];
+    }
+    """
+    execution, out = execute(device, ready(device, text))
+    assert execution.failure is None, execution.failure
+    assert np.array_equal(out, np.float32(-3) * (np.float32(5) * inputs()))
+    assert len(execution.launches) == 2
+
+
+def test_more_than_48_kib_of_dynamic_shared_memory(device: RemoteDevice) -> None:
+    text = """
+    // launch: turn<<<1, 1024, 65536>>>(out, in, n)
+    extern __shared__ float row[];
+    __global__ void turn(float* out, const float* in, int n)
+    {
+        row[threadIdx.x * 16] = in[threadIdx.x % n];
+        __syncthreads();
+        if (threadIdx.x < n)
+            out[threadIdx.x] = row[(n - 1 - threadIdx.x) * 16];
+    }
+    """
+    execution, out = execute(device, ready(device, text))
+    assert execution.failure is None, execution.failure
+    assert np.array_equal(out, inputs()[::-1])
+
+
+def test_a_kernel_that_writes_its_input_is_seen(device: RemoteDevice) -> None:
+    text = """
+    // launch: spoil<<<1, 1>>>(out, in)
+    __global__ void spoil(float* out, const float* in) { const_cast<float*>(in)[7] = 3.0f; }
+    """
+    execution, out = execute(device, ready(device, text))
+    assert execution.failure is None
+    assert execution.modified_inputs == ("in",)
+    assert np.isnan(out).all(), "nobody wrote the output, so it still holds the poison"
+
+
+def test_what_a_kernel_prints_disturbs_nobody(device: RemoteDevice) -> None:
+    text = """
+    #include <cstdio>
+    // launch: chat<<<16, 256>>>(out, in, n)
+    __global__ void chat(float* out, const float* in, int n)
+    {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        printf("{\\"kind\\": \\"Executed\\"} %d\\n", i);
+        if (i < n)
+            out[i] = 2.0f * in[i];
+    }
+    """
+    execution, out = execute(device, ready(device, text))
+    assert execution.failure is None
+    assert np.array_equal(out, 2 * inputs())
+
+
+# --- guard bands --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("store", "buffer", "offset"),
+    [
+        ("out[n] = 1.0f", "out", 4 * N),
+        ("out[n + 30000] = 1.0f", "out", 4 * N + 120000),
+        ("out[-1] = 1.0f", "out", -4),
+        ("const_cast<float*>(in)[-2] = 1.0f", "in", -8),
+        ("const_cast<float*>(in)[n + 1] = 1.0f", "in", 4 * N + 4),
+    ],
+)
+def test_a_store_outside_of_a_buffer_is_found(device: RemoteDevice, store: str, buffer: str, offset: int) -> None:
+    text = f"""
+    // launch: stray<<<1, 1>>>(out, in, n)
+    __global__ void stray(float* out, const float* in, int n) {{ {store}; }}
+    """
+    execution, out = execute(device, ready(device, text))
+    assert execution.failure is not None
+    assert execution.failure.status is Status.RUNTIME_ERROR
+    (finding,) = execution.failure.findings
+    assert (finding.kind, finding.kernel, finding.buffer, finding.offset_bytes) == (FindingKind.OUT_OF_BOUNDS, "stray", buffer, offset)
+    assert out is None
+    assert_works(device)
+
+
+def test_what_reads_outside_of_a_buffer_gets_no_number(device: RemoteDevice) -> None:
+    text = """
+    // launch: peek<<<1, 1>>>(out, in, n)
+    __global__ void peek(float* out, const float* in, int n) { out[0] = in[n] + in[-1]; }
+    """
+    execution, out = execute(device, ready(device, text))
+    assert execution.failure is None
+    assert out is not None
+    assert np.isnan(out[0])
+
+
+# --- faults -------------------------------------------------------------------------------------------------------
+
+FAULTS = {
+    "out[(size_t)n << 40] = 1.0f": (FindingKind.OUT_OF_BOUNDS, "illegal memory access"),
+    "out[0] = *(volatile float*)0": (FindingKind.OUT_OF_BOUNDS, "illegal memory access"),
+    "out[0] = *(const float*)((const char*)in + n % 3 + 1)": (FindingKind.MISALIGNED, "misaligned address"),
+    "if (n > 0) __trap()": (FindingKind.TRAP, ""),
+    "assert(n < 0)": (FindingKind.TRAP, "device-side assert"),
+    "__shared__ volatile float s[32]; out[0] = s[n << 20]": (None, ""),
+    "float local[4]; local[(n << 20) & 0xfffffff] = 1.0f; out[0] = local[n % 4]": (None, ""),
+}
+
+
+@pytest.mark.parametrize("statement", FAULTS)
+def test_a_fault_is_the_students_and_the_next_submission_is_graded_normally(device: RemoteDevice, statement: str) -> None:
+    text = f"""
+    #include <cassert>
+    // launch: broken<<<1, 32>>>(out, in, n)
+    __global__ void broken(float* out, const float* in, int n) {{ {statement}; }}
+    """
+    kind, said = FAULTS[statement]
+    execution, _ = execute(device, ready(device, text))
+    assert execution.failure is not None
+    print(execution.failure.message)
+    assert execution.failure.status is Status.RUNTIME_ERROR
+    assert execution.failure.message.startswith("Kernel broken did not end well")
+    assert said in execution.failure.message
+    assert kind is None or execution.failure.findings[0].kind is kind
+    assert execution.failure.advice
+    assert_works(device)
+
+
+def test_a_kernel_without_end_is_ended_and_the_gpu_still_works(device: RemoteDevice) -> None:
+    text = """
+    // launch: forever<<<n, 256>>>(out, in)
+    __global__ void forever(float* out, const float* in) { while (((volatile const float*)in)[0] < 1e30f) continue; }
+    """
+    plan = ready(device, text)
+    began = time.monotonic()
+    execution, _ = execute(device, plan, limits=replace(LIMITS, wall_seconds=1.0))
+    seconds = time.monotonic() - began
+    print(f"ended and probed after {seconds:.1f} s")
+    assert execution.failure is not None
+    assert execution.failure.status is Status.TIMEOUT
+    assert execution.failure.findings[0].kind is FindingKind.WALL_LIMIT
+    assert seconds < 30
+    assert_works(device)
+
+
+# --- launches that CUDA refuses -----------------------------------------------------------------------------------
+
+
+def refused(device: RemoteDevice, plan: Ready, **changes: object) -> str:
+    """The message of a launch that was changed after the checks of the resolver, which would have refused it."""
+    launch = replace(plan.launches[0], **changes)  # type: ignore[arg-type]
+    execution, _ = execute(device, replace(plan, launches=(launch,)))
+    assert execution.failure is not None
+    print(execution.failure.message)
+    assert execution.failure.status is Status.LAUNCH_ERROR
+    assert execution.failure.advice
+    assert_works(device)
+    return execution.failure.message
+
+
+def test_too_many_threads_and_blocks_are_refused(device: RemoteDevice) -> None:
+    plan = ready(device, GOOD)
+    assert "invalid" in refused(device, plan, block=Dim3(1025))
+    assert "invalid" in refused(device, plan, grid=Dim3(1, 65536))
+
+
+def test_too_much_shared_memory_is_refused(device: RemoteDevice) -> None:
+    plan = ready(device, GOOD)
+    assert "invalid" in refused(device, plan, dynamic_shared_bytes=device.info.limits.max_shared_bytes_per_block + 1)
+
+
+def test_too_many_registers_are_refused(device: RemoteDevice) -> None:
+    values = ", ".join(f"v{i} = in[(i + {i}) % n]" for i in range(150))
+    total = " + ".join(f"v{i} * v{(i * 7 + 3) % 150}" for i in range(150))
+    text = f"""
+    // launch: wide<<<1, 256>>>(out, in, n)
+    __global__ void wide(float* out, const float* in, int n)
+    {{
+        int i = threadIdx.x;
+        volatile float {values};
+        out[i] = {total};
+    }}
+    """.replace("volatile ", "")
+    plan = ready(device, text)
+    assert plan.binary.kernels[0].registers > 64
+    assert "too many resources" in refused(device, plan, block=Dim3(1024))
+
+
+def test_buffers_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
+    plan = ready(device, GOOD)
+    huge = DeviceBuffer("huge", "float32", (1 << 42,), Role.SCRATCH)
+    device.load(plan.binary)
+    arrays = {"in": inputs(), "out": poison((N,), "float32")}
+    execution, _ = device.execute(plan.launches, (*plan.buffers, huge), arrays, limits=LIMITS)
+    assert execution.failure is not None
+    assert execution.failure.status is Status.LAUNCH_ERROR
+    assert "Out of device memory" in execution.failure.message
+    assert_works(device)
+
+
+def test_variables_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
+    plan = ready(device, "__device__ float big[900 << 20];\n" + GOOD)  # nvdisasm reads no more than 4 GiB of variables
+    query = ["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits", "--id=0"]
+    free_mib = int(subprocess.run(query, capture_output=True, text=True, check=True).stdout)
+    rest = DeviceBuffer("rest", "int8", ((free_mib - 2048) << 20,), Role.SCRATCH)
+    device.load(plan.binary)
+    arrays = {"in": inputs(), "out": poison((N,), "float32")}
+    execution, _ = device.execute(plan.launches, (*plan.buffers, rest), arrays, limits=LIMITS)
+    assert execution.failure is not None
+    assert execution.failure.status is Status.LAUNCH_ERROR
+    assert "Out of device memory" in execution.failure.message
+    assert_works(device)
+
+
+def test_machine_code_for_another_gpu_is_the_graders_fault(device: RemoteDevice) -> None:
+    other = "sm_80" if device.info.arch != "sm_80" else "sm_90"
+    plan = replace(ready(device, GOOD), binary=compile_text(GOOD, other))
+    with pytest.raises(GraderError, match=f"cannot load machine code of nvcc .* for {other}") as caught:
+        execute(device, plan)
+    assert "GRADER_NVCC" in caught.value.advice
+    assert_works(device)
+
+
+# --- the clock ----------------------------------------------------------------------------------------------------
+
+COPY = """
+// launch: copy<<<ceil_div(n, 1024), 256>>>(out, in, n)
+__global__ void copy(float* out, const float* in, int n)
+{
+    int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n)
+        *(float4*)(out + i) = *(const float4*)(in + i);
+}
+"""
+
+
+def prepare(device: RemoteDevice, *plans: tuple[str, Ready], sets: int = 2) -> Execution:
+    programs = [plan.as_program(label) for label, plan in plans]
+    n = programs[0].buffers[0].shape[0]
+    execution, outputs = device.prepare(programs, [{"in": inputs(n, seed)} for seed in range(sets)], limits=LIMITS)
+    assert len(outputs) == (0 if execution.failure else sets)
+    return execution
+
+
+def time_all(device: RemoteDevice, rounds: int, *labels: str) -> dict[str, list[TimedLaunch]]:
+    steps = [TimedStep(label, number % 2) for number in range(rounds) for label in labels]
+    launches, clocks = device.time(steps)
+    assert [launch.step for launch in launches] == steps
+    print(clocks)
+    return {label: [launch for launch in launches if launch.step.program == label] for label in labels}
+
+
+@pytest.mark.parametrize("n", [4096, 1 << 20, 1 << 22, 1 << 26])
+def test_times_are_cold_and_steady(device: RemoteDevice, n: int) -> None:
+    """A copy that fits into L2 would beat the memory's peak if it were warm; one that the host holds up would be far below."""
+    plan = ready(device, COPY, n)
+    assert prepare(device, (SUBMISSION, plan), ("naive", plan)).failure is None
+    time_all(device, 20, SUBMISSION, "naive")
+    taken = time_all(device, 41, SUBMISSION, "naive")
+    own, naive = ([launch.milliseconds for launch in taken[label]] for label in (SUBMISSION, "naive"))
+    gbps = 8 * n / np.median(own) / 1e6
+    print(f"n {n}: {np.median(own) * 1e3:.2f} us, quartiles {np.quantile(own, [0.25, 0.75]) * 1e3} us, {gbps:.0f} GB/s")
+    assert all(launch.right for launch in taken[SUBMISSION])
+    assert gbps < device.info.peak_bandwidth_gbps
+    assert np.median(own) == pytest.approx(np.median(naive), rel=0.03)
+    if n == 1 << 26:
+        assert gbps > 0.8 * device.info.peak_bandwidth_gbps
+    if n == 4096:
+        assert np.median(own) < 0.01
+
+
+def test_several_launches_are_one_time(device: RemoteDevice) -> None:
+    once = ready(device, COPY, 1 << 24)
+    line = next(line for line in COPY.splitlines() if "launch" in line)
+    twice = ready(device, COPY.replace(line, f"{line}\n{line}"), 1 << 24)
+    assert prepare(device, (SUBMISSION, once), ("naive", twice)).failure is None
+    taken = time_all(device, 21, SUBMISSION, "naive")
+    own, double = (np.median([launch.milliseconds for launch in taken[label]]) for label in (SUBMISSION, "naive"))
+    assert double == pytest.approx(2 * own, rel=0.1)
+
+
+def test_scratch_of_one_name_and_two_sizes(device: RemoteDevice) -> None:
+    text = """
+    // scratch: float t[n + EXTRA]
+    // launch: copy<<<ceil_div(n, 256), 256>>>(t, in, n)
+    // launch: copy<<<ceil_div(n, 256), 256>>>(out, t, n)
+    __global__ void copy(float* out, const float* in, int n)
+    {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n)
+            out[i] = in[i];
+    }
+    """
+    small, large = (ready(device, text.replace("EXTRA", extra), 5000) for extra in ("1", "70000"))
+    assert prepare(device, (SUBMISSION, small), ("naive", large)).failure is None
+    assert all(launch.right for launch in time_all(device, 4, SUBMISSION, "naive")[SUBMISSION])
+
+
+CHEATS = {
+    "works only the first times": "if (atomicAdd(&calls, 1) < 2 * n) out[i] = 2.0f * in[i]",
+    "keeps what it made": "out[i] = atomicAdd(&calls, 1) < 2 * n ? (kept[i] = 2.0f * in[i]) : kept[i]",
+    "spoils its input later": "out[i] = 2.0f * in[i]; if (atomicAdd(&calls, 1) >= 6 * n) const_cast<float*>(in)[i] = 0",
+    "strays later": "out[i] = 2.0f * in[i]; if (atomicAdd(&calls, 1) >= 6 * n) out[n + 5] = 0",
+}
+
+
+@pytest.mark.parametrize("how", CHEATS)
+def test_a_kernel_that_behaves_only_while_it_is_checked_is_seen(device: RemoteDevice, how: str) -> None:
+    text = f"""
+    // launch: cheat<<<ceil_div(n, 256), 256>>>(out, in, n)
+    __device__ int calls;
+    __device__ float kept[{N}];
+    __global__ void cheat(float* out, const float* in, int n)
+    {{
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) {{ {CHEATS[how]}; }}
+    }}
+    """
+    assert prepare(device, (SUBMISSION, ready(device, text)), ("naive", ready(device, GOOD))).failure is None
+    taken = time_all(device, 5, SUBMISSION, "naive")
+    assert not all(launch.right for launch in taken[SUBMISSION])
+
+
+@pytest.mark.parametrize(
+    ("value", "right"), [("in[i]", True), ("later ? __uint_as_float(__float_as_uint(in[i]) & 0xffffe000) : in[i]", False)]
+)
+def test_floats_may_be_added_in_any_order_but_not_with_less_precision(device: RemoteDevice, value: str, right: bool) -> None:
+    n = 1 << 16
+    text = """
+    // launch: clear<<<1, 64>>>(out)
+    // launch: sum<<<ceil_div(n, 256), 256>>>(out, in, n)
+    __device__ unsigned calls;
+    __global__ void clear(float* out) { out[threadIdx.x] = 0.0f; }
+    __global__ void sum(float* out, const float* in, int n)
+    {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        bool later = atomicAdd(&calls, 1) >= 6 * n;
+        atomicAdd(out + i % 64, VALUE);
+    }
+    """
+    buffers = DeviceBuffer("out", "float32", (64,), Role.OUTPUT), DeviceBuffer("in", "float32", (n,), Role.INPUT)
+    plan = make_ready(text.replace("VALUE", value), buffers, {"n": n}, device.info)
+    sets = [{"in": inputs(n, seed)} for seed in range(2)]
+    execution, _ = device.prepare([plan.as_program()], sets, limits=LIMITS)
+    assert execution.failure is None
+    launches, _ = device.time([TimedStep(SUBMISSION, number % 2) for number in range(20)])
+    assert all(launch.right for launch in launches) == right
+
+
+def test_a_fault_while_it_is_timed_ends_the_steps(device: RemoteDevice) -> None:
+    text = GOOD.replace("__global__", "__device__ int calls;\n__global__").replace(
+        "out[i] = 2.0f * in[i];", "{ out[i] = 2.0f * in[i]; if (atomicAdd(&calls, 1) > 30 * n) __trap(); }"
+    )
+    assert prepare(device, (SUBMISSION, ready(device, text)), ("naive", ready(device, GOOD))).failure is None
+    launches, _ = device.time([TimedStep(SUBMISSION, 0)] * 50)
+    assert len(launches) < 50
+    assert not launches[-1].right
+    assert math.isnan(launches[-1].milliseconds)
+    assert_works(device)
+
+
+def test_a_fault_while_it_is_prepared_is_the_students(device: RemoteDevice) -> None:
+    plan = ready(device, GOOD.replace("out[i] =", "out[i + (size_t(n) << 40)] ="))
+    execution = prepare(device, (SUBMISSION, plan), ("naive", ready(device, GOOD)))
+    assert execution.failure is not None
+    assert execution.failure.status is Status.RUNTIME_ERROR
+    assert_works(device)
+
+
+def test_the_clocks_are_sampled(device: RemoteDevice) -> None:
+    assert prepare(device, (SUBMISSION, ready(device, COPY, 1 << 24))).failure is None
+    _, clocks = device.time([TimedStep(SUBMISSION, 0)] * 200)
+    assert clocks.sm_mhz is not None
+    assert 200 < clocks.sm_mhz[0] <= clocks.sm_mhz[1] < 4000
+    assert clocks.memory_mhz is not None
+    assert clocks.temperature_c is not None
+
+
+def test_progress_is_shown_while_it_times(device: RemoteDevice) -> None:
+    assert prepare(device, (SUBMISSION, ready(device, COPY, 1 << 26))).failure is None
+    shown: list[Progress] = []
+    device.time([TimedStep(SUBMISSION, 0)] * 500, progress=shown.append)
+    assert shown
+    assert all(step.stage == "timing" and step.total == 500 for step in shown)
+
+
+def test_the_copy_bandwidth_is_near_the_peak(device: RemoteDevice) -> None:
+    gbps = [device.copy_bandwidth() for _ in range(3)]
+    print(f"copy bandwidth {gbps} GB/s of {device.info.peak_bandwidth_gbps}")
+    assert 0.6 * device.info.peak_bandwidth_gbps < min(gbps) <= max(gbps) < device.info.peak_bandwidth_gbps
+    assert max(gbps) < 1.02 * min(gbps)
+
+
+def test_the_gpu_has_a_lock_of_its_own(device: RemoteDevice, tmp_path: Path) -> None:
+    with hold_gpu(device.uuid, show=lambda _: None, folder=tmp_path):
+        assert [path.name for path in tmp_path.iterdir()] == [f"cuda-exercise-grader-{device.uuid}.lock"]
+        with (
+            pytest.raises(GraderError, match="in use by another grading"),
+            hold_gpu(device.uuid, show=lambda _: None, folder=tmp_path, wait_seconds=0.3),
+        ):
+            pass
+
+
+def test_an_argument_is_the_address_of_its_buffer(device: RemoteDevice) -> None:
+    plan = ready(device, GOOD)
+    swapped = tuple(BufferArgument("out") if argument == BufferArgument("in") else argument for argument in plan.launches[0].arguments)
+    execution, out = execute(device, replace(plan, launches=(replace(plan.launches[0], arguments=swapped),)))
+    assert execution.failure is None
+    assert np.isnan(out).all()

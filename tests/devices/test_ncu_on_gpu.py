@@ -1,0 +1,157 @@
+"""Nsight Compute against the emulated device: exact counters equal to the last digit, and every way in which ncu gives none."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator.truth import make_plan, read_records
+
+from grader.devices.emulated import EmulatedDevice
+from grader.devices.ncu import PlanRun, count_plans, count_with_ncu
+from grader.devices.ncu_metrics import CountedLaunch, NotCounted
+from grader.doctor import Machine, examine
+from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
+from grader.judging.compare import poison
+from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
+from grader.report.doctor import Condition
+from grader.sandbox.process import run_tool
+from grader.spec.cases import make_inputs
+from grader.spec.model import Case
+from grader.spec.read import read_exercise
+from grader.submission.read import read_submission
+
+from .plans import make_ready
+
+pytestmark = pytest.mark.gpu
+
+ROOT = Path(__file__).resolve().parents[2]
+EXERCISE = read_exercise(ROOT / "exercises" / "transpose")
+SOURCES = [
+    ROOT / "starter" / "transpose.cu",
+    ROOT / "solutions" / "transpose.cu",
+    *sorted((ROOT / "tests" / "submissions" / "transpose").glob("passed--*.cu")),
+]
+SIZES = [{"rows": 1024, "cols": 768}, {"rows": 333, "cols": 517}, {"rows": 1, "cols": 45}]
+RECORDS = read_records("counted")
+NAMES = [
+    *(f"truth/{record}" for record in RECORDS),
+    *(f"{path.parent.name}/{path.stem}-{size['rows']}x{size['cols']}" for path in SOURCES for size in SIZES),
+]
+ARCH = "sm_90"
+LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=5.0)
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PlanRun]:
+    """Every plan by its name: the truth's, and each source at each size."""
+    tools, info = find_toolchain(prefer_wheel=False, cache=tmp_path_factory.mktemp("cache")), EmulatedDevice("h100").info
+    made = [make_plan(record, info) for record in RECORDS]
+    with ThreadPoolExecutor() as pool:
+        built = list(pool.map(lambda path: compile_source(path, tools), SOURCES))
+    for one in built:
+        for sizes in SIZES:
+            program = make_program("submission", one, EXERCISE, sizes=sizes, limits=info.limits)
+            assert isinstance(program, Program), program
+            made.append((program, make_inputs(EXERCISE, Case("counters", sizes, hidden=False), 5)))
+    return {
+        name: PlanRun(program.binary, program.launches, program.buffers, arrays)
+        for name, (program, arrays) in zip(NAMES, made, strict=True)
+    }
+
+
+@pytest.fixture(scope="module")
+def counted(plans: dict[str, PlanRun]) -> dict[str, tuple[CountedLaunch, ...]]:
+    """What one ncu process counted of all plans."""
+    answer = count_plans(list(plans.values()), gpu_index=0, run=run_tool, limits=LIMITS)
+    assert isinstance(answer, tuple), answer
+    return dict(zip(plans, answer, strict=True))
+
+
+def compile_source(path: Path, tools: Toolchain) -> Built:
+    source = read_submission(path)
+    assert isinstance(source, Submission), source
+    built = build(source, EXERCISE, tools, arch=ARCH)
+    assert isinstance(built, Built), built
+    return built
+
+
+def emulate(plan: PlanRun) -> list[Counters]:
+    """The emulated device's counters, with the ideal sectors summed as ncu has them; skips what it does not know."""
+    device = EmulatedDevice("h100")
+    device.load(plan.binary)
+    poisoned = {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in plan.buffers if buffer.role is not Role.INPUT}
+    execution, _ = device.execute(plan.launches, plan.buffers, {**plan.arrays, **poisoned}, limits=LIMITS)
+    if execution.failure is not None and execution.failure.status is Status.UNSUPPORTED:
+        pytest.skip(execution.failure.message)
+    assert execution.failure is None, execution.failure
+    return [with_ideal_sectors_together(launch.counters) for launch in execution.launches]
+
+
+def with_ideal_sectors_together(counters: Counters) -> Counters:
+    together = counters.global_load_sectors_ideal + counters.global_store_sectors_ideal
+    return replace(counters, global_load_sectors_ideal=together, global_store_sectors_ideal=0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ncu_counts_what_the_emulated_device_counts(
+    name: str, plans: dict[str, PlanRun], counted: dict[str, tuple[CountedLaunch, ...]]
+) -> None:
+    assert [launch.counters for launch in counted[name]] == emulate(plans[name])
+
+
+def test_counting_again_gives_the_same(plans: dict[str, PlanRun], counted: dict[str, tuple[CountedLaunch, ...]]) -> None:
+    name = next(name for name in NAMES if "copy_to_scratch" in name)
+    plan = plans[name]
+    answer = count_with_ncu(plan.binary, plan.launches, plan.buffers, plan.arrays, gpu_index=0, run=run_tool, limits=LIMITS)
+    assert isinstance(answer, tuple), answer
+    assert [launch.counters for launch in answer] == [launch.counters for launch in counted[name]]
+    assert len(answer) == 2
+
+
+def count_text(text: str, *, gpu_index: int = 0) -> tuple[CountedLaunch, ...] | NotCounted:
+    buffers = (DeviceBuffer("data", "float32", (256,), Role.INPUT),)
+    ready = make_ready(text, buffers, {}, EmulatedDevice("h100").info)
+    arrays = {"data": np.zeros(256, dtype=np.float32)}
+    return count_with_ncu(ready.binary, ready.launches, ready.buffers, arrays, gpu_index=gpu_index, run=run_tool, limits=LIMITS)
+
+
+HARMLESS = "// launch: k<<<1, 256>>>(data)\n__global__ void k(float* data) { data[threadIdx.x] += 1.0f; }\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("volatile float* seen = data; while (seen[0] != 1.0f) {}", "limit of time"),
+        ("data[1ll << 40] = 1.0f;", "a launch failed"),
+        ("__trap();", "a launch failed"),
+    ],
+)
+def test_a_kernel_that_goes_wrong_is_a_reason_and_the_next_one_is_counted(body: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.devices.ncu.START_SECONDS", 10.0)
+    answer = count_text(f"// launch: k<<<1, 32>>>(data)\n__global__ void k(float* data) {{ {body} }}\n")
+    assert isinstance(answer, NotCounted)
+    assert reason in answer.reason
+    assert isinstance(count_text(HARMLESS), tuple)
+
+
+def test_a_flood_of_printf_is_in_nobodys_way() -> None:
+    flood = '#include <cstdio>\n// launch: k<<<256, 1024>>>(data)\n__global__ void k(float*) { printf("==ERROR== ERR_NVGPUCTRPERM\\n"); }\n'
+    assert isinstance(count_text(flood), tuple)
+
+
+def test_a_gpu_that_is_not_there_is_a_reason() -> None:
+    answer = count_text(HARMLESS, gpu_index=64)
+    assert isinstance(answer, NotCounted)
+    assert "there is no GPU 64" in answer.reason
+
+
+def test_doctor_and_ncu_agree_on_the_permission(tmp_path: Path) -> None:
+    (permission,) = (part for part in examine(Machine(os.environ, run_tool, tmp_path)) if part.name == "GPU counters")
+    answer = count_text(HARMLESS)
+    assert (permission.condition is Condition.FOUND) is isinstance(answer, tuple)
+    assert isinstance(answer, tuple) or "ERR_NVGPUCTRPERM" in answer.reason

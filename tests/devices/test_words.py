@@ -1,0 +1,62 @@
+"""What CUDA says, and what becomes of it. The sentences are cuGetErrorString's of CUDA 13 under PyCUDA's prefix."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.devices.gpu.words import describe_fault, describe_refusal
+from grader.errors import GraderError
+from grader.records import Dim3, FindingKind, Launch, Status
+
+LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 0, (), 1, "k<<<dim3(4, 5), dim3(32, 8)>>>()")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("an illegal memory access was encountered", FindingKind.OUT_OF_BOUNDS),
+        ("misaligned address", FindingKind.MISALIGNED),
+        ("device-side assert triggered", FindingKind.TRAP),
+        ("an illegal instruction was encountered", FindingKind.TRAP),
+        ("unspecified launch failure", FindingKind.TRAP),
+        ("hardware stack error", FindingKind.OUT_OF_BOUNDS),
+        ("operation not supported on global/shared address space", FindingKind.OUT_OF_BOUNDS),
+        ("invalid program counter", FindingKind.OUT_OF_BOUNDS),
+        ("something that nobody has seen yet", FindingKind.TRAP),
+    ],
+)
+def test_a_fault_is_the_students_and_names_what_cuda_said(said: str, kind: FindingKind) -> None:
+    failure = describe_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k")
+    assert failure.status is Status.RUNTIME_ERROR
+    assert [finding.kind for finding in failure.findings] == [kind]
+    assert f"(CUDA: {said})" in failure.message
+    assert failure.message.startswith("Kernel k ")
+    assert failure.detail == LAUNCH.text
+    assert failure.advice
+
+
+def test_the_watchdog_of_a_display_is_a_time_out() -> None:
+    failure = describe_fault(RuntimeError("cuCtxSynchronize failed: the launch timed out and was terminated"), LAUNCH, "k")
+    assert failure.status is Status.TIMEOUT
+
+
+@pytest.mark.parametrize("said", ["uncorrectable ECC error encountered", "unknown error", "uncorrectable NVLink error detected"])
+def test_a_broken_gpu_is_not_the_students(said: str) -> None:
+    with pytest.raises(GraderError, match="The GPU failed"):
+        describe_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k")
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ("too many resources requested for launch", "registers"),
+        ("out of memory", "scratch"),
+        ("invalid argument", "grid"),
+        ("what is this", "allows"),
+    ],
+)
+def test_a_refused_launch_has_advice(said: str, advice: str) -> None:
+    failure = describe_refusal(RuntimeError(f"cuLaunchKernel failed: {said}"), LAUNCH, "k")
+    assert failure.status is Status.LAUNCH_ERROR
+    assert said in failure.message
+    assert advice in failure.advice

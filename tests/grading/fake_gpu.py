@@ -1,0 +1,69 @@
+"""A GPU that is none: the emulated device runs the kernels, a modelled clock times them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from grader.devices.base import Arrays
+from grader.devices.emulated import EmulatedDevice
+from grader.grading.cases import poison_outputs
+from grader.records import Binary, DeviceBuffer, DeviceInfo, Execution, Launch, Program, RunLimits, ShowProgress
+from grading.fake_clock import FakeClock
+
+PEAK_GBPS = 3.352
+"""At 256 x 256 the transpose moves 0.5 MB: a thousandth of an H100's bandwidth gives an H100's times."""
+
+
+class FakeGpu(FakeClock):
+    """Stands in for the worker of a GPU; see FakeClock for how it keeps time."""
+
+    name = ""
+
+    def named(self, name: str) -> Self:
+        """Takes the place of RemoteDevice."""
+        self.name = name
+        return self
+
+    def __enter__(self) -> Self:
+        self.emulated = EmulatedDevice("h100", threads=1)
+        self.prepared: tuple[str, ...] = ()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+    @property
+    def info(self) -> DeviceInfo:
+        return replace(
+            self.emulated.info, kind="gpu", name="Fake H100", peak_bandwidth_gbps=PEAK_GBPS, stands_for="nothing", peak_source="made up"
+        )
+
+    def load(self, binary: Binary) -> None:
+        self.emulated.load(binary)
+
+    def execute(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        return self.emulated.execute(launches, buffers, arrays, limits=limits, progress=progress)
+
+    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+        self.prepared = tuple(program.label for program in programs)
+        submission = programs[0]
+        self.load(submission.binary)
+        outputs = []
+        for inputs in input_sets:
+            arrays = inputs | poison_outputs(submission.buffers)
+            execution, got = self.execute(submission.launches, submission.buffers, arrays, limits=limits)
+            if execution.failure is not None:
+                return execution, []
+            outputs.append(got)
+        return execution, outputs

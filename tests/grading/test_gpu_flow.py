@@ -1,0 +1,213 @@
+"""The whole way on a device with a clock, on a modelled one: what is timed, counted, judged and said."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import grader
+from grader import pipeline
+from grader.devices.ncu_metrics import CountedLaunch, NotCounted
+from grader.devices.peak import GivenPeak
+from grader.grading import benchmark, counting
+from grader.grading.measure import LOOKS, measure
+from grader.records import CheckResult, CheckStatus, ClockState, Counters, Score, Source, Status
+from grader.report.json import format_score
+from grader.report.terminal import make_console, print_score
+from grading.fake_clock import STEADY
+from grading.fake_gpu import PEAK_GBPS, FakeGpu
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_text())
+SIDE = 256
+FLOOR_MS = 2 * SIDE * SIDE * 4 / PEAK_GBPS / 1e6
+TIMES_MS = {"submission": FLOOR_MS / 0.85, "naive": 8 * FLOOR_MS, "reference": FLOOR_MS / 0.86}
+
+Grade = Callable[..., Score]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The transpose exercise with a benchmark for a GPU that the emulated device runs in no time."""
+    root = tmp_path_factory.mktemp("course")
+    for name in ("starter", "solutions"):
+        (root / name).symlink_to(ROOT / name)
+    exercise = root / "exercises" / "transpose"
+    shutil.copytree(ROOT / "exercises" / "transpose", exercise)
+    spec = json.loads((exercise / "spec.json").read_text())
+    spec["benchmark"] = {"gpu": {"rows": SIDE, "cols": SIDE}, "emulated": {"rows": 64, "cols": 128}}
+    (exercise / "spec.json").write_text(json.dumps(spec))
+    return exercise
+
+
+@pytest.fixture
+def grade(small: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
+    """Grade a file on a FakeGpu."""
+    monkeypatch.setattr(pipeline, "has_pycuda", lambda: True)
+
+    def run(file: str, gpu: FakeGpu, peak: GivenPeak | None = None) -> Score:
+        monkeypatch.setattr(pipeline, "RemoteDevice", gpu.named)
+        monkeypatch.setattr(benchmark, "measure", functools.partial(measure, clock=gpu.clock))
+        score = grader.grade(small, ROOT / file, device="gpu", seed=7, peak=peak, cache=cache)
+        Draft202012Validator(SCHEMA).validate(json.loads(format_score(score)))
+        return score
+
+    return run
+
+
+def check(score: Score, name: str) -> CheckResult:
+    return next(check for check in score.checks if check.name == name)
+
+
+def shown(score: Score) -> str:
+    stream = io.StringIO()
+    print_score(score, console=make_console(stream, width=200, environ={"NO_COLOR": "1"}))
+    return stream.getvalue()
+
+
+def test_a_fast_submission_earns_every_point(grade: Grade) -> None:
+    gpu = FakeGpu(TIMES_MS, noise=0.002)
+    score = grade("solutions/transpose.cu", gpu)
+    assert (score.status, score.score, score.judged_points) == (Status.PASSED, 100, 100)
+    assert gpu.prepared == ("submission", "naive", "reference")
+    assert {timing.plan: len(timing.samples_ms) for timing in score.timings} == dict.fromkeys(TIMES_MS, LOOKS[0])
+    bandwidth = next(metric for metric in score.metrics if metric.name == "bandwidth_fraction")
+    assert bandwidth.source is Source.MEASURED
+    assert bandwidth.value == pytest.approx(0.85, rel=0.01)
+    assert bandwidth.interval is not None
+    assert bandwidth.interval[0] <= bandwidth.value <= bandwidth.interval[1]
+
+
+def test_the_score_says_how_it_was_measured(grade: Grade) -> None:
+    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
+    assert score.device is not None
+    assert score.device.kind == "gpu"
+    assert score.environment["sm_clock"] == "1,965 to 1,980 MHz"
+    assert score.environment["memory_clock"] == "2,619 MHz"
+    assert score.environment["temperature"] == "41 °C"
+    assert score.environment["copy_bandwidth"] == "2,960 GB/s"
+    text = " ".join(shown(score).split())
+    assert "Time: 0.1" in text
+    assert "; copy kernel 2,960 GB/s, peak 3 GB/s (made up)" in text
+
+
+def test_the_starter_loses_points_to_time_and_conflicts(grade: Grade) -> None:
+    score = grade("starter/transpose.cu", FakeGpu(TIMES_MS | {"submission": FLOOR_MS / 0.52}, noise=0.002))
+    assert score.status is Status.FAILED
+    assert check(score, "bandwidth_fraction").status is CheckStatus.PARTIAL
+    assert check(score, "speedup_over_naive").status is CheckStatus.PASSED
+    assert check(score, "shared_bank_conflicts").status is CheckStatus.FAILED
+    assert "line " in check(score, "shared_bank_conflicts").hint
+
+
+def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there", "Install it."))
+    score = grade("starter/transpose.cu", FakeGpu(TIMES_MS))
+    conflicts = check(score, "shared_bank_conflicts")
+    assert conflicts.source is Source.COUNTED
+    assert conflicts.value == 31 * 64 * 128 / 32  # at the emulated benchmark's sizes
+    assert score.environment["counters"] == "emulated device, rows = 64, cols = 128, because ncu is not there. Install it."
+    assert "Counters: emulated device" in shown(score)
+
+
+def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
+    counters = Counters(instructions_executed=7, shared_load_wavefronts=5, shared_wavefronts_ideal=4)
+    counted = (CountedLaunch(counters, dram_bytes=123, hardware_bank_conflicts=17),)
+    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: counted)
+    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
+    metrics = {metric.name: metric for metric in score.metrics}
+    assert metrics["instructions_executed"].value == 7
+    assert metrics["shared_bank_conflicts"].value == 1
+    assert (metrics["dram_bytes"].value, metrics["dram_bytes"].source) == (123, Source.MEASURED)
+    assert score.environment["counters"] == "Nsight Compute, rows = 256, cols = 256"
+    assert "17 (" in score.environment["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"]
+    assert sum(line.counters.instructions_executed for line in score.lines) > 7  # those are the emulated device's
+
+
+def test_what_nobody_can_count_is_not_measured(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
+    monkeypatch.setattr(benchmark, "count_emulated", lambda *_: "it does not know an instruction")
+    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
+    assert check(score, "shared_bank_conflicts").status is CheckStatus.NOT_MEASURED
+    assert "does not know an instruction" in check(score, "global_load_efficiency").message
+    assert check(score, "bandwidth_fraction").status is CheckStatus.PASSED
+
+
+def test_a_goal_within_the_interval_is_the_students(grade: Grade) -> None:
+    just_missed = 1.0002 * FLOOR_MS / 0.8 / (1 + 0.02 * math.log(2))  # the median of the scatter is ln 2 of its mean
+    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS | {"submission": just_missed}, noise=0.02))
+    bandwidth = check(score, "bandwidth_fraction")
+    assert (bandwidth.status, bandwidth.points) == (CheckStatus.PASSED, bandwidth.max_points)
+    assert "cannot be told from the goal >= 80 %: the benefit of the doubt" in bandwidth.message
+    assert len(next(timing for timing in score.timings if timing.plan == "submission").samples_ms) == LOOKS[-1]
+
+
+def test_faster_than_the_memory_is_rejected(grade: Grade) -> None:
+    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS | {"submission": 0.5 * FLOOR_MS}))
+    assert (score.status, score.score) == (Status.REJECTED, 0)
+    assert score.message.startswith("Faster than the memory allows")
+    assert score.timings
+
+
+def test_a_set_peak_goes_to_the_worker(grade: Grade) -> None:
+    gpu = FakeGpu(TIMES_MS)
+    grade("solutions/transpose.cu", gpu)
+    assert gpu.name == "gpu:0"
+    grade("solutions/transpose.cu", gpu, GivenPeak(3352.0, 66.9))
+    assert gpu.name == "gpu:0:3352.0,66.9"
+
+
+def test_wrong_in_a_timed_run_is_wrong(grade: Grade) -> None:
+    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS, wrong=frozenset({90})))
+    assert score.status is Status.FAILED
+    assert check(score, "correctness").status is CheckStatus.FAILED
+    assert "wrong in a timed run" in check(score, "correctness").hint
+    assert check(score, "bandwidth_fraction").status is CheckStatus.SKIPPED
+
+
+def test_a_throttled_gpu_is_inconclusive_and_nobodys_fault(grade: Grade) -> None:
+    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS, clocks=[ClockState(throttled=("hw_slowdown",))]))
+    assert score.status is Status.INCONCLUSIVE
+    assert score.exit_code == 3
+    assert score.judged_points == 0
+    assert score.timings
+    assert score.environment["clock_limits"] == "hw slowdown"
+
+
+def test_one_disturbed_measurement_is_told_and_forgiven(grade: Grade) -> None:
+    counting_calls = FakeGpu(TIMES_MS)
+    grade("solutions/transpose.cu", counting_calls)
+    hot = ClockState(throttled=("hw_slowdown",))
+    states = [*[STEADY] * (len(counting_calls.calls) - 1), hot, STEADY]
+    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS, clocks=states))
+    assert score.status is Status.PASSED
+    assert score.environment["measurements"] == "2, all but the last one disturbed"
+
+
+def test_a_wrong_submission_is_not_timed(grade: Grade) -> None:
+    gpu = FakeGpu(TIMES_MS)
+    score = grade("tests/submissions/transpose/failed--copies_the_input.cu", gpu)
+    assert score.status is Status.FAILED
+    assert gpu.calls == []
+    assert score.timings == ()
+    assert check(score, "bandwidth_fraction").status is CheckStatus.SKIPPED
+
+
+def test_what_does_not_compile_never_reaches_the_gpu(grade: Grade) -> None:
+    gpu = FakeGpu(TIMES_MS)
+    score = grade("tests/submissions/transpose/compile_error--missing_brace.cu", gpu)
+    assert score.status is Status.COMPILE_ERROR
+    assert gpu.prepared == ()
