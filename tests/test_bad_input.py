@@ -48,6 +48,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "runtime_error--out_of_bounds": ("line 6: 4-byte store .* out of bounds: .* the end of buffer out", "index"),
     "runtime_error--misaligned": ("line 7: 4-byte load .* no multiple of 4: byte 2 of buffer in", "multiple of 4"),
     "runtime_error--wild_pointer": ("line 8: 4-byte load .* out of bounds", "index"),
+    "runtime_error--trap": (r"line 7: the kernel stopped itself with __trap\(\)", "condition"),
     "unsupported--tensor_cores": ("does not know the instruction .* kernel transpose_shared .*line \\d+", "not your mistake"),
 }
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -61,20 +62,19 @@ class Known:
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[dict[Path, Future[Known]]]:
+def known(pytestconfig: pytest.Config) -> Iterator[dict[Path, Future[Known]]]:
     """All sources that the tests of this run need, being compiled and emulated side by side since the first one does."""
     paths = [*HANDED_OUT, *(HANDED_IN if pytestconfig.getoption("--run-gpu") else [])]
-    tools = find_toolchain(prefer_wheel=False, cache=tmp_path_factory.mktemp("cache"))
-
-    def learn(path: Path) -> Known:
-        source = read_submission(path)
-        assert isinstance(source, Submission), source
-        made = build(source, exercise_of(path), tools, arch=ARCH)
-        assert isinstance(made, Built), made
-        return Known(made, run_all(EmulatedDevice("h100", threads=1), made, exercise_of(path)))
-
-    with ThreadPoolExecutor() as pool:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # translating a kernel holds the interpreter's lock
         yield {path: pool.submit(learn, path) for path in paths}
+
+
+def learn(path: Path) -> Known:
+    source = read_submission(path)
+    assert isinstance(source, Submission), source
+    made = build(source, exercise_of(path), find_toolchain(prefer_wheel=False, cache=None), arch=ARCH)
+    assert isinstance(made, Built), made
+    return Known(made, run_all(EmulatedDevice("h100", threads=1), made, exercise_of(path)))
 
 
 def needing_arch(device: RemoteDevice) -> RemoteDevice:
