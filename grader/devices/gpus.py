@@ -56,7 +56,7 @@ class Gpu:
             peak_bandwidth_gbps=self.peak_bandwidth_gbps,
             peak_fp32_tflops=self.peak_fp32_tflops,
             limits=limits,
-            stands_for=f"machine code for {self.name} ({self.arch}) executed on this machine's CPU: counters are exact, times not measured",
+            stands_for=f"executes {self.arch} machine code on this computer's processor: counters are exact, times are not measured",
         )
 
 

@@ -184,7 +184,7 @@ def _print_total(score: Score, page: _Page) -> None:
         total += f" that this device can judge ({lost:g} of {score.max_score:g} were not measured)"
     page.write(f"Score: {total}", style="bold", hanging=2)
     if score.device is not None:
-        page.write(f"Device: {score.device.name}, {score.device.kind}. {score.device.stands_for}", style="dim", hanging=2)
+        page.write(f"Device: {score.device.name} ({score.device.stands_for})", style="dim", hanging=2)
     for line in format_measurement(score):
         page.write(line, style="dim", hanging=2)
 

@@ -58,9 +58,9 @@ CHECKS = (CORRECTNESS, CONFLICTS, STORES, BANDWIDTH)
 H100 = DeviceInfo(
     kind="emulated", id="h100", name="NVIDIA H100 SXM", compute_capability="9.0", arch="sm_90", peak_bandwidth_gbps=3352.0,
     peak_fp32_tflops=66.9, limits=LaunchLimits(1024, Dim3(1024, 1024, 64), Dim3(2147483647, 65535, 65535), 232448, 65536),
-    stands_for="Counters are those of this GPU, exactly.",
+    stands_for="counters are those of this GPU, exactly",
 )  # fmt: skip
-GPU = replace(H100, kind="gpu", stands_for="Times are measured on this GPU.")
+GPU = replace(H100, kind="gpu", stands_for="times are measured on this GPU")
 
 CLEAN = Counters(
     instructions_executed=1000, thread_instructions_executed=32000,

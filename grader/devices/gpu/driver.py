@@ -118,7 +118,7 @@ def _describe_device(device: Any, gpu: Gpu, peak: Peak) -> DeviceInfo:  # noqa: 
         peak_bandwidth_gbps=gpu.peak_bandwidth_gbps,
         peak_fp32_tflops=gpu.peak_fp32_tflops,
         limits=limits,
-        stands_for=f"run and measured on {gpu.name} ({gpu.arch})",
+        stands_for=f"runs {gpu.arch} machine code, and is measured",
         peak_source=f"{peak.bandwidth_source}; fp32: {peak.fp32_source}",
     )
 
