@@ -186,13 +186,17 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Binary:
-    """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`."""
+    """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`.
+
+    `variable_bytes` is what its `__device__` variables take on a device.
+    """
 
     arch: str
     compiler: str
     cubin: bytes
     kernels: tuple[Kernel, ...]
     warnings: str = ""
+    variable_bytes: int = 0
 
 
 # --- what is launched --------------------------------------------------------------------------------

@@ -21,7 +21,9 @@ INSTALL_PYCUDA = (
     "Install the extra `gpu` (`python -m pip install -e '.[gpu]'`; it needs the CUDA toolkit to build), or use --device emulated,"
     " which needs no GPU; `grade doctor` shows what is there."
 )
-_PROBE = "import pycuda.driver as cuda; cuda.init(); cuda.Device(0).compute_capability()"
+OLDEST_CAPABILITY = 7, 5
+"""Of GPUs: that of the grader's own PTX, and the first one that nvcc 13 compiles for."""
+_PROBE = f"import pycuda.driver as cuda; cuda.init(); raise SystemExit(cuda.Device(0).compute_capability() < {OLDEST_CAPABILITY})"
 _DRIVER_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 """What decides which GPUs a process sees."""
 _PROBE_LIMITS = ToolLimits(wall_seconds=30.0, memory_bytes=1 << 62)  # the driver reserves much address space

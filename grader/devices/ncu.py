@@ -93,9 +93,14 @@ def count_plans(
     if ncu is None:
         return NOT_INSTALLED
     wall_seconds = START_SECONDS + limits.wall_seconds * len(plans)
+    request = Request(gpu_index, tuple(map(_without_outputs, plans)), wall_seconds)
     with tempfile.TemporaryDirectory(prefix="grader-ncu-") as name:
-        request = Request(gpu_index, tuple(map(_without_outputs, plans)), wall_seconds)
-        (Path(name) / REQUEST).write_bytes(pickle.dumps(request))
+        try:
+            (Path(name) / REQUEST).write_bytes(pickle.dumps(request))
+        except OSError as error:
+            return NotCounted(
+                f"what ncu is to run could not be written: {error.strerror}", "Make room, or set TMPDIR to a folder that has some."
+            )
         counted = _collect(_Session(ncu, Path(name), run, wall_seconds, _environment(environ)), plans)
     if isinstance(counted, NotCounted):
         return counted

@@ -48,7 +48,6 @@ PUBLISHED = {
     "NVIDIA GeForce RTX 4090": Published(1008.0, 82.6, "Ada architecture paper"),
     "NVIDIA GeForce RTX 5090": Published(1792.0, 104.8, "Blackwell RTX architecture paper"),
 }
-SET_IT = "Set it: --peak GB/s or --peak GB/s,TFLOP/s, from the board's datasheet."
 
 
 @dataclass(frozen=True)
@@ -105,12 +104,21 @@ def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
     bandwidth = _choose(given.bandwidth_gbps, _bandwidth(attributes), (published.bandwidth_gbps, published.source) if published else None)
     fp32 = _choose(given.fp32_tflops, _fp32(attributes), (published.fp32_tflops, published.source) if published else None)
     if bandwidth is None or fp32 is None:
-        which = "memory bandwidth" if bandwidth is None else "fp32 rate"
-        raise GraderError(f"the peak {which} of {attributes.name} is not known: its driver does not tell the clocks", SET_IT)
+        raise _not_known(attributes.name, bandwidth_missing=bandwidth is None, fp32_missing=fp32 is None)
     return Peak(bandwidth[0], fp32[0], bandwidth[1], fp32[1])
 
 
 _Sourced = tuple[float, str]
+
+
+def _not_known(name: str, *, bandwidth_missing: bool, fp32_missing: bool) -> GraderError:
+    """The error that names what is missing and the form of --peak that gives it."""
+    missing = [*["memory bandwidth"] * bandwidth_missing, *["fp32 rate"] * fp32_missing]
+    option = "--peak GB/s,TFLOP/s (for instance --peak 3352,66.9)" if fp32_missing else "--peak GB/s (for instance --peak 3352)"
+    return GraderError(
+        f"the peak {' and '.join(missing)} of {name} is not known: its driver does not tell what it follows from, and no table has it",
+        f"Set it from the board's datasheet: {option}.",
+    )
 
 
 def _choose(given: float | None, computed: _Sourced | None, published: _Sourced | None) -> _Sourced | None:

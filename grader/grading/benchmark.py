@@ -31,6 +31,9 @@ from grader.spec.model import Case
 SETS_BYTES = 256 << 20
 """Sets are drawn until their inputs hold this much together: several times any L2 cache."""
 MIN_SETS, MAX_SETS = 2, 4
+"""No launch has the inputs of the one before, and its outputs and scratch hold poison: what an ordinary kernel left serves none.
+Not stopped: a kernel that looks its inputs up among results that it keeps in `__device__` variables, for each set comes back, and
+several times within a batch of a short kernel. The score's `environment` notes such variables, for a person to look at."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def run_benchmark(
     if not case.passed:
         return Benchmark(case)
     found = _measure(job, programs, device, len(sets))
-    facts = describe_measurement(found)
+    facts = describe_measurement(found) | describe_variables(programs[0])
     if found.wrong is not None:
         return Benchmark(_wrong_when_timed(case, found.wrong), facts=facts)
     facts |= {"copy_bandwidth": f"{device.copy_bandwidth():,.0f} GB/s"}
@@ -120,6 +123,12 @@ def describe_measurement(found: Measurement) -> dict[str, str]:
         "measurements": f"{found.attempts}, all but the last one disturbed" if found.attempts > 1 else "",
     }
     return {name: fact for name, fact in facts.items() if fact}
+
+
+def describe_variables(submission: Program) -> dict[str, str]:
+    """What the score's `environment` says of variables in which a submission may keep results from one launch to the next."""
+    size_bytes = submission.binary.variable_bytes
+    return {"device_variables": f"{size_bytes:,} bytes, which outlive a launch"} if size_bytes else {}
 
 
 def _measure(job: Job, programs: Sequence[Program], device: TimingDevice, input_sets: int) -> Measurement:

@@ -7,15 +7,17 @@ from pathlib import Path
 
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
 from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
-from grader.toolchain.cubin import CubinKernel, read_cubin, read_labels
+from grader.toolchain.cubin import CubinKernel, read_cubin, read_labels, read_variable_bytes
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
-from grader.toolchain.diagnostics import clean_warnings, compile_failure, no_kernel_failure
+from grader.toolchain.diagnostics import clean_warnings, compile_failure, no_kernel_failure, too_many_variables_failure
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
 from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
 
 _OUTPUT_NAME = "submission.cubin"
+_MOST_VARIABLE_BYTES = (4 << 30) - 1
+"""nvdisasm 13.5 refuses a cubin with more (`Invalid symbol size`), and takes as much memory as the variables do."""
 
 
 def compile_submission(
@@ -54,6 +56,8 @@ def _make_artifacts(
         symbols = [kernel.symbol for kernel in read_cubin(content, arch=arch)]
         if not symbols:
             return no_kernel_failure(submission)
+        if (variable_bytes := read_variable_bytes(content)) > _MOST_VARIABLE_BYTES:
+            return too_many_variables_failure(submission, variable_bytes, _MOST_VARIABLE_BYTES)
         listing = disassemble(cubin, nvdisasm=nvdisasm, run=run)
     # Under the name that every submission has here: an entry of the cache serves equal files of different names.
     warnings = clean_warnings(completed, replace(submission, name=SOURCE_NAME), nvcc=nvcc, run=run)
@@ -78,7 +82,8 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, ar
         for found in read_cubin(artifacts.cubin, arch=arch)
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)
     )
-    return Binary(arch, nvcc.version, artifacts.cubin, tuple(kernels), artifacts.warnings.replace(SOURCE_NAME, submission.name))
+    warnings = artifacts.warnings.replace(SOURCE_NAME, submission.name)
+    return Binary(arch, nvcc.version, artifacts.cubin, tuple(kernels), warnings, read_variable_bytes(artifacts.cubin))
 
 
 def _parameters(found: CubinKernel, signature: Signature) -> tuple[KernelParameter, ...]:

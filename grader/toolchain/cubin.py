@@ -26,6 +26,7 @@ _RESERVED_SHARED_BYTES, _RESERVED_FROM_ARCH = 1024, 90
 _SIZED = 0x04
 
 _LITERAL_BANK, _VARIABLE_BANK = 2, 3
+_VARIABLE_SECTIONS = (".nv.global", ".nv.global.init")
 
 _MAX_THREADS = 0x05
 _PARAM_CBANK = 0x0A
@@ -64,6 +65,17 @@ def read_labels(cubin: bytes) -> dict[str, int]:
     """Every function of a cubin, kernels and those inside their sections, to its byte offset in its section."""
     table: Any = ELFFile(io.BytesIO(cubin)).get_section_by_name(".symtab")
     return {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols() if symbol["st_info"]["type"] == "STT_FUNC"}
+
+
+def read_variable_bytes(cubin: bytes) -> int:
+    """Bytes of the cubin's `__device__` and `__managed__` variables together.
+
+    From their symbols: of a section's size ptxas writes the lower 32 bits only.
+    """
+    elf = ELFFile(io.BytesIO(cubin))
+    held = {index for index, section in enumerate(elf.iter_sections()) if section.name in _VARIABLE_SECTIONS}
+    table: Any = elf.get_section_by_name(".symtab")
+    return sum(int(symbol["st_size"]) for symbol in table.iter_symbols() if symbol["st_shndx"] in held)
 
 
 def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: ANN401 - pyelftools has no types

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from grader.errors import GraderError
 from grader.records import Completed, Failure, RunTool, Status, Submission, ToolLimits
 from grader.toolchain.demangle import demangle, parse_signature
 from grader.toolchain.nvcc import Nvcc
@@ -31,6 +32,7 @@ _AFTERMATH = re.compile(r"Ptx assembly aborted due to errors")
 _OUT_OF_MEMORY = re.compile(r"out of memory|memory exhausted|cannot allocate memory|bad_alloc", re.IGNORECASE)
 _FILE_TOO_LARGE = re.compile(r"File (?:size limit exceeded|too large)|due to signal 25\b", re.IGNORECASE)
 _TOO_SLOW = re.compile(r"CPU time limit exceeded|due to signal 24\b", re.IGNORECASE)
+_UNKNOWN_ARCH = re.compile(r"nvcc fatal\s*: (Unsupported gpu architecture '\w+'|Value '\w+' is not defined for option 'gpu-architecture')")
 _TOO_MUCH_SHARED = re.compile(r"'(?P<kernel>[^']+)' uses too much shared data \((?P<used>0x[0-9a-f]+) bytes, (?P<most>0x[0-9a-f]+) max\)")
 
 _TOO_MUCH_CODE = "Look for large initialised arrays, template recursion, and unrolled loops that make very much code."
@@ -52,8 +54,14 @@ class _Message:
 
 
 def compile_failure(completed: Completed, submission: Submission, *, nvcc: Nvcc, limits: ToolLimits, run: RunTool) -> Failure:
-    """Why nvcc made nothing of the submission: a limit that it ran into, or its errors, at most 20."""
+    """Why nvcc made nothing of the submission: a limit that it ran into, or its errors, at most 20.
+
+    Raises GraderError where nvcc does not know the GPU: the grader asked for its architecture, not the student.
+    """
     output = completed.stderr + completed.stdout
+    if unknown := _UNKNOWN_ARCH.fullmatch(output.strip()):
+        advice = "Set GRADER_NVCC to the nvcc of a CUDA toolkit that supports this GPU."
+        raise GraderError(f"nvcc {nvcc.version} cannot compile for this GPU: {unknown[1]}", advice)
     if failure := _limit_failure(completed, output, submission.name, limits):
         return failure
     errors = _visible_messages(output, submission, nvcc, run, errors=True)
@@ -74,6 +82,14 @@ def no_kernel_failure(submission: Submission) -> Failure:
     else:
         advice = "A kernel is a function that begins with `__global__ void`."
     return _compile_error(f"{submission.name} has no __global__ kernel.", advice=advice)
+
+
+def too_many_variables_failure(submission: Submission, size_bytes: int, most_bytes: int) -> Failure:
+    """The failure of a submission with more `__device__` variables than the tools can take."""
+    return _compile_error(
+        f"The __device__ variables of {submission.name} take {size_bytes:,} bytes; {most_bytes:,} are the most.",
+        advice="Hand large arrays to the kernel as an argument: `// scratch: float name[n]` declares one of the size that is needed.",
+    )
 
 
 def clean_warnings(completed: Completed, submission: Submission, *, nvcc: Nvcc, run: RunTool) -> str:

@@ -64,17 +64,32 @@ def test_without_pycuda_no_gpu_works_and_nothing_is_run() -> None:
     assert "pycuda" not in sys.modules
 
 
-def test_a_driver_that_fails_is_no_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A PyCUDA whose driver cannot start, and then one that can: the probe runs in a child, with this interpreter's packages."""
+NO_DEVICE = "def init(): raise RuntimeError('cuInit failed: no CUDA-capable device is detected')\n"
+DEVICE = """
+def init(): pass
+class Device:
+    def __init__(self, number): pass
+    def compute_capability(self): return CAPABILITY
+"""
+
+
+@pytest.mark.parametrize(
+    ("driver", "works"),
+    [
+        (NO_DEVICE, False),
+        (DEVICE.replace("CAPABILITY", "(7, 0)"), False),
+        (DEVICE.replace("CAPABILITY", "(7, 5)"), True),
+        (DEVICE.replace("CAPABILITY", "(12, 0)"), True),
+    ],
+    ids=["no device", "7.0", "7.5", "12.0"],
+)
+def test_a_driver_that_fails_or_an_old_gpu_is_none(driver: str, works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a stand-in for PyCUDA: the probe runs in a child, with this interpreter's packages."""
     package = tmp_path / "pycuda"
     package.mkdir()
     (package / "__init__.py").touch()
+    (package / "driver.py").write_text(driver)
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
-    (package / "driver.py").write_text("def init():\n    raise RuntimeError('cuInit failed: no CUDA-capable device is detected')\n")
     assert has_pycuda()
-    assert not gpu_works(run_tool, os.environ)
-    (package / "driver.py").write_text(
-        "def init(): pass\nclass Device:\n    def __init__(self, number): pass\n    def compute_capability(self): return (9, 0)\n"
-    )
-    assert gpu_works(run_tool, os.environ)
+    assert gpu_works(run_tool, os.environ) == works

@@ -493,6 +493,18 @@ def test_a_fault_while_it_is_prepared_is_the_students(device: RemoteDevice) -> N
     assert_works(device)
 
 
+def test_a_fault_after_it_was_verified_is_the_students(device: RemoteDevice) -> None:
+    """Verified on two sets and run once more, it ends well; it faults when `prepare` tries out how long a run takes."""
+    text = GOOD.replace("__global__", "__device__ int calls;\n__global__").replace(
+        "out[i] = 2.0f * in[i];", "{ out[i] = 2.0f * in[i]; if (atomicAdd(&calls, 1) >= 3 * n) __trap(); }"
+    )
+    execution = prepare(device, (SUBMISSION, ready(device, text)), ("naive", ready(device, GOOD)))
+    assert execution.failure is not None
+    assert execution.failure.status is Status.RUNTIME_ERROR
+    assert execution.failure.message.startswith("Kernel scale did not end well")
+    assert_works(device)
+
+
 def test_the_clocks_are_sampled(device: RemoteDevice) -> None:
     assert prepare(device, (SUBMISSION, ready(device, COPY, 1 << 24))).failure is None
     _, clocks = device.time([TimedStep(SUBMISSION, 0)] * 200)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -252,6 +253,19 @@ def test_what_the_process_does_decides(script: str, reason: str | None, tmp_path
     else:
         assert isinstance(answer, NotCounted)
         assert re.search(re.escape(reason), answer.reason)
+
+
+def test_a_full_disk_is_a_reason(tmp_path: Path) -> None:
+    environ = fake_ncu(tmp_path, "exit 3")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
+    try:
+        answer = count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert isinstance(answer, NotCounted)
+    assert "could not be written: File too large" in answer.reason
+    assert "TMPDIR" in answer.advice
 
 
 def test_an_endless_ncu_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

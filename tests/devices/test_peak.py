@@ -41,9 +41,18 @@ def test_a_driver_that_tells_no_clocks_is_helped_by_the_table() -> None:
 
 
 def test_an_unknown_gpu_that_tells_no_clocks_has_no_peak() -> None:
-    with pytest.raises(GraderError, match="memory bandwidth of GRID V is not known") as caught:
+    with pytest.raises(GraderError, match="memory bandwidth and fp32 rate of GRID V is not known") as caught:
         find_peak(replace(SILENT, name="GRID V"))
-    assert "--peak" in caught.value.advice
+    assert "--peak GB/s,TFLOP/s" in caught.value.advice
+
+
+def test_what_is_still_missing_names_the_form_of_the_option_that_gives_it() -> None:
+    with pytest.raises(GraderError, match="memory bandwidth of GRID V is not known") as caught:
+        find_peak(replace(H100, name="GRID V", memory_clock_khz=0))
+    assert "--peak GB/s (" in caught.value.advice
+    with pytest.raises(GraderError, match="fp32 rate of GRID V is not known") as caught:
+        find_peak(replace(SILENT, name="GRID V"), GivenPeak(bandwidth_gbps=500.0))
+    assert "--peak GB/s,TFLOP/s (" in caught.value.advice
 
 
 def test_an_unknown_compute_capability_has_no_fp32_peak() -> None:

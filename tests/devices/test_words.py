@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from grader.devices.gpu.words import describe_fault, describe_refusal
+from grader.devices.gpu.words import SPARE_BYTES, describe_fault, describe_refusal, out_of_memory
 from grader.errors import GraderError
-from grader.records import Dim3, FindingKind, Launch, Status
+from grader.records import Binary, DeviceBuffer, Dim3, FindingKind, Kernel, Launch, Role, Status
 
 LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 0, (), 1, "k<<<dim3(4, 5), dim3(32, 8)>>>()")
 
@@ -44,6 +44,8 @@ def test_the_watchdog_of_a_display_is_a_time_out() -> None:
 def test_a_broken_gpu_is_not_the_students(said: str) -> None:
     with pytest.raises(GraderError, match="The GPU failed"):
         describe_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k")
+    with pytest.raises(GraderError, match="The GPU failed"):
+        describe_refusal(RuntimeError(f"cuLaunchKernel failed: {said}"), LAUNCH, "k")
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,30 @@ def test_a_refused_launch_has_advice(said: str, advice: str) -> None:
     assert failure.status is Status.LAUNCH_ERROR
     assert said in failure.message
     assert advice in failure.advice
+
+
+GIVEN = DeviceBuffer("in", "float32", (1 << 28,), Role.INPUT)
+
+
+def binary(*, variable_bytes: int = 0, local_bytes: int = 0) -> Binary:
+    kernel = Kernel("_Z1k", "k", (), 0, 16, 0, local_bytes, None, ())
+    return Binary("sm_90", "13.5", b"", (kernel,), variable_bytes=variable_bytes)
+
+
+@pytest.mark.parametrize(
+    ("scratch_bytes", "code"),
+    [(SPARE_BYTES, binary()), (0, binary(variable_bytes=SPARE_BYTES)), (0, binary(local_bytes=16 << 10))],
+    ids=["scratch", "variables", "local memory"],
+)
+def test_who_asks_for_much_memory_must_ask_for_less(scratch_bytes: int, code: Binary) -> None:
+    failure = out_of_memory([GIVEN, DeviceBuffer("t", "int8", (scratch_bytes,), Role.SCRATCH)], code)
+    assert failure.status is Status.LAUNCH_ERROR
+    assert f"buffers need {(1 << 30) + scratch_bytes:,} bytes" in failure.message
+    assert ("__device__" in failure.message) == (code.variable_bytes > 0)
+    assert "less scratch" in failure.advice
+
+
+def test_a_gpu_that_others_fill_is_not_the_students() -> None:
+    with pytest.raises(GraderError, match="no room for the exercise: its buffers need 1,073,742,848 bytes") as caught:
+        out_of_memory([GIVEN, DeviceBuffer("t", "int8", (1024,), Role.SCRATCH)], binary(variable_bytes=4096))
+    assert "nvidia-smi" in caught.value.advice

@@ -8,6 +8,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from jsonschema import Draft202012Validator
 import grader
 from grader import pipeline
 from grader.devices.ncu_metrics import CountedLaunch, NotCounted
-from grader.devices.peak import GivenPeak
+from grader.devices.peak import Attributes, GivenPeak, find_peak
+from grader.errors import GraderError, WorkerError
 from grader.grading import benchmark, counting
 from grader.grading.measure import LOOKS, measure
-from grader.records import CheckResult, CheckStatus, ClockState, Counters, Score, Source, Status
+from grader.records import Binary, CheckResult, CheckStatus, ClockState, Counters, DeviceInfo, Program, Score, Source, Status
 from grader.report.json import format_score
 from grader.report.terminal import make_console, print_score
 from grading.fake_clock import STEADY
@@ -168,6 +170,34 @@ def test_a_set_peak_goes_to_the_worker(grade: Grade) -> None:
     assert gpu.name == "gpu:0"
     grade("solutions/transpose.cu", gpu, GivenPeak(3352.0, 66.9))
     assert gpu.name == "gpu:0:3352.0,66.9"
+
+
+class SilentGpu(FakeGpu):
+    """A GPU whose worker ends at its start, because nobody knows the peak."""
+
+    @property
+    def info(self) -> DeviceInfo:
+        try:
+            find_peak(Attributes("GRID V", (9, 0), 14, 0, 0, 0))
+        except GraderError as error:
+            raise WorkerError(str(error), error.advice) from error
+        raise AssertionError("the peak is known")
+
+
+def test_an_unknown_peak_is_the_graders_and_says_how_to_set_it(grade: Grade) -> None:
+    score = grade("solutions/transpose.cu", SilentGpu(TIMES_MS))
+    assert score.status is Status.GRADER_ERROR
+    assert score.exit_code == 3
+    assert score.message.startswith("the peak memory bandwidth and fp32 rate of GRID V is not known")
+    assert "--peak GB/s,TFLOP/s" in shown(score)
+
+
+def test_variables_that_could_serve_a_later_launch_are_told() -> None:
+    binary = Binary("sm_90", "13.5", b"", ())
+    program = Program("submission", binary, (), ())
+    assert benchmark.describe_variables(program) == {}
+    keeps = replace(program, binary=replace(binary, variable_bytes=268_435_456))
+    assert benchmark.describe_variables(keeps) == {"device_variables": "268,435,456 bytes, which outlive a launch"}
 
 
 def test_wrong_in_a_timed_run_is_wrong(grade: Grade) -> None:

@@ -114,6 +114,29 @@ def test_static_shared_memory_leaves_out_what_the_system_reserves(compile_text: 
     assert kernels(compile_text, INLINED)["k"].static_shared_bytes == 0
 
 
+VARIABLES = """
+__managed__ float shared_with_host[1000];
+static __device__ int own[10];
+__device__ int filled[4] = {1, 2, 3, 4};
+__constant__ float constants[8];
+__global__ void k(float* o) {
+    __shared__ float s[64];
+    s[threadIdx.x] = o[0];
+    __syncthreads();
+    o[threadIdx.x] = shared_with_host[threadIdx.x] + own[threadIdx.x % 10]++ + filled[threadIdx.x % 4] + constants[1] + s[63 - threadIdx.x];
+}
+"""
+
+
+def test_variables_are_counted_without_constants_and_shared_memory(compile_text: Compile) -> None:
+    binary = compile_text(VARIABLES)
+    assert isinstance(binary, Binary)
+    assert binary.variable_bytes == 4000 + 40 + 16
+    plain = compile_text(CACHED)
+    assert isinstance(plain, Binary)
+    assert plain.variable_bytes == 0
+
+
 def test_host_code_is_allowed(compile_text: Compile) -> None:
     assert set(kernels(compile_text, HOST_CODE)) == {"k"}
 

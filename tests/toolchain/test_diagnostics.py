@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import GraderError
 from grader.records import Binary, Completed, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission
@@ -150,6 +151,27 @@ def test_a_run_without_a_showable_error(completed: Completed, words: str, nvcc: 
     failure = compile_failure(completed, make_submission(KERNEL), nvcc=nvcc, limits=ToolLimits(), run=run_tool)
     assert words in failure.message
     assert "hash" not in repr(failure)
+
+
+@pytest.mark.parametrize(
+    ("variables", "size_bytes"),
+    [("__device__ float big[1200000000];", 4_800_000_000), ("__device__ float big[1ull << 29], more[1 << 29];", 4 << 30)],
+    ids=["one", "two"],
+)
+def test_more_variables_than_nvdisasm_reads_are_the_students_mistake(compile_text: Compile, variables: str, size_bytes: int) -> None:
+    use = " + more[threadIdx.x]" if "more" in variables else ""
+    failure = fail(compile_text, f"{variables}\n__global__ void k(float* o) {{ o[threadIdx.x] = big[threadIdx.x]{use}; }}\n")
+    assert failure.status is Status.COMPILE_ERROR
+    assert failure.message == f"The __device__ variables of student.cu take {size_bytes:,} bytes; 4,294,967,295 are the most."
+    assert "// scratch:" in failure.advice
+
+
+def test_an_nvcc_that_does_not_know_the_gpu_is_nobodys_compile_error(nvcc: Nvcc, nvdisasm: Nvdisasm) -> None:
+    with pytest.raises(GraderError, match=r"nvcc .* cannot compile for this GPU: Unsupported gpu architecture 'sm_999'") as caught:
+        compile_submission(
+            make_submission(KERNEL), nvcc=nvcc, nvdisasm=nvdisasm, arch="sm_999", run=run_tool, limits=ToolLimits(), cache=None
+        )
+    assert "GRADER_NVCC" in caught.value.advice
 
 
 def test_warnings_are_kept_with_their_lines(compile_text: Compile) -> None:

@@ -16,7 +16,6 @@ from grader.devices.gpu.code import Code, PlanError
 from grader.devices.gpu.driver import open_gpu
 from grader.devices.gpu.kernels import OwnKernels
 from grader.devices.gpu.memory import Arena
-from grader.devices.gpu.placement import buffer_bytes
 from grader.devices.gpu.ptx import digest_on_host
 from grader.devices.gpu.words import out_of_memory
 from grader.devices.launches import make_result
@@ -90,7 +89,7 @@ class GpuDevice:
         except PlanError as problem:
             return Execution((), failure=problem.failure), {}
         except cuda.MemoryError:
-            return Execution((), failure=out_of_memory(sum(map(buffer_bytes, buffers)))), {}
+            return Execution((), failure=out_of_memory(buffers, self._loaded_binary())), {}
 
     def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
         """See devices.base.TimingDevice."""
@@ -104,7 +103,7 @@ class GpuDevice:
         except PlanError as problem:
             return Execution((), failure=problem.failure), []
         except cuda.MemoryError:
-            return Execution((), failure=out_of_memory(sum(map(buffer_bytes, submission.buffers)))), []
+            return Execution((), failure=out_of_memory(submission.buffers, submission.binary)), []
         self._bench = bench
         kernels = {kernel.symbol: kernel for kernel in submission.binary.kernels}
         results = tuple(self._result(launch, kernels[launch.symbol]) for launch in submission.launches)
@@ -134,7 +133,8 @@ class GpuDevice:
         return tuple(taken), self._clocks.state()
 
     def copy_bandwidth(self) -> float:
-        """See devices.base.TimingDevice."""
+        """See devices.base.TimingDevice. Lets go of what `prepare` holds: there may be no room beside it."""
+        self._bench = None
         return self._own.copy_bandwidth()
 
     def _execute(self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays) -> tuple[Execution, Arrays]:
@@ -153,11 +153,14 @@ class GpuDevice:
         return Execution(tuple(results), modified), outputs
 
     def _loaded(self) -> Code:
-        """The loaded binary, which goes to the GPU when it is first needed."""
+        """The loaded binary's code, which goes to the GPU when it is first needed."""
+        self._code = self._code or Code(self._loaded_binary())
+        return self._code
+
+    def _loaded_binary(self) -> Binary:
         if self._binary is None:
             raise GraderError("no binary is loaded")
-        self._code = self._code or Code(self._binary)
-        return self._code
+        return self._binary
 
     def _result(self, launch: Launch, kernel: Kernel) -> LaunchResult:
         return make_result(self._open.gpu, kernel, launch, Counters(), ())

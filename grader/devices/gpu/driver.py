@@ -10,13 +10,15 @@ from typing import Any
 
 import pycuda.driver as cuda
 
+from grader.devices.choose import OLDEST_CAPABILITY
 from grader.devices.gpus import WARP_LANES, Gpu, read_gpus
 from grader.devices.peak import Attributes, GivenPeak, Peak, find_peak
 from grader.errors import GraderError, UsageError
 from grader.records import DeviceInfo, Dim3, LaunchLimits
 
 PRINTF_BYTES = 1 << 20  # what a kernel may print between two synchronisations; it goes to the worker's captured output
-DOCTOR = "`grade doctor` tells what is missing; `--device emulated` needs no GPU."
+NO_GPU_NEEDED = "`--device emulated` needs no GPU."
+DOCTOR = f"`grade doctor` tells what is missing; {NO_GPU_NEEDED}"
 
 
 @dataclass(frozen=True)
@@ -32,15 +34,28 @@ class OpenGpu:
 
     def close(self) -> None:
         """Leave the context, and everything in it, to the driver."""
-        self._context.pop()
-        self._context.detach()
+        close_context(self._context)
 
 
 def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
     """Open the GPU with this CUDA index; `given` peaks replace its own.
 
-    Raises UsageError when there is none, GraderError when it cannot be used.
+    Raises UsageError when there is none, GraderError when it cannot be used or its peak is not known.
     """
+    device = find_device(index)
+    attributes = _read_attributes(device)
+    if attributes.compute_capability < OLDEST_CAPABILITY:
+        found, oldest = ("{}.{}".format(*capability) for capability in (attributes.compute_capability, OLDEST_CAPABILITY))
+        raise GraderError(f"{attributes.name} has compute capability {found}; {oldest} is the oldest that can grade", NO_GPU_NEEDED)
+    peak = find_peak(attributes, given)
+    gpu = describe_gpu(device, attributes, peak)
+    info, l2_bytes = _describe_device(device, gpu, peak), _attribute(device, "L2_CACHE_SIZE")
+    # Last of all: a process that ends with a context on PyCUDA's stack is aborted.
+    return OpenGpu(gpu, info, _read_uuid(index), device.pci_bus_id(), l2_bytes, make_context(device))
+
+
+def find_device(index: int) -> Any:  # noqa: ANN401 (PyCUDA has no types)
+    """PyCUDA's device of this CUDA index. Raises UsageError when there is none, GraderError when CUDA does not work."""
     try:
         cuda.init()
         count = cuda.Device.count()
@@ -49,19 +64,25 @@ def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
     if index >= count:
         known = "GPU 0 only" if count == 1 else f"GPUs 0 to {count - 1}"
         raise UsageError(f"there is no GPU {index}", f"This machine has {known}, as far as CUDA_VISIBLE_DEVICES lets CUDA see.")
-    device = cuda.Device(index)
+    return cuda.Device(index)
+
+
+def make_context(device: Any) -> Any:  # noqa: ANN401
+    """A context of our own on PyCUDA's stack, current in this thread. Raises GraderError when the GPU cannot be used."""
     try:
         context = device.make_context()
     except cuda.Error as error:
         raise GraderError(
-            f"GPU {index} ({device.name()}) cannot be used: {error}", "Another process may hold it, or it needs a reset: see `nvidia-smi`."
+            f"{device.name()} cannot be used: {error}", "Another process may hold it, or it needs a reset: see `nvidia-smi`."
         ) from error
     cuda.Context.set_limit(cuda.limit.PRINTF_FIFO_SIZE, PRINTF_BYTES)
-    attributes = _read_attributes(device)
-    peak = find_peak(attributes, given)
-    gpu = describe_gpu(device, attributes, peak)
-    info, l2_bytes = _describe_device(device, gpu, peak), _attribute(device, "L2_CACHE_SIZE")
-    return OpenGpu(gpu, info, _read_uuid(index), device.pci_bus_id(), l2_bytes, context)
+    return context
+
+
+def close_context(context: Any) -> None:  # noqa: ANN401
+    """Leave the context, and everything in it, to the driver."""
+    context.pop()
+    context.detach()
 
 
 def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noqa: ANN401 (PyCUDA has no types)

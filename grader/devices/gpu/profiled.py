@@ -15,7 +15,7 @@ from pathlib import Path
 import pycuda.driver as cuda
 
 from grader.devices.gpu.code import Code
-from grader.devices.gpu.driver import open_gpu
+from grader.devices.gpu.driver import close_context, find_device, make_context
 from grader.devices.gpu.memory import Arena
 from grader.devices.ncu import ERROR, REQUEST, PlanRun, Request
 from grader.records import Role
@@ -30,10 +30,10 @@ def main(argv: Sequence[str]) -> int:
     # The default action of SIGALRM ends the process even while it waits in the driver.
     signal.setitimer(signal.ITIMER_REAL, request.wall_seconds)
     try:
-        opened = open_gpu(request.gpu_index)
+        context = make_context(find_device(request.gpu_index))
         for plan in request.plans:
             run_plan(plan)
-        opened.close()
+        close_context(context)
     except Exception as error:
         (folder / ERROR).write_text(str(error) or type(error).__name__, encoding="utf-8")
         return 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.devices.gpu.placement import Damage
+from grader.devices.gpu.placement import Damage, buffer_bytes
 from grader.errors import GraderError
-from grader.records import Failure, Finding, FindingKind, Launch, Status
+from grader.records import Binary, DeviceBuffer, Failure, Finding, FindingKind, Launch, Role, Status
 
 NAME_THE_PLACE = "`--device emulated` names the line, the thread and the buffer."
 
@@ -67,6 +68,11 @@ _OTHER_FAULT = _Fault("", FindingKind.TRAP, "CUDA stopped it", NAME_THE_PLACE)
 _NOT_THE_STUDENTS = ("uncorrectable", "unknown error", "system", "driver", "busy", "contained")
 """Parts of what CUDA says when the machine failed."""
 
+SPARE_BYTES = 256 << 20
+"""A GPU that has not even this much left is full by others' doing."""
+RESIDENT_THREADS = 1 << 18
+"""For about as many threads a large GPU sets local memory aside (an H100: 132 multiprocessors of 2,048)."""
+
 _REFUSALS = {
     "too many resources": "Use fewer registers or threads a block (__launch_bounds__ limits the registers), or less shared memory.",
     "out of memory": "Ask for less scratch memory, and for smaller local arrays.",
@@ -82,8 +88,7 @@ def describe_fault(error: Exception, launch: Launch, kernel: str) -> Failure:
         message = f"Kernel {kernel} ran until the GPU's watchdog ended it."
         advice = "Look for a loop whose end is never reached."
         return Failure(Status.TIMEOUT, message, said, advice, (Finding(FindingKind.WALL_LIMIT, message, kernel=kernel),))
-    if any(part in said for part in _NOT_THE_STUDENTS):
-        raise GraderError(f"The GPU failed: {said}.", "Look at `nvidia-smi -q` and the system's log; grade again when the GPU is well.")
+    _check_machine(said)
     fault = next((fault for fault in _FAULTS if fault.said in said), _OTHER_FAULT)
     message = f"Kernel {kernel} did not end well: {fault.what} (CUDA: {said})."
     finding = Finding(fault.kind, f"{fault.what} (CUDA: {said})", kernel=kernel)
@@ -91,8 +96,9 @@ def describe_fault(error: Exception, launch: Launch, kernel: str) -> Failure:
 
 
 def describe_refusal(error: Exception, launch: Launch, kernel: str) -> Failure:
-    """The Failure of a launch that CUDA did not begin."""
+    """The Failure of a launch that CUDA did not begin. Raises GraderError where the machine is to blame."""
     said = _said(error)
+    _check_machine(said)
     advice = next((advice for part, advice in _REFUSALS.items() if part in said), "Compare the launch with what the GPU allows.")
     return Failure(Status.LAUNCH_ERROR, f"Kernel {kernel} could not be launched: {said} (CUDA).", launch.text, advice)
 
@@ -111,11 +117,28 @@ def describe_damage(damage: Damage, launch: Launch, kernel: str) -> Failure:
     return Failure(Status.RUNTIME_ERROR, message, launch.text, advice, (finding,))
 
 
-def out_of_memory(size_bytes: int) -> Failure:
-    """The Failure of a plan whose buffers do not fit the GPU."""
+def out_of_memory(buffers: Sequence[DeviceBuffer], binary: Binary) -> Failure:
+    """The Failure of a plan that does not fit the GPU. Raises GraderError where the submission itself asks for little."""
+    needed = sum(map(buffer_bytes, buffers))
+    scratch = sum(buffer_bytes(buffer) for buffer in buffers if buffer.role is Role.SCRATCH)
+    local = RESIDENT_THREADS * max((kernel.local_bytes for kernel in binary.kernels), default=0)
+    if scratch + binary.variable_bytes + local < SPARE_BYTES:
+        raise GraderError(
+            f"The GPU has no room for the exercise: its buffers need {needed:,} bytes, some of them several times.",
+            "Another program may fill the GPU's memory: see `nvidia-smi`. Grade again when it has ended, or on a larger GPU.",
+        )
+    variables = f", its __device__ variables {binary.variable_bytes:,}" if binary.variable_bytes else ""
     return Failure(
-        Status.LAUNCH_ERROR, f"Out of device memory: the buffers need {size_bytes:,} bytes.", advice="Ask for less scratch memory."
+        Status.LAUNCH_ERROR,
+        f"Out of device memory: the submission's buffers need {needed:,} bytes{variables}.",
+        advice="Ask for less scratch memory, and for smaller __device__ and local arrays.",
     )
+
+
+def _check_machine(said: str) -> None:
+    """Raises GraderError for what only a failing machine makes CUDA say."""
+    if any(part in said for part in _NOT_THE_STUDENTS):
+        raise GraderError(f"The GPU failed: {said}.", "Look at `nvidia-smi -q` and the system's log; grade again when the GPU is well.")
 
 
 def _said(error: Exception) -> str:
