@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -56,14 +57,10 @@ Exit code 0 when the emulated device can work here, 3 otherwise.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. The only place that catches broadly."""
-    arguments = sys.argv[1:] if argv is None else list(argv)
-    command = COMMANDS.get(arguments[0]) if arguments else None
     try:
-        code = command(arguments[1:]) if command else run_grade(arguments)
-        sys.stdout.flush()
-        return code
-    except SystemExit as end:  # argparse: 0 after --help and --version, 2 after a usage error
-        return end.code if isinstance(end.code, int) else 2
+        return _run(sys.argv[1:] if argv is None else list(argv))
+    except _ParserEndedError as end:
+        return end.exit_code
     except GraderError as error:
         return _tell(str(error), error.advice, error.exit_code)
     except KeyboardInterrupt:
@@ -78,13 +75,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _tell(f"unexpected {type(error).__name__}: {error}", advice, EXIT_GRADER_ERROR)
 
 
+def _run(arguments: Sequence[str]) -> int:
+    """Run the subcommand. A SystemExit from below must not pass: its code 0 or 1 would be a verdict."""
+    if sys.stdout is None:
+        raise GraderError("there is no standard output to print on: it is closed", "Send the output to a file or to /dev/null.")
+    command = COMMANDS.get(arguments[0]) if arguments else None
+    try:
+        code = command(arguments[1:]) if command else run_grade(arguments)
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # so rich ends the program when its reader is gone
+            raise BrokenPipeError from end
+        raise RuntimeError(f"something below the command line called exit({end.code!r})") from end
+    with _printing():
+        return code
+
+
 def run_grade(arguments: Sequence[str]) -> int:
     """`grade EXERCISE SUBMISSION`: the exit code is the score's."""
     parser = _make_grade_parser()
     if not arguments:
         parser.print_help()
         return 2
-    options = parser.parse_args(arguments)
+    options = _parse(parser, arguments)
     exercise = find_exercise(options.exercise)
     _check_json_target(options.json)
     from grader.devices.peak import parse_peak
@@ -103,7 +115,7 @@ def run_doctor(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="grade doctor", description=DOCTOR_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.parse_args(arguments)
+    _parse(parser, arguments)
     from grader.doctor import Machine, can_grade, examine
     from grader.folders import default_cache
     from grader.report.doctor import print_doctor
@@ -111,7 +123,7 @@ def run_doctor(arguments: Sequence[str]) -> int:
     from grader.sandbox.process import run_tool
 
     parts = examine(Machine(os.environ, run_tool, default_cache(os.environ)))
-    with _telling_of_broken_pipes():
+    with _printing():
         print_doctor(parts, console=make_console(sys.stdout, environ=os.environ))
     return 0 if can_grade(parts) else EXIT_GRADER_ERROR
 
@@ -146,40 +158,107 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _ParserEndedError(Exception):
+    """argparse has said all there is to say: 0 after --help and --version, 2 after a usage error."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
+def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    try:
+        return parser.parse_args(arguments)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 2
+    with _printing():
+        raise _ParserEndedError(code)
+
+
 def _check_json_target(target: str | None) -> None:
-    """Find out before the long work that the JSON file's folder is not there."""
-    if target not in (None, "-") and not Path(str(target)).parent.is_dir():
-        raise UsageError(f"cannot write {target}: its folder does not exist", "Make the folder, or name another file after --json.")
+    """Find out before the long work what keeps the JSON from being written, as far as that can be known."""
+    if target in (None, "-"):
+        return
+    try:
+        trouble = _find_json_trouble(str(target))
+    except (OSError, RuntimeError) as error:  # a name too long, a ring of links
+        trouble = str(error)
+    if trouble:
+        raise UsageError(f"cannot write the JSON to {str(target)!r}: {trouble}", "Name a file in a folder that you may write to.")
+
+
+def _find_json_trouble(target: str) -> str:
+    if not target:
+        return "the name is empty"
+    path = Path(target)
+    if path.is_dir():
+        return "it is a folder"
+    if path.exists() and not path.is_file():  # a pipe or a device, also by a link in /dev: written to as it is
+        return "" if os.access(path, os.W_OK) else "it may not be written to"
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        return "its folder does not exist"
+    try:  # a file is replaced by a new one, so its folder counts
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return f"no file can be made in its folder: {error.strerror}"
 
 
 def _show_score(score: Score, *, json: str | None, quiet: bool) -> None:
-    from grader.report.json import format_score, write_score
-    from grader.report.terminal import make_console, print_score
+    """Print the score, then write its JSON: the one that fails does not take the other along."""
+    from grader.report.json import format_score
 
     if json == "-":
-        sys.stdout.write(format_score(score))
+        with _printing():
+            sys.stdout.write(format_score(score))
         return
-    if json is not None:
-        write_score(score, Path(json))
-    if quiet:
-        print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
-    else:
-        with _telling_of_broken_pipes():
+    try:
+        _print_score(score, quiet=quiet)
+    finally:
+        if json is not None:
+            _write_json(score, Path(json))
+
+
+def _print_score(score: Score, *, quiet: bool) -> None:
+    from grader.report.terminal import make_console, print_score
+
+    with _printing():
+        if quiet:
+            print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
+        else:
             print_score(score, console=make_console(sys.stdout, environ=os.environ))
 
 
-@contextlib.contextmanager
-def _telling_of_broken_pipes() -> Iterator[None]:
-    """Rich ends the program with code 1 when its reader is gone; code 1 is a verdict here."""
+def _write_json(score: Score, path: Path) -> None:
+    from grader.report.json import write_score
+
     try:
-        yield
-    except SystemExit as end:
-        raise BrokenPipeError from end
+        write_score(score, path)
+    except UsageError as error:  # the usage was found good before the grading
+        raise GraderError(str(error), error.advice) from error
+
+
+@contextlib.contextmanager
+def _printing() -> Iterator[None]:
+    """Flush what was printed. Output that cannot be written, to a full disk say, is no fault of the grader."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_stdout()
+        raise GraderError(f"cannot write to standard output: {error.strerror}", "Send the output to where there is room.") from error
 
 
 def _tell(message: str, advice: str, exit_code: int) -> int:
     """Say on stderr what went wrong and what to do; returns the exit code."""
-    with contextlib.suppress(BrokenPipeError):
+    if sys.stderr is None:
+        return exit_code
+    with contextlib.suppress(OSError):
         print(clean_text(f"grade: {message}"), file=sys.stderr)
         if advice:
             print(clean_text(advice), file=sys.stderr)
@@ -187,7 +266,7 @@ def _tell(message: str, advice: str, exit_code: int) -> int:
 
 
 def _drop_stdout() -> None:
-    """Whoever read our output is gone: keep the interpreter from flushing into the broken pipe at its end."""
+    """Nothing more can be printed: keep the interpreter from flushing what is left, and failing, at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

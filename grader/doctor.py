@@ -26,6 +26,7 @@ PROBE_LIMITS = ToolLimits(wall_seconds=20.0)
 DRIVER_LIMITS = ToolLimits(wall_seconds=60.0, memory_bytes=1 << 62)  # the driver reserves address space without end
 REINSTALL = "Install the grader again with its dependencies: `python -m pip install -e .` in its folder."
 INSTALL_GPU = "Only of use with a GPU: `python -m pip install -e '.[gpu]'` in the grader's folder."
+PERMIT_UNDER_WSL = "Permit them in Windows: NVIDIA Control Panel, Manage GPU Performance Counters."
 DRIVER_PARAMETERS = "driver/nvidia/params"
 DRIVER_VERSION = "driver/nvidia/version"
 CAP_SYS_ADMIN, CAP_PERFMON = 1 << 21, 1 << 38
@@ -205,14 +206,26 @@ def _probe_counter_permission(machine: Machine) -> Part:
 
     Root without its capabilities, as in most containers, is no administrator to the driver.
     """
-    name, costs = "GPU counters", "ncu fails with ERR_NVGPUCTRPERM; the emulated device counts instead."
+    name, costs = "GPU counters", "Without this right ncu fails with ERR_NVGPUCTRPERM; the emulated device counts instead."
     parameters = _read(machine.proc / DRIVER_PARAMETERS)
     if not parameters:
-        mend = "Only of use with a GPU. Under WSL, permit them in Windows: NVIDIA Control Panel, Manage GPU Performance Counters."
-        return Part(name, Condition.ABSENT, "not known: no NVIDIA driver in this system", costs, mend)
+        if not _has_driver(machine):
+            mend = "None is needed: the emulated device counts."
+            return Part(name, Condition.ABSENT, "nothing to count on: no NVIDIA driver", "No GPU's counters can be read here.", mend)
+        mend = PERMIT_UNDER_WSL if _is_wsl(machine) else PERMIT
+        return Part(name, Condition.ABSENT, "not known whether they are permitted", costs, mend)
     if "RmProfilingAdminOnly: 1" in parameters and not _is_administrator(machine):
         return Part(name, Condition.ABSENT, f"for the administrator only, and not for user {os.geteuid()} here", costs, PERMIT)
     return Part(name, Condition.FOUND, "permitted")
+
+
+def _has_driver(machine: Machine) -> bool:
+    """Whether there is a driver: the kernel's, or Windows' as WSL shows it, which brings nvidia-smi along."""
+    return (machine.proc / DRIVER_VERSION).exists() or (_is_wsl(machine) and machine.which("nvidia-smi") is not None)
+
+
+def _is_wsl(machine: Machine) -> bool:
+    return "microsoft" in _read(machine.proc / "version").lower()
 
 
 def _is_administrator(machine: Machine) -> bool:

@@ -61,6 +61,9 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
         ([str(TRANSPOSE), str(EMPTY), "--device", "tpu"], "there is no device 'tpu'"),
         ([str(TRANSPOSE), str(EMPTY), "--device", "emulated:h10"], "did you mean 'h100'"),
         ([str(TRANSPOSE), str(EMPTY), "--json", "/no/such/folder/score.json"], "its folder does not exist"),
+        ([str(TRANSPOSE), str(EMPTY), "--json", str(ROOT)], "it is a folder"),
+        ([str(TRANSPOSE), str(EMPTY), "--json", ""], "the name is empty"),
+        ([str(TRANSPOSE), str(EMPTY), "--json", "/proc/score.json"], "no file can be made in its folder"),
     ],
 )
 def test_bad_usage_says_what_is_wrong(arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,6 +133,65 @@ def test_a_fault_of_the_grader_is_exit_code_3(monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setenv("GRADER_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         main(["doctor"])
+
+
+@pytest.mark.parametrize("code", [0, 1, None])
+def test_an_exit_from_below_is_no_verdict(code: int | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def leave(_: object) -> int:
+        sys.exit(code)
+
+    monkeypatch.setitem(COMMANDS, "doctor", leave)
+    monkeypatch.delenv("GRADER_DEBUG", raising=False)
+    assert main(["doctor"]) == 3
+    assert f"called exit({code})" in capsys.readouterr().err
+
+
+def test_json_that_cannot_be_written_does_not_take_the_report_along(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(TRANSPOSE), str(EMPTY), "--json", "/dev/full"]) == 3
+    captured = capsys.readouterr()
+    assert "the file is empty" in captured.out
+    assert "/dev/full" in captured.err
+    assert "fault of the grader" not in captured.err
+
+
+GRADE_EMPTY = (str(TRANSPOSE), str(EMPTY))
+
+
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+@pytest.mark.parametrize(
+    "arguments",
+    [GRADE_EMPTY, (*GRADE_EMPTY, "--quiet"), (*GRADE_EMPTY, "--json", "-"), ("--help",), ("doctor",), ()],
+    ids=["report", "quiet", "json", "help", "doctor", "nothing"],
+)
+def test_output_that_cannot_be_printed_is_one_plain_sentence(arguments: tuple[str, ...], redirection: str) -> None:
+    done = run_in_shell(arguments, redirection)
+    assert done.returncode == 3
+    assert "standard output" in done.stderr
+    assert "fault of the grader" not in done.stderr
+    assert "Exception" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_report_that_cannot_be_printed_does_not_take_the_json_along(tmp_path: Path) -> None:
+    target = tmp_path / "score.json"
+    assert run_in_shell((*GRADE_EMPTY, "--json", str(target)), ">/dev/full").returncode == 3
+    assert json.loads(target.read_text())["status"] == "compile_error"
+
+
+def test_json_may_go_into_a_pipe() -> None:
+    done = run_in_shell((*GRADE_EMPTY, "--json", "/dev/stderr"), "")
+    assert done.returncode == 1
+    assert '"status": "compile_error"' in done.stderr
+
+
+def test_without_stderr_the_exit_code_still_tells() -> None:
+    assert run_in_shell(("no-such-exercise", str(EMPTY)), "2>&-").returncode == 2
+
+
+def run_in_shell(arguments: tuple[str, ...], redirection: str) -> subprocess.CompletedProcess[str]:
+    command = ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-m", "grader", *arguments]
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # with it argparse tells no failure
+    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
 
 
 def test_control_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,34 @@ def test_the_permission_for_counters(parameters: str | None, capabilities: str, 
     assert bool(part.mend) is (condition is not Condition.FOUND)
 
 
+def counters_of(proc: Path, path: Path | str = "") -> Part:
+    return parts_of(Machine({"PATH": str(path)}, run_tool, proc, proc))["GPU counters"]
+
+
+def test_without_a_driver_there_is_nothing_to_permit(tmp_path: Path) -> None:
+    for version in ("Linux version 6.8.0", "Linux version 5.15.90.1-microsoft-standard-WSL2"):
+        (tmp_path / "version").write_text(version)
+        part = counters_of(tmp_path)
+        assert "nothing to count on" in part.what
+        for word in ("ERR_NVGPUCTRPERM", "WSL", "Windows", "RmProfiling"):
+            assert word not in f"{part.what} {part.costs} {part.mend}"
+
+
+def test_windows_is_named_under_wsl_only(tmp_path: Path) -> None:
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 'NVIDIA RTX A2000, 552.1'\n")
+    smi.chmod(0o755)
+    (tmp_path / "version").write_text("Linux version 5.15.90.1-microsoft-standard-WSL2")
+    assert "NVIDIA Control Panel" in counters_of(tmp_path, tmp_path).mend
+    (tmp_path / "version").write_text("Linux version 6.8.0")
+    (tmp_path / "driver" / "nvidia").mkdir(parents=True)
+    (tmp_path / "driver" / "nvidia" / "version").write_text("NVRM version: 580.159.04\n")
+    part = counters_of(tmp_path, tmp_path)
+    assert part.condition is Condition.ABSENT
+    assert "ERR_NVGPUCTRPERM" in part.costs
+    assert "Windows" not in part.mend
+
+
 def test_a_program_that_python_runs_tells_its_last_line(tmp_path: Path) -> None:
     machine = Machine(os.environ, run_tool, tmp_path)
     assert machine.ask_python("print('first'); print('last')") == (True, "last")

@@ -79,7 +79,7 @@ class EmulatedDevice:
         results: list[LaunchResult] = []
         budget = limits.warp_instructions
         for launch in launches:
-            result, failure = self._run(launch, memory, budget, progress)
+            result, failure = self._run(launch, memory, budget, limits, progress)
             if result is not None:
                 results.append(result)
                 budget -= result.counters.instructions_executed
@@ -90,7 +90,7 @@ class EmulatedDevice:
         return Execution(tuple(results), modified), outputs
 
     def _run(
-        self, launch: Launch, memory: GlobalMemory, budget: int, progress: ShowProgress | None
+        self, launch: Launch, memory: GlobalMemory, budget: int, limits: RunLimits, progress: ShowProgress | None
     ) -> tuple[LaunchResult | None, Failure | None]:
         kernel = self._kernels[launch.symbol]
         try:
@@ -110,7 +110,7 @@ class EmulatedDevice:
         result = self._result(kernel, launch, outcome)
         if outcome.fault is None:
             return result, None
-        return result, describe_fault(outcome.fault, kernel, memory, budget)
+        return result, describe_fault(outcome.fault, kernel, memory, limits.warp_instructions)
 
     def _translate(self, kernel: Kernel) -> NativeKernel:
         if kernel.symbol not in self._native:

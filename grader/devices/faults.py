@@ -47,11 +47,14 @@ def _barrier(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) ->
 def _limit(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
     problem = f"the limit of {budget:,} executed warp instructions is spent"
     finding = _finding(fault, kernel, memory, FindingKind.INSTRUCTION_LIMIT, problem)
-    place = "" if fault.line is None else f" in the loop near line {fault.line}"
+    place = "" if fault.line is None else f", near line {fault.line}"
     return Failure(
         Status.TIMEOUT,
-        f"Kernel {kernel.name} did not end{place}: {problem}.",
-        advice="Look for a loop whose condition never becomes false.",
+        f"Kernel {kernel.name} had not ended in block {Dim3(*fault.block)}{place}: {problem}.",
+        advice=(
+            "Look for a loop whose condition never becomes false, for a grid far larger than the matrix, and for warps that wait"
+            " for each other by other means than __syncthreads(), which the emulated device does not run side by side."
+        ),
         findings=(finding,),
     )
 

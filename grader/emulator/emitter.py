@@ -107,8 +107,7 @@ class Emitter:
 
     def stack_word(self, value: Value) -> Value:
         """A 32-bit variable on the stack with this value."""
-        with self.b.goto_entry_block():
-            variable = cell(self.b, I32)
+        variable = cell(self.b, I32)
         self.b.store(value, variable)
         return variable
 

@@ -10,6 +10,10 @@ INSTRUCTION_BYTES = 16
 """Size of an encoded instruction (sm_70 and later)."""
 
 JUMP_TABLE_BANK = 2
+SYSTEM_CONSTANT_BYTES = 0x210
+"""What the system keeps at the start of constant bank 0 on sm_90; a kernel without parameters has nothing behind it."""
+MAX_INSTRUCTIONS = 16_384
+"""Longer kernels are refused: LLVM takes about 2 ms an instruction, so that translation would outlast the kernel's wall limit."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an error of ours
@@ -57,4 +61,4 @@ class KernelCode:
     @property
     def constant_bytes(self) -> int:
         """Size of constant bank 0: what the system keeps there, then the parameters, whole words."""
-        return (self.parameter_base + self.parameter_bytes + 3) // 4 * 4
+        return max(SYSTEM_CONSTANT_BYTES, (self.parameter_base + self.parameter_bytes + 3) // 4 * 4)

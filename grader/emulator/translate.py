@@ -21,7 +21,7 @@ from grader.emulator.native.paths import PathFunctions, define_paths
 from grader.emulator.native.tools import I32, I64, POINTER, Record, cell, const, define, offset
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.operands import ZERO_REGISTER, Register
-from grader.emulator.program import KernelCode, Unsupported
+from grader.emulator.program import MAX_INSTRUCTIONS, KernelCode, Unsupported
 
 CODEGEN_LEVEL = 1
 """LLVM's code-generation level: 0 translates 2 times faster, and runs 2 to 3 times slower."""
@@ -85,6 +85,8 @@ class DivergedForm:
 
 def translate(code: KernelCode) -> NativeKernel:
     """Translate one kernel. Raises Unsupported, with the source line, for anything that is not known."""
+    if len(code.instructions) > MAX_INSTRUCTIONS:
+        raise Unsupported(f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are the most)")
     decoded = decode(code.instructions)
     flow = find_blocks(decoded, lambda instruction: find_opcode(instruction).ends_block, code.jump_targets)
     warp_type = warp_layout(_register_count(flow))

@@ -67,8 +67,9 @@ def offset(builder: ir.IRBuilder, pointer: Value, byte_offset: Value | int) -> V
 
 
 def cell(builder: ir.IRBuilder, kind: ir.Type) -> Value:
-    """A variable on the stack, as an untyped pointer. Not inside a loop: each execution would take new stack."""
-    variable = builder.alloca(kind)
+    """A variable on the stack, as an untyped pointer. It lies in the entry block: elsewhere, each execution would take new stack."""
+    with builder.goto_entry_block():
+        variable = builder.alloca(kind)
     variable.type = POINTER  # llvmlite would make it a typed pointer, which its loads and geps mistrust
     return variable
 
