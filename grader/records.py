@@ -6,6 +6,7 @@ Arrays travel beside these records (in dicts keyed by buffer name), never inside
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -159,8 +160,8 @@ class KernelParameter:
 
     @property
     def is_pointer(self) -> bool | None:
-        """Whether the parameter is a pointer; None when its type is not known."""
-        return None if self.type is None else self.type.endswith("*")
+        """Whether the parameter points to data (`float*`, `float (*) [4]`); None when its type is not known."""
+        return None if self.type is None else re.search(r"(?:\*|\(\*+\)\s*(?:\[\d*\])+)\Z", self.type) is not None
 
 
 @dataclass(frozen=True)
@@ -411,14 +412,17 @@ class DeviceInfo:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Where an output is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare)."""
+    """Where an output is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare).
+
+    Of a hidden case, what tells its sizes is left out: index and counts are None, and the picture is empty (judging.hidden).
+    """
 
     buffer: str
-    index: tuple[int, ...]
+    index: tuple[int, ...] | None
     expected: float
     got: float
-    wrong_elements: int
-    total_elements: int
+    wrong_elements: int | None
+    total_elements: int | None
     worst_error: float
     picture: tuple[str, ...] = ()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 
@@ -34,10 +36,8 @@ def load_oracle(exercise: Exercise) -> Oracle:
     outputs = [buffer for buffer in exercise.buffers if buffer.role is Role.OUTPUT]
 
     def oracle(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
-        try:
+        with _running(path):
             answer = expected({name: _read_only(array) for name, array in inputs.items()}, dict(sizes))
-        except Exception as error:
-            raise _oracle_error(path, _describe(error, path)) from error
         _check_names(path, answer, outputs)
         return {buffer.name: _checked(path, buffer, answer[buffer.name], sizes) for buffer in outputs}
 
@@ -49,11 +49,21 @@ def _load_module(path: Path) -> ModuleType:
     if spec is None or spec.loader is None or not path.is_file():
         raise _oracle_error(path, "this file is missing: it computes the expected outputs")
     module = importlib.util.module_from_spec(spec)
-    try:
+    with _running(path):
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise _oracle_error(path, _describe(error, path)) from error
     return module
+
+
+@contextmanager
+def _running(path: Path) -> Iterator[None]:
+    """Around all code of the oracle: whatever it raises is its mistake, sys.exit() too, and what it prints goes to stderr."""
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise _oracle_error(path, _describe(error, path)) from error
 
 
 def _check_names(path: Path, answer: object, outputs: list[BufferSpec]) -> None:
@@ -89,7 +99,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
-def _describe(error: Exception, path: Path) -> str:
+def _describe(error: BaseException, path: Path) -> str:
     """The error with the last line of the oracle that it passed through."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path.absolute()]
     where = f"line {lines[-1]}: " if lines else ""

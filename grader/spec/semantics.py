@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 from grader.metrics import METRICS, Better
 from grader.records import Role
 from grader.spec.expressions import FUNCTIONS, Expression, parse_expression
@@ -21,6 +23,9 @@ from grader.spec.schema import Json, Problem, json_path
 from grader.spec.tokens import LanguageError, did_you_mean, quote, read_tokens
 
 RESERVED_NAMES = frozenset(FUNCTIONS) | {"dim3"}
+MAX_BUFFER_BYTES = 4 << 30
+"""Most bytes of all buffers of a case or benchmark together."""
+
 METRICS_OF_FLOPS = frozenset({"gflops", "compute_fraction"})
 Parsed = TypeVar("Parsed")
 _FIELD_OF = {Better.HIGHER: "at_least", Better.LOWER: "at_most"}
@@ -54,6 +59,7 @@ def semantic_problems(spec: Json, starter: Starter | None) -> Iterator[Problem]:
     yield from _case_problems(spec, sizes)
     for kind, values in _fields(spec, "benchmark").items():
         yield from _sizes_problems(f"$.benchmark.{kind}", values, sizes)
+    yield from _memory_problems(spec, sizes)
     for field in ("useful_bytes", "useful_flops"):
         yield from _formula_problems(f"$.{field}", spec.get(field), spec, sizes)
     yield from _check_problems(spec)
@@ -140,6 +146,7 @@ def _concrete_sizes(spec: Json) -> Iterator[tuple[str, Mapping[str, int]]]:
 def _plan_problems(field: str, spec: Json, starter: Starter | None) -> Iterator[Problem]:
     plan = _fields(spec, field)
     known = _plan_names(spec, starter)
+    taken = _taken_names(spec)
     for index, text in enumerate(plan.get("scratch") or []):
         path = f"$.{field}.scratch[{index}]"
         buffer = _parsed(parse_scratch, path, text)
@@ -148,6 +155,9 @@ def _plan_problems(field: str, spec: Json, starter: Starter | None) -> Iterator[
         if buffer is None or isinstance(buffer, Problem):
             known = None
             continue
+        if buffer.name in taken:
+            yield Problem(path, f"{quote(buffer.name)} is already the name of {taken[buffer.name]}: give the scratch buffer another")
+        taken[buffer.name] = "another scratch buffer"
         yield from _unknown_name_problems(path, text, buffer.shape, known)
         known = known and known | {buffer.name}
     for index, text in enumerate(plan.get("launch") or []):
@@ -159,6 +169,13 @@ def _plan_problems(field: str, spec: Json, starter: Starter | None) -> Iterator[
             yield from _unknown_name_problems(path, text, line.expressions, known)
             if field == "baseline_plan" and starter is not None:
                 yield from _kernel_problems(path, line, starter)
+
+
+def _taken_names(spec: Json) -> dict[str, str]:
+    """The names that a scratch buffer cannot have, and what each is the name of."""
+    buffers = (str(buffer["name"]) for _, buffer in _items(spec, "buffers") if buffer.get("name"))
+    taken = dict.fromkeys(_fields(spec, "sizes"), "a size")
+    return taken | dict.fromkeys(buffers, "a buffer") | dict.fromkeys(RESERVED_NAMES, "a function of launch lines")
 
 
 def _plan_names(spec: Json, starter: Starter | None) -> frozenset[str] | None:
@@ -224,6 +241,39 @@ def _sizes_problems(path: str, values: Json | None, sizes: frozenset[str]) -> It
             yield Problem(f"{path}.{name}", f"no value lies from {choice['from']} to {choice['to']}: from must not be larger than to")
     for name in sorted(sizes - values.keys()):
         yield Problem(f"{path}.{name}", "this size is missing")
+
+
+def _memory_problems(spec: Json, sizes: frozenset[str]) -> Iterator[Problem]:
+    """The buffers of a benchmark or a case, at the largest sizes that it may have, must fit the memory."""
+    places = list(_concrete_sizes(spec))
+    for index, case in _items(_fields(spec, "cases"), "hidden"):
+        largest = {name: _largest(choice) for name, choice in (case.get("sizes") or {}).items()}
+        places.append((f"$.cases.hidden[{index}]", {name: value for name, value in largest.items() if value is not None}))
+    for path, values in places:
+        needed = _buffer_bytes(spec, values) if sizes and sizes <= values.keys() else 0
+        if needed > MAX_BUFFER_BYTES:
+            yield Problem(path, f"the buffers need {needed:,} bytes in all; at most {MAX_BUFFER_BYTES:,} (4 GiB) can be used")
+
+
+def _largest(choice: Json | list[int | None] | int | None) -> int | None:
+    values = choice.values() if isinstance(choice, dict) else choice if isinstance(choice, list) else [choice]
+    return max((value for value in values if value is not None), default=None)
+
+
+def _buffer_bytes(spec: Json, sizes: Mapping[str, int]) -> int:
+    """Bytes of the sound buffers together; 0 where a shape has no value, which is complained about elsewhere."""
+    whole = {name: int(value) for name, value in sizes.items()}
+    total = 0
+    for _, buffer in _items(spec, "buffers"):
+        shape, dtype = buffer.get("shape"), buffer.get("dtype")
+        if not shape or None in shape or dtype is None:
+            continue
+        try:
+            extents = [parse_expression(text).evaluate(whole) for text in shape]
+        except LanguageError:
+            return 0
+        total += math.prod(max(extent, 0) for extent in extents) * np.dtype(dtype).itemsize
+    return total
 
 
 # --- checks ---------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ _VECTOR_ELEMENTS = {
 
 _ANY_BUFFER = {"void", "char", "unsigned char", "std::byte"}
 _VECTOR = re.compile(r"([a-z_]+)[1-4]")
+_POINTER = re.compile(r"(?:\*|\(\*\)\s*(?:\[\d*\])+)\s*\Z")
 _QUALIFIER = re.compile(r"\b(?:const|volatile)\b")
 
 
@@ -53,8 +54,11 @@ def bind_arguments(
 
 
 def element_dtype(pointer: str) -> str | None:
-    """NumPy's name of what a C++ pointer type points to, vectors taken apart; None for types that take any buffer or are not known."""
-    words = _QUALIFIER.sub(" ", pointer.rstrip()[:-1]).split()
+    """NumPy's name of the elements that a C++ pointer type points to; None for types that take any buffer or are not known.
+
+    Vectors (`float4*`) and rows (`float (*) [4]`) are taken apart.
+    """
+    words = _QUALIFIER.sub(" ", _POINTER.sub("", pointer)).split()
     name = normal_integer_type(words)
     if name in _ANY_BUFFER:
         return None

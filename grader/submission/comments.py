@@ -1,4 +1,4 @@
-"""Find the `//` comments of a C++ source text, and leave out what only looks like one inside strings and block comments."""
+"""Find the comments of a C++ source text, and leave out what only looks like one inside strings and other comments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 _PIECES = re.compile(
     r"""
       (?P<comment> // (?: \\\r?\n | [^\n] )*+ )                           # goes on where a backslash ends the line
-    | /\* .*? (?: \*/ | \Z )
+    | (?P<block> /\* .*? (?: \*/ | \Z ) )
     | \b (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16} ) \( .*? (?: \) (?P=mark) " | \Z )
     | " (?: \\. | [^"\\\n] )*+ "?
     | \b [0-9] [0-9A-Za-z_.']*                                            # 1'000 holds no character literal
@@ -22,26 +22,37 @@ _PIECES = re.compile(
 
 @dataclass(frozen=True)
 class Comment:
-    """A `//` comment: `text` is what follows the slashes, and starts at `line` and `column` (1-based).
+    """A `//` comment, or one line of a block comment: `text` is what follows `opening`, and starts at `line` and `column` (1-based).
 
-    `own_line`: nothing but white space stands before it.
+    `own_line`: nothing but white space stands before a `//` comment. `opening` is `//`, `/*`, or empty in the further lines of a block.
     """
 
     text: str
     line: int
     column: int
     own_line: bool
+    opening: str = "//"
 
 
 def find_comments(source: str) -> Iterator[Comment]:
-    """All `//` comments in order."""
-    line, counted = 1, 0
+    """All comments in order; of block comments each line that is not blank."""
+    line, counted, line_start = 1, 0, 0
     for match in _PIECES.finditer(source):
-        if match["comment"] is None:
+        if match["comment"] is None and match["block"] is None:
             continue
         start = match.start()
         line += source.count("\n", counted, start)
+        line_start = max(line_start, source.rfind("\n", counted, start) + 1)
         counted = start
-        line_start = source.rfind("\n", 0, start) + 1
-        before = source[line_start:start]
-        yield Comment(match["comment"][2:].rstrip("\r"), line, len(before) + 3, not before.strip())
+        column = start - line_start + 3
+        if match["comment"] is not None:
+            before = source[line_start:start]
+            yield Comment(match["comment"][2:].rstrip("\r"), line, column, not before.strip())
+        else:
+            yield from _lines_of_block(match["block"], line, column)
+
+
+def _lines_of_block(block: str, line: int, column: int) -> Iterator[Comment]:
+    for index, text in enumerate(block[2:].removesuffix("*/").split("\n")):
+        if text.strip():
+            yield Comment(text.rstrip(), line + index, 1 if index else column, False, "" if index else "/*")

@@ -9,7 +9,8 @@ from grader.spec.tokens import LanguageError
 _CONTEXT = 120
 """Most characters shown before and after the place of a mistake."""
 
-_FORM = "A launch line has the form: // launch: kernel<<<dim3(x, y), dim3(x, y), shared_bytes>>>(arguments)."
+LAUNCH_FORM = "A launch line has the form: // launch: kernel<<<dim3(x, y), dim3(x, y), shared_bytes>>>(arguments)."
+SCRATCH_FORM = "A scratch line has the form: // scratch: float name[number_of_elements]."
 _DEFAULT_PLAN = "Keep the kernel's name and parameters as the handout gives them, or write a // launch: line of your own."
 
 
@@ -17,7 +18,7 @@ def launch_failure(error: LanguageError, source: str) -> Failure:
     """The failure of a mistake in a line of the submission's `source`."""
     lines = source.split("\n")
     shown = lines[error.line - 1] if 1 <= error.line <= len(lines) else ""
-    return Failure(Status.LAUNCH_ERROR, str(error), draw_caret(shown, error.column, gutter=f"{error.line} | "), error.advice or _FORM)
+    return Failure(Status.LAUNCH_ERROR, str(error), draw_caret(shown, error.column, gutter=f"{error.line} | "), error.advice or LAUNCH_FORM)
 
 
 def plan_failure(error: LanguageError, written: LaunchLine | ScratchBuffer, source: str) -> Failure:

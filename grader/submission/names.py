@@ -47,9 +47,12 @@ class _Instance:
     arguments: tuple[NormalArgument, ...]
 
 
-def find_kernel(wanted: KernelName, kernels: Sequence[Kernel], *, evaluate: Evaluate, values: frozenset[str], source: str) -> Kernel:
+def find_kernel(
+    wanted: KernelName, kernels: Sequence[Kernel], *, argument_count: int, evaluate: Evaluate, values: frozenset[str], source: str
+) -> Kernel:
     """The one kernel that `wanted` names; LanguageError where there is none or more than one.
 
+    Of overloads it is the one that takes `argument_count` arguments.
     `evaluate` gives the value of an expression, `values` the names that have one; a bare name without a value is a type.
     """
     instances = [_take_apart(kernel) for kernel in kernels]
@@ -58,9 +61,13 @@ def find_kernel(wanted: KernelName, kernels: Sequence[Kernel], *, evaluate: Eval
     if not named:
         raise _no_such_kernel(wanted, kernels, source)
     arguments = [_normalise_argument(argument, evaluate, values) for argument in wanted.template_arguments or ()]
-    fitting = _fit(named, tuple(arguments))
+    fitting = _choose_overload(_fit(named, tuple(arguments)), argument_count)
     if len(fitting) == 1:
         return fitting[0].kernel
+    if _are_overloads(fitting):
+        shown = _show_list([_show_signature(instance.kernel) for instance in fitting])
+        advice = "The number of arguments must tell overloads apart; give one of the kernels another name."
+        raise error_at(wanted.position, f"{quote(str(wanted))} with {argument_count} arguments may be any of {shown}", advice)
     shown = _show_names([instance.kernel for instance in fitting or named])
     if fitting:
         advice = "Write the whole name, with its namespace and all its template arguments."
@@ -74,6 +81,16 @@ def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> l
     """Instances with exactly these arguments, else those that begin with them (the rest are default arguments)."""
     exact = [instance for instance in named if instance.arguments == arguments]
     return exact or [instance for instance in named if instance.arguments[: len(arguments)] == arguments]
+
+
+def _choose_overload(fitting: Sequence[_Instance], argument_count: int) -> Sequence[_Instance]:
+    """The only overload that takes so many arguments, if there is one; else all that fit."""
+    chosen = [instance for instance in fitting if len(instance.kernel.parameters) == argument_count]
+    return chosen if _are_overloads(fitting) and len(chosen) == 1 else fitting
+
+
+def _are_overloads(instances: Sequence[_Instance]) -> bool:
+    return len(instances) > 1 and len({instance.kernel.name for instance in instances}) == 1
 
 
 # --- normal forms -------------------------------------------------------------------------------------
@@ -147,6 +164,13 @@ def _is_template_of(source: str, name: str) -> bool:
 
 
 def _show_names(kernels: Sequence[Kernel]) -> str:
-    names = [kernel.name for kernel in kernels]
-    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
-    return ", ".join(names[:_MOST_SHOWN]) + more
+    return _show_list([kernel.name for kernel in kernels])
+
+
+def _show_signature(kernel: Kernel) -> str:
+    return f"{kernel.name}({', '.join(parameter.type or f'{parameter.size_bytes} bytes' for parameter in kernel.parameters)})"
+
+
+def _show_list(items: Sequence[str]) -> str:
+    more = f" and {len(items) - _MOST_SHOWN} more" if len(items) > _MOST_SHOWN else ""
+    return ", ".join(items[:_MOST_SHOWN]) + more

@@ -12,14 +12,17 @@ from grader.spec.expressions import parse_expression
 from grader.spec.plans import LaunchLine, Plan, ScratchBuffer, parse_launch, parse_scratch
 from grader.spec.tokens import LanguageError, Position, error_at, quote
 from grader.submission.comments import Comment, find_comments
-from grader.submission.failures import launch_failure, plan_failure
+from grader.submission.failures import LAUNCH_FORM, SCRATCH_FORM, launch_failure, plan_failure
 
 MAX_LINES = 64
 """Most launch lines, and most scratch lines, of one submission."""
 
 _EXACT = re.compile(r"[ \t]*(launch|scratch):")
-_NEAR = re.compile(r"[/!<]*\s*(?P<word>[A-Za-z_]+)\s*[:=]?\s*(?=[A-Za-z_:])")
+_NEAR = re.compile(r"/*+(?:[^\w/]|\d)*+(?P<word>[^\W\d]\w{0,15}+)(?!\w|\s*<|::)\s*[:=;]?")
+"""The first word of a comment. A word right before `<<<` names a kernel; behind another `//` stands what has been commented out."""
+
 _KEYWORDS: dict[str, Callable[..., LaunchLine | ScratchBuffer]] = {"launch": parse_launch, "scratch": parse_scratch}
+_FORMS = {"launch": LAUNCH_FORM, "scratch": SCRATCH_FORM}
 
 
 def read_plan(submission: Submission) -> Plan | Failure | None:
@@ -95,7 +98,7 @@ def _read_plan(source: str) -> Plan | None:
 
 
 def _read_comment(comment: Comment) -> LaunchLine | ScratchBuffer | None:
-    match = _EXACT.match(comment.text)
+    match = _EXACT.match(comment.text) if comment.opening == "//" else None
     if match is None:
         _check_near_miss(comment)
         return None
@@ -104,24 +107,39 @@ def _read_comment(comment: Comment) -> LaunchLine | ScratchBuffer | None:
         return None
     if "\n" in comment.text:
         raise _error(comment, f"a {match[1]} line cannot be continued with a backslash", "Write it on one line, however long.")
+    _check_semicolon(comment, match[1], match.end())
     return _KEYWORDS[match[1]](comment.text[match.end() :], line=comment.line, column=comment.column + match.end())
 
 
 def _check_near_miss(comment: Comment) -> None:
-    """LanguageError for `// lauch: ...`, `//launch : ...` and the like. Prose is left alone: the rest must be a launch or a declaration."""
+    """LanguageError for `// lauch: ...`, `/* launch: ... */`, `// Launch with: ...` and the like. Prose is left alone."""
     match = _NEAR.match(comment.text)
-    if match is None or not comment.own_line:
+    if match is None or (comment.opening != "//" and comment.text.startswith("/")):
         return
     close = difflib.get_close_matches(match["word"].lower(), _KEYWORDS, n=1, cutoff=0.75)
-    if close and _would_parse(close[0], comment.text[match.end() :]):
-        written = quote("//" + comment.text[: match.end()].rstrip())
-        raise _error(comment, f"{written} starts no {close[0]} line; did you mean '// {close[0]}:'?", "Correct it, or reword the comment.")
+    if close and _is_meant(close[0], comment.text[match.end() :]):
+        written = quote((comment.opening + comment.text[: match.end()]).strip())
+        message = f"{written} starts no {close[0]} line; did you mean '// {close[0]}:'?"
+        raise _error(comment, message, f"Correct it, or reword the comment. {_FORMS[close[0]]}")
 
 
 def _check_trailing(comment: Comment, start: int) -> None:
     keyword = comment.text[:start].strip().rstrip(":")
-    if _would_parse(keyword, comment.text[start:]):
+    if _is_meant(keyword, comment.text[start:]):
         raise _error(comment, f"a {keyword} line must stand on a line of its own", "Move the comment to a line of its own.")
+
+
+def _check_semicolon(comment: Comment, keyword: str, start: int) -> None:
+    text = comment.text.rstrip()
+    without = text.rstrip("; \t")
+    if text.endswith(";") and _would_parse(keyword, without[start:]):
+        position = Position(comment.line, comment.column + text.index(";", len(without)))
+        raise error_at(position, f"expected the end of the line before ';': a {keyword} line ends without one", "Take the ';' out.")
+
+
+def _is_meant(keyword: str, text: str) -> bool:
+    """Whether what follows the keyword is more than prose: it has the mark of a launch, or it declares a buffer."""
+    return "<<<" in text or _would_parse(keyword, text.strip(" \t\r;"))
 
 
 def _would_parse(keyword: str, text: str) -> bool:

@@ -127,7 +127,8 @@ def _size_bytes(buffer: DeviceBuffer) -> int:
 
 def _resolve_launch(launch: LaunchLine, scope: _Scope, kernels: Sequence[Kernel], limits: LaunchLimits) -> Launch:
     known = frozenset(scope.values)
-    kernel = find_kernel(launch.kernel, kernels, evaluate=scope.evaluate, values=known, source=scope.source)
+    count = len(launch.arguments)
+    kernel = find_kernel(launch.kernel, kernels, argument_count=count, evaluate=scope.evaluate, values=known, source=scope.source)
     arguments = bind_arguments(launch, kernel, buffers=scope.buffers, evaluate=scope.evaluate)
     block = _dim3("block", launch.block, limits.max_block, scope)
     grid = _dim3("grid", launch.grid, limits.max_grid, scope)

@@ -59,6 +59,9 @@ def test_does_not_let_the_oracle_change_its_inputs(tmp_path: Path) -> None:
         ("return inputs['x']", "must return a dict of arrays, got ndarray"),
         ("return {'y': inputs['z']}", "line 4: KeyError: 'z'"),
         ("raise SystemError('no')", "line 4: SystemError: no"),
+        ("raise SystemExit(0)", "line 4: SystemExit: 0"),
+        ("raise GeneratorExit", "line 4: GeneratorExit"),
+        ("raise StopIteration(3)", "line 4: StopIteration: 3"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -74,6 +77,24 @@ def test_an_oracle_that_does_not_load(tmp_path: Path) -> None:
     exercise = read_exercise(write_exercise(tmp_path, oracle=oracle))
     with pytest.raises(SpecError, match="line 2: AttributeError"):
         load_oracle(exercise)
+
+
+def test_an_oracle_that_exits_when_it_is_loaded(tmp_path: Path) -> None:
+    exercise = read_exercise(write_exercise(tmp_path, oracle="import sys\nsys.exit(0)\n\ndef expected(inputs, sizes):\n    pass\n"))
+    with pytest.raises(SpecError, match="line 2: SystemExit: 0"):
+        load_oracle(exercise)
+
+
+def test_an_interrupt_stays_one(tmp_path: Path) -> None:
+    oracle = oracle_of(tmp_path, "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        oracle(INPUTS, SIZES)
+
+
+def test_what_the_oracle_prints_stays_off_our_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "print('loaded')\n\ndef expected(inputs, sizes):\n    print('called')\n    return {'y': inputs['x']}\n"
+    load_oracle(read_exercise(write_exercise(tmp_path, oracle=text)))(INPUTS, SIZES)
+    assert capsys.readouterr() == ("", "loaded\ncalled\n")
 
 
 def test_an_oracle_that_was_removed(tmp_path: Path) -> None:

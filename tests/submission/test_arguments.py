@@ -44,6 +44,9 @@ def untyped(size_bytes: int) -> KernelParameter:
         ("f", "float4*"),
         ("f", "float2 const*"),
         ("f", "ns::Vec*"),
+        ("f", "float const (*) [4]"),
+        ("f", "float (*)[4][8]"),
+        ("f", "float2 (*) [4]"),
         ("d", "double*"),
         ("d", "double2*"),
         ("i", "int*"),
@@ -136,3 +139,19 @@ def test_wrong_number_of_arguments(arguments: str, parameters: list[KernelParame
 )
 def test_element_type_of_a_pointer(pointer: str, dtype: str | None) -> None:
     assert element_dtype(pointer) == dtype
+
+
+@pytest.mark.parametrize(
+    ("type", "points"),
+    [
+        ("float*", True),
+        ("float const (*) [4]", True),
+        ("float (*)[4][8]", True),
+        ("int", False),
+        ("void (*)(int)", False),
+        ("Box<float (*) [4]>", False),
+        (None, None),
+    ],
+)
+def test_what_points_to_data(type: str | None, points: bool | None) -> None:
+    assert KernelParameter(0, 8, type).is_pointer is points

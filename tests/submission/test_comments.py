@@ -15,9 +15,11 @@ from grader.submission.comments import Comment, find_comments
         ("// a", [(" a", 1, 3, True)]),
         ("\n\t // a\r\n// b\n", [(" a", 2, 5, True), (" b", 3, 3, True)]),
         ("int x; // a", [(" a", 1, 10, False)]),
-        ("/* // a */", []),
-        ("/*\n// a\n*/ // b", [(" b", 3, 6, False)]),
-        ("/* // a", []),
+        ("/* // a */", [(" // a", 1, 3, False, "/*")]),
+        ("int x; /* a */ int y; // b", [(" a", 1, 10, False, "/*"), (" b", 1, 25, False)]),
+        ("/**/ // b", [(" b", 1, 8, False)]),
+        ("/*\n// a\r\n\n*/ // b", [("// a", 2, 1, False, ""), (" b", 4, 6, False)]),
+        ("/* // a", [(" // a", 1, 3, False, "/*")]),
         ('"// a" // b', [(" b", 1, 10, False)]),
         ('"\\"// a" // b', [(" b", 1, 12, False)]),
         ('"a\n// b', [(" b", 2, 3, True)]),
@@ -32,11 +34,11 @@ from grader.submission.comments import Comment, find_comments
         ("/// a", [("/ a", 1, 3, True)]),
     ],
 )
-def test_comments(source: str, found: list[tuple[str, int, int, bool]]) -> None:
+def test_comments(source: str, found: list[tuple[str, int, int, bool] | tuple[str, int, int, bool, str]]) -> None:
     assert list(find_comments(source)) == [Comment(*row) for row in found]
 
 
-@pytest.mark.parametrize("piece", ['R"(', "/*", '"', "'", "//", "// \\\n", "'\\", "/", "a1'", "\\\n"])
+@pytest.mark.parametrize("piece", ['R"(', "/*", "/*a*/", "/*a\n", "/*launch <<<\n", '"', "'", "//", "// \\\n", "'\\", "/", "a1'", "\\\n"])
 def test_hostile_text_of_a_mebibyte_takes_seconds_at_most(piece: str) -> None:
     start = time.monotonic()
     list(find_comments(piece * ((1 << 20) // len(piece))))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from grader.records import Kernel
-from grader.spec.plans import parse_launch
+from grader.records import Kernel, KernelParameter
+from grader.spec.plans import KernelName, parse_launch
 from grader.spec.tokens import LanguageError
 from grader.submission.names import find_kernel, normalise_text
 
@@ -39,7 +39,14 @@ def make_kernel(name: str) -> Kernel:
 def find(written: str, source: str = "", names: list[str] | None = None) -> str:
     kernels = [make_kernel(name) for name in (KERNELS if names is None else names)]
     wanted = parse_launch(f"{written}<<<1, 1>>>()", line=4, column=12).kernel
-    return find_kernel(wanted, kernels, evaluate=lambda e: e.evaluate(VALUES), values=frozenset(VALUES), source=source).name
+    return choose(wanted, kernels, source=source).name
+
+
+def choose(wanted: KernelName, kernels: list[Kernel], *, argument_count: int = 0, source: str = "") -> Kernel:
+    values = frozenset(VALUES)
+    return find_kernel(
+        wanted, kernels, argument_count=argument_count, evaluate=lambda e: e.evaluate(VALUES), values=values, source=source
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,6 +136,24 @@ def test_long_lists_of_kernels_are_cut() -> None:
     with pytest.raises(LanguageError) as caught:
         find("xyz", names=[f"kernel_number_{n}" for n in range(500)])
     assert caught.value.advice.endswith("and 488 more.")
+
+
+OVERLOADS = [
+    Kernel(f"symbol {types}", "k", tuple(KernelParameter(0, 4, type) for type in types), 0x210, 32, 0, 0, None, ())
+    for types in (("float*", "int"), ("float*",), ("float*", "long"))
+]
+
+
+def test_the_number_of_arguments_chooses_the_overload() -> None:
+    wanted = parse_launch("k<<<1, 1>>>(a)").kernel
+    assert choose(wanted, OVERLOADS, argument_count=1) is OVERLOADS[1]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_overloads_that_it_cannot_tell_apart_are_shown_with_their_parameters(count: int) -> None:
+    with pytest.raises(LanguageError) as caught:
+        choose(parse_launch("k<<<1, 1>>>(a, b)").kernel, OVERLOADS, argument_count=count)
+    assert caught.value.message == f"'k' with {count} arguments may be any of k(float*, int), k(float*), k(float*, long)"
 
 
 @pytest.mark.parametrize(

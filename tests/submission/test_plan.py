@@ -50,6 +50,12 @@ def test_lines_are_read_in_order_with_their_places() -> None:
         f"/*\n// launch: {LAUNCH}\n*/",
         f"// not this one \\\n// launch: {LAUNCH}",
         "int i; // launch: only a word",
+        f"// // launch: {LAUNCH}",
+        f"// launch{LAUNCH[1:]}",
+        f"// launch <{LAUNCH[5:]}",
+        f"// benchmark: {LAUNCH}",
+        "/* launch the kernel with 32 x 8 threads */",
+        f"/* launch2<<<1, 1>>>(out); */ // {LAUNCH}",
     ],
 )
 def test_what_is_no_launch_line(text: str) -> None:
@@ -72,6 +78,31 @@ def test_what_is_no_launch_line(text: str) -> None:
         (f"/// launch: {LAUNCH}", 1, 3, "did you mean '// launch:'?"),
         (f"// launches: {LAUNCH}", 1, 4, "did you mean '// launch:'?"),
         ("// scratsh: float x[2]", 1, 4, "did you mean '// scratch:'?"),
+        *[
+            (f"\n  //{written} k<<<1, 32>>>(out)", 2, column, "starts no launch line; did you mean '// launch:'?")
+            for written, column in [
+                (" LAUNCH:", 6),
+                (" LAUNCH", 6),
+                (" laumch:", 6),
+                (" launch;", 6),
+                (" - launch:", 6),
+                (" @launch:", 6),
+                (" 1. launch:", 6),
+                (" Launch with:", 6),
+                (" l\u0430unch:", 6),
+                (" Launch: the best is", 6),
+                ("* launch:", 5),
+            ]
+        ],
+        ("/* launch: k<<<1, 1>>>(out) */", 1, 4, "'/* launch:' starts no launch line"),
+        ("int i; /* launch: k<<<1, 1>>>(out) */", 1, 11, "'/* launch:' starts no launch line"),
+        ("/**\n * The kernel.\n * launch: k<<<1, 1>>>(out)\n */", 3, 2, "'* launch:' starts no launch line"),
+        (f"// Launch: {LAUNCH};", 1, 4, "'// Launch:' starts no launch line"),
+        ("// Launch: k<<<1, 1", 1, 4, "'// Launch:' starts no launch line"),
+        ("int i; // launch: k<<<1, 1", 1, 11, "a launch line must stand on a line of its own"),
+        ("// Scratch: float x[2];", 1, 4, "'// Scratch:' starts no scratch line"),
+        ("/* scratch: float x[2] */", 1, 4, "'/* scratch:' starts no scratch line"),
+        ("// scratch: float x[2] ;", 1, 24, "a scratch line ends without one"),
         (f"int i; // launch: {LAUNCH}", 1, 11, "a launch line must stand on a line of its own"),
         (f"// scratch: float x[2]\n// scratch: int x[2]\n// launch: {LAUNCH}", 2, 13, "already declared in line 1"),
         ("\n\n// scratch: float x[2]", 3, 13, "no launch line"),
@@ -83,6 +114,17 @@ def test_mistake_names_its_place(text: str, line: int, column: int, message: str
     failure = failure_of(text)
     assert failure.message.startswith(f"line {line}, column {column}: ")
     assert message in failure.message
+
+
+def test_misspelt_line_shows_the_right_form() -> None:
+    failure = failure_of(f"/* launch: {LAUNCH} */")
+    assert "// launch: kernel<<<" in failure.advice
+    assert failure.detail == f"1 | /* launch: {LAUNCH} */\n       ^"
+    assert "// scratch: float name[" in failure_of("// Scratch: float x[2]").advice
+
+
+def test_semicolon_says_what_to_do() -> None:
+    assert failure_of(f"// launch: {LAUNCH};").advice == "Take the ';' out."
 
 
 def test_detail_shows_the_line_with_a_caret() -> None:
