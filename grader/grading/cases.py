@@ -9,6 +9,7 @@ from grader.devices.base import Arrays, Device
 from grader.grading.job import Job
 from grader.grading.programs import Built, make_program
 from grader.judging.compare import judge_case, poison
+from grader.judging.hidden import name_case, redact_failure
 from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, LaunchLimits, Role, ShowProgress
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case
@@ -40,12 +41,12 @@ def run_case(
     """Run one case with poisoned outputs and scratch, and judge it. `limits` are the device's where it is not the job's."""
     program = make_program(SUBMISSION, built, job.exercise, sizes=case.sizes, limits=limits or job.info.limits)
     if isinstance(program, Failure):
-        return program
+        return redact_failure(program) if case.hidden else program
     inputs = make_inputs(job.exercise, case, job.seed)
     arrays = inputs | poison_outputs(program.buffers)
     execution, got = device.execute(program.launches, program.buffers, arrays, limits=job.limits, progress=show)
     if execution.failure is not None:
-        return execution.failure
+        return name_case(execution.failure, case)
     expected = oracle(inputs, case.sizes)
     buffers = device_buffers(job.exercise, case.sizes)
     result = judge_case(case, buffers, expected, got, job.exercise.tolerance, modified_inputs=execution.modified_inputs)

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
+from grader.judging.hidden import redact_mismatch
 from grader.records import CaseResult, DeviceBuffer, Mismatch, Role
 from grader.spec.model import Case, Tolerance
 
@@ -34,7 +35,8 @@ _CHUNK = 1 << 17
 class Comparison:
     """How one output compares: masks of the output's shape, and the largest finite |got - expected|.
 
-    `worst_error` is infinite when nothing finite was written. `unwritten` marks wrong elements that still hold the poison.
+    `worst_error` is infinite when elements are wrong and none of them is off by a finite number. `unwritten` marks wrong
+    elements that still hold the poison.
     """
 
     wrong: Mask
@@ -123,7 +125,7 @@ def _find_wrong(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> 
     """The mask of wrong elements of two flat arrays and the worst finite error, in pieces that stay in the cache."""
     wrong = np.empty(got.shape, dtype=np.bool_)
     worst = 0.0
-    finite_elements = 0
+    wrong_and_finite = 0
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, got.size, _CHUNK):
             piece = slice(start, start + _CHUNK)
@@ -139,9 +141,9 @@ def _find_wrong(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> 
                 error = error[finite]
             if finite_count:
                 worst = max(worst, float(error.max()))
-            finite_elements += finite_count
             np.logical_not(right, out=wrong[piece])
-    return wrong, worst if finite_elements or not got.size else float("inf")
+            wrong_and_finite += int(np.count_nonzero(wrong[piece] & finite))
+    return wrong, float("inf") if wrong.any() and not wrong_and_finite else worst
 
 
 def _holds_poison(got: np.ndarray) -> Mask:
@@ -169,32 +171,30 @@ def _wrong_case(
     never_written = int(np.count_nonzero(comparison.unwritten))
     where = diagnose(
         _as_matrix(expected), _as_matrix(got), wrong=_as_matrix(comparison.wrong), unwritten=_as_matrix(comparison.unwritten),
-        absolute=tolerance.absolute, relative=tolerance.relative,
+        absolute=tolerance.absolute, relative=tolerance.relative, hidden=case.hidden,
     )  # fmt: skip
-    message = "; ".join(part for part in (_count_wrong(mismatch, never_written, hidden=case.hidden), where) if part)
-    return _case_result(case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch)
+    message = "; ".join(part for part in (_count_wrong(buffer, comparison, never_written, hidden=case.hidden), where) if part)
+    told = redact_mismatch(mismatch) if case.hidden else mismatch
+    return _case_result(case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=told)
 
 
-def _count_wrong(mismatch: Mismatch, never_written: int, *, hidden: bool) -> str:
+def _count_wrong(buffer: str, comparison: Comparison, never_written: int, *, hidden: bool) -> str:
     """How much is wrong, in words; of a hidden case only as a share, because totals give its sizes away."""
-    wrong, total = mismatch.wrong_elements, mismatch.total_elements
+    wrong, total = comparison.wrong_elements, comparison.wrong.size
     if never_written == total:
-        return f"`{mismatch.buffer}` was never written"
+        return f"`{buffer}` was never written"
     if hidden:
-        text = f"{_share(wrong, total)} of the elements of `{mismatch.buffer}` are wrong"
+        text = f"{_share(wrong, total)} of the elements of `{buffer}` are wrong"
         return f"{text} ({_share(never_written, total)} were never written)" if never_written else text
     if never_written == wrong:
-        return f"{wrong:,} of {total:,} elements of `{mismatch.buffer}` were never written"
-    if wrong == total:
-        text = f"every element of `{mismatch.buffer}` is wrong"
-    else:
-        text = f"{wrong:,} of {total:,} elements of `{mismatch.buffer}` are wrong"
+        return f"{wrong:,} of {total:,} elements of `{buffer}` were never written"
+    text = f"every element of `{buffer}` is wrong" if wrong == total else f"{wrong:,} of {total:,} elements of `{buffer}` are wrong"
     return f"{text} ({never_written:,} were never written)" if never_written else text
 
 
 def _share(part: int, whole: int) -> str:
     percent = 100 * part / whole
-    return "all" if part == whole else "under 1 %" if percent < 1 else f"{int(percent)} %"
+    return "all" if part == whole else "under 1 %" if percent < 1 else f"about {int(percent)} %"
 
 
 def _case_result(

@@ -1,8 +1,8 @@
 """Says in words how a wrong matrix is wrong: what it holds instead, or where the wrong elements lie.
 
 Each guess is a rule `(i, j) -> (row, column)`: "the output holds at (i, j) what belongs at (row, column)". A rule is
-tried on a sample of the wrong elements only, so that its cost does not grow with the matrix. No text here gives a
-matrix's size away, because hidden cases are described too.
+tried on a sample of the wrong elements only, so that its cost does not grow with the matrix. Of a hidden case no
+number of rows or columns is told, because its size could follow from them.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ class _Sample:
     held: np.ndarray
 
 
-def diagnose(expected: np.ndarray, got: np.ndarray, *, wrong: Mask, unwritten: Mask, absolute: float, relative: float) -> str:
+def diagnose(
+    expected: np.ndarray, got: np.ndarray, *, wrong: Mask, unwritten: Mask, absolute: float, relative: float, hidden: bool = False
+) -> str:
     """One clause on a wrong matrix, or "" when nothing simple explains it. All arrays are rows x columns."""
     if unwritten.all():
         return ""
     sample = _draw_sample(got, wrong, unwritten)
     held = _held_value(sample, wrong)
     moved = "" if held else _moved(sample, expected, absolute, relative)
-    return "; ".join(part for part in (held, moved or _tiles(wrong) or _place(wrong)) if part)
+    return "; ".join(part for part in (held, moved or _tiles(wrong) or _place(wrong, hidden=hidden)) if part)
 
 
 def _draw_sample(got: np.ndarray, wrong: Mask, unwritten: Mask) -> _Sample:
@@ -151,41 +153,44 @@ def _only_off_diagonal(wrong: Mask, tile: int) -> bool:
     return bool(np.count_nonzero(wrong) >= 0.9 * (wrong.size - on_diagonal))
 
 
-def _place(wrong: Mask) -> str:
+def _place(wrong: Mask, *, hidden: bool) -> str:
     rows, columns = wrong.shape
     bad_rows, bad_columns = np.flatnonzero(wrong.any(axis=1)), np.flatnonzero(wrong.any(axis=0))
     if wrong.all():
         return ""
     if bad_rows.size * bad_columns.size == 1:
         return ""
-    across = _span("column", int(bad_columns[0]), int(bad_columns[-1]), columns)
-    down = _span("row", int(bad_rows[0]), int(bad_rows[-1]), rows)
+    across = _span("column", int(bad_columns[0]), int(bad_columns[-1]), columns, hidden=hidden)
+    down = _span("row", int(bad_rows[0]), int(bad_rows[-1]), rows, hidden=hidden)
     if not across and not down:
-        return _ragged_edges(wrong)
+        return _ragged_edges(wrong, hidden=hidden)
     at_edge = any(text.startswith("the last ") for text in (across, down))
     question = ": is the edge handled?" if at_edge else ""
     return f"the wrong elements all lie in {' of '.join(text for text in (down, across) if text)}{question}"
 
 
-def _span(noun: str, first: int, last: int, size: int) -> str:
-    """Words for the rows or columns first to last (both included) of `size`; "" for all of them."""
+def _span(noun: str, first: int, last: int, size: int, *, hidden: bool) -> str:
+    """Words for the rows or columns first to last (both included) of `size`; "" for all of them. No numbers if `hidden`."""
     if first == 0 and last == size - 1:
         return ""
+    end = "last" if last == size - 1 else "first" if first == 0 else None
+    if hidden:
+        return f"the {end} {noun}s" if end else f"some {noun}s"
     if first == last and last < size - 1:
         return f"{noun} {first}"
     count = last - first + 1
-    end = "last" if last == size - 1 else "first" if first == 0 else None
     if end and count <= _WIDEST_EDGE:
         return f"the {end} {noun}" if count == 1 else f"the {end} {count} {noun}s"
     return f"{noun}s {first} and up" if end == "last" else f"{noun}s {first} to {last}"
 
 
-def _ragged_edges(wrong: Mask) -> str:
+def _ragged_edges(wrong: Mask, *, hidden: bool) -> str:
     """Whether only the partial tiles at the right and lower edges are wrong."""
     rows, columns = wrong.shape
     for tile in sorted(_TILES):
         full_rows, full_columns = rows // tile * tile, columns // tile * tile
         if full_rows and full_columns and not wrong[:full_rows, :full_columns].any():
-            edges = f"{_span('row', full_rows, rows - 1, rows)} and {_span('column', full_columns, columns - 1, columns)}"
-            return f"the wrong elements all lie in {edges}: is the edge handled?"
+            down = _span("row", full_rows, rows - 1, rows, hidden=hidden)
+            across = _span("column", full_columns, columns - 1, columns, hidden=hidden)
+            return f"the wrong elements all lie in {down} and {across}: is the edge handled?"
     return ""

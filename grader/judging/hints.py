@@ -78,7 +78,9 @@ def _bank_conflicts(evidence: Evidence) -> str:
     if line is None:
         return ""
     c = line.counters
-    loads, stores = c.shared_load_instructions, c.shared_store_instructions
+    # An instruction without an active lane is counted, but takes no wavefront and has no ideal: each active one has at least one.
+    active = min(1.0, c.shared_wavefronts_ideal / (c.shared_load_instructions + c.shared_store_instructions))
+    loads, stores = active * c.shared_load_instructions, active * c.shared_store_instructions
     per_load = c.shared_load_wavefronts / loads if loads else 0.0
     per_store = c.shared_store_wavefronts / stores if stores else 0.0
     stored = per_store > per_load

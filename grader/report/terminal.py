@@ -210,7 +210,7 @@ def _print_failure(score: Score, page: _Page) -> None:
 
 def _print_finding(finding: Finding, known: str, texts: Mapping[int | None, str], page: _Page) -> None:
     page.console.print()
-    if finding.message != known:
+    if not known.startswith(finding.message):
         page.write(finding.message, indent=2)
     where = [
         f"kernel {finding.kernel}" if finding.kernel else "",
@@ -236,15 +236,18 @@ def _print_wrong_case(cases: Sequence[CaseResult], page: _Page) -> None:
     page.write(case.message, indent=2, hanging=2)
     if case.mismatch is not None:
         page.write(_first_wrong(case.mismatch), indent=2, hanging=2)
-        if math.isfinite(case.mismatch.worst_error):
-            page.write(f"worst error: {case.mismatch.worst_error:.4g}", indent=2)
+        page.write(f"worst error: {_error(case.mismatch.worst_error)}", indent=2)
         _print_picture(case.mismatch.picture, page)
 
 
 def _first_wrong(mismatch: Mismatch) -> str:
-    place = "".join(f"[{i}]" for i in mismatch.index)
+    place = "".join(f"[{i}]" for i in mismatch.index or ())
     expected, got = _two_figures(mismatch.expected, mismatch.got)
     return f"first wrong: {mismatch.buffer}{place}, expected {expected}, got {got}"
+
+
+def _error(worst: float) -> str:
+    return f"{worst:.4g}" if math.isfinite(worst) else "not a finite number"
 
 
 def _two_figures(expected: float, got: float) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from grader.judging.hidden import redact_mismatch
 from grader.judging.score import make_score
 from grader.records import (
     CaseResult,
@@ -114,6 +115,8 @@ def make_case(name: str = "square", *, passed: bool = True, hidden: bool = False
     if passed:
         return CaseResult(name, hidden, sizes, True, "right", 0.0)
     mismatch = Mismatch("out", (0, 32), 0.5, -1.25, 612, 37481, 3.21, ("··▒█", "···?"))
+    if hidden:
+        return CaseResult(name, hidden, sizes, False, "about 1 % of the elements of `out` are wrong", 3.21, redact_mismatch(mismatch))
     return CaseResult(name, hidden, sizes, False, "612 of 37,481 elements of `out` are wrong", 3.21, mismatch)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from grader.errors import WorkerError
 from grader.judging.compare import POISON_WORD, judge_case, poison
-from grader.records import CaseResult, DeviceBuffer, Role
+from grader.records import CaseResult, DeviceBuffer, Mismatch, Role
 from grader.spec.model import Case, Tolerance
 
 EXACT = Tolerance()
@@ -146,9 +146,41 @@ def test_the_message_of_a_hidden_case_gives_no_sizes_away() -> None:
     expected = random_matrix(101, 211)
     got = expected.copy()
     got[:, 192:] = 0
-    message = judge(expected, got, hidden=True).message
-    assert "the last 19 columns" in message
-    assert not any(number in message for number in ("101", "211", "1,919", f"{101 * 211:,}", "192"))
+    result = judge(expected, got, hidden=True)
+    assert result.message == (
+        "about 9 % of the elements of `out` are wrong; every wrong element is 0; the wrong elements all lie in the last columns:"
+        " is the edge handled?"
+    )
+    assert result.mismatch == Mismatch("out", None, float(expected[0, 192]), 0.0, None, None, result.mismatch.worst_error, ())
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ((slice(100, None), slice(None)), "in the last rows: is the edge handled?"),
+        ((slice(7, 8), slice(None)), "in some rows"),
+        ((slice(0, 3), slice(4, 9)), "in the first rows of some columns"),
+    ],
+)
+def test_the_place_in_a_hidden_case_has_no_numbers(where: tuple[slice, slice], words: str) -> None:
+    expected = random_matrix(101, 211)
+    result = judge(expected, with_change(expected, where, np.float32(3)), hidden=True)
+    assert result.message.endswith(words)
+
+
+def test_ragged_edges_of_a_hidden_case_have_no_numbers() -> None:
+    expected = random_matrix(101, 211)
+    got = with_change(with_change(expected, (slice(96, None),), np.float32(3)), (slice(None), slice(208, None)), np.float32(3))
+    assert judge(expected, got, hidden=True).message.endswith("in the last rows and the last columns: is the edge handled?")
+
+
+@pytest.mark.parametrize("tolerance", [EXACT, LOOSE])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_wrong_elements_that_are_not_finite_have_no_worst_error(value: float, tolerance: Tolerance) -> None:
+    matrix = random_matrix(8, 8)
+    result = judge(matrix, with_change(matrix, (1, 2), value), tolerance)
+    assert result.worst_error == np.inf
+    assert judge(matrix, with_change(with_change(matrix, (1, 2), value), (3, 3), 1e6), tolerance).worst_error == pytest.approx(1e6)
 
 
 def test_a_written_input_fails_the_case() -> None:

@@ -108,3 +108,9 @@ def test_stores_alone_do_not_mention_a_line_of_a_header() -> None:
     lines = (LineCounters(None, CROOKED_LINES[1].counters),)
     hint = hints(lines=lines, exercise=make_exercise((CORRECTNESS, STORES)))["global_store_efficiency"]
     assert hint.startswith("Let consecutive threads")
+
+
+def test_instructions_without_an_active_lane_do_not_lower_the_average() -> None:
+    half_idle = Counters(shared_load_instructions=20, shared_load_wavefronts=320, shared_wavefronts_ideal=10)
+    hint = hints(lines=(LineCounters(11, half_idle),), exercise=make_exercise((CORRECTNESS, CONFLICTS)))["shared_bank_conflicts"]
+    assert hint.startswith("line 11: tile[threadIdx.x][threadIdx.y + j] takes 32 wavefronts where 1 would do. ")

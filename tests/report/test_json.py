@@ -146,3 +146,11 @@ def test_follows_a_link_and_leaves_it(tmp_path: Path) -> None:
 def test_a_path_that_cannot_be_written_is_bad_usage(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="cannot write the score"):
         write_score(SCORES["passed"], tmp_path / name)
+
+
+def test_a_hidden_case_gives_no_sizes_away() -> None:
+    case = json.loads(format_score(SCORES["wrong"]))["cases"][2]
+    assert (case["hidden"], case["sizes"]) == (True, None)
+    mismatch = case["mismatch"]
+    assert [mismatch[name] for name in ("index", "wrong_elements", "total_elements", "picture")] == [None, None, None, []]
+    assert (mismatch["expected"], mismatch["got"]) == (0.5, -1.25)

@@ -99,6 +99,20 @@ def test_a_hidden_case_shows_no_sizes() -> None:
     text = show(make_graded(cases=(make_case(), make_case("primes", passed=False, hidden=True))))
     assert "Where it is wrong: case primes (hidden sizes)" in text
     assert "1,013" not in text
+    assert "first wrong: out, expected 0.5, got -1.25" in text
+    assert not any(part in text for part in ("612", "37,481", "[0]", "[32]", "··", "▒"))
+
+
+def test_an_error_that_is_not_finite_is_said_in_words() -> None:
+    case = make_case("ragged", passed=False)
+    assert case.mismatch is not None
+    nan = replace(case, mismatch=replace(case.mismatch, got=float("nan"), worst_error=float("inf")))
+    assert "got nan\n  worst error: not a finite number" in show(make_graded(cases=(nan,)))
+
+
+def test_a_finding_is_not_repeated_where_the_message_also_names_the_case() -> None:
+    named = Failure(Status.RUNTIME_ERROR, f"{OUT_OF_BOUNDS.message}. In case 'ragged'.", findings=(OUT_OF_BOUNDS,))
+    assert show(fail(named), width=200).count("line 11: beyond the end of out") == 1
 
 
 def test_figures_that_differ_late_are_told_apart() -> None:
