@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
+from grader.emulator import SHARED_WINDOW, Fault, FaultKind, GlobalMemory, Unsupported
 from grader.records import Dim3, Failure, Finding, FindingKind, Kernel, Status
 
 
@@ -120,7 +120,3 @@ def _target(fault: Fault, memory: GlobalMemory) -> str:
         beyond = f"{offset - region.size_bytes:,} bytes past" if offset > region.size_bytes else "right behind"
         return f"{beyond} the end of buffer {region.name} ({region.size_bytes:,} bytes)"
     return f"byte {offset:,} of buffer {region.name} ({region.size_bytes:,} bytes)"
-
-
-SHARED_WINDOW = 0x400
-"""Where a block's shared memory starts in its window on sm_90 (DESIGN 3.2)."""

@@ -14,10 +14,11 @@ A library of its own: it imports nothing else from `grader`. The way through it:
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.machine import Fault, FaultKind, LaunchOutcome, LaunchSettings, run_launch
 from grader.emulator.memory import GlobalMemory
-from grader.emulator.program import Instruction, KernelCode, Unsupported
+from grader.emulator.program import SHARED_WINDOW, Instruction, KernelCode, Unsupported
 from grader.emulator.translate import NativeKernel, translate
 
 __all__ = [
+    "SHARED_WINDOW",
     "Fault",
     "FaultKind",
     "GlobalMemory",

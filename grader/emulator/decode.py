@@ -10,6 +10,8 @@ from grader.emulator.program import Instruction, Unsupported
 ALL_PREDICATES = "PR"
 """An operand of P2R and R2P that `nvdisasm -json` prints where guards are."""
 
+_ACCESS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+
 
 @dataclass(frozen=True)
 class Decoded:
@@ -27,6 +29,11 @@ class Decoded:
     def opcode(self) -> str:
         """The opcode as printed, with its modifiers."""
         return ".".join((self.base, *self.modifiers))
+
+    @property
+    def access_bytes(self) -> int:
+        """Bytes that each lane moves, of a memory instruction; 4 where no modifier says otherwise."""
+        return next((size for name, size in _ACCESS_BYTES.items() if self.has(name)), 4)
 
     def has(self, modifier: str) -> bool:
         """Whether the instruction carries this modifier."""

@@ -50,7 +50,6 @@ class VoteMode:
 CONTEXT = np.dtype(
     [
         ("constants", "u8"),  # constant bank 0
-        ("constants_bytes", "u4"),
         ("shared_base", "u4"),  # where the block's shared memory starts in its window
         ("shared_bytes", "u4"),
         ("global_window", "u4"),  # upper 32 bits of every valid global address

@@ -126,7 +126,6 @@ class _Worker:
     def _fill_context(self) -> None:
         context = self.context[0]
         context["constants"] = self.constants.ctypes.data
-        context["constants_bytes"] = self.constants.nbytes
         context["shared_base"] = self.kernel.code.shared_base
         context["shared_bytes"] = self.shared_bytes
         context["shared_host"] = self.shared.ctypes.data
@@ -226,7 +225,6 @@ _SPACES = {
     FaultCode.LOCAL_BOUNDS: "local",
     FaultCode.LOCAL_ALIGNMENT: "local",
 }
-_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 
 
 def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -> Fault:
@@ -246,7 +244,7 @@ def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -
         thread=(linear % x, linear // x % y, linear // (x * y)),
         space=space,
         store=instruction.base.startswith("ST"),
-        width=next((width for name, width in _WIDTHS.items() if instruction.has(name)), 4) if space else 0,
+        width=instruction.access_bytes if space else 0,
         address=int(context["fault_address"]),
         shared_bytes=worker.shared_bytes,
         other_line=_last_before(kernel, other).line if code == FaultCode.BARRIER else None,

@@ -10,6 +10,8 @@ INSTRUCTION_BYTES = 16
 """Size of an encoded instruction (sm_70 and later)."""
 
 JUMP_TABLE_BANK = 2
+SHARED_WINDOW = 0x400
+"""Where a block's shared memory starts in its window on sm_90 (DESIGN 3.2)."""
 SYSTEM_CONSTANT_BYTES = 0x210
 """What the system keeps at the start of constant bank 0 on sm_90; a kernel without parameters has nothing behind it."""
 MAX_INSTRUCTIONS = 16_384
@@ -48,7 +50,7 @@ class KernelCode:
     parameter_bytes: int
     static_shared_bytes: int
     local_bytes: int = 0
-    shared_base: int = 0x400
+    shared_base: int = SHARED_WINDOW
     constants: Mapping[int, bytes] = field(default_factory=dict)
 
     @property

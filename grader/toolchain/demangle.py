@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.records import RunTool
@@ -24,11 +24,6 @@ def demangle(symbols: Sequence[str], run: RunTool) -> dict[str, str]:
     # binutils come with every g++ that can assemble, so c++filt is there where nvcc works.
     completed = run(["c++filt", *symbols])
     return dict(zip(symbols, completed.stdout.splitlines(), strict=True))
-
-
-def parse_signatures(demangled: Mapping[str, str]) -> dict[str, Signature]:
-    """Symbol to signature, for what `demangle` returned."""
-    return {symbol: parse_signature(text) for symbol, text in demangled.items()}
 
 
 def parse_signature(text: str) -> Signature:

@@ -176,25 +176,21 @@ def combine(e: Emitter, i: Decoded, result: Value, other: Value) -> Value:
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b)"""
     target, a, b, choose = i.operands
-    left, right = e.i32(a), e.i32(b)
-    test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
-    less = test("<", left, right)
-    smaller, larger = e.b.select(less, left, right), e.b.select(less, right, left)
-    e.set(target, _relu(e, i, e.b.select(e.predicate(choose), smaller, larger)))
+    e.set(target, _choose(e, i, e.i32(a), e.i32(b), choose))
 
 
 def add_minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a + b, c) : max(a + b, c)"""
     target, a, b, c, choose = i.operands
-    left, right = e.b.add(e.i32(a), e.i32(b)), e.i32(c)
+    e.set(target, _choose(e, i, e.b.add(e.i32(a), e.i32(b)), e.i32(c), choose))
+
+
+def _choose(e: Emitter, i: Decoded, left: Value, right: Value, smaller_wanted: Operand) -> Value:
+    """The smaller value where the predicate holds, else the larger; with `.RELU`, 0 in place of negative ones."""
     test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
     less = test("<", left, right)
     smaller, larger = e.b.select(less, left, right), e.b.select(less, right, left)
-    e.set(target, _relu(e, i, e.b.select(e.predicate(choose), smaller, larger)))
-
-
-def _relu(e: Emitter, i: Decoded, value: Value) -> Value:
-    """`.RELU`: negative results become 0."""
+    value = e.b.select(e.predicate(smaller_wanted), smaller, larger)
     return e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value) if i.has("RELU") else value
 
 

@@ -10,7 +10,6 @@ from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, s
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 
-_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE"
 
 
@@ -23,7 +22,7 @@ def load(space: str) -> Opcode:
         target, address = i.operands
         if not isinstance(target, Register):
             raise e.unsupported("with this destination")
-        kind = AccessKind(space, load=True, width=access_width(i))
+        kind = AccessKind(space, load=True, width=i.access_bytes)
         signed = i.has("S8") or i.has("S16")
         low, high = _lane_addresses(e, address)
         mask = e.lane_mask()
@@ -54,7 +53,7 @@ def store(space: str) -> Opcode:
         if len(i.operands) != 2:
             raise e.unsupported("with extra operands")
         address, source = i.operands
-        kind = AccessKind(space, load=False, width=access_width(i))
+        kind = AccessKind(space, load=False, width=i.access_bytes)
         low, high = _lane_addresses(e, address)
         if not isinstance(source, Register) or source.uniform or source.negated:
             raise e.unsupported("with this source")
@@ -134,11 +133,6 @@ def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
         total = term if total is None else e.b.add(total, term)
     total = e.b.add(total, splat(e.b, const(operand.offset, I64)))
     return e.b.trunc(total, LANES_I32), e.b.trunc(e.b.lshr(total, e.const64(32)), LANES_I32)
-
-
-def access_width(i: Decoded) -> int:
-    """Bytes that the modifiers say each lane moves; 4 without one."""
-    return next((width for name, width in _WIDTHS.items() if i.has(name)), 4)
 
 
 MEMORY: dict[str, Opcode] = {

@@ -9,7 +9,6 @@ from llvmlite import ir
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, bits_to_lanes, const, lane_bits, lanes, splat
-from grader.emulator.opcodes.memory import access_width
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Constant, Immediate, Operand, Predicate, Register, Special
 
@@ -91,7 +90,7 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     """A constant per lane, at a register plus an offset."""
     if e.uniform or source.register is None:
         raise e.unsupported("with an index")
-    width = 8 if i.has("64") else access_width(i)
+    width = i.access_bytes
     offsets = e.b.add(e.i32(source.register), e.const(source.offset))
     old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
     mask = e.lane_mask()
