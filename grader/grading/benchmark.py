@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
@@ -22,6 +22,7 @@ from grader.grading.measure import Measurement, measure
 from grader.grading.programs import Built, Toolchain
 from grader.judging.checks import find_open
 from grader.judging.compare import judge_case
+from grader.judging.hidden import name_case
 from grader.judging.timing import check_floor
 from grader.judging.values import collect_metrics
 from grader.records import CaseResult, Execution, Failure, Program, Progress, TimedLaunch, Timing
@@ -31,9 +32,9 @@ from grader.spec.model import Case
 SETS_BYTES = 256 << 20
 """Sets are drawn until their inputs hold this much together: several times any L2 cache."""
 MIN_SETS, MAX_SETS = 2, 4
-"""No launch has the inputs of the one before, and its outputs and scratch hold poison: what an ordinary kernel left serves none.
-Not stopped: a kernel that looks its inputs up among results that it keeps in `__device__` variables, for each set comes back, and
-several times within a batch of a short kernel. The score's `environment` notes such variables, for a person to look at."""
+"""No launch has the inputs of the one before, its outputs and scratch hold poison, and a program with `__device__` variables is
+loaded anew for each run (devices.gpu.bench): what an earlier run left serves none. The score's `environment` notes such
+variables all the same, for a person to look at."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def run_benchmark(
         sets = list(pool.map(partial(draw_input_set, job, oracle), range(count_input_sets(job))))
         execution, outputs = device.prepare(programs, [each.inputs for each in sets], limits=job.limits)
         if execution.failure is not None:
-            return execution.failure
+            return name_case(execution.failure, benchmark_case(job))
         case = judge_outputs(job, sets, outputs, execution)
         lines = emulated.result()  # nothing else keeps the machine busy while it is timed
     if not case.passed:
@@ -92,14 +93,19 @@ def count_input_sets(job: Job) -> int:
 
 def draw_input_set(job: Job, oracle: Oracle, number: int) -> InputSet:
     """The inputs of one set, of other values than any other set's, and what the oracle makes of them."""
-    sizes = job.exercise.benchmark["gpu"]
-    inputs = make_inputs(job.exercise, Case(f"{BENCHMARK} {number}", sizes, hidden=False), job.seed)
-    return InputSet(inputs, oracle(inputs, sizes))
+    case = benchmark_case(job)
+    inputs = make_inputs(job.exercise, replace(case, name=f"{BENCHMARK} {number}"), job.seed)
+    return InputSet(inputs, oracle(inputs, case.sizes))
+
+
+def benchmark_case(job: Job) -> Case:
+    """The benchmark at a GPU's sizes, as a case."""
+    return Case(BENCHMARK, job.exercise.benchmark["gpu"], hidden=False)
 
 
 def judge_outputs(job: Job, sets: Sequence[InputSet], outputs: Sequence[Arrays], execution: Execution) -> CaseResult:
     """The benchmark as one case: the first set whose outputs are wrong, else the one with the worst error."""
-    case = Case(BENCHMARK, job.exercise.benchmark["gpu"], hidden=False)
+    case = benchmark_case(job)
     buffers = device_buffers(job.exercise, case.sizes)
 
     def judge(each: InputSet, got: Arrays) -> CaseResult:

@@ -16,8 +16,11 @@ from grader.devices.base import TimingDevice
 from grader.judging.timing import LOOKS, NAIVE, RATIO_METRICS, find_disturbance, make_timing, merge_clocks
 from grader.records import SUBMISSION, ClockState, Failure, Progress, ShowProgress, Status, TimedLaunch, TimedStep, Timing
 
-WARM_UP_SECONDS = 0.25
-"""Clocks of an idle GPU take up to 0.2 s of work to rise to where they stay."""
+WARM_UP_SECONDS, MAX_WARM_UP_SECONDS = 0.25, 2.0
+"""Clocks of an idle GPU take up to 0.2 s of work to rise to where they stay; they are waited for, but not for ever: a GPU at its
+power limit never settles, and `find_disturbance` judges what it does then."""
+STEADY_CHANGE = 0.02
+"""Largest change of a steady SM clock from one request to the next, as a part of it."""
 MAX_SECONDS = 8.0
 """No look is begun that would make the timing of a submission take longer."""
 MIN_ROUNDS = 3
@@ -149,13 +152,24 @@ def _measure_once(
 
 
 def _warm_up(watch: Stopwatch, programs: Sequence[str], clock: Callable[[], float]) -> float:
-    """Run rounds until the clocks have risen; returns what a round takes in seconds, everything around the launches included."""
+    """Run rounds until the clocks stand still; returns what a round takes in seconds, everything around the launches included."""
     began, rounds = clock(), 1
     watch.run(programs, rounds, at_once=rounds)
-    while (passed := clock() - began) < WARM_UP_SECONDS and watch.wrong is None:
-        rounds = min(2 * rounds, 64)
+    while _is_cold(watch.clocks, passed := clock() - began) and watch.wrong is None:
+        rounds = min(2 * rounds, 64, max(1, int(WARM_UP_SECONDS * watch.rounds / passed)))
         watch.run(programs, rounds, at_once=rounds)
     return passed / watch.rounds
+
+
+def _is_cold(clocks: Sequence[ClockState], passed: float) -> bool:
+    """Whether the SM clock may still rise. A GPU that does not tell its clock is trusted after the least time."""
+    if passed < WARM_UP_SECONDS:
+        return True
+    latest = merge_clocks(clocks[-2:]).sm_mhz
+    if latest is None or passed >= MAX_WARM_UP_SECONDS:
+        return False
+    low, high = latest
+    return high - low > STEADY_CHANGE * high
 
 
 def _still_needed(still_open: Collection[str]) -> tuple[str, ...]:

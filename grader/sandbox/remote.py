@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 
 from grader.devices.base import Arrays
-from grader.errors import WorkerError
+from grader.errors import GraderError, UsageError, WorkerError
 from grader.records import (
     SUBMISSION,
     Binary,
@@ -69,7 +69,8 @@ class RemoteDevice:
     """The grader's end of one worker process. Close it, or use it in a `with` statement.
 
     `execute` and `prepare` give `Status.TIMEOUT` when the wall limit and `grace_seconds` pass without an answer. All
-    requests raise `WorkerError` when the worker dies, raises, or answers nonsense. After any failure the next request
+    requests raise `WorkerError` when the worker dies, raises, or answers nonsense, and `UsageError` when there is no such
+    device. After any failure the next request
     gets a fresh worker: a fault of a kernel takes all that its process had on the GPU along.
     """
 
@@ -273,8 +274,10 @@ class RemoteDevice:
             raise self._crashed(message)
         return message
 
-    def _crashed(self, message: Crashed) -> WorkerError:
+    def _crashed(self, message: Crashed) -> GraderError:
         self.close()
+        if message.usage:
+            return UsageError(message.message, message.advice)
         return WorkerError(message.message, message.advice or REPORT_IT, detail=message.traceback)
 
     def _nonsense(self, what: str) -> WorkerError:

@@ -135,11 +135,12 @@ class CopyBandwidth:
 
 @dataclass(frozen=True)
 class Crashed:
-    """The worker's own code raised: never the student's doing."""
+    """The worker's own code raised: never the student's doing. `usage`: the user asked for what there is not."""
 
     message: str
     advice: str
     traceback: str
+    usage: bool = False
 
 
 Message = (

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from grader.devices.base import Arrays, Device, TimingDevice
-from grader.errors import GraderError, ToolMissing, WorkerError
+from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.records import Progress, ShowProgress
 from grader.sandbox.wire import (
     Channel,
@@ -70,8 +70,8 @@ def serve(channel: Channel, make: Callable[[], Device]) -> int:
     except EOFError:
         return 0
     except GraderError as error:
-        channel.send(Crashed(str(error), error.advice, traceback.format_exc()))
-        return 3
+        channel.send(Crashed(str(error), error.advice, traceback.format_exc(), usage=isinstance(error, UsageError)))
+        return error.exit_code
     except Exception as error:
         channel.send(Crashed(f"the worker failed: {type(error).__name__}: {error}", "", traceback.format_exc()))
         return 3

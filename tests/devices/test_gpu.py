@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from grader.devices.locks import hold_gpu
-from grader.errors import GraderError, WorkerError
+from grader.errors import GraderError, UsageError
 from grader.judging.compare import poison
 from grader.records import (
     SUBMISSION,
@@ -101,7 +101,7 @@ def test_it_is_the_gpu_that_the_driver_names(device: RemoteDevice) -> None:
 
 
 def test_a_gpu_that_is_not_there_is_named() -> None:
-    with RemoteDevice("gpu:99") as device, pytest.raises(WorkerError, match="there is no GPU 99"):
+    with RemoteDevice("gpu:99") as device, pytest.raises(UsageError, match="there is no GPU 99"):
         _ = device.info
 
 
@@ -422,29 +422,53 @@ def test_scratch_of_one_name_and_two_sizes(device: RemoteDevice) -> None:
     assert all(launch.right for launch in time_all(device, 4, SUBMISSION, "naive")[SUBMISSION])
 
 
-CHEATS = {
-    "works only the first times": "if (atomicAdd(&calls, 1) < 2 * n) out[i] = 2.0f * in[i]",
-    "keeps what it made": "out[i] = atomicAdd(&calls, 1) < 2 * n ? (kept[i] = 2.0f * in[i]) : kept[i]",
-    "spoils its input later": "out[i] = 2.0f * in[i]; if (atomicAdd(&calls, 1) >= 6 * n) const_cast<float*>(in)[i] = 0",
-    "strays later": "out[i] = 2.0f * in[i]; if (atomicAdd(&calls, 1) >= 6 * n) out[n + 5] = 0",
+CLOCK = """
+__device__ unsigned long long nanoseconds()
+{
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+}
+"""
+"""All that a kernel may tell one launch from another by: memory and variables are as they were at the first one."""
+
+MISBEHAVIOUR = {
+    "leaves work out": "if (!odd) out[i] = 2.0f * in[i]",
+    "spoils its input": "out[i] = 2.0f * in[i]; if (odd) const_cast<float*>(in)[i] = 0",
+    "strays": "out[i] = 2.0f * in[i]; if (odd) out[n + 5] = 0",
 }
 
 
-@pytest.mark.parametrize("how", CHEATS)
-def test_a_kernel_that_behaves_only_while_it_is_checked_is_seen(device: RemoteDevice, how: str) -> None:
+@pytest.mark.parametrize("how", MISBEHAVIOUR)
+def test_a_kernel_that_misbehaves_in_some_launches_is_seen(device: RemoteDevice, how: str) -> None:
     text = f"""
     // launch: cheat<<<ceil_div(n, 256), 256>>>(out, in, n)
-    __device__ int calls;
-    __device__ float kept[{N}];
+    {CLOCK}
     __global__ void cheat(float* out, const float* in, int n)
     {{
         int i = blockIdx.x * blockDim.x + threadIdx.x;
-        if (i < n) {{ {CHEATS[how]}; }}
+        bool odd = nanoseconds() >> 24 & 1;  // for 17 ms, and then not for 17 ms
+        if (i < n) {{ {MISBEHAVIOUR[how]}; }}
     }}
     """
+    programs = [ready(device, text).as_program(SUBMISSION), ready(device, GOOD).as_program("naive")]
+    execution, outputs = device.prepare(programs, [{"in": inputs(N, seed)} for seed in range(2)], limits=LIMITS)
+    seen = execution.failure is not None or bool(execution.modified_inputs) or any(np.isnan(each["out"]).any() for each in outputs)
+    assert seen or not all(launch.right for launch in time_all(device, 100, SUBMISSION, "naive")[SUBMISSION])
+
+
+def test_a_variable_holds_in_every_run_what_it_held_in_the_first(device: RemoteDevice) -> None:
+    text = """
+    // launch: cheat<<<ceil_div(n, 256), 256>>>(out, in, n)
+    __device__ int calls = 7;
+    __global__ void cheat(float* out, const float* in, int n)
+    {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) out[i] = atomicAdd(&calls, 1) < n + 7 ? 2.0f * in[i] : 0.0f;  // right only in the first of several runs that share it
+    }
+    """
     assert prepare(device, (SUBMISSION, ready(device, text)), ("naive", ready(device, GOOD))).failure is None
-    taken = time_all(device, 5, SUBMISSION, "naive")
-    assert not all(launch.right for launch in taken[SUBMISSION])
+    assert all(launch.right for launch in time_all(device, 20, SUBMISSION, "naive")[SUBMISSION])
 
 
 @pytest.mark.parametrize(
@@ -455,29 +479,34 @@ def test_floats_may_be_added_in_any_order_but_not_with_less_precision(device: Re
     text = """
     // launch: clear<<<1, 64>>>(out)
     // launch: sum<<<ceil_div(n, 256), 256>>>(out, in, n)
-    __device__ unsigned calls;
+    CLOCK
     __global__ void clear(float* out) { out[threadIdx.x] = 0.0f; }
     __global__ void sum(float* out, const float* in, int n)
     {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
-        bool later = atomicAdd(&calls, 1) >= 6 * n;
+        bool later = nanoseconds() >> 24 & 1;
         atomicAdd(out + i % 64, VALUE);
     }
     """
     buffers = DeviceBuffer("out", "float32", (64,), Role.OUTPUT), DeviceBuffer("in", "float32", (n,), Role.INPUT)
-    plan = make_ready(text.replace("VALUE", value), buffers, {"n": n}, device.info)
+    plan = make_ready(text.replace("CLOCK", CLOCK).replace("VALUE", value), buffers, {"n": n}, device.info)
     sets = [{"in": inputs(n, seed)} for seed in range(2)]
     execution, _ = device.prepare([plan.as_program()], sets, limits=LIMITS)
     assert execution.failure is None
-    launches, _ = device.time([TimedStep(SUBMISSION, number % 2) for number in range(20)])
+    launches, _ = device.time([TimedStep(SUBMISSION, number % 2) for number in range(200)])
     assert all(launch.right for launch in launches) == right
 
 
+def faulty(when: str) -> str:
+    text = GOOD.replace("out[i] = 2.0f * in[i];", f"{{ out[i] = 2.0f * in[i]; if ({when}) __trap(); }}")
+    return text.replace("__global__", f"{CLOCK}__global__")
+
+
 def test_a_fault_while_it_is_timed_ends_the_steps(device: RemoteDevice) -> None:
-    text = GOOD.replace("__global__", "__device__ int calls;\n__global__").replace(
-        "out[i] = 2.0f * in[i];", "{ out[i] = 2.0f * in[i]; if (atomicAdd(&calls, 1) > 30 * n) __trap(); }"
-    )
-    assert prepare(device, (SUBMISSION, ready(device, text)), ("naive", ready(device, GOOD))).failure is None
+    later_ns = time.time_ns() + 8 * 10**9
+    plan = ready(device, faulty(f"nanoseconds() > {later_ns}ull"))
+    assert prepare(device, (SUBMISSION, plan), ("naive", ready(device, GOOD))).failure is None
+    time.sleep(max(0.0, later_ns / 1e9 + 0.5 - time.time()))
     launches, _ = device.time([TimedStep(SUBMISSION, 0)] * 50)
     assert len(launches) < 50
     assert not launches[-1].right
@@ -493,12 +522,10 @@ def test_a_fault_while_it_is_prepared_is_the_students(device: RemoteDevice) -> N
     assert_works(device)
 
 
-def test_a_fault_after_it_was_verified_is_the_students(device: RemoteDevice) -> None:
-    """Verified on two sets and run once more, it ends well; it faults when `prepare` tries out how long a run takes."""
-    text = GOOD.replace("__global__", "__device__ int calls;\n__global__").replace(
-        "out[i] = 2.0f * in[i];", "{ out[i] = 2.0f * in[i]; if (atomicAdd(&calls, 1) >= 3 * n) __trap(); }"
-    )
-    execution = prepare(device, (SUBMISSION, ready(device, text)), ("naive", ready(device, GOOD)))
+def test_a_fault_in_some_run_is_the_students(device: RemoteDevice) -> None:
+    """It faults in some of the runs, while it is verified or while `prepare` tries out how long a run takes."""
+    plan = ready(device, faulty("(nanoseconds() >> 16 & 3) == 0"))
+    execution = next(found for _ in range(20) if (found := prepare(device, (SUBMISSION, plan), ("naive", ready(device, GOOD)))).failure)
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
     assert execution.failure.message.startswith("Kernel scale did not end well")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grader.devices.base import Arrays
+from grader.errors import UsageError
 from grader.records import (
     Binary,
     ClockState,
@@ -148,7 +149,13 @@ def main() -> int:
     limit_process()
     end = socket.socket(fileno=int(sys.argv[1]))
     assert PREFIX.size == 8
-    return serve(Channel(end), lambda: (FakeTimingDevice if sys.argv[2] == "clock" else FakeDevice)(end))
+    return serve(Channel(end), lambda: make_device(sys.argv[2], end))
+
+
+def make_device(name: str, end: socket.socket) -> FakeDevice:
+    if name == "missing":
+        raise UsageError("there is no GPU 99", "There is GPU 0 only.")
+    return (FakeTimingDevice if name == "clock" else FakeDevice)(end)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.errors import WorkerError
+from grader.errors import UsageError, WorkerError
 from grader.records import (
     Binary,
     ClockState,
@@ -148,6 +148,12 @@ def test_a_device_that_cannot_be_made_says_why() -> None:
     with RemoteDevice("broken", command=COMMAND) as device, pytest.raises(WorkerError) as caught:
         _ = device.info
     assert "no such device" in caught.value.detail
+
+
+def test_a_device_that_is_not_there_is_the_users_mistake() -> None:
+    with RemoteDevice("missing", command=COMMAND) as device, pytest.raises(UsageError, match="there is no GPU 99") as caught:
+        _ = device.info
+    assert caught.value.advice == "There is GPU 0 only."
 
 
 def test_close_ends_the_process() -> None:

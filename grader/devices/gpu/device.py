@@ -153,8 +153,11 @@ class GpuDevice:
         return Execution(tuple(results), modified), outputs
 
     def _loaded(self) -> Code:
-        """The loaded binary's code, which goes to the GPU when it is first needed."""
-        self._code = self._code or Code(self._loaded_binary())
+        """The loaded binary's code, which goes to the GPU when it is first needed. Every run of a plan finds variables as at its start."""
+        if self._code is None:
+            self._code = Code(self._loaded_binary())
+        elif self._loaded_binary().variable_bytes:
+            self._code = self._code.load_again()
         return self._code
 
     def _loaded_binary(self) -> Binary:
