@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -126,7 +127,7 @@ HARMLESS = "// launch: k<<<1, 256>>>(data)\n__global__ void k(float* data) { dat
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("volatile float* seen = data; while (seen[0] != 1.0f) {}", "limit of time"),
+        ("volatile float* seen = data; while (seen[0] != 1.0f) {}", "limit of time|Failed to profile"),  # who gives up first, we or ncu
         ("data[1ll << 40] = 1.0f;", "a launch failed"),
         ("__trap();", "a launch failed"),
     ],
@@ -135,12 +136,12 @@ def test_a_kernel_that_goes_wrong_is_a_reason_and_the_next_one_is_counted(body: 
     monkeypatch.setattr("grader.devices.ncu.START_SECONDS", 10.0)
     answer = count_text(f"// launch: k<<<1, 32>>>(data)\n__global__ void k(float* data) {{ {body} }}\n")
     assert isinstance(answer, NotCounted)
-    assert reason in answer.reason
+    assert re.search(reason, answer.reason)
     assert isinstance(count_text(HARMLESS), tuple)
 
 
 def test_a_flood_of_printf_is_in_nobodys_way() -> None:
-    flood = '#include <cstdio>\n// launch: k<<<256, 1024>>>(data)\n__global__ void k(float*) { printf("==ERROR== ERR_NVGPUCTRPERM\\n"); }\n'
+    flood = '#include <cstdio>\n// launch: k<<<64, 128>>>(data)\n__global__ void k(float*) { printf("==ERROR== ERR_NVGPUCTRPERM\\n"); }\n'
     assert isinstance(count_text(flood), tuple)
 
 
