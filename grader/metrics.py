@@ -58,6 +58,14 @@ METRICS: dict[str, Metric] = {
     )
 }
 
+TIMED = frozenset(
+    {"time_ms", "naive_time_ms", "speedup_over_naive", "bandwidth_gbps", "bandwidth_fraction", "gflops", "compute_fraction"}
+)
+"""The metrics that need a clock; all others are counted, but `correctness`."""
+
+COMPARABLE = frozenset(METRICS) - {"correctness", "naive_time_ms", "speedup_over_naive", "dram_bytes"}
+"""The metrics that every program has, so that a threshold may be relative to the baseline's or the reference's value."""
+
 
 def format_value(name: str, value: float) -> str:
     """A metric's value for people: `82.3 %`, `4,063,232`, `6.6x`, `0.1942 ms`.

@@ -23,22 +23,23 @@ from grader.devices.gpus import read_gpus
 from grader.devices.locks import hold_gpu
 from grader.devices.nvml import read_versions
 from grader.devices.peak import GivenPeak
-from grader.errors import GraderError, SpecError, SpecProblem, UsageError
+from grader.errors import GraderError, SpecError, UsageError
 from grader.folders import default_cache
 from grader.grading.benchmark import Benchmark, run_benchmark
 from grader.grading.cases import BENCHMARK, Oracle, run_case
 from grader.grading.counting import Counts
 from grader.grading.job import Job
+from grader.grading.others import build_others, count_others, make_others
+from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.judging.score import make_score
-from grader.judging.timing import NAIVE, REFERENCE
-from grader.records import SUBMISSION, CaseResult, Failure, Program, Progress, Score, ShowProgress, Status, Submission
+from grader.judging.values import OtherCounts
+from grader.records import SUBMISSION, CaseResult, Failure, PartResult, Progress, Score, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
 from grader.spec.cases import draw_cases
-from grader.spec.model import Case
+from grader.spec.model import Case, Yardstick
 from grader.spec.oracle import load_oracle
-from grader.spec.plans import Plan
 from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
 
@@ -112,11 +113,13 @@ def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
         results = _run_cases(job, built, device, oracle)
         if isinstance(results, Score):
             return results
-        return _count_and_judge(job, built, device, oracle, results)
+        return _count_and_judge(job, built, device, tools, results, oracle=oracle)
 
 
-def _count_and_judge(job: Job, built: Built, device: Device, oracle: Oracle, results: list[CaseResult]) -> Score:
-    execution = None
+def _count_and_judge(
+    job: Job, built: Built, device: Device, tools: Toolchain, results: list[CaseResult], *, oracle: Oracle
+) -> Score:
+    execution, others = None, dict[Yardstick, OtherCounts]()
     sizes = job.exercise.benchmark.get(EMULATED)
     if sizes is not None and all(result.passed for result in results):
         job.show(Progress("counting"))
@@ -126,7 +129,9 @@ def _count_and_judge(job: Job, built: Built, device: Device, oracle: Oracle, res
             return job.fail(run, results)
         results.append(run.result)
         execution = run.execution
-    return _judge(job, results, Benchmark(results[-1], counts=Counts(execution)))
+        others = count_others(job, device, tools, oracle) if run.result.passed else {}
+    found = Benchmark(results[-1], counts=Counts(execution), other_counts=others)
+    return _judge(job, results, found, run_parts(job, built, device, tools))
 
 
 # --- a GPU -----------------------------------------------------------------------------------------------------
@@ -151,56 +156,28 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
     if isinstance(results, Score):
         return results
     if not all(result.passed for result in results):
-        return _judge(job, results, Benchmark(results[-1]))
-    programs = _make_programs(job, built)
-    if isinstance(programs, Failure):
-        return job.fail(programs, results)
-    found = run_benchmark(job, built[SUBMISSION], programs, device, tools=tools, oracle=oracle)
+        return _judge(job, results, Benchmark(results[-1]), run_parts(job, built[SUBMISSION], device, tools))
+    own = make_program(SUBMISSION, built[SUBMISSION], job.exercise, sizes=job.exercise.benchmark[GPU], limits=job.info.limits)
+    if isinstance(own, Failure):
+        return job.fail(own, results)
+    others = make_others(job, {label: each for label, each in built.items() if label != SUBMISSION})
+    found = run_benchmark(job, built, [own, *others], device, tools=tools, oracle=oracle)
     if isinstance(found, Failure):
         return job.fail(found, results)
     job = job.noting(found.facts)
     results.append(found.case)
     if found.failure is not None:
         return job.fail(found.failure, results, found.timings)
-    return _judge(job, results, found)
+    return _judge(job, results, found, run_parts(job, built[SUBMISSION], device, tools))
 
 
 def _build_all(job: Job, tools: Toolchain) -> dict[str, Built] | Failure:
-    """The submission, the baseline and, where there is one, the reference, compiled side by side."""
-    exercise = job.exercise
+    """The submission and the exercise's own programs, compiled side by side."""
     with ThreadPoolExecutor() as pool:
-        submission = pool.submit(build, job.submission, exercise, tools, arch=job.info.arch)
-        naive = pool.submit(_build_own, job, tools, exercise.baseline_source, exercise.baseline_plan)
-        reference = exercise.reference_source and pool.submit(_build_own, job, tools, exercise.reference_source, None)
+        submission = pool.submit(build, job.submission, job.exercise, tools, arch=job.info.arch)
+        others = pool.submit(build_others, job, tools)
     built = submission.result()
-    if isinstance(built, Failure):
-        return built
-    programs = {SUBMISSION: built, NAIVE: naive.result()}
-    return programs | {REFERENCE: reference.result()} if reference else programs
-
-
-def _build_own(job: Job, tools: Toolchain, path: Path, plan: Plan | None) -> Built:
-    """A program of the exercise's own; SpecError where it does not compile."""
-    source = read_submission(path)
-    built = source if isinstance(source, Failure) else build(source, job.exercise, tools, arch=job.info.arch, plan=plan)
-    if isinstance(built, Failure):
-        raise SpecError([SpecProblem(str(path), "", f"{built.message}\n{built.detail}".rstrip())])
-    return built
-
-
-def _make_programs(job: Job, built: dict[str, Built]) -> list[Program] | Failure:
-    """What is timed, the submission first. A reference that this GPU cannot launch is left out; a baseline may not be."""
-    programs = []
-    for label, each in built.items():
-        sizes, limits = job.exercise.benchmark[GPU], job.info.limits
-        program = make_program(label, each, job.exercise, sizes=sizes, limits=limits)
-        if isinstance(program, Program):
-            programs.append(program)
-        elif label == SUBMISSION:
-            return program
-        elif label == NAIVE:
-            raise SpecError([SpecProblem(str(job.exercise.baseline_source), "", program.message)])
-    return programs
+    return built if isinstance(built, Failure) else {SUBMISSION: built, **others.result()}
 
 
 def _name_gpu(job: Job, peak: GivenPeak | None) -> str:
@@ -225,7 +202,7 @@ def _run_cases(job: Job, built: Built, device: Device, oracle: Oracle) -> list[C
     return results
 
 
-def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark) -> Score:
+def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Sequence[PartResult]) -> Score:
     job.show(Progress("judging"))
     return make_score(
         job.exercise,
@@ -239,6 +216,8 @@ def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark) -> Score:
         dram_bytes=found.counts.dram_bytes,
         lines_from=found.counts.lines_from,
         missing_reason=found.counts.reason,
+        parts=parts,
+        other_counts=found.other_counts,
     )
 
 

@@ -165,12 +165,32 @@ class KernelParameter:
 
 
 @dataclass(frozen=True)
+class Pointer:
+    """Eight bytes that a loader fills in: the address of a symbol (a variable, or a function of the system) plus `addend`."""
+
+    offset: int
+    symbol: str
+    addend: int
+
+
+@dataclass(frozen=True)
+class DeviceVariable:
+    """A `__device__` variable, or a literal string that the code points to. Behind `initial` it is zero up to `size_bytes`."""
+
+    name: str
+    size_bytes: int
+    initial: bytes = b""
+    pointers: tuple[Pointer, ...] = ()
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
 
     `name` is the source name (`transpose<32, 8>`, `ns::k`), `symbol` the mangled one.
     `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants` holds the constant
-    banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables).
+    banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables), 4 (addresses); `pointers` says what
+    a loader fills in there.
     """
 
     symbol: str
@@ -183,6 +203,7 @@ class Kernel:
     max_threads_per_block: int | None
     instructions: tuple[SassInstruction, ...]
     constants: dict[int, bytes] = field(default_factory=dict)
+    pointers: dict[int, tuple[Pointer, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -198,6 +219,7 @@ class Binary:
     kernels: tuple[Kernel, ...]
     warnings: str = ""
     variable_bytes: int = 0
+    variables: tuple[DeviceVariable, ...] = ()
 
 
 # --- what is launched --------------------------------------------------------------------------------
@@ -255,7 +277,7 @@ SUBMISSION = "submission"
 
 @dataclass(frozen=True)
 class Program:
-    """Something that is timed: `label` is SUBMISSION, `naive` or `reference`. `buffers` are the exercise's and its own scratch."""
+    """Something that is timed; `label`: SUBMISSION, `naive`, `reference` or a comparison. `buffers`: the exercise's and its own scratch."""
 
     label: str
     binary: Binary
@@ -354,7 +376,10 @@ class LineCounters:
 
 @dataclass(frozen=True)
 class LaunchResult:
-    """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical, 0 to 1."""
+    """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical, 0 to 1.
+
+    `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the device does not collect it.
+    """
 
     kernel: str
     grid: Dim3
@@ -366,6 +391,7 @@ class LaunchResult:
     occupancy: float
     counters: Counters
     lines: tuple[LineCounters, ...]
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -429,7 +455,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One correctness case. The sizes of hidden cases are kept out of what students are shown."""
+    """One correctness case, of the exercise itself or of a `part`. The sizes of hidden cases are kept out of what students are shown."""
 
     name: str
     hidden: bool
@@ -438,6 +464,20 @@ class CaseResult:
     message: str
     worst_error: float | None = None
     mismatch: Mismatch | None = None
+    part: str | None = None
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """How a part of an exercise went: its cases, and what ended it before the last one.
+
+    `failure` is that of a plan that cannot be launched or did not run to its end; `absent` says why the file leaves the part out.
+    """
+
+    part: str
+    cases: tuple[CaseResult, ...] = ()
+    failure: Failure | None = None
+    absent: str | None = None
 
 
 @dataclass(frozen=True)
@@ -457,7 +497,10 @@ class MetricValue:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check of the spec, judged. `threshold` is words and figure (`>= 0.8`); `hint` says what to try."""
+    """One check of the spec, judged. `threshold` is words and figure (`>= 0.8`); `hint` says what to try.
+
+    `relative_value` is the other program's value that the threshold is a multiple of, where it is one and the value is known.
+    """
 
     name: str
     title: str
@@ -472,6 +515,8 @@ class CheckResult:
     message: str
     hint: str = ""
     headline: str | None = None
+    bonus: bool = False
+    relative_value: float | None = None
 
 
 @dataclass(frozen=True)

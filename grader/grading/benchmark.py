@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.devices.base import Arrays, TimingDevice
 from grader.grading.cases import BENCHMARK, Oracle
-from grader.grading.counting import Counts, count_emulated, count_on_gpu
+from grader.grading.counting import Counts, count_emulated, count_on_gpu, count_others_on_gpu
 from grader.grading.job import Job
 from grader.grading.measure import Measurement, measure
 from grader.grading.programs import Built, Toolchain
@@ -24,10 +24,11 @@ from grader.judging.checks import find_open
 from grader.judging.compare import judge_case
 from grader.judging.hidden import name_case
 from grader.judging.timing import check_floor
-from grader.judging.values import collect_metrics
-from grader.records import CaseResult, Execution, Failure, Program, Progress, TimedLaunch, Timing
+from grader.judging.values import OtherCounts, collect_metrics, collect_others
+from grader.records import SUBMISSION, CaseResult, Execution, Failure, Program, Progress, TimedLaunch, Timing
 from grader.spec.cases import device_buffers, make_inputs
-from grader.spec.model import Case
+from grader.spec.model import Case, Yardstick
+from grader.spec.tolerance import tolerance_at
 
 SETS_BYTES = 256 << 20
 """Sets are drawn until their inputs hold this much together: several times any L2 cache."""
@@ -46,6 +47,7 @@ class Benchmark:
     counts: Counts = field(default_factory=Counts)
     facts: Mapping[str, str] = field(default_factory=dict)
     failure: Failure | None = None
+    other_counts: Mapping[Yardstick, OtherCounts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,15 @@ class InputSet:
 
 
 def run_benchmark(
-    job: Job, built: Built, programs: Sequence[Program], device: TimingDevice, *, tools: Toolchain, oracle: Oracle
+    job: Job, built: Mapping[str, Built], programs: Sequence[Program], device: TimingDevice, *, tools: Toolchain, oracle: Oracle
 ) -> Benchmark | Failure:
-    """Run the submission, `programs[0]`, at the benchmark sizes; if it is right, time it beside the others and count it."""
+    """Run the submission, `programs[0]`, at the benchmark sizes; if it is right, time it beside the others and count it.
+
+    `built` holds what each program was made of, by its label.
+    """
     job.show(Progress("preparing the benchmark"))
     with ThreadPoolExecutor() as pool:
-        emulated = pool.submit(count_emulated, job, built, tools, oracle)
+        emulated = pool.submit(count_emulated, job, built[SUBMISSION], tools, oracle)
         sets = list(pool.map(partial(draw_input_set, job, oracle), range(count_input_sets(job))))
         execution, outputs = device.prepare(programs, [each.inputs for each in sets], limits=job.limits)
         if execution.failure is not None:
@@ -80,8 +85,10 @@ def run_benchmark(
     if failure is not None:
         return Benchmark(case, found.timings, facts=facts, failure=failure)
     job.show(Progress("counting"))
-    counts = count_on_gpu(job, programs[0], execution, sets[0].inputs, lines)
-    return Benchmark(case, found.timings, counts, facts)
+    inputs = sets[0].inputs
+    counts = count_on_gpu(job, programs[0], execution, inputs, lines)
+    others = count_others_on_gpu(job, built, programs, device, by_ncu=counts.by_ncu, inputs=inputs, tools=tools, oracle=oracle)
+    return Benchmark(case, found.timings, counts, facts, other_counts=others)
 
 
 def count_input_sets(job: Job) -> int:
@@ -109,7 +116,7 @@ def judge_outputs(job: Job, sets: Sequence[InputSet], outputs: Sequence[Arrays],
     buffers = device_buffers(job.exercise, case.sizes)
 
     def judge(each: InputSet, got: Arrays) -> CaseResult:
-        tolerance = job.exercise.tolerance
+        tolerance = tolerance_at(job.exercise, case)
         return judge_case(case, buffers, each.expected, got, tolerance, modified_inputs=execution.modified_inputs)
 
     with ThreadPoolExecutor() as pool:
@@ -141,7 +148,8 @@ def _measure(job: Job, programs: Sequence[Program], device: TimingDevice, input_
     sizes = job.exercise.benchmark["gpu"]
 
     def still_open(timings: Sequence[Timing]) -> tuple[str, ...]:
-        return find_open(job.exercise, collect_metrics(None, sizes, job.exercise, job.info, timings=timings), job.info)
+        metrics = collect_metrics(None, sizes, job.exercise, job.info, timings=timings)
+        return find_open(job.exercise, metrics, job.info, collect_others(job.exercise, job.info, timings=timings))
 
     labels = [program.label for program in programs]
     return measure(device, labels, input_sets=input_sets, find_open=still_open, rng=Random(job.seed), show=job.show)

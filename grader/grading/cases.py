@@ -12,7 +12,8 @@ from grader.judging.compare import judge_case, poison
 from grader.judging.hidden import name_case, redact_failure
 from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, LaunchLimits, Role, ShowProgress
 from grader.spec.cases import device_buffers, make_inputs
-from grader.spec.model import Case
+from grader.spec.model import Case, Task
+from grader.spec.tolerance import tolerance_at
 
 BENCHMARK = "benchmark"
 """The name of the case that is counted and timed."""
@@ -35,21 +36,26 @@ def run_case(
     oracle: Oracle,
     case: Case,
     *,
+    task: Task | None = None,
     limits: LaunchLimits | None = None,
     show: ShowProgress | None = None,
 ) -> CaseRun | Failure:
-    """Run one case with poisoned outputs and scratch, and judge it. `limits` are the device's where it is not the job's."""
-    program = make_program(SUBMISSION, built, job.exercise, sizes=case.sizes, limits=limits or job.info.limits)
+    """Run one case with poisoned outputs and scratch, and judge it.
+
+    The case is of `task` where it is not one of the exercise itself; `limits` are the device's where it is not the job's.
+    """
+    task = task or job.exercise
+    program = make_program(SUBMISSION, built, task, sizes=case.sizes, limits=limits or job.info.limits)
     if isinstance(program, Failure):
         return redact_failure(program) if case.hidden else program
-    inputs = make_inputs(job.exercise, case, job.seed)
-    arrays = inputs | poison_outputs(program.buffers)
+    inputs = make_inputs(task, case, job.seed)
+    arrays = poison_outputs(program.buffers) | inputs
     execution, got = device.execute(program.launches, program.buffers, arrays, limits=job.limits, progress=show)
     if execution.failure is not None:
         return name_case(execution.failure, case)
     expected = oracle(inputs, case.sizes)
-    buffers = device_buffers(job.exercise, case.sizes)
-    result = judge_case(case, buffers, expected, got, job.exercise.tolerance, modified_inputs=execution.modified_inputs)
+    buffers, tolerance = device_buffers(task, case.sizes), tolerance_at(task, case)
+    result = judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
     return CaseRun(result, execution)
 
 

@@ -9,30 +9,38 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.devices.base import Arrays
+from grader.devices.base import Arrays, Device
 from grader.devices.choose import DEFAULT_GPU
 from grader.devices.gpus import Gpu, read_gpus
 from grader.devices.ncu import count_with_ncu
-from grader.devices.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch
+from grader.devices.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch, NotCounted
 from grader.errors import GraderError
-from grader.grading.cases import BENCHMARK, Oracle, run_case
+from grader.grading.cases import BENCHMARK, Oracle, poison_outputs, run_case
 from grader.grading.job import Job
+from grader.grading.others import broken
 from grader.grading.programs import Built, Toolchain, build
-from grader.records import DeviceInfo, Execution, Failure, Program
+from grader.judging.checks import find_counted
+from grader.judging.timing import LABELS
+from grader.judging.values import OtherCounts
+from grader.records import DeviceInfo, Execution, Failure, Program, Progress
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.model import Case
+from grader.spec.model import Case, Yardstick
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The counters of one run of the plan: `execution` is None for `reason`. `facts` belong in the score's `environment`."""
+    """The counters of one run of the plan: `execution` is None for `reason`. `facts` belong in the score's `environment`.
+
+    `by_ncu`: Nsight Compute counted, at the GPU's benchmark sizes; else it was the emulated device, at its own.
+    """
 
     execution: Execution | None = None
     lines_from: Execution | None = None
     dram_bytes: int | None = None
     reason: str = "the benchmark did not run"
     facts: Mapping[str, str] = field(default_factory=dict)
+    by_ncu: bool = False
 
 
 def count_emulated(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> Execution | str:
@@ -40,7 +48,7 @@ def count_emulated(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> 
     gpu = _stand_in(job.info)
     info = gpu.emulated_info
     try:
-        own = built if gpu.arch == job.info.arch else build(built.source, job.exercise, tools, arch=gpu.arch)
+        own = built if gpu.arch == job.info.arch else build(built.source, job.exercise, tools, arch=gpu.arch, plan=built.plan)
         if isinstance(own, Failure):
             return own.message
         with RemoteDevice(f"emulated:{gpu.id}") as device:
@@ -57,19 +65,57 @@ def count_emulated(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> 
 def count_on_gpu(job: Job, program: Program, ran: Execution, inputs: Arrays, emulated: Execution | str) -> Counts:
     """Count the plan with ncu, on the GPU and the inputs that it `ran` on; else take what the emulated device counted."""
     lines_from = emulated if isinstance(emulated, Execution) else None
-    counted = count_with_ncu(
-        program.binary, program.launches, program.buffers, inputs, gpu_index=int(job.choice.id), run=run_tool, limits=job.limits,
-        environ=os.environ,
-    )  # fmt: skip
+    counted = _ask_ncu(job, program, inputs)
     if isinstance(counted, tuple):
-        launches = tuple(replace(launch, counters=row.counters, lines=()) for launch, row in zip(ran.launches, counted, strict=True))
         facts = _describe_ncu(job, counted) | ({"line_counters": f"emulated device, {_sizes(job, 'emulated')}"} if lines_from else {})
-        return Counts(replace(ran, launches=launches), lines_from, _total_dram_bytes(counted), facts=facts)
+        return Counts(_with_counters(ran, counted), lines_from, _total_dram_bytes(counted), facts=facts, by_ncu=True)
     why = f"{counted.reason}. {counted.advice}".strip()
     if lines_from is None:
         reason = f"{counted.reason}, and the emulated device cannot count it: {emulated}"
         return Counts(reason=reason, facts={"counters": f"none: {reason}"})
     return Counts(lines_from, lines_from, facts={"counters": f"emulated device, {_sizes(job, 'emulated')}, because {why}"})
+
+
+def count_others_on_gpu(
+    job: Job, built: Mapping[str, Built], programs: Sequence[Program], device: Device, *, by_ncu: bool, inputs: Arrays, tools: Toolchain,
+    oracle: Oracle,
+) -> dict[Yardstick, OtherCounts]:  # fmt: skip
+    """Count each program that a check needs the counters of, as the submission was counted: at the same sizes, `by_ncu` or not."""
+    taken = {program.label: program for program in programs}
+    counts = {}
+    for yardstick in find_counted(job.exercise, job.info):
+        label = LABELS[yardstick]
+        job.show(Progress(f"counting the {label} kernel"))
+        if label not in taken:
+            counts[yardstick] = OtherCounts(reason="this GPU cannot launch it")
+        elif by_ncu:
+            counts[yardstick] = _count_other_with_ncu(job, taken[label], device, inputs)
+        else:
+            emulated = count_emulated(job, built[label], tools, oracle)
+            counts[yardstick] = OtherCounts(reason=emulated) if isinstance(emulated, str) else OtherCounts(emulated)
+    return counts
+
+
+def _count_other_with_ncu(job: Job, program: Program, device: Device, inputs: Arrays) -> OtherCounts:
+    device.load(program.binary)
+    ran, _ = device.execute(program.launches, program.buffers, poison_outputs(program.buffers) | inputs, limits=job.limits)
+    if ran.failure is not None:
+        raise broken(job, program.label, ran.failure.message)
+    counted = _ask_ncu(job, program, inputs)
+    return OtherCounts(_with_counters(ran, counted)) if isinstance(counted, tuple) else OtherCounts(reason=counted.reason)
+
+
+def _ask_ncu(job: Job, program: Program, inputs: Arrays) -> tuple[CountedLaunch, ...] | NotCounted:
+    return count_with_ncu(
+        program.binary, program.launches, program.buffers, inputs, gpu_index=int(job.choice.id), run=run_tool, limits=job.limits,
+        environ=os.environ,
+    )  # fmt: skip
+
+
+def _with_counters(ran: Execution, counted: Sequence[CountedLaunch]) -> Execution:
+    """A run with the counters of Nsight Compute, which counts no lines."""
+    launches = zip(ran.launches, counted, strict=True)
+    return replace(ran, launches=tuple(replace(launch, counters=row.counters, lines=()) for launch, row in launches))
 
 
 def _stand_in(info: DeviceInfo) -> Gpu:

@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 
 from grader.devices.base import TimingDevice
-from grader.judging.timing import LOOKS, NAIVE, RATIO_METRICS, find_disturbance, make_timing, merge_clocks
+from grader.judging.timing import LOOKS, find_disturbance, make_timing, merge_clocks
 from grader.records import SUBMISSION, ClockState, Failure, Progress, ShowProgress, Status, TimedLaunch, TimedStep, Timing
 
 WARM_UP_SECONDS, MAX_WARM_UP_SECONDS = 0.25, 2.0
@@ -104,7 +104,7 @@ def measure(
 ) -> Measurement:
     """Time the programs that the device holds (`prepare`), the submission among them; a disturbed measurement is made again.
 
-    `find_open` names the metrics that the timings so far leave undecided; `clock` gives seconds.
+    `find_open` names the programs of which more samples may decide what the timings so far leave open; `clock` gives seconds.
     """
     start = partial(Stopwatch, device, input_sets, rng)
     for attempt in range(1, ATTEMPTS + 1):
@@ -143,10 +143,10 @@ def _measure_once(
         watch.run(programs, rounds, at_once=max(1, int(CALL_SECONDS / round_seconds)))
         if watch.wrong is not None:
             return Measurement((), merge_clocks(watch.clocks), wrong=watch.wrong)
-        still_open = find_open(watch.timings)
-        if not still_open:
+        needed = find_open(watch.timings)
+        if not needed:
             break
-        programs = _still_needed(still_open)
+        programs = [program for program in programs if program in needed]  # none comes back: the n-th sample is of round n
         round_seconds = (clock() - began) / watch.rounds
     return Measurement(watch.timings, merge_clocks(watch.clocks))
 
@@ -170,11 +170,6 @@ def _is_cold(clocks: Sequence[ClockState], passed: float) -> bool:
         return False
     low, high = latest
     return high - low > STEADY_CHANGE * high
-
-
-def _still_needed(still_open: Collection[str]) -> tuple[str, ...]:
-    """The programs that later rounds need: the reference decides nothing, the baseline only ratios."""
-    return (SUBMISSION, NAIVE) if RATIO_METRICS & set(still_open) else (SUBMISSION,)
 
 
 def _rename(show: ShowProgress | None, stage: str) -> ShowProgress | None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.records import Binary, Failure, LaunchLimits, Program, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.spec.cases import device_buffers
-from grader.spec.model import Exercise
+from grader.spec.model import Exercise, Part, Task
 from grader.spec.plans import Plan
 from grader.submission.includes import check_includes
 from grader.submission.plan import macro_names, read_macros, read_plan
@@ -53,19 +53,12 @@ def find_toolchain(*, prefer_wheel: bool, cache: Path | None) -> Toolchain:
 
 def build(source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str, plan: Plan | None = None) -> Built | Failure:
     """Read the plan (or take the one that is given), refuse forbidden includes, and compile for `arch`."""
-    own = read_plan(source) if plan is None else plan
+    own = read_plan(source, parts=[part.name for part in exercise.parts]) if plan is None else plan
     if isinstance(own, Failure):
         return own
     plan = own or exercise.default_plan
-    known = {*exercise.size_names, *(buffer.name for buffer in exercise.buffers)}
     limits = ToolLimits(wall_seconds=exercise.limits.compile_seconds)
-    seen = preprocess(source, macro_names(plan, known), nvcc=tools.nvcc, arch=arch, run=run_tool, limits=limits)
-    if isinstance(seen, Failure):
-        return seen
-    refused = check_includes(seen.files, tools.nvcc.include_roots)
-    if refused is not None:
-        return refused
-    macros = read_macros(plan, seen.macros, source.text)
+    macros = _explain_macros(source, plan, exercise, tools, arch=arch, limits=limits)
     if isinstance(macros, Failure):
         return macros
     binary = compile_submission(
@@ -74,11 +67,28 @@ def build(source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str
     return binary if isinstance(binary, Failure) else Built(source, plan, macros, binary)
 
 
+def build_part(built: Built, plan: Plan, part: Part, tools: Toolchain, *, arch: str, limits: ToolLimits) -> Built | Failure:
+    """What was built, with the plan of a part in the place of its own."""
+    macros = _explain_macros(built.source, plan, part, tools, arch=arch, limits=limits)
+    return macros if isinstance(macros, Failure) else replace(built, plan=plan, macros=macros)
+
+
+def _explain_macros(
+    source: Submission, plan: Plan, task: Task, tools: Toolchain, *, arch: str, limits: ToolLimits
+) -> dict[str, int] | Failure:
+    """The values of the macros that the plan uses; a Failure also where the source includes what it may not."""
+    known = {*task.size_names, *(buffer.name for buffer in task.buffers)}
+    seen = preprocess(source, macro_names(plan, known), nvcc=tools.nvcc, arch=arch, run=run_tool, limits=limits)
+    if isinstance(seen, Failure):
+        return seen
+    return check_includes(seen.files, tools.nvcc.include_roots) or read_macros(plan, seen.macros, source.text)
+
+
 def make_program(
-    label: str, built: Built, exercise: Exercise, *, sizes: Mapping[str, int], limits: LaunchLimits
+    label: str, built: Built, task: Task, *, sizes: Mapping[str, int], limits: LaunchLimits
 ) -> Program | Failure:
-    """The built source with its launches worked out for these sizes. `buffers` holds the exercise's, then its own scratch."""
-    buffers = device_buffers(exercise, sizes)
+    """The built source with its launches worked out for these sizes. `buffers` holds the task's, then its own scratch."""
+    buffers = device_buffers(task, sizes)
     resolved = resolve_plan(
         built.plan, sizes=sizes, macros=built.macros, buffers=buffers, kernels=built.binary.kernels, limits=limits,
         source=built.source.text,

@@ -1,4 +1,4 @@
-"""Judges the checks of a spec: thresholds, partial credit, per-GPU overrides and prerequisites.
+"""Judges the checks of a spec: thresholds, absolute or relative, partial credit, per-GPU overrides and prerequisites.
 
 A check whose metric the device cannot give is `not_measured` whatever the submission did, so that two submissions on one
 device are judged out of equally many points. After that, a prerequisite that did not pass makes it `skipped`, and one that
@@ -9,11 +9,23 @@ has the benefit of the doubt, and the check's message says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from grader.judging.values import LACKING, measure_correctness
-from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, CheckResult, CheckStatus, DeviceInfo, Failure, MetricValue, Status
-from grader.spec.model import CheckSpec, Exercise, Threshold
+from grader.judging.timing import LABELS, NAIVE, RATIO_METRICS
+from grader.judging.values import LACKING, NOT_SHIPPED, Others, measure_correctness
+from grader.metrics import METRICS, TIMED, format_value
+from grader.records import (
+    SUBMISSION,
+    CaseResult,
+    CheckResult,
+    CheckStatus,
+    DeviceInfo,
+    Failure,
+    MetricValue,
+    PartResult,
+    Status,
+)
+from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
 
 CORRECTNESS = "correctness"
 
@@ -32,14 +44,101 @@ FAILURE_WORDS: Mapping[Status, str] = {
 }
 
 
+_OWNERS = {Yardstick.BASELINE: "the naive kernel", Yardstick.REFERENCE: "the reference"}
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """A check's threshold on one device; `other` is the value that a relative one is a multiple of, as far as it is known."""
+
+    metric: str
+    threshold: Threshold
+    other: MetricValue | None = None
+
+    @property
+    def figures(self) -> Threshold | None:
+        """The threshold in the metric's own unit; None while the other program's value is not known."""
+        if self.threshold.relative_to is None:
+            return self.threshold
+        return None if self.other is None or self.other.value is None else self.threshold.scaled(self.other.value)
+
+    def is_open(self, metric: MetricValue) -> bool:
+        """Whether a measured value cannot be told from the full mark: a timed ratio has its whole doubt in the other's interval."""
+        if self.threshold.relative_to is None:
+            return metric.interval is not None and metric.interval[0] < self.threshold.full_mark < metric.interval[1]
+        if metric.value is None or self.other is None or self.other.interval is None:
+            return False
+        low, high = self.other.interval
+        return self.threshold.full_mark * low < metric.value < self.threshold.full_mark * high
+
+    def __str__(self) -> str:
+        full = self.threshold.full_mark
+        sign = ">=" if self.threshold.at_least is not None else "<="
+        if self.threshold.relative_to is not None:
+            owner = _OWNERS[self.threshold.relative_to]
+            known = self.other is not None and self.other.value is not None
+            return f"{sign} {full:g} x " + (f"{owner}'s {self.known_value}" if known else f"that of {owner}")
+        is_whole = METRICS[self.metric].is_fraction and full == 1
+        exactly = is_whole if self.threshold.at_least is not None else full == 0
+        return f"{'==' if exactly else sign} {format_value(self.metric, full)}"
+
+    @property
+    def known_value(self) -> str:
+        """The other program's value for people."""
+        return "" if self.other is None or self.other.value is None else format_value(self.metric, self.other.value)
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What checks are judged by: the metrics by name, the cases of the exercise itself, its parts, and what other programs reach."""
+
+    exercise: Exercise
+    device: DeviceInfo | None
+    values: Mapping[str, MetricValue]
+    cases: Sequence[CaseResult] = ()
+    parts: Mapping[str, PartResult] = field(default_factory=dict)
+    others: Others = field(default_factory=dict)
+
+    def part_of(self, check: CheckSpec) -> PartResult | None:
+        """The part that a check judges, None for the exercise itself."""
+        return None if check.part is None else self.parts.get(check.part, PartResult(check.part, absent="it did not run"))
+
+    def cases_of(self, check: CheckSpec) -> Sequence[CaseResult]:
+        part = self.part_of(check)
+        return self.cases if part is None else part.cases
+
+    def metric_of(self, check: CheckSpec) -> MetricValue:
+        return self.values[check.metric] if check.part is None else measure_correctness(self.cases_of(check))
+
+    def goal_of(self, check: CheckSpec) -> _Goal:
+        threshold = check.threshold_on(self.device)
+        if threshold.relative_to is None:
+            return _Goal(check.metric, threshold)
+        return _Goal(check.metric, threshold, self.others.get(threshold.relative_to, {}).get(check.metric))
+
+    def lacks(self, check: CheckSpec) -> str | None:
+        """Why this device, or this installation, cannot judge the check whatever the submission does; None where it can."""
+        if check.threshold_on(self.device).relative_to is Yardstick.REFERENCE and self.exercise.reference_source is None:
+            return NOT_SHIPPED
+        lacking = LACKING.get(self.device.kind, {}) if self.device else {}
+        return lacking.get(check.metric) if self.metric_of(check).value is None else None
+
+
 def judge_checks(
-    exercise: Exercise, cases: Sequence[CaseResult], metrics: Sequence[MetricValue], device: DeviceInfo
+    exercise: Exercise,
+    cases: Sequence[CaseResult],
+    metrics: Sequence[MetricValue],
+    device: DeviceInfo,
+    *,
+    parts: Sequence[PartResult] = (),
+    others: Others | None = None,
 ) -> tuple[CheckResult, ...]:
     """Judge every check of the spec, in its order; `correctness` comes from the cases, everything else from the metrics."""
     values = {metric.name: metric for metric in (*metrics, measure_correctness(cases))}
+    evidence = _Evidence(exercise, device, values, cases, {part.part: part for part in parts}, others or {})
     results: dict[str, CheckResult] = {}
     for check in _prerequisites_first(exercise.checks):
-        results[check.name] = _judge(check, values[check.metric], results, device, cases)
+        results[check.name] = _judge(check, results, evidence)
     return tuple(results[check.name] for check in exercise.checks)
 
 
@@ -47,20 +146,32 @@ def judge_failure(
     exercise: Exercise, failure: Failure, metrics: Sequence[MetricValue], device: DeviceInfo | None
 ) -> tuple[CheckResult, ...]:
     """The checks of a submission that did not compile or run: `correctness` fails, and nothing else could be judged."""
-    values = {metric.name: metric for metric in metrics}
-    return tuple(_after_failure(check, failure, values[check.metric], device) for check in exercise.checks)
+    evidence = _Evidence(exercise, device, {metric.name: metric for metric in metrics})
+    return tuple(_after_failure(check, failure, evidence) for check in exercise.checks)
 
 
-def find_open(exercise: Exercise, metrics: Sequence[MetricValue], device: DeviceInfo) -> tuple[str, ...]:
-    """The metrics of the checks whose threshold lies within the metric's interval: more measurements may decide them."""
-    values = {metric.name: metric for metric in metrics}
-    graded = ((check, values.get(check.metric)) for check in exercise.checks)
-    return tuple(dict.fromkeys(check.metric for check, metric in graded if metric and _is_open(metric, _threshold(check, device))))
+def find_open(exercise: Exercise, metrics: Sequence[MetricValue], device: DeviceInfo, others: Others | None = None) -> tuple[str, ...]:
+    """The programs of which more measurements may decide a check that the intervals leave open; none when none is open."""
+    evidence = _Evidence(exercise, device, {metric.name: metric for metric in metrics}, others=others or {})
+    timed = (check for check in exercise.checks if check.metric in TIMED and check.metric in evidence.values)
+    still_open = [check for check in timed if evidence.goal_of(check).is_open(evidence.values[check.metric])]
+    needed = [SUBMISSION] if still_open else []
+    for check in still_open:
+        yardstick = check.threshold_on(device).relative_to
+        needed += [LABELS[yardstick]] if yardstick else [NAIVE] if check.metric in RATIO_METRICS else []
+    return tuple(dict.fromkeys(needed))
+
+
+def find_counted(exercise: Exercise, device: DeviceInfo) -> tuple[Yardstick, ...]:
+    """The programs, as far as they are shipped, whose counters some check's threshold on this device is relative to."""
+    counted = (check.threshold_on(device).relative_to for check in exercise.checks if check.metric not in TIMED)
+    shipped = (each for each in counted if each is not Yardstick.REFERENCE or exercise.reference_source is not None)
+    return tuple(dict.fromkeys(each for each in shipped if each is not None))
 
 
 def earned_fraction(value: float, threshold: Threshold) -> float:
     """Part of the points that a value earns, 0 to 1: all from the threshold on, and linear down to `zero_at` before it."""
-    full = _full_mark(threshold)
+    full = threshold.full_mark
     if value == full or (value > full) == (threshold.at_least is not None):
         return 1.0
     if threshold.zero_at is None or threshold.zero_at == full:
@@ -83,55 +194,58 @@ def _prerequisites_first(checks: Sequence[CheckSpec]) -> list[CheckSpec]:
     return list(ordered.values())
 
 
-def _judge(
-    check: CheckSpec, metric: MetricValue, judged: Mapping[str, CheckResult], device: DeviceInfo, cases: Sequence[CaseResult]
-) -> CheckResult:
+def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], evidence: _Evidence) -> CheckResult:
+    """The reasons why a check cannot be judged, in their order, and then the comparison."""
     required = [judged[name] for name in check.requires]
     unknown = [result.headline or result.title for result in required if result.status is CheckStatus.NOT_MEASURED]
     missed = [result.headline or result.title for result in required if result.status not in (CheckStatus.PASSED, CheckStatus.NOT_MEASURED)]
-    if metric.value is None and metric.name in LACKING.get(device.kind, {}):
-        return _result(check, CheckStatus.NOT_MEASURED, metric, device, message=metric.reason or "")
+    metric, part, goal = evidence.metric_of(check), evidence.part_of(check), evidence.goal_of(check)
+    if (lacking := evidence.lacks(check)) is not None:
+        return _result(check, CheckStatus.NOT_MEASURED, evidence, message=lacking)
+    if part is not None and part.absent is not None:
+        return _result(check, CheckStatus.SKIPPED, evidence, message=part.absent)
     if missed:
-        return _result(check, CheckStatus.SKIPPED, metric, device, message=f"{_and(missed)} must pass first")
+        return _result(check, CheckStatus.SKIPPED, evidence, message=f"{_and(missed)} must pass first")
     if unknown:
-        return _result(check, CheckStatus.NOT_MEASURED, metric, device, message=f"{_and(unknown)} could not be judged")
+        return _result(check, CheckStatus.NOT_MEASURED, evidence, message=f"{_and(unknown)} could not be judged")
+    if part is not None and part.failure is not None:
+        ours = part.failure.status in _NOT_THE_STUDENTS
+        return _result(check, CheckStatus.NOT_MEASURED if ours else CheckStatus.FAILED, evidence, message=part.failure.message)
     if metric.value is None:
-        return _result(check, CheckStatus.NOT_MEASURED, metric, device, message=metric.reason or "")
-    return _compare(check, metric, metric.value, device, cases)
+        return _result(check, CheckStatus.NOT_MEASURED, evidence, message=metric.reason or "")
+    if goal.figures is None:
+        return _result(check, CheckStatus.NOT_MEASURED, evidence, message=_describe_missing(goal))
+    return _compare(check, metric, metric.value, goal.figures, evidence)
 
 
-def _compare(
-    check: CheckSpec, metric: MetricValue, value: float, device: DeviceInfo, cases: Sequence[CaseResult]
-) -> CheckResult:
-    threshold = _threshold(check, device)
-    in_doubt = _is_open(metric, threshold)
-    fraction = 1.0 if in_doubt else earned_fraction(value, threshold)
+def _compare(check: CheckSpec, metric: MetricValue, value: float, figures: Threshold, evidence: _Evidence) -> CheckResult:
+    goal = evidence.goal_of(check)
+    in_doubt = goal.is_open(metric)
+    fraction = 1.0 if in_doubt else earned_fraction(value, figures)
     status = CheckStatus.PASSED if fraction == 1 else CheckStatus.PARTIAL if fraction > 0 else CheckStatus.FAILED
     if check.metric == CORRECTNESS:
-        message = _describe_cases(cases)
+        message = _describe_cases(evidence.cases_of(check))
     elif in_doubt:
-        message = _describe_doubt(check, metric, value, device)
+        message = _describe_doubt(metric, value, goal)
     else:
         verdict = "reaches" if status is CheckStatus.PASSED else "misses"
-        noun = METRICS[check.metric].noun
-        message = f"{noun} {format_value(check.metric, value)} {verdict} the goal {_format_threshold(check, device)}"
-    return _result(check, status, metric, device, message=message, points=round(fraction * check.points, 2))
+        message = f"{METRICS[check.metric].noun} {format_value(check.metric, value)} {verdict} the goal {goal}"
+    return _result(check, status, evidence, message=message, points=round(fraction * check.points, 2))
 
 
-def _after_failure(check: CheckSpec, failure: Failure, metric: MetricValue, device: DeviceInfo | None) -> CheckResult:
-    if device and check.metric in LACKING.get(device.kind, {}):
-        return _result(check, CheckStatus.NOT_MEASURED, metric, device, message=metric.reason or "")
+def _after_failure(check: CheckSpec, failure: Failure, evidence: _Evidence) -> CheckResult:
+    if (lacking := evidence.lacks(check)) is not None:
+        return _result(check, CheckStatus.NOT_MEASURED, evidence, message=lacking)
     if failure.status in _NOT_THE_STUDENTS:
-        return _result(check, CheckStatus.NOT_MEASURED, metric, device, message=FAILURE_WORDS[failure.status])
+        return _result(check, CheckStatus.NOT_MEASURED, evidence, message=FAILURE_WORDS[failure.status])
     words = FAILURE_WORDS.get(failure.status, str(failure.status))
-    if check.metric == CORRECTNESS:
-        return _result(check, CheckStatus.FAILED, metric, device, message=words)
-    return _result(check, CheckStatus.SKIPPED, metric, device, message=words)
+    if check.metric == CORRECTNESS and check.part is None:
+        return _result(check, CheckStatus.FAILED, evidence, message=words)
+    return _result(check, CheckStatus.SKIPPED, evidence, message=words)
 
 
-def _result(
-    check: CheckSpec, status: CheckStatus, metric: MetricValue, device: DeviceInfo | None, *, message: str, points: float = 0.0
-) -> CheckResult:
+def _result(check: CheckSpec, status: CheckStatus, evidence: _Evidence, *, message: str, points: float = 0.0) -> CheckResult:
+    metric, goal = evidence.metric_of(check), evidence.goal_of(check)
     return CheckResult(
         name=check.name,
         title=f"{check.title} (bonus)" if check.bonus else check.title,
@@ -140,45 +254,27 @@ def _result(
         max_points=check.points,
         metric=check.metric,
         value=metric.value,
-        threshold=_format_threshold(check, device),
+        threshold=str(goal),
         unit=METRICS[check.metric].unit,
         source=metric.source,
         message=message,
         headline=f"{check.headline} (bonus)" if check.headline and check.bonus else check.headline,
+        bonus=check.bonus,
+        relative_value=goal.other.value if goal.other is not None else None,
     )
 
 
-def _full_mark(threshold: Threshold) -> float:
-    full = threshold.at_least if threshold.at_least is not None else threshold.at_most
-    assert full is not None  # spec.read lets no other threshold through
-    return full
+def _describe_missing(goal: _Goal) -> str:
+    """Why the value that a threshold is relative to is not there."""
+    assert goal.threshold.relative_to is not None
+    reason = goal.other.reason if goal.other is not None else None
+    return f"the value of {_OWNERS[goal.threshold.relative_to]} is not known: {reason or 'it was not counted'}"
 
 
-def _is_open(metric: MetricValue, threshold: Threshold) -> bool:
-    """Whether the threshold lies within the interval of the measured value."""
-    return metric.interval is not None and metric.interval[0] < _full_mark(threshold) < metric.interval[1]
-
-
-def _threshold(check: CheckSpec, device: DeviceInfo | None) -> Threshold:
-    own = (check.overrides or {}).get(device.id) if device else None
-    return own or check.threshold
-
-
-def _format_threshold(check: CheckSpec, device: DeviceInfo | None) -> str:
-    threshold = _threshold(check, device)
-    if threshold.at_least is not None:
-        figure, sign = format_value(check.metric, threshold.at_least), ">="
-        return f"== {figure}" if METRICS[check.metric].is_fraction and threshold.at_least == 1 else f"{sign} {figure}"
-    figure = format_value(check.metric, threshold.at_most or 0.0)
-    return f"<= {figure}" if threshold.at_most else f"== {figure}"
-
-
-def _describe_doubt(check: CheckSpec, metric: MetricValue, value: float, device: DeviceInfo) -> str:
-    low, high = (format_value(check.metric, end) for end in metric.interval or (value, value))
-    return (
-        f"{METRICS[check.metric].noun} {format_value(check.metric, value)} ({low} to {high}) cannot be told from the goal"
-        f" {_format_threshold(check, device)}: the benefit of the doubt"
-    )
+def _describe_doubt(metric: MetricValue, value: float, goal: _Goal) -> str:
+    ends = "" if goal.threshold.relative_to else " ({} to {})".format(*(format_value(metric.name, end) for end in metric.interval or ()))
+    figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
+    return f"{figure} cannot be told from the goal {goal}: the benefit of the doubt"
 
 
 def _describe_cases(cases: Sequence[CaseResult]) -> str:

@@ -34,14 +34,15 @@ def hint_at_misses(
 ) -> tuple[CheckResult, ...]:
     """The checks, those that lost points with their hints."""
     numbered = tuple(line for line in lines if line.line is not None)
-    evidence = Evidence(tuple(cases), numbered, find_shared_names(submission.text))
-    own_words = {spec.name: spec.hint for spec in exercise.checks}
-    return tuple(
-        replace(check, hint=_write_hint(check.metric, own_words.get(check.name, ""), evidence))
-        if check.status in _LOST_POINTS
-        else check
-        for check in checks
-    )
+    shared_names = find_shared_names(submission.text)
+    specs = {spec.name: spec for spec in exercise.checks}
+
+    def hint_at(check: CheckResult) -> str:
+        spec = specs[check.name]
+        own_cases = tuple(case for case in cases if case.part == spec.part)
+        return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names))
+
+    return tuple(replace(check, hint=hint_at(check)) if check.status in _LOST_POINTS else check for check in checks)
 
 
 def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[CheckResult, ...]:

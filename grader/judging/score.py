@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.hints import advise, hint_at_failure, hint_at_misses
-from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
+from grader.judging.values import OtherCounts, collect_metrics, collect_others, measure_correctness, missing_metrics
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -20,6 +20,7 @@ from grader.records import (
     Execution,
     Failure,
     LaunchResult,
+    PartResult,
     Resources,
     Score,
     SourceLine,
@@ -27,7 +28,7 @@ from grader.records import (
     Submission,
     Timing,
 )
-from grader.spec.model import Exercise
+from grader.spec.model import Exercise, Yardstick
 
 _NO_SIZES: Mapping[str, int] = {}
 
@@ -45,10 +46,13 @@ def make_score(
     dram_bytes: int | None = None,
     lines_from: Execution | None = None,
     missing_reason: str = "the benchmark did not run",
+    parts: Sequence[PartResult] = (),
+    other_counts: Mapping[Yardstick, OtherCounts] | None = None,
 ) -> Score:
     """The score of a submission that compiled and ran.
 
     `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`.
+    `other_counts` are those of the programs that thresholds are relative to.
     `lines_from` is the run whose source lines are shown, where that is another one: Nsight Compute counts no lines.
     `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
     """
@@ -56,8 +60,11 @@ def make_score(
     sizes = exercise.benchmark.get(device.kind, _NO_SIZES)
     metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason)
     lines = _source_lines(lines_from or execution, submission)
-    checks = hint_at_misses(judge_checks(exercise, cases, metrics, device), exercise, cases, lines, submission)
-    judged = _judged(exercise, checks)
+    others = collect_others(exercise, device, timings=timings, counts=other_counts)
+    all_cases = (*cases, *(case for part in parts for case in part.cases))
+    judged_checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
+    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission)
+    judged = _judged(checks)
     return Score(
         exercise=exercise.id,
         submission_name=submission.name,
@@ -70,7 +77,7 @@ def make_score(
         device=device,
         checks=checks,
         metrics=(measure_correctness(cases), *metrics),
-        cases=tuple(cases),
+        cases=all_cases,
         timings=tuple(timings),
         lines=lines,
         findings=(),
@@ -102,7 +109,7 @@ def failed_score(
         message=failure.message,
         score=0.0,
         max_score=exercise.max_score,
-        judged_points=sum(check.max_points for check in _judged(exercise, checks)),
+        judged_points=sum(check.max_points for check in _judged(checks)),
         device=device,
         checks=checks,
         metrics=metrics,
@@ -118,10 +125,9 @@ def failed_score(
     )
 
 
-def _judged(exercise: Exercise, checks: Sequence[CheckResult]) -> list[CheckResult]:
+def _judged(checks: Sequence[CheckResult]) -> list[CheckResult]:
     """The checks that count and that this device could judge."""
-    bonus = {spec.name for spec in exercise.checks if spec.bonus}
-    return [check for check in checks if check.name not in bonus and check.status is not CheckStatus.NOT_MEASURED]
+    return [check for check in checks if not check.bonus and check.status is not CheckStatus.NOT_MEASURED]
 
 
 def _status(judged: Sequence[CheckResult]) -> Status:

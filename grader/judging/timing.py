@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from grader.metrics import COMPARABLE
 from grader.records import SUBMISSION, ClockState, DeviceInfo, Failure, Status, Timing
-from grader.spec.model import Exercise
+from grader.spec.model import Exercise, Yardstick
 
 NAIVE, REFERENCE = "naive", "reference"
 """What `Program.label` and `Timing.plan` say of the programs that are timed beside the SUBMISSION."""
@@ -32,6 +33,9 @@ MAX_BASELINE_SPREAD = 0.05
 
 RATIO_METRICS = frozenset({"speedup_over_naive", "naive_time_ms"})
 """Metrics that need the naive baseline to be timed."""
+
+LABELS = {Yardstick.BASELINE: NAIVE, Yardstick.REFERENCE: REFERENCE}
+"""What timings call the programs that thresholds are relative to."""
 
 _ORDINARY_REASONS = frozenset({"gpu_idle", "applications_clocks", "display_clock", "sync_boost", "sw_power_cap"})
 """Limits of the clock that belong to a GPU's ordinary life. A software power cap holds the clock of a busy GPU steady; where
@@ -96,6 +100,23 @@ def estimate_metrics(
         gflops = time_ms.inverse(exercise.useful_flops.evaluate(sizes) / 1e6)
         found |= {"gflops": gflops, "compute_fraction": gflops.scaled(1e-3 / device.peak_fp32_tflops)}
     return found
+
+
+def estimate_other(yardstick: Yardstick, timings: Sequence[Timing], own: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """The time metrics of the baseline or the reference beside the submission's `own`; none where it was not timed.
+
+    Each relates to the submission's by the median of the rounds' ratios, and its interval holds all the doubt of that ratio.
+    """
+    taken = {timing.plan: timing for timing in timings}
+    other = taken.get(LABELS[yardstick])
+    if other is None or SUBMISSION not in taken:
+        return {}
+    ratio = _estimate_speedup(other, taken[SUBMISSION])
+    return {
+        name: ratio.scaled(estimate.value) if name == "time_ms" else ratio.inverse(estimate.value)
+        for name, estimate in own.items()
+        if name in COMPARABLE
+    }
 
 
 def check_floor(timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo) -> Failure | None:

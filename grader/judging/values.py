@@ -8,24 +8,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.judging.timing import estimate_metrics
-from grader.metrics import METRICS
+from grader.judging.timing import Estimate, estimate_metrics, estimate_other
+from grader.metrics import COMPARABLE, METRICS, TIMED
 from grader.records import CaseResult, Counters, DeviceInfo, Execution, LaunchResult, MetricValue, Source, Timing
-from grader.spec.model import Exercise
+from grader.spec.model import Exercise, Yardstick
 
 _NO_TIME = "the emulated device does not model time yet: run on a GPU for this figure"
-_TIME_METRICS = (
-    "time_ms", "naive_time_ms", "speedup_over_naive", "bandwidth_gbps", "bandwidth_fraction", "gflops", "compute_fraction",
-)  # fmt: skip
 
 LACKING: Mapping[str, Mapping[str, str]] = {
     "emulated": {
-        **dict.fromkeys(_TIME_METRICS, _NO_TIME),
+        **dict.fromkeys(TIMED, _NO_TIME),
         "dram_bytes": "the emulated device does not model the traffic between L2 and DRAM: run on a GPU for this figure",
     },
     "gpu": {"dram_bytes": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not"},
 }
 """Per device kind, the metrics that it cannot give whatever the submission does, and why."""
+
+
+NOT_SHIPPED = "the reference is not shipped with this exercise"
+
+Others = Mapping[Yardstick, Mapping[str, MetricValue]]
+"""The metrics of the programs that thresholds are relative to, by name."""
+
+
+@dataclass(frozen=True)
+class OtherCounts:
+    """What one run of the baseline or the reference counted, or the `reason` why there is nothing."""
+
+    execution: Execution | None = None
+    reason: str = "it was not counted"
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,34 @@ def collect_metrics(
         return timed.get(name) or counted.get(name) or _Figures(None, reason=lacking.get(name, fallback))
 
     return tuple(_metric(name, find(name)) for name in METRICS if name != "correctness")
+
+
+def collect_others(
+    exercise: Exercise,
+    device: DeviceInfo,
+    *,
+    timings: Sequence[Timing] = (),
+    counts: Mapping[Yardstick, OtherCounts] | None = None,
+) -> Others:
+    """Every metric of COMPARABLE of the baseline and of the reference, as far as they were timed and counted."""
+    return {each: _collect_other(each, exercise, device, timings, (counts or {}).get(each, OtherCounts())) for each in Yardstick}
+
+
+def _collect_other(
+    yardstick: Yardstick, exercise: Exercise, device: DeviceInfo, timings: Sequence[Timing], counts: OtherCounts
+) -> dict[str, MetricValue]:
+    absent = yardstick is Yardstick.REFERENCE and exercise.reference_source is None
+    figures = _count(counts.execution.launches) if counts.execution is not None else {}
+    if timings:
+        own = estimate_metrics(timings, exercise.benchmark[device.kind], exercise, device)
+        figures |= _estimated(estimate_other(yardstick, timings, own), device)
+    lacking = dict.fromkeys(COMPARABLE, NOT_SHIPPED) if absent else LACKING.get(device.kind, {})
+
+    def find(name: str) -> _Figures:
+        reason = "it was not timed" if name in TIMED else counts.reason
+        return figures.get(name) or _Figures(None, reason=lacking.get(name, reason))
+
+    return {name: _metric(name, find(name)) for name in METRICS if name in COMPARABLE}
 
 
 def measure_correctness(cases: Sequence[CaseResult]) -> MetricValue:
@@ -118,11 +157,14 @@ def _count(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
 
 
 def _time(timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo) -> dict[str, _Figures]:
-    source = Source.MODELLED if device.kind == "emulated" else Source.MEASURED
-    found = {
-        name: _Figures(estimate.value, source, interval=(estimate.low, estimate.high))
-        for name, estimate in estimate_metrics(timings, sizes, exercise, device).items()
-    }
+    found = _estimated(estimate_metrics(timings, sizes, exercise, device), device)
     if exercise.useful_flops is None:
         found |= dict.fromkeys(("gflops", "compute_fraction"), _Figures(None, reason="the exercise counts no floating-point operations"))
     return found
+
+
+def _estimated(estimates: Mapping[str, Estimate], device: DeviceInfo) -> dict[str, _Figures]:
+    source = Source.MODELLED if device.kind == "emulated" else Source.MEASURED
+    return {
+        name: _Figures(estimate.value, source, interval=(estimate.low, estimate.high)) for name, estimate in estimates.items()
+    }

@@ -9,14 +9,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
-import secrets
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.errors import UsageError
 from grader.records import CaseResult, Score
+from grader.report.files import write_file
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -32,26 +30,7 @@ def write_score(score: Score, path: Path) -> None:
 
     What is no regular file (`/dev/stdout`, a pipe) is written to as it is. Raises UsageError when the path cannot be written.
     """
-    text = format_score(score)
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="ascii")
-        else:
-            _replace_file(path.resolve(), text)
-    except OSError as error:
-        raise UsageError(f"cannot write the score to {path}: {error.strerror}", "Give --json a file in a folder that exists.") from error
-
-
-def _replace_file(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("x", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_file(path, format_score(score).encode("ascii"), "the score")
 
 
 def _plain_score(score: Score) -> dict[str, object]:

@@ -226,13 +226,14 @@ def _print_finding(finding: Finding, known: str, texts: Mapping[int | None, str]
 
 
 def _print_wrong_case(cases: Sequence[CaseResult], page: _Page) -> None:
-    """The first wrong case, a public one if there is one: its sizes may be told."""
-    wrong = sorted((case for case in cases if not case.passed), key=lambda case: case.hidden)
+    """The first wrong case, one of the exercise itself if there is one, and a public one if there is one: its sizes may be told."""
+    wrong = sorted((case for case in cases if not case.passed), key=lambda case: (case.part is not None, case.hidden))
     if not wrong:
         return
     case = wrong[0]
     sizes = "hidden sizes" if case.hidden else ", ".join(f"{name} = {size:,}" for name, size in case.sizes.items())
-    page.write_heading(f"Where it is wrong: case {case.name} ({sizes})")
+    name = f"{case.part}, {case.name}" if case.part else case.name
+    page.write_heading(f"Where it is wrong: case {name} ({sizes})")
     page.write(case.message, indent=2, hanging=2)
     if case.mismatch is not None:
         page.write(_first_wrong(case.mismatch), indent=2, hanging=2)

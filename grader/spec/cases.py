@@ -9,26 +9,27 @@ import numpy as np
 
 from grader.errors import SpecError, SpecProblem
 from grader.records import DeviceBuffer, Role
-from grader.spec.model import BufferSpec, Case, Exercise, HiddenCase, Initialisation
+from grader.spec.model import BufferSpec, Case, HiddenCase, Initialisation, Task
 from grader.spec.tokens import LanguageError
 
 Fill = Callable[[np.random.Generator, tuple[int, ...], np.dtype], np.ndarray]
 
 
-def draw_cases(exercise: Exercise, seed: int) -> tuple[Case, ...]:
+def draw_cases(task: Task, seed: int) -> tuple[Case, ...]:
     """The public cases, then the hidden ones with their sizes drawn from the seed (0 or larger)."""
-    hidden = (_draw_case(case, np.random.default_rng([seed, _number_of(case.name)])) for case in exercise.hidden_cases)
-    return (*exercise.public_cases, *hidden)
+    hidden = (_draw_case(case, np.random.default_rng([seed, _number_of(case.name)])) for case in task.hidden_cases)
+    return (*task.public_cases, *hidden)
 
 
-def make_inputs(exercise: Exercise, case: Case, seed: int) -> dict[str, np.ndarray]:
-    """The contents of every input buffer, C-contiguous, drawn from the seed, the case's name and the buffer's."""
-    return {buffer.name: _fill(buffer, case, seed) for buffer in exercise.buffers if buffer.role is Role.INPUT}
+def make_inputs(task: Task, case: Case, seed: int) -> dict[str, np.ndarray]:
+    """What every input and every in-out buffer holds before the launch, C-contiguous, drawn from the seed, the case's name and its own."""
+    filled = (buffer for buffer in task.buffers if buffer.role is Role.INPUT or buffer.init is not None)
+    return {buffer.name: _fill(buffer, case, seed) for buffer in filled}
 
 
-def device_buffers(exercise: Exercise, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:
-    """The exercise's buffers with concrete shapes; SpecError where a shape has no positive extent at these sizes."""
-    return tuple(DeviceBuffer(buffer.name, buffer.dtype, buffer_shape(buffer, sizes), buffer.role) for buffer in exercise.buffers)
+def device_buffers(task: Task, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:
+    """The task's buffers with concrete shapes; SpecError where a shape has no positive extent at these sizes."""
+    return tuple(DeviceBuffer(buffer.name, buffer.dtype, buffer_shape(buffer, sizes), buffer.role) for buffer in task.buffers)
 
 
 def buffer_shape(buffer: BufferSpec, sizes: Mapping[str, int]) -> tuple[int, ...]:

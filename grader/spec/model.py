@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from grader.records import Role
+from grader.records import DeviceInfo, Role
 from grader.spec.expressions import Expression
 from grader.spec.plans import Plan
 
@@ -22,7 +22,10 @@ class Initialisation(StrEnum):
 
 @dataclass(frozen=True)
 class BufferSpec:
-    """A buffer of the exercise's signature. `shape` holds expressions of the sizes; `init` is for inputs only."""
+    """A buffer of a task's signature. `shape` holds expressions of the sizes.
+
+    `init` says how an input is filled; an output of a part that has one is in-out: it holds that data before the launch.
+    """
 
     name: str
     dtype: str
@@ -64,21 +67,70 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
+class Float32Sum:
+    """A tolerance for outputs that are float32 sums of `terms` products of two inputs; `tolerance.tolerance_at` derives the bound."""
+
+    terms: Expression
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a plan is to compute: its buffers, its default plan, the correctness cases, and how outputs compare with the oracle's."""
+
+    title: str
+    size_names: tuple[str, ...]
+    buffers: tuple[BufferSpec, ...]
+    default_plan: Plan
+    public_cases: tuple[Case, ...]
+    hidden_cases: tuple[HiddenCase, ...]
+    tolerance: Tolerance | Float32Sum
+
+
+@dataclass(frozen=True)
+class Part(Task):
+    """A further task for the same file, judged for correctness only. The oracle's function for it is `expected_<name>`."""
+
+    name: str
+
+
+class Yardstick(StrEnum):
+    """The program whose value of a metric a threshold is a multiple of."""
+
+    BASELINE = "baseline"
+    REFERENCE = "reference"
+
+
+@dataclass(frozen=True)
 class Threshold:
     """The full-mark threshold of a check and, for partial credit, where credit reaches zero.
 
-    `at_least` or `at_most` is set, never both. Credit is linear between `zero_at` and the threshold.
+    `at_least` or `at_most` is set, never both. Credit is linear between `zero_at` and the threshold. With `relative_to`
+    the figures are multiples of the same metric's value of that program, on the same device at the same sizes.
     """
 
     at_least: float | None = None
     at_most: float | None = None
     zero_at: float | None = None
+    relative_to: Yardstick | None = None
+
+    @property
+    def full_mark(self) -> float:
+        """The figure from which on a value earns all points."""
+        full = self.at_least if self.at_least is not None else self.at_most
+        assert full is not None  # spec.read lets no other threshold through
+        return full
+
+    def scaled(self, factor: float) -> Threshold:
+        """The threshold whose figures are `factor` times as large, relative to nothing."""
+        at_least, at_most, zero_at = (None if figure is None else factor * figure for figure in (self.at_least, self.at_most, self.zero_at))
+        return Threshold(at_least, at_most, zero_at)
 
 
 @dataclass(frozen=True)
 class CheckSpec:
     """One graded check. `requires` names checks that must pass first; `overrides` maps a GPU's name in
-    `devices/gpus.json` (`t4`) to its own threshold; `headline` is the label of the line promised by the handout.
+    `devices/gpus.json` (`t4`) to its own threshold; `headline` is the label of the line promised by the handout;
+    `part` names the part whose correctness it judges, None for the exercise itself.
     """
 
     name: str
@@ -91,6 +143,12 @@ class CheckSpec:
     headline: str | None = None
     bonus: bool = False
     hint: str = ""
+    part: str | None = None
+
+    def threshold_on(self, device: DeviceInfo | None) -> Threshold:
+        """The threshold on this device: its GPU's own, where the spec gives one."""
+        own = (self.overrides or {}).get(device.id) if device else None
+        return own or self.threshold
 
 
 @dataclass(frozen=True)
@@ -103,29 +161,25 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Exercise:
+class Exercise(Task):
     """A whole exercise. `benchmark` maps a device kind (`gpu`, `emulated`) to sizes; formulas are of the sizes.
 
-    `baseline_source` is the grader's starter; `reference_source` is None where the hidden reference is not shipped.
+    `baseline_source` is the grader's starter, which `baseline_plan` and the further plans of `comparisons` launch;
+    `reference_source` is None where the hidden reference is not shipped.
     """
 
     id: str
-    title: str
     folder: Path
-    size_names: tuple[str, ...]
-    buffers: tuple[BufferSpec, ...]
-    default_plan: Plan
     baseline_source: Path
     baseline_plan: Plan
     reference_source: Path | None
-    public_cases: tuple[Case, ...]
-    hidden_cases: tuple[HiddenCase, ...]
-    tolerance: Tolerance
     benchmark: Mapping[str, Mapping[str, int]]
     useful_bytes: Expression
     useful_flops: Expression | None
     limits: Limits
     checks: tuple[CheckSpec, ...]
+    comparisons: Mapping[str, Plan] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
 
     @property
     def max_score(self) -> float:

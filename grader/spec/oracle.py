@@ -6,7 +6,8 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -15,33 +16,53 @@ import numpy as np
 from grader.errors import SpecError, SpecProblem
 from grader.records import Role
 from grader.spec.cases import buffer_shape
-from grader.spec.model import BufferSpec, Exercise
-from grader.spec.read import ORACLE_FILE, ORACLE_FUNCTION
+from grader.spec.model import BufferSpec, Exercise, Part
+from grader.spec.read import ORACLE_FILE, ORACLE_FUNCTION, oracle_function
 from grader.spec.tokens import did_you_mean, quote
+
+LIBRARY_FUNCTION = "library"
 
 Arrays = dict[str, np.ndarray]
 Oracle = Callable[[Arrays, Mapping[str, int]], Arrays]
 
 
-def load_oracle(exercise: Exercise) -> Oracle:
-    """The exercise's `expected(inputs, sizes) -> outputs`, checked at every call.
+def load_oracle(exercise: Exercise, part: Part | None = None) -> Oracle:
+    """The exercise's `expected(inputs, sizes) -> outputs`, or the part's `expected_<part>`, checked at every call.
 
     The returned function hands out each output C-contiguous, in the buffer's dtype: a float64 result of a float buffer is rounded to it,
     any other difference is a mistake. Inputs are read-only to the oracle. SpecError for whatever is wrong, with the oracle's line.
     """
-    path = exercise.folder / ORACLE_FILE
-    expected = getattr(_load_module(path), ORACLE_FUNCTION, None)
+    path, function = exercise.folder / ORACLE_FILE, ORACLE_FUNCTION if part is None else oracle_function(part.name)
+    expected = getattr(_load_module(path), function, None)
     if not callable(expected):
-        raise _oracle_error(path, f"there is no function {ORACLE_FUNCTION}(inputs, sizes)")
-    outputs = [buffer for buffer in exercise.buffers if buffer.role is Role.OUTPUT]
+        raise _oracle_error(path, f"there is no function {function}(inputs, sizes)")
+    outputs = [buffer for buffer in (part or exercise).buffers if buffer.role is Role.OUTPUT]
 
     def oracle(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
         with _running(path):
             answer = expected({name: _read_only(array) for name, array in inputs.items()}, dict(sizes))
-        _check_names(path, answer, outputs)
+        _check_names(path, function, answer, outputs)
         return {buffer.name: _checked(path, buffer, answer[buffer.name], sizes) for buffer in outputs}
 
     return oracle
+
+
+def load_library(exercise: Exercise) -> Oracle | None:
+    """The optional `library(inputs, sizes)` of oracle.py: the task with operators that NumPy, CuPy and PyTorch arrays share, in float32.
+
+    It serves comparisons only (`@` is cuBLAS on a GPU), never correctness. None where there is none.
+    """
+    path = exercise.folder / ORACLE_FILE
+    function = getattr(_load_module(path), LIBRARY_FUNCTION, None)
+    if not callable(function):
+        return None
+
+    def library(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
+        with _running(path):
+            answer: Arrays = function(inputs, dict(sizes))
+        return answer
+
+    return library
 
 
 def _load_module(path: Path) -> ModuleType:
@@ -49,6 +70,7 @@ def _load_module(path: Path) -> ModuleType:
     if spec is None or spec.loader is None or not path.is_file():
         raise _oracle_error(path, "this file is missing: it computes the expected outputs")
     module = importlib.util.module_from_spec(spec)
+    vars(module)["print"] = partial(print, file=sys.stderr)  # not redirect_stdout: oracles run in several threads at once
     with _running(path):
         spec.loader.exec_module(module)
     return module
@@ -56,26 +78,25 @@ def _load_module(path: Path) -> ModuleType:
 
 @contextmanager
 def _running(path: Path) -> Iterator[None]:
-    """Around all code of the oracle: whatever it raises is its mistake, sys.exit() too, and what it prints goes to stderr."""
+    """Around all code of the oracle: whatever it raises is its mistake, sys.exit() too."""
     try:
-        with redirect_stdout(sys.stderr):
-            yield
+        yield
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise _oracle_error(path, _describe(error, path)) from error
 
 
-def _check_names(path: Path, answer: object, outputs: list[BufferSpec]) -> None:
+def _check_names(path: Path, function: str, answer: object, outputs: list[BufferSpec]) -> None:
     if not isinstance(answer, dict):
-        raise _oracle_error(path, f"{ORACLE_FUNCTION} must return a dict of arrays, got {type(answer).__name__}")
+        raise _oracle_error(path, f"{function} must return a dict of arrays, got {type(answer).__name__}")
     names = [buffer.name for buffer in outputs]
     for name in answer:
         if name not in names:
             raise _oracle_error(path, f"{quote(str(name))} is no output of the spec{did_you_mean(str(name), names)}")
     for name in names:
         if name not in answer:
-            raise _oracle_error(path, f"the output {quote(name)} is missing from what {ORACLE_FUNCTION} returns")
+            raise _oracle_error(path, f"the output {quote(name)} is missing from what {function} returns")
 
 
 def _checked(path: Path, buffer: BufferSpec, array: object, sizes: Mapping[str, int]) -> np.ndarray:

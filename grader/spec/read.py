@@ -12,15 +12,30 @@ from typing import Any
 from grader.errors import SpecError, SpecProblem
 from grader.records import Role
 from grader.spec.expressions import parse_expression
-from grader.spec.model import BufferSpec, Case, CheckSpec, Exercise, HiddenCase, Initialisation, Limits, Threshold, Tolerance
+from grader.spec.model import (
+    BufferSpec,
+    Case,
+    CheckSpec,
+    Exercise,
+    Float32Sum,
+    HiddenCase,
+    Initialisation,
+    Limits,
+    Part,
+    Threshold,
+    Tolerance,
+    Yardstick,
+)
 from grader.spec.plans import Plan, parse_launch, parse_scratch
 from grader.spec.schema import Json, schema_problems
-from grader.spec.semantics import Starter, parse_starter, semantic_problems
+from grader.spec.semantics import semantic_problems
+from grader.spec.tasks import Starter, parse_starter
 from grader.spec.tokens import did_you_mean
 
 SPEC_FILE = "spec.json"
 ORACLE_FILE = "oracle.py"
 ORACLE_FUNCTION = "expected"
+"""Of the exercise itself; that of a part is `expected_<part>`."""
 
 
 def read_exercise(folder: Path) -> Exercise:
@@ -31,7 +46,7 @@ def read_exercise(folder: Path) -> Exercise:
     violations, sound = schema_problems(document)
     problems = [SpecProblem(str(folder / SPEC_FILE), *violation) for violation in violations]
     problems += (SpecProblem(str(folder / SPEC_FILE), *problem) for problem in semantic_problems(sound, _read_starter(starter_path)))
-    problems += _file_problems(folder, starter_path)
+    problems += _file_problems(folder, starter_path, [ORACLE_FUNCTION, *map(oracle_function, sound.get("parts") or ())])
     if problems:
         raise SpecError(problems)
     return _build_exercise(sound, folder, starter_path)
@@ -40,6 +55,11 @@ def read_exercise(folder: Path) -> Exercise:
 def starter_of(folder: Path) -> Path:
     """Where the starter of the exercise in `folder` lies."""
     return _root_of(folder) / "starter" / f"{_id_of(folder)}.cu"
+
+
+def oracle_function(part: str) -> str:
+    """The name of the oracle's function for a part."""
+    return f"{ORACLE_FUNCTION}_{part}"
 
 
 def _root_of(folder: Path) -> Path:
@@ -113,24 +133,26 @@ def _read_starter(path: Path) -> Starter | None:
         return None
 
 
-def _file_problems(folder: Path, starter: Path) -> Iterator[SpecProblem]:
+def _file_problems(folder: Path, starter: Path, functions: Sequence[str]) -> Iterator[SpecProblem]:
     oracle = folder / ORACLE_FILE
     if not oracle.is_file():
         yield SpecProblem(str(oracle), "", "this file is missing: it computes the expected outputs")
     else:
-        yield from _oracle_problems(oracle)
+        yield from _oracle_problems(oracle, functions)
     if not starter.is_file():
         yield SpecProblem(str(starter), "", "this file is missing: it is what students start from, and holds the naive baseline")
 
 
-def _oracle_problems(path: Path) -> Iterator[SpecProblem]:
+def _oracle_problems(path: Path, functions: Sequence[str]) -> Iterator[SpecProblem]:
     try:
         tree = ast.parse(path.read_bytes(), filename=str(path))
     except SyntaxError as error:
         yield SpecProblem(str(path), "", f"line {error.lineno}, column {error.offset}: {error.msg}")
         return
-    if not any(isinstance(node, ast.FunctionDef) and node.name == ORACLE_FUNCTION for node in tree.body):
-        yield SpecProblem(str(path), "", f"there is no function {ORACLE_FUNCTION}(inputs, sizes)")
+    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for function in functions:
+        if function not in defined:
+            yield SpecProblem(str(path), "", f"there is no function {function}(inputs, sizes)")
 
 
 def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
@@ -145,24 +167,39 @@ def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
 def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
     reference = _root_of(folder) / "solutions" / f"{_id_of(folder)}.cu"
     return Exercise(
+        **_build_task(spec),
         id=_id_of(folder),
-        title=spec["title"],
         folder=folder,
-        size_names=tuple(spec["sizes"]),
-        buffers=tuple(_build_buffer(buffer) for buffer in spec["buffers"]),
-        default_plan=_build_plan(spec["default_plan"]),
         baseline_source=starter,
         baseline_plan=_build_plan(spec["baseline_plan"]),
         reference_source=reference if reference.is_file() else None,
-        public_cases=tuple(_build_public_case(case) for case in spec["cases"]["public"]),
-        hidden_cases=tuple(_build_hidden_case(case) for case in spec["cases"]["hidden"]),
-        tolerance=Tolerance() if spec["tolerance"] == "exact" else Tolerance(**spec["tolerance"]),
         benchmark={kind: _build_sizes(sizes) for kind, sizes in spec["benchmark"].items()},
         useful_bytes=parse_expression(spec["useful_bytes"]),
         useful_flops=parse_expression(spec["useful_flops"]) if "useful_flops" in spec else None,
         limits=Limits(**spec["limits"]),
         checks=tuple(_build_check(check) for check in spec["checks"]),
+        comparisons={name: _build_plan(plan) for name, plan in spec.get("comparisons", {}).items()},
+        parts=tuple(Part(name=name, **_build_task(part)) for name, part in spec.get("parts", {}).items()),
     )
+
+
+def _build_task(task: Json) -> Json:
+    """The fields of a `Task`, which an exercise and its parts have in common."""
+    return {
+        "title": task["title"],
+        "size_names": tuple(task["sizes"]),
+        "buffers": tuple(_build_buffer(buffer) for buffer in task["buffers"]),
+        "default_plan": _build_plan(task["default_plan"]),
+        "public_cases": tuple(_build_public_case(case) for case in task["cases"]["public"]),
+        "hidden_cases": tuple(_build_hidden_case(case) for case in task["cases"]["hidden"]),
+        "tolerance": _build_tolerance(task["tolerance"]),
+    }
+
+
+def _build_tolerance(tolerance: Json | str) -> Tolerance | Float32Sum:
+    if isinstance(tolerance, str):
+        return Tolerance()
+    return Float32Sum(parse_expression(tolerance["float32_sum"])) if "float32_sum" in tolerance else Tolerance(**tolerance)
 
 
 def _build_buffer(buffer: Json) -> BufferSpec:
@@ -210,8 +247,10 @@ def _build_check(check: Json) -> CheckSpec:
         headline=check.get("headline"),
         bonus=check.get("bonus", False),
         hint=check.get("hint", ""),
+        part=check.get("part"),
     )
 
 
 def _build_threshold(fields: Json) -> Threshold:
-    return Threshold(fields.get("at_least"), fields.get("at_most"), fields.get("zero_at"))
+    relative_to = Yardstick(fields["relative_to"]) if "relative_to" in fields else None
+    return Threshold(fields.get("at_least"), fields.get("at_most"), fields.get("zero_at"), relative_to)

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from grader.records import Failure, Submission
 from grader.spec.expressions import parse_expression
 from grader.spec.plans import LaunchLine, Plan, ScratchBuffer, parse_launch, parse_scratch
-from grader.spec.tokens import LanguageError, Position, error_at, quote
+from grader.spec.tokens import LanguageError, Position, did_you_mean, error_at, quote
 from grader.submission.comments import Comment, find_comments
 from grader.submission.failures import LAUNCH_FORM, SCRATCH_FORM, launch_failure, plan_failure
 
 MAX_LINES = 64
 """Most launch lines, and most scratch lines, of one submission."""
 
-_EXACT = re.compile(r"[ \t]*(launch|scratch):")
+_EXACT = re.compile(r"[ \t]*(?P<keyword>launch|scratch)(?:[ \t]+(?P<part>[A-Za-z_]\w*))?:")
 _NEAR = re.compile(r"/*+(?:[^\w/]|\d)*+(?P<word>[^\W\d]\w{0,15}+)(?!\w|\s*<|::)\s*[:=;]?")
 """The first word of a comment. A word right before `<<<` names a kernel; behind another `//` stands what has been commented out."""
 
@@ -25,10 +25,13 @@ _KEYWORDS: dict[str, Callable[..., LaunchLine | ScratchBuffer]] = {"launch": par
 _FORMS = {"launch": LAUNCH_FORM, "scratch": SCRATCH_FORM}
 
 
-def read_plan(submission: Submission) -> Plan | Failure | None:
-    """The plan that the submission's comment lines give; None where there is no launch line and the default plan applies."""
+def read_plan(submission: Submission, *, part: str | None = None, parts: Collection[str] = ()) -> Plan | Failure | None:
+    """The plan that the submission's comment lines give; None where there is no launch line and the default plan applies.
+
+    Of an exercise with `parts`, the lines `// launch NAME:` and `// scratch NAME:` are read for the one that is asked for as `part`.
+    """
     try:
-        return _read_plan(submission.text)
+        return _read_plan(submission.text, part, parts)
     except LanguageError as error:
         return launch_failure(error, submission.text)
 
@@ -76,11 +79,11 @@ def _uses(plan: Plan) -> Iterator[_Use]:
             yield from (_Use(name, expression.place_of(name), launch, may_be_type) for name in sorted(expression.names))
 
 
-def _read_plan(source: str) -> Plan | None:
+def _read_plan(source: str, part: str | None, parts: Collection[str]) -> Plan | None:
     launches: list[LaunchLine] = []
     scratch: list[ScratchBuffer] = []
     for comment in find_comments(source):
-        read = _read_comment(comment)
+        read = _read_comment(comment, part, parts)
         if isinstance(read, LaunchLine):
             launches.append(read)
         elif isinstance(read, ScratchBuffer):
@@ -97,10 +100,15 @@ def _read_plan(source: str) -> Plan | None:
     return None
 
 
-def _read_comment(comment: Comment) -> LaunchLine | ScratchBuffer | None:
+def _read_comment(comment: Comment, part: str | None, parts: Collection[str]) -> LaunchLine | ScratchBuffer | None:
     match = _EXACT.match(comment.text) if comment.opening == "//" else None
+    if match is not None and match["part"] is not None and match["part"] not in parts:
+        _check_part(comment, match, parts)
+        match = None
     if match is None:
         _check_near_miss(comment)
+        return None
+    if match["part"] != part:
         return None
     if not comment.own_line:
         _check_trailing(comment, match.end())
@@ -121,6 +129,13 @@ def _check_near_miss(comment: Comment) -> None:
         written = quote((comment.opening + comment.text[: match.end()]).strip())
         message = f"{written} starts no {close[0]} line; did you mean '// {close[0]}:'?"
         raise _error(comment, message, f"Correct it, or reword the comment. {_FORMS[close[0]]}")
+
+
+def _check_part(comment: Comment, match: re.Match[str], parts: Collection[str]) -> None:
+    """LanguageError for a line of a part that an exercise with parts does not have."""
+    if parts and _is_meant(match["keyword"], comment.text[match.end() :]):
+        message = f"the exercise has no part {quote(match['part'])}{did_you_mean(match['part'], parts)}"
+        raise _error(comment, message, f"The exercise's parts: {', '.join(parts)}. A line of the exercise itself starts with // launch:")
 
 
 def _check_trailing(comment: Comment, start: int) -> None:

@@ -6,8 +6,9 @@ import functools
 import io
 import json
 import math
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,6 +92,57 @@ def test_a_fast_submission_earns_every_point(grade: Grade) -> None:
     assert bandwidth.value == pytest.approx(0.85, rel=0.01)
     assert bandwidth.interval is not None
     assert bandwidth.interval[0] <= bandwidth.value <= bandwidth.interval[1]
+
+
+@pytest.fixture
+def compared(small: Path) -> Iterator[Path]:
+    """The small exercise with a comparison, and with goals that are relative to the baseline and to the reference."""
+    spec = small / "spec.json"
+    text = spec.read_text()
+    document = json.loads(text)
+    document["comparisons"] = {"unmended": document["default_plan"]}
+    document["checks"][1] |= {"at_least": 0.9, "zero_at": 0.4, "relative_to": "reference"}
+    document["checks"][4] = {
+        "metric": "global_store_sectors", "title": "Fewer sectors written", "points": 15, "at_most": 0.2, "relative_to": "baseline",
+    }  # fmt: skip
+    spec.write_text(json.dumps(document))
+    yield small
+    spec.write_text(text)
+
+
+def test_comparisons_are_timed_and_reported(compared: Path, grade: Grade) -> None:
+    gpu = FakeGpu(TIMES_MS | {"unmended": 2 * FLOOR_MS})
+    score = grade("solutions/transpose.cu", gpu)
+    assert gpu.prepared == ("submission", "naive", "unmended", "reference")
+    assert {timing.plan: len(timing.samples_ms) for timing in score.timings}["unmended"] == LOOKS[0]
+    assert re.search(r"Time: .*, unmended 0\.31\d+ ms", " ".join(shown(score).split()))
+
+
+@pytest.mark.parametrize(("own", "points"), [(0.85, 15), (0.5, 5.42), (0.3, 0)])
+def test_a_speed_may_be_relative_to_the_reference(compared: Path, grade: Grade, own: float, points: float) -> None:
+    times = TIMES_MS | {"unmended": 2 * FLOOR_MS, "submission": FLOOR_MS / own}
+    bandwidth = check(grade("solutions/transpose.cu", FakeGpu(times)), "bandwidth_fraction")
+    assert bandwidth.points == pytest.approx(points, abs=0.1)
+    assert re.fullmatch(r">= 0\.9 x the reference's 85\.\d %", bandwidth.threshold)
+
+
+def test_counters_of_the_baseline_come_from_who_counted_the_submission(
+    compared: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = TIMES_MS | {"unmended": 2 * FLOOR_MS}
+    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
+    emulated = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
+    assert (emulated.value, emulated.relative_value) == (64 * 128 / 8, 64 * 128)  # at the emulated benchmark's sizes
+    counts = iter([Counters(global_store_sectors=30), Counters(global_store_sectors=200)])
+    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts), None, None),))
+    by_ncu = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
+    assert (by_ncu.status, by_ncu.value, by_ncu.relative_value) == (CheckStatus.PASSED, 30, 200)
+
+
+def test_a_part_is_judged_on_this_device_too(grade: Grade) -> None:
+    score = grade("tests/submissions/transpose/passed--in_place_bonus.cu", FakeGpu(TIMES_MS))
+    assert (score.status, score.score) == (Status.PASSED, 105)
+    assert check(score, "in_place").message == "all 8 cases are right"
 
 
 def test_the_score_says_how_it_was_measured(grade: Grade) -> None:

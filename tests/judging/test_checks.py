@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from grader.judging.checks import earned_fraction, find_open, judge_checks, judge_failure
-from grader.judging.values import missing_metrics
+from grader.judging.checks import earned_fraction, find_counted, find_open, judge_checks, judge_failure
+from grader.judging.timing import REFERENCE, make_timing
+from grader.judging.values import NOT_SHIPPED, OtherCounts, collect_metrics, collect_others, missing_metrics
 from grader.metrics import METRICS
-from grader.records import CheckResult, CheckStatus, DeviceInfo, Failure, MetricValue, Source, Status
-from grader.spec.model import CheckSpec, Threshold
-from judging.factories import BANDWIDTH, CHECKS, CONFLICTS, CORRECTNESS, GPU, H100, STORES, make_case, make_exercise
+from grader.records import SUBMISSION, CaseResult, CheckResult, CheckStatus, DeviceInfo, Failure, MetricValue, PartResult, Source, Status
+from grader.spec.model import CheckSpec, Threshold, Yardstick
+from judging.factories import BANDWIDTH, CHECKS, CONFLICTS, CORRECTNESS, GPU, H100, STORES, make_case, make_execution, make_exercise
 
 RIGHT = (make_case(),)
 WRONG = (make_case(), make_case("ragged", passed=False), make_case("primes", passed=False, hidden=True))
@@ -154,7 +156,7 @@ def test_the_benefit_of_the_doubt(value: float, low: float, high: float, points:
     assert result.points == points
     in_doubt = low < 0.8 < high
     assert ("the benefit of the doubt" in result.message) == in_doubt
-    assert find_open(make_exercise((CORRECTNESS, BANDWIDTH)), metrics, GPU) == (("bandwidth_fraction",) if in_doubt else ())
+    assert find_open(make_exercise((CORRECTNESS, BANDWIDTH)), metrics, GPU) == ((SUBMISSION,) if in_doubt else ())
 
 
 def test_a_doubt_is_told_with_its_interval() -> None:
@@ -164,3 +166,117 @@ def test_a_doubt_is_told_with_its_interval() -> None:
 
 def test_what_is_counted_is_never_in_doubt() -> None:
     assert find_open(make_exercise(), metrics_with(shared_bank_conflicts=0.0, bandwidth_fraction=0.8), GPU) == ()
+
+
+# --- relative to another program --------------------------------------------------------------------------------
+
+SECTORS = CheckSpec(
+    "global_load_sectors", "Fewer sectors", "global_load_sectors", 25, Threshold(at_most=0.5, zero_at=1, relative_to=Yardstick.BASELINE)
+)
+AS_FAST = replace(BANDWIDTH, threshold=Threshold(at_least=0.8, zero_at=0.4, relative_to=Yardstick.REFERENCE))
+SIZES = {"rows": 8192, "cols": 8192}
+
+
+def judge_sectors(sectors: float, baseline: OtherCounts) -> CheckResult:
+    exercise = make_exercise((CORRECTNESS, SECTORS))
+    others = collect_others(exercise, H100, counts={Yardstick.BASELINE: baseline})
+    return judge_checks(exercise, RIGHT, metrics_with(global_load_sectors=sectors), H100, others=others)[1]
+
+
+@pytest.mark.parametrize(("sectors", "points"), [(200, 25), (300, 12.5), (400, 0), (100, 25)])
+def test_a_counter_may_be_judged_by_that_of_the_baseline(sectors: int, points: float) -> None:
+    result = judge_sectors(sectors, OtherCounts(make_execution()))  # which has 400 sectors
+    assert (result.points, result.value, result.relative_value) == (points, sectors, 400)
+    assert result.threshold == "<= 0.5 x the naive kernel's 400"
+    assert result.message == f"load sectors {sectors} {'reaches' if points == 25 else 'misses'} the goal {result.threshold}"
+
+
+def test_what_was_not_counted_of_the_baseline_is_told() -> None:
+    result = judge_sectors(200, OtherCounts(reason="ncu is not there"))
+    assert result.status is CheckStatus.NOT_MEASURED
+    assert result.message == "the value of the naive kernel is not known: ncu is not there"
+    assert (result.threshold, result.relative_value) == ("<= 0.5 x that of the naive kernel", None)
+
+
+@pytest.mark.parametrize("cases", [RIGHT, WRONG])
+def test_a_reference_that_is_not_shipped_measures_nothing_whatever_the_submission_did(cases: tuple[CaseResult, ...]) -> None:
+    exercise = make_exercise((CORRECTNESS, AS_FAST))
+    result = judge_checks(exercise, cases, metrics_with(bandwidth_fraction=0.9), GPU)[1]
+    assert (result.status, result.message) == (CheckStatus.NOT_MEASURED, NOT_SHIPPED)
+    failed = judge_failure(exercise, Failure(Status.COMPILE_ERROR, "no"), missing_metrics("no run", GPU), GPU)[1]
+    assert (failed.status, failed.message) == (CheckStatus.NOT_MEASURED, NOT_SHIPPED)
+
+
+def judge_speed(own_ms: list[float], reference_ms: list[float]) -> tuple[CheckResult, tuple[str, ...]]:
+    exercise = replace(make_exercise((CORRECTNESS, AS_FAST)), reference_source=Path("solutions/transpose.cu"))
+    timings = (make_timing(SUBMISSION, own_ms), make_timing(REFERENCE, reference_ms))
+    metrics = collect_metrics(None, SIZES, exercise, GPU, timings=timings)
+    others = collect_others(exercise, GPU, timings=timings)
+    return judge_checks(exercise, RIGHT, metrics, GPU, others=others)[1], find_open(exercise, metrics, GPU, others)
+
+
+def test_a_speed_may_be_judged_by_that_of_the_reference() -> None:
+    result, still_open = judge_speed([0.4] * 50, [0.2] * 50)
+    assert (result.status, result.points) == (CheckStatus.PARTIAL, 6.25)
+    assert result.relative_value == pytest.approx(2 * (result.value or 0))
+    assert result.threshold.startswith(">= 0.8 x the reference's 80")
+    assert still_open == ()
+
+
+def test_drift_that_both_share_leaves_no_doubt() -> None:
+    """The clock falls by half while they are timed: each interval is wide, that of the ratio is not."""
+    drift = [1 + round_ / 50 for round_ in range(50)]
+    result, still_open = judge_speed([0.2 / 0.79 * d for d in drift], [0.2 * d for d in drift])
+    assert (result.status, still_open) == (CheckStatus.PARTIAL, ())
+
+
+def test_a_ratio_within_its_doubt_is_the_students_and_needs_both_programs() -> None:
+    noise = [0.9 + 0.2 * (round_ % 7) / 6 for round_ in range(50)]
+    result, still_open = judge_speed([0.25 * n for n in noise], [0.2] * 50)
+    assert (result.status, result.points) == (CheckStatus.PASSED, 25)
+    assert "cannot be told from the goal >= 0.8 x the reference's" in result.message
+    assert still_open == (SUBMISSION, REFERENCE)
+
+
+def test_only_the_programs_that_counters_are_relative_to_are_counted() -> None:
+    on_t4 = replace(BANDWIDTH, name="b", metric="global_store_sectors", overrides={"t4": SECTORS.threshold}, threshold=Threshold(at_most=1))
+    assert find_counted(make_exercise((CORRECTNESS, AS_FAST, on_t4)), GPU) == ()
+    assert find_counted(make_exercise((CORRECTNESS, on_t4)), replace(GPU, id="t4")) == (Yardstick.BASELINE,)
+    by_reference = replace(SECTORS, threshold=Threshold(at_most=2, relative_to=Yardstick.REFERENCE))
+    assert find_counted(make_exercise((SECTORS, by_reference)), GPU) == (Yardstick.BASELINE,)  # the reference is not shipped
+
+
+# --- parts ------------------------------------------------------------------------------------------------------
+
+IN_PLACE = CheckSpec(
+    "in_place", "In place", "correctness", 5, Threshold(at_least=1), requires=("correctness",), bonus=True, part="in_place"
+)
+
+
+def judge_part(part: PartResult, cases: tuple[CaseResult, ...] = RIGHT) -> CheckResult:
+    return judge_checks(make_exercise((CORRECTNESS, IN_PLACE)), cases, metrics_with(), H100, parts=(part,))[1]
+
+
+def test_a_part_is_judged_by_its_own_cases() -> None:
+    assert judge_part(PartResult("in_place", RIGHT)).points == 5
+    wrong = judge_part(PartResult("in_place", WRONG))
+    assert (wrong.status, wrong.message, wrong.bonus) == (CheckStatus.FAILED, "2 of 3 cases: ragged, primes", True)
+
+
+@pytest.mark.parametrize(
+    ("part", "status", "message"),
+    [
+        (PartResult("in_place", absent="the file has no kernel k"), CheckStatus.SKIPPED, "the file has no kernel k"),
+        (PartResult("in_place", RIGHT, Failure(Status.RUNTIME_ERROR, "It broke.")), CheckStatus.FAILED, "It broke."),
+        (PartResult("in_place", (), Failure(Status.UNSUPPORTED, "Not known.")), CheckStatus.NOT_MEASURED, "Not known."),
+    ],
+)
+def test_what_ends_a_part_is_told(part: PartResult, status: CheckStatus, message: str) -> None:
+    result = judge_part(part)
+    assert (result.status, result.message, result.points) == (status, message, 0)
+
+
+def test_a_part_is_skipped_when_the_exercise_itself_is_wrong_or_does_not_run() -> None:
+    assert judge_part(PartResult("in_place", RIGHT), WRONG).status is CheckStatus.SKIPPED
+    results = judge_failure(make_exercise((CORRECTNESS, IN_PLACE)), Failure(Status.TIMEOUT, "no"), missing_metrics("no run", H100), H100)
+    assert [result.status for result in results] == [CheckStatus.FAILED, CheckStatus.SKIPPED]

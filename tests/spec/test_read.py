@@ -47,7 +47,7 @@ SPEC: Spec = {
     "useful_flops": "n * m",
     "limits": {"warp_instructions": 1000000, "wall_seconds": 10, "compile_seconds": 20.5},
     "checks": [
-        {"metric": "correctness", "title": "Right", "headline": "Correctness", "points": 60, "at_least": 1},
+        {"metric": "correctness", "title": "Right", "headline": "Correctness", "points": 70, "at_least": 1},
         {
             "metric": "bandwidth_fraction",
             "title": "Fast",
@@ -129,7 +129,7 @@ def test_reads_the_checks(tmp_path: Path) -> None:
 
 
 def test_bonus_points_are_not_part_of_the_maximum(tmp_path: Path) -> None:
-    assert read_exercise(write_exercise(tmp_path)).max_score == 90
+    assert read_exercise(write_exercise(tmp_path)).max_score == 100
 
 
 def test_exact_is_a_tolerance(tmp_path: Path) -> None:
@@ -184,6 +184,7 @@ def add_buffer(name: str) -> Callable[[Spec], None]:
 
 def drop_correctness(spec: Spec) -> None:
     spec["checks"] = [{**check, "requires": []} for check in spec["checks"][1:]]
+    spec["checks"][0]["points"] = 100
 
 
 SCHEMA_MISTAKES = [
@@ -216,6 +217,13 @@ SCHEMA_MISTAKES = [
     (put("checks", 1, "points", value=-3), "$.checks[1].points", "must be more than 0, got -3"),
     (put("checks", 1, "at_least", value="0.8"), "$.checks[1].at_least", 'must be a number, got "0.8"'),
     (put("checks", 1, "overrides", "t4", value={"at_least": 0.7}), "$.checks[1].overrides.t4.why", "this field is missing"),
+    (put("checks", 1, "relative_to", value="basline"), "$.checks[1].relative_to", "did you mean 'baseline'?"),
+    (put("tolerance", value={"float32_sum": 3}), "$.tolerance.float32_sum", "must be a text in quotes, got 3"),
+    (put("tolerance", value={"float32_sum": "n", "relative": 1}), "$.tolerance.relative", "there is no field 'relative'"),
+    (put("tolerance", value={"float32_sum": "k"}), "$.tolerance.float32_sum", "column 1: 'k' is not known here"),
+    (put("tolerance", value={"float32_sum": "n - 4"}), "$.tolerance.float32_sum", "not positive, at the sizes of $.cases.public[0]"),
+    (put("max_score", value="100"), "$.max_score", 'must be a number, got "100"'),
+    (put("comparisons", value={"Tiled": SPEC["default_plan"]}), "$.Tiled", "must be a short name"),
     (put("checks", 1, value="fast"), "$.checks[1]", 'must be an object { }, got "fast"'),
 ]
 
@@ -228,7 +236,7 @@ SEMANTIC_MISTAKES = [
     (put("buffers", 0, "shape", value=["n", "m - 5"]), "$.buffers[0].shape[1]", "not positive, at the sizes of $.cases.public[0]"),
     (put("buffers", 0, "shape", value=["n", "m *"]), "$.buffers[0].shape[1]", "column 4: expected a number or a name"),
     (drop("buffers", 1, "init"), "$.buffers[1].init", "this field is missing: say how the input is filled"),
-    (put("buffers", 0, "init", value="index"), "$.buffers[0].init", "an output is not filled"),
+    (put("buffers", 0, "init", value="index"), "$.buffers[0].init", "an output is not filled, but in a part"),
     (put("buffers", 1, "dtype", value="int32"), "$.buffers[1].init", "int32 cannot hold normal values"),
     (put("default_plan", "launch", 0, value="naive<<n, 32>>>(y)"), "$.default_plan.launch[0]", "column 6: expected"),
     (put("default_plan", "launch", 0, value="naive<<<n, TIEL>>>(y, x, n)"), "$.default_plan.launch[0]", "column 12: 'TIEL' is not known"),
@@ -267,6 +275,13 @@ SEMANTIC_MISTAKES = [
     (put("checks", 1, "requires", value=["corectness"]), "$.checks[1].requires[0]", "did you mean 'correctness'?"),
     (put("checks", 1, "requires", value=["correctness", "no_conflicts"]), "$.checks[1].requires[1]", "'no_conflicts' comes later"),
     (put("checks", 0, "requires", value=["correctness"]), "$.checks[0].requires[0]", "a check cannot require itself"),
+    (put("checks", 0, "points", value=60), "$.checks", "add up to 90, not to 100: correct them, or give max_score (90)"),
+    (put("max_score", value=90), "$.checks", "add up to 100, not to 90: correct them"),
+    (put("checks", 0, "relative_to", value="baseline"), "$.checks[0].relative_to", "correctness is nothing that another program has too"),
+    (put("checks", 2, "relative_to", value="reference"), "$.checks[2].at_most", "must be more than 0 where it is a multiple, got 0"),
+    (put("comparisons", value={"naive": SPEC["baseline_plan"]}), "$.comparisons.naive", "timings call another program 'naive'"),
+    (put("comparisons", value={"tiled": {"launch": ["tield<<<n, 32>>>(y, x, n)"]}}), "$.comparisons.tiled.launch[0]", "has no kernel"),
+    (put("comparisons", value={"tiled": {"launch": ["naive<<<k, 32>>>(y, x, n)"]}}), "$.comparisons.tiled.launch[0]", "'k' is not known"),
     (drop_correctness, "$.checks[0].metric", "the first check must be correctness"),
 ]
 

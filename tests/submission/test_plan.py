@@ -180,3 +180,39 @@ def test_macro_of_the_default_plan_is_named_without_a_line() -> None:
     assert isinstance(failure, Failure)
     assert failure.message.startswith("the exercise's default launch line, column 5: the macro 'TILE'")
     assert failure.detail == "k<<<TILE, 1>>>()\n    ^"
+
+
+# --- parts --------------------------------------------------------------------------------------------
+
+PARTS_SOURCE = """
+// launch: own<<<1, 2>>>(out)
+// launch in_place: square<<<1, 3>>>(t)
+// scratch in_place: float t[n]
+// launch twice: second<<<1, 4>>>(out)
+"""
+
+
+@pytest.mark.parametrize(("part", "kernel", "scratch"), [(None, "own", 0), ("in_place", "square", 1), ("twice", "second", 0)])
+def test_each_part_has_its_own_lines(part: str | None, kernel: str, scratch: int) -> None:
+    plan = read_plan(submit(PARTS_SOURCE), part=part, parts=("in_place", "twice"))
+    assert isinstance(plan, Plan)
+    assert [launch.kernel.name for launch in plan.launches] == [kernel]
+    assert len(plan.scratch) == scratch
+
+
+def test_a_mistake_in_a_part_s_line_is_that_part_s() -> None:
+    source = submit("// launch in_place: square<<<1 3>>>(out)\n")
+    assert read_plan(source, parts=("in_place",)) is None
+    failure = read_plan(source, part="in_place", parts=("in_place",))
+    assert isinstance(failure, Failure)
+    assert "line 1, column 32" in failure.message
+
+
+def test_a_part_that_does_not_exist_is_named() -> None:
+    failure = read_plan(submit("// launch in_plaec: square<<<1, 3>>>(out)\n"), parts=("in_place",))
+    assert isinstance(failure, Failure)
+    assert "has no part 'in_plaec'; did you mean 'in_place'?" in failure.message
+
+
+def test_prose_about_launches_is_left_alone_where_there_are_parts() -> None:
+    assert read_plan(submit("// launch twice: once to warm up, then again\n"), parts=("in_place",)) is None

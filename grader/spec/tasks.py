@@ -1,0 +1,311 @@
+"""What a JSON schema cannot say of a task: names in formulas and launch lines, sizes of cases, buffers that fit the memory.
+
+A task is the exercise itself, or one of its parts; `base` is its JSON path (`$`, `$.parts.in_place`). As for `spec.semantics`,
+parts of a sound copy come in: what is None or missing has been complained about.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from grader.records import Role
+from grader.spec.expressions import FUNCTIONS, Expression, parse_expression
+from grader.spec.model import Initialisation
+from grader.spec.plans import LaunchLine, parse_launch, parse_scratch
+from grader.spec.schema import Json, Problem, json_path
+from grader.spec.tokens import LanguageError, did_you_mean, quote, read_tokens
+from grader.spec.tolerance import PRODUCT_DEVIATION
+
+RESERVED_NAMES = frozenset(FUNCTIONS) | {"dim3"}
+MAX_BUFFER_BYTES = 4 << 30
+"""Most bytes of all buffers of a case or benchmark together."""
+
+Parsed = TypeVar("Parsed")
+
+
+@dataclass(frozen=True)
+class Starter:
+    """What a spec may refer to in the starter: its object-like macros and its kernels."""
+
+    macros: frozenset[str]
+    kernels: frozenset[str]
+
+
+def task_problems(task: Json, base: str, starter: Starter | None, *, is_part: bool) -> Iterator[Problem]:
+    """All mistakes of the sound fields of a task. Without a starter, names in plans are not checked."""
+    yield from _name_problems(task, base)
+    yield from _buffer_problems(task, base, is_part=is_part)
+    yield from plan_problems(fields(task, "default_plan"), f"{base}.default_plan", task, starter)
+    yield from _case_problems(task, base)
+    for kind, values in fields(task, "benchmark").items():
+        yield from _sizes_problems(f"{base}.benchmark.{kind}", values, size_names(task))
+    yield from _memory_problems(task, base)
+    yield from _tolerance_problems(task, base)
+
+
+def parse_starter(text: str) -> Starter:
+    """The names of a `.cu` file that plans may use, found without a preprocessor."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
+    macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?!\w|\()", text, flags=re.MULTILINE)
+    heads = re.findall(r"__global__([^;{]*)[;{]", text)
+    called = (re.findall(r"([A-Za-z_]\w*)\s*\(", head) for head in heads)
+    kernels = (name for names in called for name in names if name != "__launch_bounds__")
+    return Starter(frozenset(macros), frozenset(kernels))
+
+
+# --- names and buffers ------------------------------------------------------------------------------------
+
+
+def _name_problems(task: Json, base: str) -> Iterator[Problem]:
+    places = [(f"{base}.sizes.{name}", name) for name in fields(task, "sizes")]
+    places += [(f"{base}.buffers[{index}].name", buffer["name"]) for index, buffer in items(task, "buffers") if buffer.get("name")]
+    seen: set[str] = set()
+    for path, name in places:
+        if name in RESERVED_NAMES:
+            yield Problem(path, f"{quote(name)} already means something in launch lines")
+        if name in seen:
+            yield Problem(path, f"there are two sizes or buffers of the name {quote(name)}")
+        seen.add(name)
+
+
+def _buffer_problems(task: Json, base: str, *, is_part: bool) -> Iterator[Problem]:
+    buffers = items(task, "buffers")
+    for index, buffer in buffers:
+        path = f"{base}.buffers[{index}]"
+        for axis, text in enumerate(buffer.get("shape") or []):
+            yield from formula_problems(f"{path}.shape[{axis}]", text, task, base)
+        yield from _init_problems(f"{path}.init", buffer, is_part=is_part)
+    roles = [buffer.get("role") for _, buffer in buffers]
+    if roles and len(roles) == len(task["buffers"]) and all(role == Role.INPUT for role in roles):
+        yield Problem(f"{base}.buffers", "there is no output: give one buffer the role output")
+
+
+def _init_problems(path: str, buffer: Json, *, is_part: bool) -> Iterator[Problem]:
+    role, init, dtype = buffer.get("role"), buffer.get("init"), buffer.get("dtype") or ""
+    if role == Role.INPUT and "init" not in buffer:
+        yield Problem(path, f"this field is missing: say how the input is filled ({', '.join(Initialisation)})")
+    if role == Role.OUTPUT and init is not None and not is_part:
+        yield Problem(path, "an output is not filled, but in a part: leave init out")
+    if init == Initialisation.NORMAL and "int" in dtype:
+        yield Problem(path, f"{dtype} cannot hold normal values: use small_integers or index")
+    if init == Initialisation.SMALL_INTEGERS and dtype.startswith("uint"):
+        yield Problem(path, f"{dtype} cannot hold negative values: use index")
+
+
+def formula_problems(path: str, text: str | None, task: Json, base: str) -> Iterator[Problem]:
+    """A formula must parse, use only sizes, and be positive for the benchmarks and the public cases."""
+    if text is None:
+        return
+    sizes = size_names(task)
+    try:
+        formula = parse_expression(text)
+    except LanguageError as error:
+        yield Problem(path, f"column {error.column}: {error.message}")
+        return
+    if unknown := sorted(formula.names - sizes):
+        if sizes:
+            yield from (Problem(path, _unknown_name(name, text, sizes)) for name in unknown)
+        return
+    for where, values in _concrete_sizes(task, base):
+        if sizes <= values.keys() and (complaint := _value_problem(formula, values)):
+            yield Problem(path, f"{complaint} at the sizes of {where}")
+            return
+
+
+def _value_problem(formula: Expression, values: Mapping[str, int]) -> str | None:
+    try:
+        value = formula.evaluate(values)
+    except LanguageError as error:
+        return f"column {error.column}: {error.message}"
+    return None if value > 0 else f"gives {value}, which is not positive,"
+
+
+def _concrete_sizes(task: Json, base: str) -> Iterator[tuple[str, Mapping[str, int]]]:
+    """The sizes of the benchmarks and the public cases, without values of the wrong form."""
+    places = [(f"{base}.benchmark.{kind}", values) for kind, values in fields(task, "benchmark").items()]
+    places += [(f"{base}.cases.public[{index}]", case.get("sizes")) for index, case in items(fields(task, "cases"), "public")]
+    for path, values in places:
+        yield path, {name: value for name, value in (values or {}).items() if value is not None}
+
+
+# --- plans --------------------------------------------------------------------------------------------------
+
+
+def plan_problems(plan: Json, at: str, task: Json, starter: Starter | None, *, of_starter: bool = False) -> Iterator[Problem]:
+    """The mistakes of the plan at the path `at`; one `of_starter` launches kernels of the starter."""
+    known = _plan_names(task, starter)
+    taken = _taken_names(task)
+    for index, text in enumerate(plan.get("scratch") or []):
+        path = f"{at}.scratch[{index}]"
+        buffer = _parsed(parse_scratch, path, text)
+        if isinstance(buffer, Problem):
+            yield buffer
+        if buffer is None or isinstance(buffer, Problem):
+            known = None
+            continue
+        if buffer.name in taken:
+            yield Problem(path, f"{quote(buffer.name)} is already the name of {taken[buffer.name]}: give the scratch buffer another")
+        taken[buffer.name] = "another scratch buffer"
+        yield from _unknown_name_problems(path, text, buffer.shape, known)
+        known = known and known | {buffer.name}
+    for index, text in enumerate(plan.get("launch") or []):
+        path = f"{at}.launch[{index}]"
+        line = _parsed(parse_launch, path, text)
+        if isinstance(line, Problem):
+            yield line
+        elif line is not None:
+            yield from _unknown_name_problems(path, text, line.expressions, known)
+            if of_starter and starter is not None:
+                yield from _kernel_problems(path, line, starter)
+
+
+def _taken_names(task: Json) -> dict[str, str]:
+    """The names that a scratch buffer cannot have, and what each is the name of."""
+    buffers = (str(buffer["name"]) for _, buffer in items(task, "buffers") if buffer.get("name"))
+    taken = dict.fromkeys(fields(task, "sizes"), "a size")
+    return taken | dict.fromkeys(buffers, "a buffer") | dict.fromkeys(RESERVED_NAMES, "a function of launch lines")
+
+
+def _plan_names(task: Json, starter: Starter | None) -> frozenset[str] | None:
+    """What a plan may name; None where that is not known."""
+    names = [buffer.get("name") for _, buffer in items(task, "buffers")]
+    sizes = task.get("sizes")
+    if starter is None or not sizes or not names or None in names or len(names) < len(task["buffers"]):
+        return None
+    return frozenset(sizes) | frozenset(map(str, names)) | starter.macros
+
+
+def _parsed(parse: Callable[[str], Parsed], path: str, text: str | None) -> Parsed | Problem | None:
+    try:
+        return None if text is None else parse(text)
+    except LanguageError as error:
+        return Problem(path, f"column {error.column}: {error.message}")
+
+
+def _unknown_name_problems(path: str, text: str, expressions: Iterable[Expression], known: frozenset[str] | None) -> Iterator[Problem]:
+    if known is None:
+        return
+    used = frozenset[str]().union(*(expression.names for expression in expressions))
+    for name in sorted(used - known):
+        yield Problem(path, f"{_unknown_name(name, text, known)} (it is no buffer, no size, and no #define of the starter)")
+
+
+def _unknown_name(name: str, text: str, known: Iterable[str]) -> str:
+    column = next(token.position.column for token in read_tokens(text) if token.text == name)
+    return f"column {column}: {quote(name)} is not known here{did_you_mean(name, sorted(known))}"
+
+
+def _kernel_problems(path: str, line: LaunchLine, starter: Starter) -> Iterator[Problem]:
+    name = line.kernel.name.split("::")[-1]
+    if name not in starter.kernels:
+        column = line.kernel.position.column
+        yield Problem(path, f"column {column}: the starter has no kernel {quote(name)}{did_you_mean(name, sorted(starter.kernels))}")
+
+
+# --- cases ----------------------------------------------------------------------------------------------------
+
+
+def _case_problems(task: Json, base: str) -> Iterator[Problem]:
+    cases = fields(task, "cases")
+    seen: set[str] = set()
+    for kind in ("public", "hidden"):
+        for index, case in items(cases, kind):
+            path = f"{base}.cases.{kind}[{index}]"
+            name = case.get("name")
+            if name in seen:
+                yield Problem(f"{path}.name", f"there are two cases of the name {quote(str(name))}")
+            seen.add(name or f"case {index}")
+            yield from _sizes_problems(f"{path}.sizes", case.get("sizes"), size_names(task))
+
+
+def _sizes_problems(path: str, values: Json | None, sizes: frozenset[str]) -> Iterator[Problem]:
+    """Every size of the exercise must be there and no other; ranges must not be empty."""
+    if values is None or not sizes:
+        return
+    for name, choice in values.items():
+        if name not in sizes:
+            yield Problem(path + json_path((name,))[1:], f"there is no size {quote(name)}{did_you_mean(name, sorted(sizes))}")
+        elif isinstance(choice, dict) and (choice.get("from") or 0) > (choice.get("to") or math.inf):
+            yield Problem(f"{path}.{name}", f"no value lies from {choice['from']} to {choice['to']}: from must not be larger than to")
+    for name in sorted(sizes - values.keys()):
+        yield Problem(f"{path}.{name}", "this size is missing")
+
+
+def _memory_problems(task: Json, base: str) -> Iterator[Problem]:
+    """The buffers of a benchmark or a case, at the largest sizes that it may have, must fit the memory."""
+    sizes = size_names(task)
+    places = list(_concrete_sizes(task, base))
+    for index, case in items(fields(task, "cases"), "hidden"):
+        largest = {name: _largest(choice) for name, choice in (case.get("sizes") or {}).items()}
+        places.append((f"{base}.cases.hidden[{index}]", {name: value for name, value in largest.items() if value is not None}))
+    for path, values in places:
+        needed = _buffer_bytes(task, values) if sizes and sizes <= values.keys() else 0
+        if needed > MAX_BUFFER_BYTES:
+            yield Problem(path, f"the buffers need {needed:,} bytes in all; at most {MAX_BUFFER_BYTES:,} (4 GiB) can be used")
+
+
+def _largest(choice: Json | list[int | None] | int | None) -> int | None:
+    values = choice.values() if isinstance(choice, dict) else choice if isinstance(choice, list) else [choice]
+    return max((value for value in values if value is not None), default=None)
+
+
+def _buffer_bytes(task: Json, sizes: Mapping[str, int]) -> int:
+    """Bytes of the sound buffers together; 0 where a shape has no value, which is complained about elsewhere."""
+    whole = {name: int(value) for name, value in sizes.items()}
+    total = 0
+    for _, buffer in items(task, "buffers"):
+        shape, dtype = buffer.get("shape"), buffer.get("dtype")
+        if not shape or None in shape or dtype is None:
+            continue
+        try:
+            extents = [parse_expression(text).evaluate(whole) for text in shape]
+        except LanguageError:
+            return 0
+        total += math.prod(max(extent, 0) for extent in extents) * np.dtype(dtype).itemsize
+    return total
+
+
+# --- tolerance ------------------------------------------------------------------------------------------------
+
+
+def _tolerance_problems(task: Json, base: str) -> Iterator[Problem]:
+    """float32_sum is derived for float32 outputs of inputs of mean 0 and a known spread."""
+    tolerance = task.get("tolerance")
+    if not isinstance(tolerance, dict) or "float32_sum" not in tolerance:
+        return
+    yield from formula_problems(f"{base}.tolerance.float32_sum", tolerance["float32_sum"], task, base)
+    places = [(f"{base}.buffers[{index}].init", buffer.get("init")) for index, buffer in items(task, "buffers")]
+    for kind in ("public", "hidden"):
+        cases = items(fields(task, "cases"), kind)
+        places += [(f"{base}.cases.{kind}[{index}].init", case.get("init")) for index, case in cases]
+    for path, init in places:
+        if init is not None and init not in PRODUCT_DEVIATION:
+            known = " or ".join(PRODUCT_DEVIATION)
+            yield Problem(path, f"the tolerance float32_sum is derived for {known} inputs, not for {init}: use one of these")
+    for index, buffer in items(task, "buffers"):
+        if buffer.get("role") == Role.OUTPUT and buffer.get("dtype") not in ("float32", None):
+            yield Problem(f"{base}.buffers[{index}].dtype", f"the tolerance float32_sum is for float32 outputs, not for {buffer['dtype']}")
+
+
+# --- shared -----------------------------------------------------------------------------------------------------
+
+
+def fields(parent: Json, name: str) -> Json:
+    """The object in this field; empty where it is missing or unsound."""
+    return parent.get(name) or {}
+
+
+def items(parent: Json, name: str) -> list[tuple[int, Json]]:
+    """The sound items of the list in this field, with their indices."""
+    return [(index, value) for index, value in enumerate(parent.get(name) or []) if value is not None]
+
+
+def size_names(task: Json) -> frozenset[str]:
+    """The names of a task's sizes."""
+    return frozenset(task.get("sizes") or ())
