@@ -1,11 +1,13 @@
 """Grades the starter, the reference and the known submissions of every exercise on a GPU, and prints what it measured.
 
-    python benchmarks/gpu.py [--device gpu:N] [--repeat N] [--json FILE] [--only PART] [--fresh] [EXERCISE ...]
+    python benchmarks/gpu.py [--device gpu:N] [--repeat N] [--jobs N] [--json FILE] [--only PART] [--fresh] [EXERCISE ...]
 
-Prints a line for each grading: time, GB/s, part of the peak, speed-up, bank conflicts, verdict, points, and the seconds that the
-grading took. With --repeat each file is graded N times, in turns, and a second table says whether verdicts and points stayed
-the same and how far the median times lie apart. --fresh compiles every time; --only takes files whose path holds PART (it may
-be given several times). Exit code 0 when nothing changed from repetition to repetition.
+Prints a line for each grading: time, GB/s, GFLOP/s, part of the peak bandwidth, speed-up, bank conflicts, points, the seconds that the
+grading took, and the verdict, with a mark where the name of a known submission promises another one. With --repeat each file is graded
+N times, in turns, and a second table says whether verdicts and points stayed the same and how far the median times lie apart. --jobs
+lets N gradings compile and emulate side by side, while one has the GPU. --fresh compiles every time; --only takes files whose path
+holds PART (it may be given several times). Where CuPy or PyTorch is installed and an exercise names a library's operation, its time
+is printed too (cuBLAS for a matrix product). Exit code 0 when every verdict is the promised one and none changed.
 """
 
 from __future__ import annotations
@@ -16,17 +18,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from statistics import median
 
 import grader
+from grader.devices.library import find_array_library, time_on_gpu
 from grader.records import Progress, Score
+from grader.spec.cases import make_inputs
+from grader.spec.model import Case
+from grader.spec.oracle import load_library
+from grader.spec.read import read_exercise
 
 ROOT = Path(__file__).parents[1]
 POINTS_APART = 1.0
 TIMES_APART = 0.015
 """What ten repetitions may differ by, of a hundred points and of the median time."""
-COLUMNS = f"{'file':44} {'ms':>8} {'GB/s':>6} {'peak':>6} {'x naive':>7} {'conflicts':>10} {'points':>7} {'s':>5}  verdict"
+COLUMNS = (
+    f"{'file':44} {'ms':>8} {'GB/s':>6} {'GFLOP/s':>7} {'peak':>6} {'x naive':>7} {'conflicts':>10} {'points':>7} {'s':>5}  verdict"
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,22 @@ class Row:
     seconds: float
     stages: dict[str, float]
     environment: dict[str, str]
+
+    @property
+    def as_promised(self) -> bool:
+        """Whether the verdict is the one in the file's name; files that promise none may have any."""
+        promised, separator, _ = self.file.partition("--")
+        return not separator or self.verdict.partition(":")[0] == promised
+
+
+@dataclass(frozen=True)
+class LibraryTime:
+    """A library's operation at an exercise's benchmark sizes: median of launches with a cold L2."""
+
+    exercise: str
+    library: str
+    time_ms: float
+    gflops: float | None
 
 
 @dataclass(frozen=True)
@@ -86,6 +114,7 @@ def main() -> int:
     parser.add_argument("exercises", nargs="*", metavar="EXERCISE", help="names in exercises/; all by default")
     parser.add_argument("--device", default="gpu", metavar="DEVICE")
     parser.add_argument("--repeat", type=int, default=1, metavar="N")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N")
     parser.add_argument("--only", action="append", default=[], metavar="PART")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -93,16 +122,19 @@ def main() -> int:
     names = options.exercises or sorted(path.parent.name for path in (ROOT / "exercises").glob("*/spec.json"))
     files = [(name, file) for name in names for file in find_files(name, options.only)]
     print(COLUMNS)
-    rows = [
-        print_row(measure(name, file, device=options.device, fresh=options.fresh)) for _ in range(options.repeat) for name, file in files
-    ]
+    grade = partial(measure, device=options.device, fresh=options.fresh)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        rows = [print_row(row) for row in pool.map(grade, *zip(*(files * options.repeat), strict=True))]
     steadiness = [compare([row for row in rows if (row.exercise, row.file) == (name, shorten(file))]) for name, file in files]
     if options.repeat > 1:
         print_steadiness(steadiness, options.repeat)
+    libraries = [found for name in names if (found := time_library(name)) is not None]
+    print_summary(rows, libraries)
     if options.json is not None:
-        result = {"rows": [asdict(row) for row in rows], "steadiness": [asdict(each) for each in steadiness]}
+        tables = {"rows": rows, "steadiness": steadiness, "libraries": libraries}
+        result = {name: [asdict(each) for each in table] for name, table in tables.items()}
         options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    return 0 if all(each.steady for each in steadiness) else 1
+    return 0 if all(each.steady for each in steadiness) and all(row.as_promised for row in rows) else 1
 
 
 def find_files(exercise: str, parts: Sequence[str]) -> list[Path]:
@@ -110,6 +142,19 @@ def find_files(exercise: str, parts: Sequence[str]) -> list[Path]:
     own = [ROOT / "starter" / f"{exercise}.cu", ROOT / "solutions" / f"{exercise}.cu"]
     files = [*(path for path in own if path.exists()), *sorted((ROOT / "tests" / "submissions" / exercise).glob("*.cu"))]
     return [file for file in files if not parts or any(part in str(file.relative_to(ROOT)) for part in parts)]
+
+
+def time_library(exercise: str) -> LibraryTime | None:
+    """Time what the exercise names as a library's operation; None where it names none or no library is installed."""
+    read = read_exercise(ROOT / "exercises" / exercise)
+    operation, library = load_library(read), find_array_library()
+    if operation is None or library is None:
+        return None
+    sizes = read.benchmark["gpu"]
+    inputs = make_inputs(read, Case("library", sizes, hidden=False), seed=0)
+    time_ms = median(time_on_gpu(lambda arrays: operation(dict(arrays), sizes), inputs, library=library, gpu_index=0))
+    gflops = None if read.useful_flops is None else read.useful_flops.evaluate(sizes) / time_ms / 1e6
+    return LibraryTime(exercise, library, time_ms, gflops)
 
 
 def measure(exercise: str, file: Path, *, device: str, fresh: bool) -> Row:
@@ -155,15 +200,24 @@ def print_row(row: Row) -> Row:
         f"{row.file[:44]:44}",
         f"{row.time_ms:8.4f}" if row.time_ms else f"{'':8}",
         f"{row.bandwidth_gbps:6.0f}" if row.bandwidth_gbps else f"{'':6}",
+        f"{row.gflops:7,.0f}" if row.gflops else f"{'':7}",
         f"{100 * row.bandwidth_fraction:5.1f}%" if row.bandwidth_fraction else f"{'':6}",
         f"{row.speedup_over_naive:7.2f}" if row.speedup_over_naive else f"{'':7}",
         f"{row.shared_bank_conflicts:10,.0f}" if row.shared_bank_conflicts is not None else f"{'':10}",
         f"{row.points:7.2f}",
         f"{row.seconds:5.1f}",
-        f" {row.verdict[:100]}",
+        f" {row.verdict[:100]}{'' if row.as_promised else '  <-- its name promises another verdict'}",
     ]
     print(" ".join(cells), flush=True)
     return row
+
+
+def print_summary(rows: Sequence[Row], libraries: Sequence[LibraryTime]) -> None:
+    for each in libraries:
+        rate = "" if each.gflops is None else f", {each.gflops:,.0f} GFLOP/s"
+        print(f"{each.exercise}: the operation of {each.library} takes {each.time_ms:.4f} ms{rate}")
+    known = [row for row in rows if "--" in row.file]
+    print(f"{sum(row.as_promised for row in known)} of {len(known)} known submissions have the verdict of their name")
 
 
 def compare(rows: Sequence[Row]) -> Steadiness:

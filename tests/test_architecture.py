@@ -25,7 +25,6 @@ SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "g
 JOINS: dict[str, tuple[str, ...] | None] = {
     "grader": None,
     "grader.__main__": None,
-    "grader.cli": None,
     "grader.pipeline": None,
     "grader.doctor": None,
     "grader.sandbox.worker": ("grader.devices",),
@@ -44,10 +43,10 @@ LEAVES: dict[str, tuple[str, ...]] = {
 }
 
 # The modules beside the stages.
-TOP = {f"grader.{name}" for name in ("__main__", "cli", "pipeline", "doctor", "folders", "records", "errors", "metrics")} | {"grader"}
+TOP = {f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "records", "errors", "metrics")} | {"grader"}
 
-# The package whose modules join stages, as the pipeline does.
-JOINTS = ("grader.grading",)
+# The packages whose modules join stages, as the pipeline does.
+JOINTS = ("grader.grading", "grader.authoring", "grader.cli")
 
 # The one home of each heavy library, and whether it must load on use (inside a function) even there.
 HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
@@ -58,6 +57,8 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "cattrs": (("grader.sandbox.wire", "grader.report", "grader.toolchain"), False),
     "pycuda": (("grader.devices.gpu",), False),
     "pynvml": (("grader.devices.nvml",), True),
+    "cupy": (("grader.devices.library",), True),
+    "torch": (("grader.devices.library",), True),
     "dask": (("grader.batch.cluster",), True),
     "distributed": (("grader.batch.cluster",), True),
 }

@@ -7,11 +7,12 @@ import contextlib
 import os
 import signal
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from grader import __version__
+from grader.cli.authors import run_check, run_handout, run_new, run_sweep
+from grader.cli.common import ParserEndedError, check_target, drop_stdout, find_exercise, parse_arguments, printing
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.text import clean_line, clean_text, fold_to_ascii
@@ -30,6 +31,13 @@ examples:
   grade transpose submission.cu --json score.json    also write the score as JSON
   grade transpose submission.cu --json - --quiet     print nothing but the JSON
   grade doctor                                       what this machine has, what it lacks, how to mend it
+  grade sweep transpose submission.cu --sizes 128,512,2048   time and counters by size, beside NumPy and the naive kernel
+
+for authors of exercises:
+  grade new my_exercise                              a complete, working exercise to edit
+  grade check my_exercise                            prove it sound: its marks, its known submissions, mutants of its reference
+  grade handout my_exercise -o my_exercise.zip       the students' bundle
+  Each has a --help of its own.
 
 devices:
   emulated      executes the machine code on the processor and counts what Nsight Compute counts; needs no GPU
@@ -59,14 +67,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. The only place that catches broadly."""
     try:
         return _run(sys.argv[1:] if argv is None else list(argv))
-    except _ParserEndedError as end:
+    except ParserEndedError as end:
         return end.exit_code
     except GraderError as error:
         return _tell(str(error), error.advice, error.exit_code)
     except KeyboardInterrupt:
         return _tell("interrupted", "", EXIT_INTERRUPTED)
     except BrokenPipeError:
-        _drop_stdout()
+        drop_stdout()
         return EXIT_BROKEN_PIPE
     except Exception as error:
         if os.environ.get("GRADER_DEBUG") == "1":
@@ -86,7 +94,7 @@ def _run(arguments: Sequence[str]) -> int:
         if isinstance(end.__context__, BrokenPipeError):  # so rich ends the program when its reader is gone
             raise BrokenPipeError from end
         raise RuntimeError(f"something below the command line called exit({end.code!r})") from end
-    with _printing():
+    with printing():
         return code
 
 
@@ -96,9 +104,9 @@ def run_grade(arguments: Sequence[str]) -> int:
     if not arguments:
         parser.print_help()
         return 2
-    options = _parse(parser, arguments)
+    options = parse_arguments(parser, arguments)
     exercise = find_exercise(options.exercise)
-    _check_json_target(options.json)
+    check_target(options.json)
     from grader.devices.peak import parse_peak
     from grader.pipeline import grade
     from grader.report.terminal import make_console, progress_display
@@ -115,7 +123,7 @@ def run_doctor(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="grade doctor", description=DOCTOR_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    _parse(parser, arguments)
+    parse_arguments(parser, arguments)
     from grader.doctor import Machine, can_grade, examine
     from grader.folders import default_cache
     from grader.report.doctor import print_doctor
@@ -123,25 +131,24 @@ def run_doctor(arguments: Sequence[str]) -> int:
     from grader.sandbox.process import run_tool
 
     parts = examine(Machine(os.environ, run_tool, default_cache(os.environ)))
-    with _printing():
+    with printing():
         print_doctor(parts, console=make_console(sys.stdout, environ=os.environ))
     return 0 if can_grade(parts) else EXIT_GRADER_ERROR
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"doctor": run_doctor}
-
-
-def find_exercise(name: str) -> Path:
-    """The path as given, or `./exercises/NAME` for a bare name that is not there itself."""
-    path = Path(name)
-    bare = Path("exercises") / name
-    return bare if path.name == name and not path.exists() and bare.is_dir() else path
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "doctor": run_doctor,
+    "sweep": run_sweep,
+    "new": run_new,
+    "check": run_check,
+    "handout": run_handout,
+}
 
 
 def _make_grade_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="grade",
-        usage="grade EXERCISE SUBMISSION.cu [options]\n       grade doctor",
+        usage="grade EXERCISE SUBMISSION.cu [options]\n       grade doctor | sweep | new | check | handout [--help]",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -158,59 +165,12 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _ParserEndedError(Exception):
-    """argparse has said all there is to say: 0 after --help and --version, 2 after a usage error."""
-
-    def __init__(self, exit_code: int) -> None:
-        super().__init__(exit_code)
-        self.exit_code = exit_code
-
-
-def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    try:
-        return parser.parse_args(arguments)
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 2
-    with _printing():
-        raise _ParserEndedError(code)
-
-
-def _check_json_target(target: str | None) -> None:
-    """Find out before the long work what keeps the JSON from being written, as far as that can be known."""
-    if target in (None, "-"):
-        return
-    try:
-        trouble = _find_json_trouble(str(target))
-    except (OSError, RuntimeError) as error:  # a name too long, a ring of links
-        trouble = str(error)
-    if trouble:
-        raise UsageError(f"cannot write the JSON to {str(target)!r}: {trouble}", "Name a file in a folder that you may write to.")
-
-
-def _find_json_trouble(target: str) -> str:
-    if not target:
-        return "the name is empty"
-    path = Path(target)
-    if path.is_dir():
-        return "it is a folder"
-    if path.exists() and not path.is_file():  # a pipe or a device, also by a link in /dev: written to as it is
-        return "" if os.access(path, os.W_OK) else "it may not be written to"
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        return "its folder does not exist"
-    try:  # a file is replaced by a new one, so its folder counts
-        with tempfile.TemporaryFile(dir=folder):
-            return ""
-    except OSError as error:
-        return f"no file can be made in its folder: {error.strerror}"
-
-
 def _show_score(score: Score, *, json: str | None, quiet: bool) -> None:
     """Print the score, then write its JSON: the one that fails does not take the other along."""
     from grader.report.json import format_score
 
     if json == "-":
-        with _printing():
+        with printing():
             sys.stdout.write(format_score(score))
         return
     try:
@@ -223,7 +183,7 @@ def _show_score(score: Score, *, json: str | None, quiet: bool) -> None:
 def _print_score(score: Score, *, quiet: bool) -> None:
     from grader.report.terminal import make_console, print_score
 
-    with _printing():
+    with printing():
         if quiet:
             print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
         else:
@@ -239,21 +199,6 @@ def _write_json(score: Score, path: Path) -> None:
         raise GraderError(str(error), error.advice) from error
 
 
-@contextlib.contextmanager
-def _printing() -> Iterator[None]:
-    """Flush what was printed. Output that cannot be written, to a full disk say, is no fault of the grader."""
-    try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _drop_stdout()
-        raise GraderError(f"cannot write to standard output: {error.strerror}", "Send the output to where there is room.") from error
-
-
 def _tell(message: str, advice: str, exit_code: int) -> int:
     """Say on stderr what went wrong and what to do; returns the exit code."""
     if sys.stderr is None:
@@ -264,11 +209,3 @@ def _tell(message: str, advice: str, exit_code: int) -> int:
             print(clean_text(advice), file=sys.stderr)
     return exit_code
 
-
-def _drop_stdout() -> None:
-    """Nothing more can be printed: keep the interpreter from flushing what is left, and failing, at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,125 @@
+"""What can be told of an exercise without grading anything: its spec, its oracle, its handout; all mistakes at once."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.errors import SpecError, SpecProblem
+from grader.grading.cases import BENCHMARK
+from grader.report.authoring import Claim, Proof
+from grader.spec.cases import draw_cases, make_inputs
+from grader.spec.model import Case, Exercise, Part, Task
+from grader.spec.oracle import load_oracle
+from grader.spec.read import SPEC_FILE, read_exercise
+
+HANDOUT_FILE = "README.md"
+
+_STAND_INS: Mapping[str, object] = {
+    "checks": [{"metric": "correctness", "title": "correctness", "points": 100, "at_least": 1}],
+    "useful_bytes": "1",
+    "tolerance": {"absolute": 1e-3, "relative": 1e-3},
+}
+"""Fields that can be replaced when they are wrong, so that the oracle and the reference are tried all the same."""
+_LEFT_OUT = ("useful_flops", "comparisons", "parts", "max_score")
+
+
+def read_problems(folder: Path) -> tuple[Exercise | None, list[SpecProblem]]:
+    """The exercise, None where its files are wrong, and all mistakes of its spec."""
+    try:
+        exercise = read_exercise(folder)
+    except SpecError as error:
+        return None, list(error.problems)
+    return exercise, []
+
+
+@contextmanager
+def salvage(folder: Path) -> Iterator[Exercise | None]:
+    """The exercise with stand-ins for the parts of its spec that are not needed to compute; None where the rest is wrong too."""
+    with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
+        root, id_ = Path(name), folder.absolute().name
+        copy = root / "exercises" / id_
+        try:
+            shutil.copytree(folder, copy)
+            for place in ("starter", "solutions"):
+                _copy_if_there(folder.absolute().parent.parent / place / f"{id_}.cu", root / place)
+            document = json.loads((copy / SPEC_FILE).read_text(encoding="utf-8"))
+            kept = {field: value for field, value in document.items() if field not in _LEFT_OUT}
+            (copy / SPEC_FILE).write_text(json.dumps(kept | dict(_STAND_INS)), encoding="utf-8")
+            exercise: Exercise | None = read_exercise(copy)
+        except (SpecError, OSError, ValueError, AttributeError):
+            exercise = None
+        yield exercise
+
+
+def oracle_problems(exercise: Exercise, seed: int) -> list[SpecProblem]:
+    """What goes wrong when the oracle computes all cases and the emulated benchmark: each mistake once, where it came first."""
+    problems = _task_problems(exercise, None, "$", seed)
+    for part in exercise.parts:
+        problems += _task_problems(exercise, part, f"$.parts.{part.name}", seed)
+    return problems
+
+
+def _task_problems(exercise: Exercise, part: Part | None, path: str, seed: int) -> list[SpecProblem]:
+    found: dict[str, SpecProblem] = {}
+    try:
+        oracle = load_oracle(exercise, part)
+    except SpecError as error:
+        return list(error.problems)
+    places = list(_cases(part or exercise, path, seed))
+    if part is None:
+        places.append(("$.benchmark.emulated", Case(BENCHMARK, exercise.benchmark["emulated"], hidden=False)))
+    for place, case in places:
+        try:
+            oracle(make_inputs(part or exercise, case, seed), case.sizes)
+        except SpecError as error:
+            for problem in error.problems:
+                found.setdefault(re.sub(r"\d+", "", problem.message), SpecProblem(problem.file, "", f"{problem.message} (at {place})"))
+    return list(found.values())
+
+
+def handout_problems(exercise: Exercise) -> list[SpecProblem]:
+    """Lines that the handout promises and the spec does not have, or the other way about."""
+    path = exercise.folder / HANDOUT_FILE
+    if not path.is_file():
+        return [SpecProblem(str(path), "", "this file is missing: it is the handout")]
+    promised = re.findall(r"^✓ ([^:\n]+): PASSED", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    given = [check.headline for check in exercise.checks if check.headline]
+    spec = str(exercise.folder / SPEC_FILE)
+    unkept = [SpecProblem(str(path), "", f"it promises the line '✓ {label}: PASSED'; no check of the spec has that headline")
+              for label in promised if label not in given]  # fmt: skip
+    untold = [SpecProblem(spec, f"$.checks[{index}].headline", f"the handout does not promise the line '✓ {check.headline}: PASSED'")
+              for index, check in enumerate(exercise.checks) if check.headline and check.headline not in promised]  # fmt: skip
+    return unkept + untold
+
+
+def make_claim(subject: str, claim: str, problems: list[SpecProblem], found: str) -> Claim:
+    """The claim that there are no problems; `found` says what there is when it holds."""
+    if not problems:
+        return Claim(subject, claim, Proof.HOLDS, found)
+    count = f"{len(problems)} mistake{'s' if len(problems) > 1 else ''}"
+    return Claim(subject, claim, Proof.FAILS, count, tuple(map(str, problems)))
+
+
+def _cases(task: Task, path: str, seed: int) -> Iterator[tuple[str, Case]]:
+    """All cases of the exercise or a part, with their JSON paths."""
+    public = len(task.public_cases)
+    for index, case in enumerate(draw_cases(task, seed)):
+        yield (f"{path}.cases.hidden[{index - public}]" if case.hidden else f"{path}.cases.public[{index}]"), case
+
+
+def _copy_if_there(path: Path, folder: Path) -> None:
+    if path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, folder)
+
+
+def relocated(problem: SpecProblem, exercise: Exercise, folder: Path) -> SpecProblem:
+    """A problem of a salvaged copy as one of the exercise in `folder`."""
+    return SpecProblem(problem.file.replace(str(exercise.folder), str(folder)), problem.path, problem.message)
+

@@ -1,0 +1,96 @@
+"""What all subcommands share: parsing arguments, naming exercises, and printing where it may fail."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from grader.errors import GraderError, UsageError
+
+
+def make_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
+    """The parser of a subcommand, whose texts are shown as they are."""
+    return argparse.ArgumentParser(
+        prog=f"grade {command}", description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )  # fmt: skip
+
+
+def find_exercise(name: str) -> Path:
+    """The path as given, or `./exercises/NAME` for a bare name that is not there itself."""
+    path = Path(name)
+    bare = Path("exercises") / name
+    return bare if path.name == name and not path.exists() and bare.is_dir() else path
+
+
+class ParserEndedError(Exception):
+    """argparse has said all there is to say: 0 after --help and --version, 2 after a usage error."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
+def parse_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments; ParserEndedError after --help and bad usage, of which argparse has told."""
+    try:
+        return parser.parse_args(arguments)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 2
+    with printing():
+        raise ParserEndedError(code)
+
+
+def check_target(target: str | None, what: str = "the JSON") -> None:
+    """Find out before the long work what keeps a file from being written, as far as that can be known; `-` is no file."""
+    if target in (None, "-"):
+        return
+    try:
+        trouble = _find_trouble(str(target))
+    except (OSError, RuntimeError) as error:  # a name too long, a ring of links
+        trouble = str(error)
+    if trouble:
+        raise UsageError(f"cannot write {what} to {str(target)!r}: {trouble}", "Name a file in a folder that you may write to.")
+
+
+def _find_trouble(target: str) -> str:
+    if not target:
+        return "the name is empty"
+    path = Path(target)
+    if path.is_dir():
+        return "it is a folder"
+    if path.exists() and not path.is_file():  # a pipe or a device, also by a link in /dev: written to as it is
+        return "" if os.access(path, os.W_OK) else "it may not be written to"
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        return "its folder does not exist"
+    try:  # a file is replaced by a new one, so its folder counts
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return f"no file can be made in its folder: {error.strerror}"
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Flush what was printed. Output that cannot be written, to a full disk say, is no fault of the grader."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        drop_stdout()
+        raise GraderError(f"cannot write to standard output: {error.strerror}", "Send the output to where there is room.") from error
+
+
+def drop_stdout() -> None:
+    """Nothing more can be printed: keep the interpreter from flushing what is left, and failing, at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

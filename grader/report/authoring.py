@@ -1,0 +1,156 @@
+"""Shows an author what `grade check` proved of an exercise, and what it could not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.report.text import clean_line, fold_to_ascii
+
+
+class Proof(StrEnum):
+    """How a claim about an exercise fared; `open`: this device cannot tell."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that must hold of an exercise, and what was found; `details` has a line for each thing that is amiss."""
+
+    subject: str
+    claim: str
+    proof: Proof
+    found: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Room:
+    """How far one check's goal lies from the reference and the starter: all in words and figures."""
+
+    check: str
+    goal: str
+    reference: str
+    starter: str
+    room: str
+    proof: Proof
+
+
+class Fate(StrEnum):
+    """What became of a mutant. `survived` is the one that an exercise must not have."""
+
+    CAUGHT = "caught"
+    SURVIVED = "survived"
+    ACCEPTED = "accepted"
+    IDENTICAL = "identical"
+    UNKNOWN = "unknown"
+    NO_PROGRAM = "no program"
+
+
+@dataclass(frozen=True)
+class MutantFate:
+    """A mutant of the reference: where, what was changed, and what caught it or why not."""
+
+    line: int
+    mistake: str
+    change: str
+    fate: Fate
+    why: str
+
+
+@dataclass(frozen=True)
+class Soundness:
+    """All that was found of an exercise. `mutants` is None where they were not tried."""
+
+    exercise: str
+    device: str
+    claims: tuple[Claim, ...]
+    rooms: tuple[Room, ...] = ()
+    mutants: tuple[MutantFate, ...] | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing that was tried failed."""
+        return self.failures == 0
+
+    @property
+    def failures(self) -> int:
+        """How many claims fail, and how many goals leave too little room."""
+        return [*(claim.proof for claim in self.claims), *(room.proof for room in self.rooms)].count(Proof.FAILS)
+
+
+_GLYPHS = {Proof.HOLDS: "✓", Proof.FAILS: "✗", Proof.OPEN: "–"}
+_STYLES = {Proof.HOLDS: "green", Proof.FAILS: "red", Proof.OPEN: "yellow"}
+_FATES = {
+    Fate.CAUGHT: Proof.HOLDS,
+    Fate.SURVIVED: Proof.FAILS,
+    Fate.ACCEPTED: Proof.OPEN,
+    Fate.IDENTICAL: Proof.HOLDS,
+    Fate.UNKNOWN: Proof.OPEN,
+    Fate.NO_PROGRAM: Proof.OPEN,
+}
+
+_ROOM_TITLES = ("Check", "Goal", "Reference", "Starter", "Room")
+_MUTANT_TITLES = ("Line", "Mutant of the reference", "Change", "Fate", "What told")
+
+
+def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = True) -> None:
+    """Print the claims, the room of the thresholds, the mutants, and the verdict."""
+    page = _Page(console)
+    if found.rooms:
+        rows = [(room.check, room.goal, room.reference, room.starter, room.room) for room in found.rooms]
+        page.table("How much room the goals leave", _ROOM_TITLES, rows, [_STYLES[room.proof] for room in found.rooms])
+    if found.mutants:
+        shown = [each for each in found.mutants if all_mutants or each.fate not in (Fate.CAUGHT, Fate.NO_PROGRAM)]
+        rows = [(str(each.line), each.mistake, each.change, each.fate.value, each.why) for each in shown]
+        page.table("Mutants of the reference", _MUTANT_TITLES, rows, [_STYLES[_FATES[each.fate]] for each in shown])
+    page.claims(found.claims)
+    page.line("")
+    if found.sound:
+        open_ = ", ".join(claim.subject for claim in found.claims if claim.proof is Proof.OPEN)
+        page.line(f"{found.exercise} is sound, as far as {found.device} can tell{f' (open: {open_})' if open_ else ''}.", "bold green")
+    else:
+        things = "one thing" if found.failures == 1 else f"{found.failures} things"
+        page.line(f"{found.exercise} is not sound: {things} to mend, in red or marked ✗ above.", "bold red")
+
+
+class _Page:
+    """Writes cleaned text, in ASCII where the console's stream is not UTF-8."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        utf = console.encoding.lower().startswith("utf")
+        self._fold: Callable[[str], str] = clean_line if utf else lambda line: fold_to_ascii(clean_line(line))
+
+    def line(self, text: str, style: str = "", *, indent: str = "") -> None:
+        self._console.print(Text(indent + self._fold(text), style=style), soft_wrap=True)
+
+    def table(self, title: str, titles: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str]) -> None:
+        if not rows:
+            return
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for name in titles:
+            table.add_column(name, overflow="fold")
+        for row, style in zip(rows, styles, strict=True):
+            *cells, last = (Text(self._fold(cell)) for cell in row)
+            last.stylize(style)
+            table.add_row(*cells, last)
+        self.line(title, "bold")
+        self._console.print(table)
+        self.line("")
+
+    def claims(self, claims: Sequence[Claim]) -> None:
+        width = max(len(claim.subject) for claim in claims)
+        for claim in claims:
+            head = self._fold(f"{_GLYPHS[claim.proof]} {claim.subject}") + " " * (width - len(claim.subject) + 2)
+            self.line(f"{claim.claim}: {claim.found}", _STYLES[claim.proof], indent=head)
+            for detail in claim.details:
+                self.line(detail, indent=" " * 6)

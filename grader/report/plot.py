@@ -1,0 +1,132 @@
+"""Draws lines over logarithmic axes as an SVG: panels side by side, one legend, colours that the colour-blind can tell apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+WIDTH, HEIGHT = 300, 240
+"""Of the plotting area of one panel, in pixels."""
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 58, 48
+LEGEND = 190
+
+COLOURS = ("#000000", "#e69f00", "#d55e00", "#009e73", "#0072b2", "#cc79a7", "#56b4e9")
+"""Okabe and Ito's palette, without the yellow that is hard to see on white."""
+DASHES = ("", "6 3", "2 2", "8 3 2 3")
+MARKS = (
+    "M-3.5,0a3.5,3.5 0 1,0 7,0a3.5,3.5 0 1,0 -7,0",
+    "M-3.2,-3.2h6.4v6.4h-6.4z",
+    "M0,-4.4L4.2,3.2L-4.2,3.2z",
+    "M0,-4.6L4.6,0L0,4.6L-4.6,0z",
+)
+"""Circle, square, triangle and diamond, as SVG paths."""
+
+Series = Mapping[str, Sequence[tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One diagram: positive (x, y) by the name of their line. Lines of the same name look alike in all panels."""
+
+    title: str
+    unit: str
+    series: Series
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A logarithmic axis from `low` to `high` over `length` pixels."""
+
+    low: float
+    high: float
+    length: float
+
+    def place(self, value: float) -> float:
+        return self.length * math.log(value / self.low) / math.log(self.high / self.low)
+
+
+def format_svg(panels: Sequence[Panel], *, title: str, x_title: str) -> str:
+    """The panels as one picture; at least one, each with a line."""
+    names = list(dict.fromkeys(name for panel in panels for name in panel.series))
+    width = len(panels) * (LEFT + WIDTH + RIGHT) + LEGEND
+    height = max(TOP + HEIGHT + BOTTOM, TOP + 24 * len(names) + 10)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+        ' font-family="sans-serif" font-size="12" fill="#222">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        _text(LEFT, 22, title, size=15, weight="bold"),
+    ]
+    for index, panel in enumerate(panels):
+        left = index * (LEFT + WIDTH + RIGHT) + LEFT
+        parts += [f'<g transform="translate({left},{TOP})">', *_draw_panel(panel, names, x_title), "</g>"]
+    left = len(panels) * (LEFT + WIDTH + RIGHT) + 8
+    parts += [f'<g transform="translate({left},{TOP + 8})">', *_draw_legend(names), "</g>", "</svg>"]
+    return "\n".join(parts) + "\n"
+
+
+def _draw_panel(panel: Panel, names: Sequence[str], x_title: str) -> list[str]:
+    points = [point for line in panel.series.values() for point in line]
+    x_values = sorted({x for x, _ in points})
+    across = _axis(x_values, WIDTH, margin=1.15)
+    up = _axis([y for _, y in points], HEIGHT, margin=1.4)
+    parts = [_text(0, -10, f"{panel.title} ({panel.unit})", weight="bold")]
+    for tick in _ticks(up):
+        y = HEIGHT - up.place(tick)
+        parts += [f'<path d="M0,{y:.1f}H{WIDTH}" stroke="#e3e3e3"/>', _text(-6, y + 4, _short(tick), anchor="end")]
+    last = -math.inf
+    for tick in x_values:
+        x = across.place(tick)
+        parts.append(f'<path d="M{x:.1f},0V{HEIGHT}" stroke="#e3e3e3"/>')
+        if x - last > 34:  # no label over the one before
+            parts.append(_text(x, HEIGHT + 17, _short(tick), anchor="middle"))
+            last = x
+    parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#777"/>')
+    parts.append(_text(WIDTH / 2, HEIGHT + 36, x_title, anchor="middle"))
+    for name, line in panel.series.items():
+        places = [(across.place(x), HEIGHT - up.place(y)) for x, y in line]
+        parts += _draw_line(names.index(name), places)
+    return parts
+
+
+def _draw_line(number: int, places: Sequence[tuple[float, float]]) -> list[str]:
+    colour, dash, mark = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)], MARKS[number % len(MARKS)]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    line = f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+    return [line, *(f'<path d="{mark}" transform="translate({x:.1f},{y:.1f})" fill="{colour}"/>' for x, y in places)]
+
+
+def _draw_legend(names: Sequence[str]) -> list[str]:
+    parts = []
+    for number, name in enumerate(names):
+        y = 24 * number
+        parts += [*_draw_line(number, [(0, y), (17, y), (34, y)])[:1], _draw_line(number, [(17, y)])[1], _text(42, y + 4, name)]
+    return parts
+
+
+def _axis(values: Sequence[float], length: float, *, margin: float) -> _Axis:
+    return _Axis(min(values) / margin, max(values) * margin, length)
+
+
+def _ticks(axis: _Axis) -> list[float]:
+    """Powers of ten on the axis; with 2 and 5 times them where those are fewer than three."""
+    decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
+    coarse, fine = ([digit * 10.0**decade for decade in decades for digit in digits] for digits in ((1,), (1, 2, 5)))
+    on_axis = [tick for tick in coarse if axis.low <= tick <= axis.high]
+    step = 1 + len(on_axis) // 8
+    return on_axis[::step] if len(on_axis) >= 3 else [tick for tick in fine if axis.low <= tick <= axis.high]
+
+
+def _short(value: float) -> str:
+    """`2048`, `0.05`, `1.5M`, `1e-5`."""
+    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if value >= factor:
+            return f"{value / factor:.4g}{letter}"
+    if value >= 10000:
+        return f"{value / 1000:.4g}k"
+    return f"{value:.4g}"
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", size: int = 12, weight: str = "normal") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}">{escape(text)}</text>'

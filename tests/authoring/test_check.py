@@ -1,0 +1,187 @@
+"""`grade check` on the exercise that `grade new` writes, whole and with one thing broken at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.authoring.check import Scope, check_exercise, default_submissions
+from grader.cli import main
+from grader.report.authoring import Fate, Proof, Soundness
+from tests.authoring.conftest import Change, edit_spec
+
+Check = Callable[..., Soundness]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def check(exercise: Path, cache: Path) -> Check:
+    def run(*, mutants: bool = False) -> Soundness:
+        scope = Scope("emulated:h100", 5, 2, default_submissions(exercise), try_mutants=mutants, cache=cache)
+        return check_exercise(exercise, scope, lambda progress: None)
+
+    return run
+
+
+def proofs(found: Soundness) -> dict[str, Proof]:
+    return {claim.subject: claim.proof for claim in found.claims}
+
+
+def details(found: Soundness, subject: str) -> str:
+    return "\n".join(line for claim in found.claims if claim.subject == subject for line in (claim.found, *claim.details))
+
+
+def leave_whole_blocks(spec: dict[str, Any]) -> None:
+    spec["cases"].update(public=spec["cases"]["public"][:1], hidden=[])
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_new_exercise_is_sound_and_its_mutants_are_caught(check: Check, exercise: Path) -> None:
+    found = check(mutants=True)
+    assert found.sound
+    assert {proof for subject, proof in proofs(found).items() if subject != "submissions"} == {Proof.HOLDS}
+    assert {mutant.fate for mutant in found.mutants} == {Fate.CAUGHT}
+    assert len(found.mutants) >= 4
+
+
+def test_a_case_that_is_missing_lets_a_mutant_survive(check: Check, exercise: Path) -> None:
+    """Whole blocks only: nothing tells `ceil_div` from `/` then, nor a guard from none."""
+
+    edit_spec(exercise, leave_whole_blocks)
+    found = check(mutants=True)
+    assert not found.sound
+    assert proofs(found)["mutants"] is Proof.FAILS
+    survivors = {mutant.mistake for mutant in found.mutants if mutant.fate is Fate.SURVIVED}
+    assert {"skipped tail", "missing guard"} <= survivors
+    assert "line 10: missing guard" in details(found, "mutants")
+
+
+def test_the_author_may_accept_a_survivor_with_a_reason(check: Check, exercise: Path) -> None:
+    edit_spec(exercise, leave_whole_blocks)
+    solution = exercise.parents[1] / "solutions" / "add_up.cu"
+    replace_in(solution, "    if (i < n)\n", "    if (i < n)  // survives: n is a multiple of the block\n")
+    found = check(mutants=True)
+    accepted = [mutant for mutant in found.mutants if mutant.fate is Fate.ACCEPTED]
+    assert accepted
+    assert all("n is a multiple of the block" in mutant.why for mutant in accepted)
+
+
+BROKEN_SPECS: list[tuple[Change, str]] = [
+    (lambda spec: spec.update(useful_bytes="3 * m * 4"), "spec.json: $.useful_bytes: column 5: 'm' is not known"),
+    (lambda spec: spec["checks"][1].update(metric="bandwith"), "spec.json: $.checks[1].metric: there is no metric 'bandwith'"),
+    (lambda spec: spec["checks"][3].update(zero_at=0.9), "spec.json: $.checks[3].zero_at: partial credit runs backwards"),
+    (lambda spec: spec["checks"][3].update(points=30), "spec.json: $.checks: the points"),
+]
+
+
+@pytest.mark.parametrize(("change", "complaint"), BROKEN_SPECS)
+def test_a_broken_spec_is_named_by_file_and_path(change: Change, complaint: str, check: Check, exercise: Path) -> None:
+    edit_spec(exercise, change)
+    found = check()
+    assert not found.sound
+    assert complaint in details(found, "spec")
+
+
+def test_all_that_is_wrong_is_told_at_once(check: Check, exercise: Path) -> None:
+    """A wrong spec keeps neither the oracle nor the reference from being tried."""
+    for change, _ in BROKEN_SPECS:
+        edit_spec(exercise, change)
+    replace_in(exercise / "oracle.py", '+ inputs["b"]', '+ inputs["b"][:1000]')
+    found = check()
+    complaints = details(found, "spec")
+    assert all(complaint in complaints for _, complaint in BROKEN_SPECS)
+    assert f"{exercise}/oracle.py: line 10: ValueError" in details(found, "oracle")
+    assert "$.cases.public[0]" in details(found, "oracle")
+
+
+def test_a_wrong_reference_is_told_beside_a_wrong_spec(check: Check, exercise: Path) -> None:
+    edit_spec(exercise, BROKEN_SPECS[0][0])
+    replace_in(exercise.parents[1] / "solutions" / "add_up.cu", "+ b[i]", "- b[i]")
+    found = check()
+    assert proofs(found) == {"spec": Proof.FAILS, "oracle": Proof.HOLDS, "reference": Proof.FAILS}
+    assert f"{exercise.parents[1]}/solutions/add_up.cu" in details(found, "reference")
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        ('{"c": inputs["a"][:-1]}', "has the shape"),
+        ('{"c": (inputs["a"] + inputs["b"]).astype("int32")}', "has the dtype int32"),
+        ('{"d": inputs["a"]}', "'d' is no output"),
+        ("1 / 0", "line 10: ZeroDivisionError"),
+    ],
+)
+def test_a_wrong_oracle_is_named_by_file_and_line(answer: str, complaint: str, check: Check, exercise: Path) -> None:
+    replace_in(exercise / "oracle.py", '{"c": inputs["a"] + inputs["b"]}', answer)
+    found = check()
+    assert proofs(found)["oracle"] is Proof.FAILS
+    assert f"{exercise}/oracle.py: " in details(found, "oracle")
+    assert complaint in details(found, "oracle")
+
+
+def test_a_reference_that_fails_its_exercise_is_named_with_the_check(check: Check, exercise: Path) -> None:
+    starter, solution = (exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions"))
+    solution.write_text(starter.read_text())
+    found = check()
+    assert proofs(found)["reference"] is Proof.FAILS
+    assert f"{solution}: misses {exercise}/spec.json: $.checks[1] (global_load_efficiency)" in details(found, "reference")
+
+
+def test_a_starter_must_run_and_miss_full_marks(check: Check, exercise: Path) -> None:
+    starter, solution = (exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions"))
+    edit_spec(exercise, lambda spec: spec["checks"].pop())  # what only a clock tells
+    edit_spec(exercise, lambda spec: spec["checks"][0].update(points=60))
+    kernel = solution.read_text().split(">>>(c, a, b, n)")[1]
+    text = starter.read_text().split("// Yours.")[0] + kernel
+    starter.write_text(text.replace("launch: add<<<ceil_div(n, THREADS * EACH)", "launch: add<<<ceil_div(n, THREADS)"))
+    found = check()
+    assert proofs(found)["starter"] is Proof.FAILS
+    assert "it gets 100 of 100 points" in details(found, "starter")
+    assert proofs(found)["baseline"] is Proof.HOLDS
+    starter.write_text(text.replace("int i = blockIdx", "itn i = blockIdx"))
+    assert "compile_error" in details(check(), "starter")
+
+
+def test_known_submissions_must_get_the_verdict_of_their_name(check: Check, exercise: Path) -> None:
+    root = exercise.parents[1]
+    known = default_submissions(exercise)
+    known.mkdir(parents=True)
+    solution = (root / "solutions" / "add_up.cu").read_text()
+    (known / "passed--one_each.cu").write_text(solution)
+    (known / "failed--differences.cu").write_text(solution.replace("+ b[i]", "- b[i]"))
+    assert proofs(check())["submissions"] is Proof.HOLDS
+    (known / "passed--differences.cu").write_text(solution.replace("+ b[i]", "- b[i]"))
+    found = check()
+    assert proofs(found)["submissions"] is Proof.FAILS
+    assert "passed--differences.cu: failed" in details(found, "submissions")
+
+
+def test_the_command_prints_a_table_and_answers_with_its_exit_code(exercise: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(exercise), "--device", "emulated", "--no-mutants", "--seed", "5"]) == 0
+    shown = capsys.readouterr().out
+    assert "How much room the goals leave" in shown
+    assert "add_up is sound" in shown
+    edit_spec(exercise, BROKEN_SPECS[1][0])
+    assert main(["check", str(exercise), "--device", "emulated", "--no-mutants"]) == 1
+    assert "is not sound" in capsys.readouterr().out
+    assert main(["check", str(exercise), "--jobs", "0"]) == 2
+
+
+def test_a_mark_that_nothing_needs_is_told(check: Check, exercise: Path) -> None:
+    solution = exercise.parents[1] / "solutions" / "add_up.cu"
+    replace_in(solution, "    if (i < n)\n", "    if (i < n)  // survives: nobody looks\n")
+    found = check(mutants=True)
+    assert found.sound
+    assert f"{solution}: line 10: no mutant survives here" in details(found, "mutants")

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.handout import make_bundle
+from grader.cli import main
+from grader.errors import GraderError
+from grader.spec.read import read_exercise
+
+ROOT = Path(__file__).resolve().parents[2]
+EXERCISES = sorted(path.parent for path in (ROOT / "exercises").glob("*/README.md"))
+
+
+def contents(bundle: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.parametrize("folder", EXERCISES, ids=lambda folder: folder.name)
+def test_holds_nothing_secret(folder: Path) -> None:
+    exercise = read_exercise(folder)
+    assert exercise.reference_source is not None
+    files = contents(make_bundle(exercise))
+    assert exercise.reference_source.read_bytes() not in files.values()
+    assert not [name for name in files if "solutions" in name or "submissions" in name]
+    spec = json.loads(files[f"{exercise.id}/exercises/{exercise.id}/spec.json"])
+    assert [case["name"] for case in spec["cases"]["public"]] == [case.name for case in exercise.public_cases]
+    assert '"from"' not in json.dumps(spec)
+    assert spec["cases"]["hidden"] == []
+    assert all(part["cases"]["hidden"] == [] for part in spec.get("parts", {}).values())
+
+
+def test_the_same_files_give_the_same_bytes(exercise: Path) -> None:
+    first = make_bundle(read_exercise(exercise))
+    (exercise / "README.md").touch()
+    assert make_bundle(read_exercise(exercise)) == first
+
+
+def test_holds_the_pictures_of_the_handout(exercise: Path) -> None:
+    (exercise / "ladder.svg").write_text("<svg/>")
+    (exercise / "notes.txt").write_text("for the author only")
+    names = contents(make_bundle(read_exercise(exercise)))
+    assert "add_up/ladder.svg" in names
+    assert not [name for name in names if "notes" in name]
+
+
+def test_a_starter_that_is_the_reference_is_refused(exercise: Path) -> None:
+    starter, solution = (exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions"))
+    solution.write_text(starter.read_text())
+    with pytest.raises(GraderError, match="hidden reference"):
+        make_bundle(read_exercise(exercise))
+
+
+def test_the_unpacked_bundle_grades(exercise: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bundle.zip"
+    assert main(["handout", str(exercise), "-o", str(target)]) == 0
+    with zipfile.ZipFile(target) as archive:
+        archive.extractall(tmp_path / "home")
+    command = [sys.executable, "test.py", "--device", "emulated"]
+    done = subprocess.run(command, cwd=tmp_path / "home" / "add_up", capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("✓ Correctness: PASSED\n✗ Coalesced reads: FAILED")
+
+
+def test_does_not_replace_a_file_unless_told(exercise: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "bundle.zip"
+    target.write_text("precious")
+    assert main(["handout", str(exercise), "-o", str(target)]) == 2
+    assert "there already" in capsys.readouterr().err
+    assert target.read_text() == "precious"
+    assert main(["handout", str(exercise), "-o", str(target), "--force"]) == 0
+    assert zipfile.is_zipfile(target)

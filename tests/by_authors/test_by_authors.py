@@ -1,0 +1,22 @@
+"""Two further exercises, written with files only: begun with `grade new`, and sound as `grade check` has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.check import Scope, check_exercise, default_submissions
+from grader.report.authoring import Fate, Proof
+
+FOLDER = Path(__file__).parent / "exercises"
+
+
+@pytest.mark.parametrize("name", ["sum_reduction", "histogram"])
+def test_is_sound(name: str, tmp_path: Path) -> None:
+    scope = Scope("emulated:h100", 5, 2, default_submissions(FOLDER / name), cache=tmp_path)
+    found = check_exercise(FOLDER / name, scope, lambda progress: None)
+    failing = [claim for claim in found.claims if claim.proof is Proof.FAILS]
+    assert found.sound, failing
+    assert found.mutants
+    assert {mutant.fate for mutant in found.mutants} <= {Fate.CAUGHT, Fate.ACCEPTED, Fate.IDENTICAL, Fate.NO_PROGRAM}
