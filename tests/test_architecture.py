@@ -14,7 +14,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
-LONGER_FILES = {"grader.records": 600}  # the vocabulary of all stages: looked up, not read through
 
 STAGES = {"spec", "submission", "toolchain", "devices", "emulator", "judging", "report", "sandbox", "batch"}
 
@@ -34,7 +33,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
 
 # What must not grow: these import nothing of grader beyond what is listed.
 LEAVES: dict[str, tuple[str, ...]] = {
-    "grader.records": (),
+    "grader.records": ("grader.records",),
     "grader.errors": (),
     "grader.metrics": (),
     "grader.emulator": ("grader.emulator",),
@@ -43,7 +42,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
 }
 
 # The modules beside the stages.
-TOP = {f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "records", "errors", "metrics")} | {"grader"}
+TOP = {f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics")} | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.
 JOINTS = ("grader.grading", "grader.authoring", "grader.cli")
@@ -147,7 +146,7 @@ def test_every_folder_is_a_package() -> None:
 
 
 def test_every_module_has_a_place() -> None:
-    assert {name for name in FILES if stage_of(name) is None and not is_in(name, JOINTS)} <= TOP
+    assert {name for name in FILES if stage_of(name) is None and not is_in(name, (*JOINTS, "grader.records"))} <= TOP
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -193,7 +192,7 @@ def test_no_import_cycles() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_fits_a_few_screens(name: str) -> None:
-    assert len(FILES[name].read_text().splitlines()) <= LONGER_FILES.get(name, MAX_FILE_LINES)
+    assert len(FILES[name].read_text().splitlines()) <= MAX_FILE_LINES
 
 
 @pytest.mark.parametrize("name", FILES)

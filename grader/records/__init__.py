@@ -1,0 +1,74 @@
+"""The nouns that cross a stage: frozen dataclasses and the closed sets that they use.
+
+Everything that one stage hands to the next, or that the worker process sends over its pipe, is here.
+Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
+"""
+
+from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, Submission
+from grader.records.devices import DeviceInfo, LaunchLimits
+from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Status
+from grader.records.plans import (
+    SUBMISSION,
+    BufferArgument,
+    ClockState,
+    DeviceBuffer,
+    Dim3,
+    Launch,
+    Program,
+    Role,
+    RunLimits,
+    ScalarArgument,
+    TimedLaunch,
+    TimedStep,
+)
+from grader.records.runs import Counters, Execution, LaunchResult, LineCounters
+from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
+from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
+
+__all__ = [
+    "SUBMISSION",
+    "Binary",
+    "BufferArgument",
+    "CaseResult",
+    "CheckResult",
+    "CheckStatus",
+    "ClockState",
+    "Completed",
+    "Counters",
+    "DeviceBuffer",
+    "DeviceInfo",
+    "DeviceVariable",
+    "Dim3",
+    "Execution",
+    "Failure",
+    "Finding",
+    "FindingKind",
+    "Kernel",
+    "KernelParameter",
+    "Launch",
+    "LaunchLimits",
+    "LaunchResult",
+    "LineCounters",
+    "MetricValue",
+    "Mismatch",
+    "PartResult",
+    "Pointer",
+    "Program",
+    "Progress",
+    "Resources",
+    "Role",
+    "RunLimits",
+    "RunTool",
+    "SassInstruction",
+    "ScalarArgument",
+    "Score",
+    "ShowProgress",
+    "Source",
+    "SourceLine",
+    "Status",
+    "Submission",
+    "TimedLaunch",
+    "TimedStep",
+    "Timing",
+    "ToolLimits",
+]

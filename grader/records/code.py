@@ -1,0 +1,110 @@
+"""A submission and what the compiler makes of it: kernels, their parameters, instructions and variables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One `.cu` file as read: its shown name, the SHA-256 of its bytes, and its text."""
+
+    name: str
+    sha256: str
+    text: str
+
+    def line(self, number: int) -> str:
+        """The 1-based source line, stripped; empty when there is no such line."""
+        lines = self.text.splitlines()
+        return lines[number - 1].strip() if 1 <= number <= len(lines) else ""
+
+
+@dataclass(frozen=True)
+class SassInstruction:
+    """One machine instruction as nvdisasm prints it. `predicate` is `@P0`, `@!UP1` or None.
+
+    `line` is the 1-based line of the submission; None for code that comes from a header.
+    """
+
+    offset: int
+    predicate: str | None
+    opcode: str
+    operands: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class KernelParameter:
+    """One `__global__` parameter: where it lies in the parameter space, and its C++ type where it is known.
+
+    `type` is as the demangler prints it (`float const*`); None for C linkage, whose symbols carry no types.
+    """
+
+    offset: int
+    size_bytes: int
+    type: str | None = None
+
+    @property
+    def is_pointer(self) -> bool | None:
+        """Whether the parameter points to data (`float*`, `float (*) [4]`); None when its type is not known."""
+        return None if self.type is None else re.search(r"(?:\*|\(\*+\)\s*(?:\[\d*\])+)\Z", self.type) is not None
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Eight bytes that a loader fills in: the address of a symbol (a variable, or a function of the system) plus `addend`."""
+
+    offset: int
+    symbol: str
+    addend: int
+
+
+@dataclass(frozen=True)
+class DeviceVariable:
+    """A `__device__` variable, or a literal string that the code points to. Behind `initial` it is zero up to `size_bytes`."""
+
+    name: str
+    size_bytes: int
+    initial: bytes = b""
+    pointers: tuple[Pointer, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
+
+    `name` is the source name (`transpose<32, 8>`, `ns::k`), `symbol` the mangled one.
+    `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants` holds the constant
+    banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables), 4 (addresses); `pointers` says what
+    a loader fills in there. `functions` are the offsets of device functions among the instructions.
+    """
+
+    symbol: str
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    parameter_base: int
+    registers: int
+    static_shared_bytes: int
+    local_bytes: int
+    max_threads_per_block: int | None
+    instructions: tuple[SassInstruction, ...]
+    constants: dict[int, bytes] = field(default_factory=dict)
+    pointers: dict[int, tuple[Pointer, ...]] = field(default_factory=dict)
+    functions: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`.
+
+    `variable_bytes` is what its `__device__` variables take on a device.
+    """
+
+    arch: str
+    compiler: str
+    cubin: bytes
+    kernels: tuple[Kernel, ...]
+    warnings: str = ""
+    variable_bytes: int = 0
+    variables: tuple[DeviceVariable, ...] = ()

@@ -1,0 +1,37 @@
+"""What a device is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.records.plans import Dim3
+
+
+@dataclass(frozen=True)
+class LaunchLimits:
+    """What CUDA allows one launch on a device (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability")."""
+
+    max_threads_per_block: int
+    max_block: Dim3
+    max_grid: Dim3
+    max_shared_bytes_per_block: int
+    max_registers_per_block: int
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """The device that a score was made on. `stands_for` says in words what the figures stand for; `id` is its key in gpus.json.
+
+    `peak_source` says where the two peaks are from.
+    """
+
+    kind: str
+    id: str
+    name: str
+    compute_capability: str
+    arch: str
+    peak_bandwidth_gbps: float
+    peak_fp32_tflops: float
+    limits: LaunchLimits
+    stands_for: str
+    peak_source: str = "published by NVIDIA"

@@ -1,0 +1,75 @@
+"""How a grading, a check, or a run can end, and what a failure says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from grader.records.plans import Dim3
+
+
+class Status(StrEnum):
+    """How the grading of one submission ended. What is the student's doing and what is ours never mix."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    COMPILE_ERROR = "compile_error"
+    LAUNCH_ERROR = "launch_error"
+    RUNTIME_ERROR = "runtime_error"
+    TIMEOUT = "timeout"
+    REJECTED = "rejected"
+    UNSUPPORTED = "unsupported"
+    INCONCLUSIVE = "inconclusive"
+    GRADER_ERROR = "grader_error"
+
+
+class CheckStatus(StrEnum):
+    """How one check of the spec ended. `skipped`: a prerequisite failed; `not_measured`: no value, see the reason."""
+
+    PASSED = "passed"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    NOT_MEASURED = "not_measured"
+
+
+class FindingKind(StrEnum):
+    """What a device found wrong while it ran a kernel."""
+
+    OUT_OF_BOUNDS = "out_of_bounds"
+    MISALIGNED = "misaligned"
+    BARRIER_DIVERGENCE = "barrier_divergence"
+    INSTRUCTION_LIMIT = "instruction_limit"
+    WALL_LIMIT = "wall_limit"
+    TRAP = "trap"
+    INPUT_MODIFIED = "input_modified"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to the buffer's start."""
+
+    kind: FindingKind
+    message: str
+    kernel: str | None = None
+    line: int | None = None
+    block: Dim3 | None = None
+    thread: Dim3 | None = None
+    buffer: str | None = None
+    offset_bytes: int | None = None
+    other_line: int | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A student's mistake that ends the grading: a value, not an exception.
+
+    `message` is one sentence that says what is wrong and where; `detail` may quote a tool at length;
+    `advice` says what to try next.
+    """
+
+    status: Status
+    message: str
+    detail: str = ""
+    advice: str = ""
+    findings: tuple[Finding, ...] = ()

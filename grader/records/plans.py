@@ -1,0 +1,120 @@
+"""What a device is asked to do: launches on buffers, within limits; and what a timed launch answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from grader.records.code import Binary
+
+
+class Role(StrEnum):
+    """What a device buffer is to a kernel plan."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    SCRATCH = "scratch"
+
+
+class Dim3(NamedTuple):
+    """CUDA's dim3: blocks of a grid or threads of a block."""
+
+    x: int
+    y: int = 1
+    z: int = 1
+
+    @property
+    def volume(self) -> int:
+        """Number of elements: x * y * z."""
+        return self.x * self.y * self.z
+
+    def __str__(self) -> str:
+        return f"({self.x}, {self.y}, {self.z})"
+
+
+@dataclass(frozen=True)
+class BufferArgument:
+    """A kernel argument that is the address of a device buffer."""
+
+    buffer: str
+
+
+@dataclass(frozen=True)
+class ScalarArgument:
+    """An integer kernel argument, already checked to fit the parameter's width."""
+
+    value: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch with all expressions evaluated: a kernel by its symbol, and concrete sizes."""
+
+    symbol: str
+    grid: Dim3
+    block: Dim3
+    dynamic_shared_bytes: int
+    arguments: tuple[BufferArgument | ScalarArgument, ...]
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class DeviceBuffer:
+    """A buffer on the device: `dtype` is NumPy's name, `shape` in elements. Its contents travel beside this record."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    role: Role
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time."""
+
+    warp_instructions: int
+    wall_seconds: float
+
+
+SUBMISSION = "submission"
+"""The label of the program that is graded: the one that may fail, and whose outputs are checked."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Something that is timed; `label`: SUBMISSION, `naive`, `reference` or a comparison. `buffers`: the exercise's and its own scratch."""
+
+    label: str
+    binary: Binary
+    launches: tuple[Launch, ...]
+    buffers: tuple[DeviceBuffer, ...]
+
+
+@dataclass(frozen=True)
+class TimedStep:
+    """One step of a measurement: run this program once on this input set."""
+
+    program: str
+    input_set: int
+
+
+@dataclass(frozen=True)
+class TimedLaunch:
+    """The outcome of a step: time of the whole plan in milliseconds; `right` whether the outputs equal the verified ones."""
+
+    step: TimedStep
+    milliseconds: float
+    right: bool
+
+
+@dataclass(frozen=True)
+class ClockState:
+    """The GPU while a measurement ran, sampled through NVML; None where NVML does not say. `throttled` names the reasons seen."""
+
+    sm_mhz: tuple[int, int] | None = None
+    memory_mhz: tuple[int, int] | None = None
+    temperature_c: int | None = None
+    throttled: tuple[str, ...] = ()

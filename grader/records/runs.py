@@ -1,0 +1,96 @@
+"""What a run left: exact counters, of launches and of source lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.records.outcomes import Failure
+from grader.records.plans import Dim3
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds every field.
+
+    Nsight Compute itself has the ideal sectors of loads and stores together only: both are in `global_load_sectors_ideal` then.
+    """
+
+    instructions_executed: int = 0
+    thread_instructions_executed: int = 0
+    shared_load_instructions: int = 0
+    shared_store_instructions: int = 0
+    shared_load_wavefronts: int = 0
+    shared_store_wavefronts: int = 0
+    shared_wavefronts_ideal: int = 0
+    global_load_requests: int = 0
+    global_load_sectors: int = 0
+    global_load_sectors_ideal: int = 0
+    global_load_bytes: int = 0
+    global_store_requests: int = 0
+    global_store_sectors: int = 0
+    global_store_sectors_ideal: int = 0
+    global_store_bytes: int = 0
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
+
+    def values(self) -> tuple[int, ...]:
+        """All fields in declaration order."""
+        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+    @property
+    def shared_wavefronts(self) -> int:
+        """Wavefronts of shared loads and stores together."""
+        return self.shared_load_wavefronts + self.shared_store_wavefronts
+
+    @property
+    def shared_wavefronts_excessive(self) -> int:
+        """Wavefronts beyond the ideal: the address-exact bank conflicts that are graded (DESIGN 3.3)."""
+        return self.shared_wavefronts - self.shared_wavefronts_ideal
+
+    @property
+    def global_load_efficiency(self) -> float | None:
+        """Useful bytes over moved bytes of global loads, 0 to 1; None without loads."""
+        return self.global_load_bytes / (32 * self.global_load_sectors) if self.global_load_sectors else None
+
+    @property
+    def global_store_efficiency(self) -> float | None:
+        """Useful bytes over moved bytes of global stores, 0 to 1; None without stores."""
+        return self.global_store_bytes / (32 * self.global_store_sectors) if self.global_store_sectors else None
+
+
+@dataclass(frozen=True)
+class LineCounters:
+    """The counters of one source line of the submission; `line` None gathers code from headers."""
+
+    line: int | None
+    counters: Counters
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical, 0 to 1.
+
+    `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the device does not collect it.
+    """
+
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    registers: int
+    static_shared_bytes: int
+    dynamic_shared_bytes: int
+    local_bytes: int
+    occupancy: float
+    counters: Counters
+    lines: tuple[LineCounters, ...]
+    printed: str = ""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial."""
+
+    launches: tuple[LaunchResult, ...]
+    modified_inputs: tuple[str, ...] = ()
+    failure: Failure | None = None

@@ -1,0 +1,165 @@
+"""What a score holds: cases, metrics, checks, timings, lines, resources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from grader.records.devices import DeviceInfo
+from grader.records.outcomes import CheckStatus, Failure, Finding, Status
+from grader.records.runs import Counters
+
+
+class Source(StrEnum):
+    """Where a number comes from: a clock on hardware, an exact count, or a model."""
+
+    MEASURED = "measured"
+    COUNTED = "counted"
+    MODELLED = "modelled"
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Where an output is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare).
+
+    Of a hidden case, what tells its sizes is left out: index and counts are None, and the picture is empty (judging.hidden).
+    """
+
+    buffer: str
+    index: tuple[int, ...] | None
+    expected: float
+    got: float
+    wrong_elements: int | None
+    total_elements: int | None
+    worst_error: float
+    picture: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One correctness case, of the exercise itself or of a `part`. The sizes of hidden cases are kept out of what students are shown."""
+
+    name: str
+    hidden: bool
+    sizes: dict[str, int]
+    passed: bool
+    message: str
+    worst_error: float | None = None
+    mismatch: Mismatch | None = None
+    part: str | None = None
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """How a part of an exercise went: its cases, and what ended it before the last one.
+
+    `failure` is that of a plan that cannot be launched or did not run to its end; `absent` says why the file leaves the part out.
+    """
+
+    part: str
+    cases: tuple[CaseResult, ...] = ()
+    failure: Failure | None = None
+    absent: str | None = None
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """One metric of a score: `value` None comes with a `reason`; `name` is a key of `metrics.METRICS`.
+
+    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for what is counted.
+    """
+
+    name: str
+    value: float | None
+    unit: str
+    source: Source | None
+    reason: str | None = None
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check of the spec, judged. `threshold` is words and figure (`>= 0.8`); `hint` says what to try.
+
+    `relative_value` is the other program's value that the threshold is a multiple of, where it is one and the value is known.
+    """
+
+    name: str
+    title: str
+    status: CheckStatus
+    points: float
+    max_points: float
+    metric: str
+    value: float | None
+    threshold: str
+    unit: str
+    source: Source | None
+    message: str
+    hint: str = ""
+    headline: str | None = None
+    bonus: bool = False
+    relative_value: float | None = None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Samples of one timed plan in milliseconds: `interval_ms` is a distribution-free interval of the median."""
+
+    plan: str
+    median_ms: float
+    interval_ms: tuple[float, float]
+    samples_ms: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """Counters of one source line with the text that a student sees."""
+
+    line: int | None
+    text: str
+    counters: Counters
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one kernel of the plan uses: registers a thread, bytes a block (shared) and a thread (local)."""
+
+    kernel: str
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    occupancy: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """The result of grading one submission: what the score JSON holds (DESIGN 2.3)."""
+
+    exercise: str
+    submission_name: str
+    submission_sha256: str
+    status: Status
+    message: str
+    score: float
+    max_score: float
+    judged_points: float
+    device: DeviceInfo | None
+    checks: tuple[CheckResult, ...]
+    metrics: tuple[MetricValue, ...]
+    cases: tuple[CaseResult, ...]
+    timings: tuple[Timing, ...]
+    lines: tuple[SourceLine, ...]
+    findings: tuple[Finding, ...]
+    resources: tuple[Resources, ...]
+    environment: dict[str, str]
+    seed: int
+    detail: str = ""
+    advice: str = ""
+    schema_version: int = field(default=1)
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of `grade` for this score (DESIGN 2.3): 0 full marks, 1 graded, 3 the grader's or machine's fault."""
+        if self.status in (Status.GRADER_ERROR, Status.INCONCLUSIVE):
+            return 3
+        return 0 if self.status is Status.PASSED else 1

@@ -1,0 +1,48 @@
+"""Progress, and the programs that the grader runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A step of long work: `stage` names it, `done` of `total` steps are finished; total None when unknown."""
+
+    stage: str
+    done: int = 0
+    total: int | None = None
+
+
+ShowProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class ToolLimits:
+    """What a tool (nvcc, nvdisasm, ...) may use. `output_bytes` bounds each of stdout and stderr, and each written file."""
+
+    wall_seconds: float = 60.0
+    memory_bytes: int = 6 << 30
+    file_bytes: int = 64 << 20
+    output_bytes: int = 4 << 20
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A tool that ended. `limit` names the limit that ended it (`time`, `output`), or None."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    limit: str | None = None
+
+
+class RunTool(Protocol):
+    """Runs a tool in a process group of its own, under limits, with a scrubbed environment."""
+
+    def __call__(
+        self, argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits = ..., env: dict[str, str] | None = None
+    ) -> Completed: ...
