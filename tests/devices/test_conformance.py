@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
 import pytest
 from emulator.truth import Recorded, make_plan, read_records
 
 from grader.devices.base import Arrays, Device
 from grader.devices.emulated import EmulatedDevice
 from grader.grading.programs import Built, build, find_toolchain, make_program
-from grader.judging.compare import poison
+from grader.judging.compare import judge_case, poison
 from grader.records import Failure, Program, Role, RunLimits, Status, Submission
 from grader.sandbox.remote import RemoteDevice
 from grader.spec.cases import make_inputs
 from grader.spec.model import Case, Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.read import read_exercise
+from grader.spec.tolerance import tolerance_at
 from grader.submission.read import read_submission
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,11 @@ LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=60.0)
 
 HANDED_OUT = [*sorted(ROOT.glob("starter/*.cu")), *sorted(ROOT.glob("solutions/*.cu"))]
 HANDED_IN = sorted(ROOT.glob("tests/submissions/*/passed--*.cu"))
-SIZES = {"transpose": [(1, 1), (33, 31), (100, 75), (67, 311), (256, 256)]}
+GEMM_SIZES = [(1, 1, 1), (33, 31, 17), (100, 75, 50), (67, 131, 61), (128, 160, 96)]
+SIZES = {
+    "transpose": [(1, 1), (33, 31), (100, 75), (67, 311), (256, 256)],
+    **dict.fromkeys(("gemm_coalesced", "gemm_tiled", "gemm_register_blocked"), GEMM_SIZES),
+}
 
 
 @pytest.fixture(scope="module", params=["emulated", pytest.param("gpu", marks=pytest.mark.gpu)])
@@ -103,13 +107,14 @@ def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | F
         sizes = dict(zip(exercise.size_names, extents, strict=True))
         program = make_program("submission", made, exercise, sizes=sizes, limits=device.info.limits)
         assert isinstance(program, Program), program
-        inputs = make_inputs(exercise, Case("conformance", sizes, hidden=False), 5)
+        case = Case("conformance", sizes, hidden=False)
+        inputs = make_inputs(exercise, case, 5)
         outputs = run(device, program, inputs)
         if isinstance(outputs, Failure):
             assert outputs.status is Status.UNSUPPORTED, outputs
             return outputs
-        expected = oracle(inputs, sizes)
-        assert all(np.array_equal(outputs[name], expected[name]) for name in expected)
+        judged = judge_case(case, program.buffers, oracle(inputs, sizes), outputs, tolerance_at(exercise, case))
+        assert judged.passed, judged.message
         found.append(outputs)
     return found
 

@@ -275,13 +275,13 @@ def test_the_budget_is_one_for_all_launches_of_a_plan() -> None:
 
 
 def test_an_unknown_instruction_is_told_before_anything_of_its_launch_runs() -> None:
-    unknown = kernel(ADD_ONE.replace("FADD R6,R6,1", "DADD R6,R6,R8"), "other")
+    unknown = kernel(ADD_ONE.replace("FADD R6,R6,1", "HMMA.16816.F32 R4,R8,R12,R4"), "other")
     execution, outputs = run(launch_of("tmp", "in"), launch_of("out", "tmp", symbol="other"), kernels=(kernel(), unknown))
     assert outputs == {}
     assert len(execution.launches) == 1
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
-    assert "DADD" in execution.failure.message
+    assert "HMMA" in execution.failure.message
     assert "line 12" in execution.failure.message
 
 

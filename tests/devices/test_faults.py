@@ -126,13 +126,18 @@ def test_a_trap_is_the_kernels_own_doing() -> None:
     assert "__trap()" in failure.message
 
 
+def test_a_failed_assertion_tells_its_condition() -> None:
+    assert "assert(n > 0) failed in f" in described(kind=FaultKind.ASSERT, space=None, message="assert(n > 0) failed in f").message
+
+
 @pytest.mark.parametrize("kind", list(FaultKind))
 def test_every_kind_of_fault_has_words(kind: FaultKind) -> None:
     failure = described(kind=kind)
     assert failure.message.endswith(".")
     assert failure.advice.endswith(".")
     if kind is not FaultKind.UNSUPPORTED:
-        assert failure.findings[0].kind.value == kind.value
+        ends_itself = kind is FaultKind.ASSERT
+        assert failure.findings[0].kind.value == ("trap" if ends_itself else kind.value)
 
 
 def test_an_unknown_instruction_is_the_graders_limit() -> None:

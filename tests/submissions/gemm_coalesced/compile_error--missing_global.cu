@@ -1,0 +1,10 @@
+// __global__ was forgotten: an ordinary function, and no kernel in the file.
+// launch: gemm<<<dim3(ceil_div(N, 32), ceil_div(M, 32)), dim3(32, 32)>>>(A, B, C, M, N, K)
+__device__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}

@@ -1,0 +1,10 @@
+// A[row][k] on a plain pointer.
+// launch: gemm<<<dim3(ceil_div(N, 32), ceil_div(M, 32)), dim3(32, 32)>>>(A, B, C, M, N, K)
+__global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row][k] * B[k][col];
+    C[row][col] = sum;
+}

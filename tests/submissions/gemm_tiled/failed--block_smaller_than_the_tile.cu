@@ -1,0 +1,17 @@
+// 16 x 16 threads fill a quarter of tiles of 32 x 32.
+#define TILE 32
+// launch: gemm<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), dim3(16, 16)>>>(A, B, C, M, N, K)
+__global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    __shared__ float a[TILE][TILE], b[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * blockDim.y + ty, col = blockIdx.x * blockDim.x + tx;
+    float sum = 0.0f;
+    for (int t = 0; t < K; t += TILE) {
+        a[ty][tx] = row < M && t + tx < K ? A[row * K + t + tx] : 0.0f;
+        b[ty][tx] = col < N && t + ty < K ? B[(t + ty) * N + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < TILE; ++k) sum += a[ty][k] * b[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+}
