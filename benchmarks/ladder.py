@@ -1,0 +1,177 @@
+"""Times the ladder of matrix products on a GPU, from the naive kernel to cuBLAS, for the handout of gemm_register_blocked.
+
+    python benchmarks/ladder.py [--device gpu:N] [--sizes N,N,...] [--seed N] [--out FOLDER]
+    python benchmarks/ladder.py --redraw [--out FOLDER]
+
+The rungs are known submissions of the GEMM exercises and the reference of the last one; each is timed as the grader times any
+program: in rounds of random order, each launch with a cold L2. cuBLAS (float32, no tensor cores) is there where CuPy or PyTorch is
+installed. Writes ladder.json and ladder.svg to the exercise's folder (or --out), and prints the table of the handout.
+--redraw makes the picture and the table from the ladder.json that is there, without a GPU. Exit code 0, or 1 where the
+reference was wrong or a rung could not be timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grader.authoring.sweep import NO_LIMIT, Sizes, at_sizes, parse_sizes, time_library, time_programs
+from grader.devices.choose import gpu_works, has_pycuda, parse_device
+from grader.devices.locks import hold_gpu
+from grader.errors import GraderError
+from grader.folders import default_cache
+from grader.grading.cases import Oracle
+from grader.grading.job import Job
+from grader.grading.programs import Built, build, find_toolchain
+from grader.records import SUBMISSION, Failure, Progress, Source
+from grader.report.plot import format_svg
+from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep, make_panels
+from grader.sandbox.process import run_tool
+from grader.sandbox.remote import RemoteDevice
+from grader.spec.cases import make_inputs
+from grader.spec.model import Case
+from grader.spec.oracle import load_library, load_oracle
+from grader.spec.read import read_exercise
+from grader.submission.read import read_submission
+
+ROOT = Path(__file__).resolve().parents[1]
+EXERCISE = ROOT / "exercises" / "gemm_register_blocked"
+KNOWN = ROOT / "tests" / "submissions"
+CUBLAS = "cuBLAS"
+REFERENCE = "reference, 8 × 16"
+RUNGS: Mapping[str, Path] = {
+    "naive": KNOWN / "gemm_coalesced" / "failed--naive_down_a_column.cu",
+    "coalesced": KNOWN / "gemm_coalesced" / "passed--two_dimensional_block.cu",
+    "tiled": KNOWN / "gemm_tiled" / "passed--tile_of_32.cu",
+    "tiled, double-buffered": KNOWN / "gemm_tiled" / "passed--double_buffered.cu",
+    "4 × 4, uncoalesced": KNOWN / "gemm_register_blocked" / "failed--uncoalesced_4x4.cu",
+    "4 × 4, coalesced": KNOWN / "gemm_register_blocked" / "failed--coalesced_4x4.cu",
+    "8 × 8, float4": KNOWN / "gemm_register_blocked" / "passed--vectorised_128x128.cu",
+    REFERENCE: ROOT / "solutions" / "gemm_register_blocked.cu",
+}
+"""From slow to fast. The reference is judged as a submission would be; the others are by tests/test_submissions.py."""
+LARGEST = {"naive": 2048}
+"""Beyond it a rung takes too long to be worth it."""
+SIZES = "256,512,1024,2048,4096"
+TABLE_SIZES = (2048, 4096)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="gpu", metavar="DEVICE")
+    parser.add_argument("--sizes", default=SIZES, metavar="N,N,...", help=f"sizes of square matrices (default: {SIZES})")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--out", type=Path, default=EXERCISE, metavar="FOLDER")
+    parser.add_argument("--redraw", action="store_true")
+    options = parser.parse_args()
+    data = options.out / "ladder.json"
+    try:
+        ladder = read_ladder(data) if options.redraw else climb(options.sizes, device=options.device, seed=options.seed)
+    except GraderError as error:
+        print(f"{error}\n{error.detail}\n{error.advice}".strip(), file=sys.stderr)
+        return 1
+    if not options.redraw:
+        data.write_text(format_sweep(ladder), encoding="utf-8")
+    (options.out / "ladder.svg").write_text(draw(ladder), encoding="utf-8")
+    print(format_table(ladder))
+    return 0 if all(row.time_ms is not None and row.right is not False for point in ladder.points for row in point.rows) else 1
+
+
+def climb(sizes: str, *, device: str, seed: int) -> Sweep:
+    """Time all rungs at all sizes, each with M = N = K. GraderError where a rung does not compile or run."""
+    choice = parse_device(device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda)
+    exercise = read_exercise(EXERCISE)
+    exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
+    points = parse_sizes([sizes], exercise.size_names)
+    reference = read_submission(RUNGS[REFERENCE])
+    assert not isinstance(reference, Failure)
+    job = Job(exercise, reference, choice, None, seed, default_cache(os.environ), show, {})
+    with RemoteDevice(str(choice)) as remote:
+        job = replace(job, device=remote.info)
+        built = build_rungs(job)
+        oracle = load_oracle(exercise)
+        with hold_gpu(remote.uuid, show=show):
+            rows = [time_rungs(at_sizes(job, each), built, remote, oracle, each) for each in points]
+    every = [[*own, *time_cublas(job, each)] for own, each in zip(rows, points, strict=True)]
+    found = [SweepPoint(each, exercise.useful_bytes.evaluate(each), tuple(row)) for each, row in zip(points, every, strict=True)]
+    return Sweep(exercise.id, "ladder", job.info.name, tuple(found), ("Median times with a cold L2.",))
+
+
+def build_rungs(job: Job) -> dict[str, Built]:
+    """All rungs, compiled; the reference under the label that makes the device check its outputs."""
+    tools, built = find_toolchain(prefer_wheel=False, cache=job.cache), {}
+    for name, path in RUNGS.items():
+        show(Progress(f"compiling {name}"))
+        source = read_submission(path)
+        each = source if isinstance(source, Failure) else build(source, job.exercise, tools, arch=job.info.arch)
+        if isinstance(each, Failure):
+            raise GraderError(f"{path}: {each.message}\n{each.detail}")
+        built[SUBMISSION if name == REFERENCE else name] = each
+    return built
+
+
+def time_rungs(job: Job, built: Mapping[str, Built], device: RemoteDevice, oracle: Oracle, sizes: Sizes) -> list[SweepRow]:
+    """A row for each rung that is not too slow for this size, in the order of RUNGS."""
+    show(Progress(f"timing at {sizes['M']}"))
+    wanted = {name: each for name, each in built.items() if sizes["M"] <= LARGEST.get(name, sizes["M"])}
+    rows = {row.program: row for row in time_programs(job, wanted, device, oracle, sizes)}
+    return [replace(rows[name], program=REFERENCE if name == SUBMISSION else name) for name in wanted if name in rows]
+
+
+def time_cublas(job: Job, sizes: Sizes) -> list[SweepRow]:
+    """The library's row, if CuPy or PyTorch is there."""
+    operation = load_library(job.exercise)
+    assert operation is not None
+    inputs = make_inputs(job.exercise, Case("ladder", sizes, hidden=False), job.seed)
+    return [replace(row, program=CUBLAS) for row in time_library(job.exercise, operation, inputs, sizes, job.choice)]
+
+
+def read_ladder(path: Path) -> Sweep:
+    """The ladder of a file that `format_sweep` wrote."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    points = [SweepPoint(point["sizes"], point["useful_bytes"], tuple(map(_read_row, point["rows"]))) for point in document["points"]]
+    return Sweep(document["exercise"], document["submission"], document["device"], tuple(points), tuple(document["notes"]))
+
+
+def _read_row(row: dict[str, object]) -> SweepRow:
+    known = {name: row[name] for name in ("program", "right", "time_ms", "gflops", "bandwidth_gbps", "note")}
+    interval, source = row["interval_ms"], row["source"]
+    return SweepRow(**known, interval_ms=tuple(interval) if interval else None, source=Source(source) if source else None)  # type: ignore[arg-type]
+
+
+def draw(ladder: Sweep) -> str:
+    """The SVG: times and rates by size. GB/s of useful bytes say nothing of a matrix product."""
+    panels, x_title = make_panels(ladder)
+    wanted = [panel for panel in panels if panel.title != "Bandwidth"]
+    return format_svg(wanted, title=f"Matrix product, float32, on {ladder.device}", x_title=x_title)
+
+
+def format_table(ladder: Sweep, sizes: Sequence[int] = TABLE_SIZES) -> str:
+    """The handout's table in Markdown: times and rates at these sizes, as far as they were measured."""
+    at = {point.sizes["M"]: {row.program: row for row in point.rows} for point in ladder.points}
+    sizes = [size for size in sizes if size in at]
+    head = ["rung", *(title for size in sizes for title in (f"{size}³: ms", "TFLOP/s"))]
+    rungs = [[name, *(cell for size in sizes for cell in _format_cells(at[size].get(name)))] for name in (*RUNGS, CUBLAS)]
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rungs)]
+    return "\n".join([lines[0], "|---|" + "---:|" * (len(head) - 1), *lines[1:]])
+
+
+def _format_cells(row: SweepRow | None) -> tuple[str, str]:
+    if row is None or row.time_ms is None or row.gflops is None:
+        return "–", "–"
+    return f"{row.time_ms:#.3g}", f"{row.gflops / 1000:#.3g}"
+
+
+def show(progress: Progress) -> None:
+    """Progress on stderr: a line for each stage that the ladder itself begins, and for waiting."""
+    if progress.total is None:
+        print(progress.stage, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""The handouts keep to their exercises: what they promise is what the spec gives, and what they say of lanes and banks is so."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from grader.devices.gpus import read_gpus
+from grader.spec.model import CheckSpec, Exercise
+from grader.spec.read import read_exercise
+
+ROOT = Path(__file__).parents[2]
+EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/spec.json"))
+SECTIONS = (
+    "What you can earn",
+    "How to run it",
+    "Hints",
+    "Common mistakes",
+    "What the counters mean",
+    "Why these goals",
+    "Further reading",
+)
+FACTORS = frozenset({"speedup_over_naive"})
+LANES = range(32)
+
+
+@pytest.fixture(scope="module", params=EXERCISES)
+def exercise(request: pytest.FixtureRequest) -> Exercise:
+    return read_exercise(ROOT / "exercises" / request.param)
+
+
+def handout_of(exercise: Exercise) -> str:
+    return (exercise.folder / "README.md").read_text(encoding="utf-8")
+
+
+def section(text: str, title: str) -> str:
+    return text.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def promises(exercise: Exercise) -> list[list[str]]:
+    """The cells of the table of points, one list for each check."""
+    lines = re.findall(r"^\| *\d+ \|.*$", section(handout_of(exercise), "What you can earn"), flags=re.MULTILINE)
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_it_promises_the_points_of_every_check(exercise: Exercise) -> None:
+    assert [int(points) for points, *_ in promises(exercise)] == [check.points for check in exercise.checks]
+
+
+def test_it_promises_the_goal_of_every_check(exercise: Exercise) -> None:
+    for check, (_, _, goal, partial) in zip(exercise.checks, promises(exercise), strict=True):
+        assert words_of_goal(check) in goal, check.name
+        assert partial == ("none" if check.threshold.zero_at is None else f"from {figure(check, check.threshold.zero_at)} on")
+
+
+def test_it_names_each_check_by_its_headline(exercise: Exercise) -> None:
+    """In bold type, exactly where the check has a line of its own at the head of the report."""
+    for check, (_, name, _, _) in zip(exercise.checks, promises(exercise), strict=True):
+        assert re.findall(r"\*\*(.+?)\*\*", name) == ([check.headline] if check.headline else [])
+
+
+def test_it_promises_the_lines_at_the_head_of_the_report(exercise: Exercise) -> None:
+    promised = re.findall(r"^✓ ([^:]+): PASSED", handout_of(exercise), flags=re.MULTILINE)
+    assert promised == [check.headline for check in exercise.checks if check.headline]
+
+
+def test_it_has_everything_that_a_student_needs(exercise: Exercise) -> None:
+    text = handout_of(exercise)
+    assert [title for title in SECTIONS if f"\n## {title}\n" not in text] == []
+    assert f"starter/{exercise.id}.cu" in text
+    assert "// launch:" in text
+    assert "// scratch:" in text
+    assert text.count("<details>") == text.count("</details>") >= 4
+
+
+def test_it_explains_every_metric_that_is_graded(exercise: Exercise) -> None:
+    counters = section(handout_of(exercise), "What the counters mean")
+    assert [check.metric for check in exercise.checks if check.metric != "correctness" and f"`{check.metric}`" not in counters] == []
+
+
+def test_it_names_the_gpus_that_have_goals_of_their_own(exercise: Exercise) -> None:
+    goals = section(handout_of(exercise), "Why these goals")
+    gpus = {gpu for check in exercise.checks for gpu in check.overrides or {}}
+    assert [gpu for gpu in gpus if read_gpus()[gpu].name not in goals] == []
+
+
+def test_it_gives_nothing_of_the_reference_away(exercise: Exercise) -> None:
+    assert "solutions/" not in handout_of(exercise)
+
+
+def figure(check: CheckSpec, value: float) -> str:
+    """A goal as the handouts write it: `80 %`, `3 ×`."""
+    return f"{value:g} ×" if check.metric in FACTORS or check.threshold.relative_to else f"{100 * value:g} %"
+
+
+def words_of_goal(check: CheckSpec) -> str:
+    if check.metric == "correctness":
+        return "all cases"
+    if check.threshold.at_most == 0:
+        return "none at all"
+    if check.threshold.at_most is not None:
+        return f"at most {figure(check, check.threshold.at_most)}"
+    assert check.threshold.at_least is not None
+    return f"at least {figure(check, check.threshold.at_least)}"
+
+
+# --- sectors and banks: the pictures of the GEMM handouts, by the rules themselves ---------------------------------
+
+M, N, K = 512, 768, 640
+STEPS = M * N * K // 32
+"""Warps times steps along k."""
+
+
+def sectors(elements: Iterable[int]) -> int:
+    return len({element // 8 for element in elements})
+
+
+def wavefronts(words: Iterable[int]) -> int:
+    distinct = set(words)
+    return max(sum(word % 32 == bank for word in distinct) for bank in range(32))
+
+
+def product_sectors(rows: Iterable[int], cols: Iterable[int]) -> int:
+    """Sectors that a warp reads in one step along k, its lanes at these elements of C."""
+    return sectors(row * K for row in rows) + sectors(cols)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "each"),
+    [
+        ("`gemm_naive`", product_sectors(LANES, [7] * 32)),
+        ("`B` as it is, `threadIdx.x` = column, blocks of 32 × 32", product_sectors([7] * 32, LANES)),
+        ("`B` as it is, `threadIdx.x` = column, blocks of 16 × 16", product_sectors((t // 16 for t in LANES), (t % 16 for t in LANES))),
+    ],
+)
+def test_the_coalesced_handout_counts_sectors_right(kernel: str, each: int) -> None:
+    text = (ROOT / "exercises" / "gemm_coalesced" / "README.md").read_text(encoding="utf-8")
+    assert f"| {kernel} | {each * STEPS:,} | {each} |" in text
+
+
+def test_the_coalesced_handout_is_right_about_a_transposed_b() -> None:
+    by_rows = sectors(t // 16 * K for t in LANES) + sectors(t % 16 * K for t in LANES)
+    text = (ROOT / "exercises" / "gemm_coalesced" / "README.md").read_text(encoding="utf-8")
+    transposition = 2 * K * N // 8 // 2  # it reads every sector of B once
+    assert f"| {by_rows * STEPS + transposition:,} | {by_rows} |" in text
+
+
+@pytest.mark.parametrize(("tile", "words"), [(8, "8 × 8 tiles"), (16, "16 × 16 tiles"), (32, "32 × 32 tiles")])
+def test_the_tiled_handout_counts_sectors_right(tile: int, words: str) -> None:
+    text = (ROOT / "exercises" / "gemm_tiled" / "README.md").read_text(encoding="utf-8")
+    assert f"| {words} | {M * K // 8 * (N // tile) + K * N // 8 * (M // tile):,} |" in text
+
+
+def test_the_register_blocked_handout_is_right_about_its_pictures() -> None:
+    uncoalesced = [t // 8 * N + t % 8 * 4 for t in LANES]
+    assert (sectors(uncoalesced), sectors(LANES)) == (16, 4)
+    assert wavefronts(t * 8 for t in range(16)) == 4
+    assert wavefronts(t * 8 + word for t in range(8) for word in range(4)) == 2
+    assert wavefronts(t * 4 + word for t in range(8) for word in range(4)) == 1
+    assert wavefronts(t % 2 * 4 * (128 + 4) + t // 2 for t in LANES) == 1
+
+
+def test_the_ladder_s_table_is_that_of_its_data() -> None:
+    ladder = runpy.run_path(str(ROOT / "benchmarks" / "ladder.py"))
+    folder = ROOT / "exercises" / "gemm_register_blocked"
+    found = ladder["read_ladder"](folder / "ladder.json")
+    assert ladder["format_table"](found) in (folder / "README.md").read_text(encoding="utf-8")
+    assert (folder / "ladder.svg").read_text(encoding="utf-8") == ladder["draw"](found)
