@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from grader import records
 from grader.devices.base import Arrays
 from grader.devices.faults import describe_fault, describe_unsupported
 from grader.devices.gpus import Gpu, read_gpus
@@ -20,15 +21,20 @@ from grader.emulator import (
     LaunchOutcome,
     LaunchSettings,
     NativeKernel,
+    Pointer,
     Unsupported,
+    Variable,
+    fill_pointers,
     run_launch,
     translate,
+    variable_addresses,
 )
 from grader.records import (
     Binary,
     Counters,
     DeviceBuffer,
     DeviceInfo,
+    DeviceVariable,
     Execution,
     Failure,
     Kernel,
@@ -51,6 +57,7 @@ class EmulatedDevice:
         self._threads = threads or len(os.sched_getaffinity(0))
         self._kernels: dict[str, Kernel] = {}
         self._native: dict[str, NativeKernel] = {}
+        self._variables: tuple[Variable, ...] = ()
 
     @property
     def info(self) -> DeviceInfo:
@@ -59,6 +66,7 @@ class EmulatedDevice:
     def load(self, binary: Binary) -> None:
         self._kernels = {kernel.symbol: kernel for kernel in binary.kernels}
         self._native = {}
+        self._variables = tuple(map(_variable, binary.variables))
 
     def execute(
         self,
@@ -71,7 +79,7 @@ class EmulatedDevice:
     ) -> tuple[Execution, Arrays]:
         """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
         try:
-            memory = GlobalMemory({buffer.name: arrays[buffer.name].nbytes for buffer in buffers})
+            memory = GlobalMemory({buffer.name: arrays[buffer.name].nbytes for buffer in buffers}, self._variables)
         except MemoryError as problem:
             return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), {}
         for buffer in buffers:
@@ -105,6 +113,7 @@ class EmulatedDevice:
             dynamic_shared_bytes=launch.dynamic_shared_bytes,
             budget=budget,
             threads=self._threads,
+            multiprocessors=self.gpu.multiprocessors,
         )
         outcome = run_launch(native, memory, settings, _tell(progress, kernel.name))
         result = self._result(kernel, launch, outcome)
@@ -114,7 +123,7 @@ class EmulatedDevice:
 
     def _translate(self, kernel: Kernel) -> NativeKernel:
         if kernel.symbol not in self._native:
-            self._native[kernel.symbol] = translate(kernel_code(kernel))
+            self._native[kernel.symbol] = translate(kernel_code(kernel, self._variables))
         return self._native[kernel.symbol]
 
     def _result(self, kernel: Kernel, launch: Launch, outcome: LaunchOutcome) -> LaunchResult:
@@ -123,15 +132,19 @@ class EmulatedDevice:
             lines[counts.line] = lines.get(counts.line, Counters()) + _counters(counts)
         total = sum(lines.values(), Counters())
         ordered = [LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)]
-        return make_result(self.gpu, kernel, launch, total, ordered)
+        return replace(make_result(self.gpu, kernel, launch, total, ordered), printed=outcome.printed)
 
 
 _SMALLER = "Ask for less scratch memory."
 
 
-def kernel_code(kernel: Kernel) -> KernelCode:
-    """A compiled kernel as the emulator takes it."""
+def kernel_code(kernel: Kernel, variables: Sequence[Variable] = ()) -> KernelCode:
+    """A compiled kernel as the emulator takes it. `variables` are all of its binary: the code holds their addresses."""
     instructions = tuple(Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions)
+    addresses = variable_addresses(variables)
+    constants = {
+        bank: fill_pointers(data, map(_pointer, kernel.pointers.get(bank, ())), addresses) for bank, data in kernel.constants.items()
+    }
     return KernelCode(
         name=kernel.name,
         instructions=instructions,
@@ -139,8 +152,17 @@ def kernel_code(kernel: Kernel) -> KernelCode:
         parameter_bytes=parameter_bytes(kernel),
         static_shared_bytes=kernel.static_shared_bytes,
         local_bytes=kernel.local_bytes,
-        constants=kernel.constants,
+        constants=constants,
+        functions=kernel.functions,
     )
+
+
+def _variable(variable: DeviceVariable) -> Variable:
+    return Variable(variable.name, variable.size_bytes, variable.initial, tuple(map(_pointer, variable.pointers)))
+
+
+def _pointer(pointer: records.Pointer) -> Pointer:
+    return Pointer(pointer.offset, pointer.symbol, pointer.addend)
 
 
 def _counters(counts: InstructionCounts) -> Counters:
@@ -149,7 +171,9 @@ def _counters(counts: InstructionCounts) -> Counters:
     if counts.space is None:
         return common
     way = "load" if counts.load else "store"
-    if counts.space == "shared":
+    if counts.atomic:
+        memory = _atomic_counters(counts)
+    elif counts.space == "shared":
         memory = {
             f"shared_{way}_instructions": counts.executed,
             f"shared_{way}_wavefronts": counts.passes,
@@ -163,6 +187,13 @@ def _counters(counts: InstructionCounts) -> Counters:
             f"global_{way}_bytes": counts.bytes,
         }
     return replace(common, **memory)
+
+
+def _atomic_counters(counts: InstructionCounts) -> dict[str, int]:
+    """Nsight Compute counts global atomics apart from loads and stores; of shared ones, the wavefronts are in the sum that is graded."""
+    if counts.space == "global":
+        return {}
+    return {"shared_store_wavefronts": counts.passes, "shared_wavefronts_ideal": counts.passes_ideal}
 
 
 def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], None] | None:

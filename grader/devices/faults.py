@@ -64,6 +64,11 @@ def _trap(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Fa
     return _stopped(finding, "Look at the condition that leads there.")
 
 
+def _assert(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    finding = _finding(fault, kernel, memory, FindingKind.TRAP, fault.message)
+    return _stopped(finding, "Look at what this thread has in the condition.")
+
+
 def _not_emulated(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
     return _unsupported(f"the way that {fault.opcode} takes here", kernel, fault.line)
 
@@ -74,6 +79,7 @@ _DESCRIPTIONS = {
     FaultKind.BARRIER_DIVERGENCE: _barrier,
     FaultKind.INSTRUCTION_LIMIT: _limit,
     FaultKind.TRAP: _trap,
+    FaultKind.ASSERT: _assert,
     FaultKind.UNSUPPORTED: _not_emulated,
 }
 

@@ -9,12 +9,13 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     layout.py       records shared with native code         native/      IR of what opcodes call: memory, divergence
     translate.py    a kernel -> native code                 memory.py    the fake address space of global memory
     machine.py      launches: blocks over threads, faults   counts.py    counters per instruction
+    host.py         printf and assert                       formatting.py  printf's formats
 """
 
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.machine import Fault, FaultKind, LaunchOutcome, LaunchSettings, run_launch
-from grader.emulator.memory import GlobalMemory
-from grader.emulator.program import SHARED_WINDOW, Instruction, KernelCode, Unsupported
+from grader.emulator.memory import GlobalMemory, fill_pointers, variable_addresses
+from grader.emulator.program import SHARED_WINDOW, Instruction, KernelCode, Pointer, Unsupported, Variable
 from grader.emulator.translate import NativeKernel, translate
 
 __all__ = [
@@ -28,7 +29,11 @@ __all__ = [
     "LaunchOutcome",
     "LaunchSettings",
     "NativeKernel",
+    "Pointer",
     "Unsupported",
+    "Variable",
+    "fill_pointers",
     "run_launch",
     "translate",
+    "variable_addresses",
 ]

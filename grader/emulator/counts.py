@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,33 @@ import numpy as np
 from grader.emulator.decode import Decoded
 from grader.emulator.translate import NativeKernel
 
-_ACCESSES = {"LDG": ("global", True), "STG": ("global", False), "LDS": ("shared", True), "STS": ("shared", False)}
+
+@dataclass(frozen=True)
+class _Access:
+    """What an opcode does in a space."""
+
+    space: str
+    load: bool = False
+    atomic: bool = False
+
+
+_LOADS, _STORES = _Access("global", load=True), _Access("global")
+_SHARED_LOADS, _SHARED_STORES = _Access("shared", load=True), _Access("shared")
+_ATOMICS, _SHARED_ATOMICS = _Access("global", atomic=True), _Access("shared", atomic=True)
+_ACCESSES = {
+    "LDG": (_LOADS,),
+    "STG": (_STORES,),
+    "LDS": (_SHARED_LOADS,),
+    "STS": (_SHARED_STORES,),
+    "LD": (_LOADS, _SHARED_LOADS),
+    "ST": (_STORES, _SHARED_STORES),
+    "LDGSTS": (_LOADS, _SHARED_STORES),
+    "ATOMS": (_SHARED_ATOMICS,),
+    "ATOMG": (_ATOMICS,),
+    "REDG": (_ATOMICS,),
+    "ATOM": (_ATOMICS, _SHARED_ATOMICS),
+    "RED": (_ATOMICS, _SHARED_ATOMICS),
+}
 
 
 @dataclass(frozen=True)
@@ -19,6 +45,8 @@ class InstructionCounts:
 
     Memory instructions: `space` is `shared` or `global`; `requests` are executions with an active lane; `passes` are
     wavefronts (shared) or 32-byte sectors (global), `passes_ideal` the fewest possible; `bytes` the distinct bytes.
+    An instruction that may touch two spaces (generic addresses, asynchronous copies) has two records: the first one
+    holds its executions, the second one only what it did to shared memory.
     """
 
     index: int
@@ -28,6 +56,7 @@ class InstructionCounts:
     threads: int
     space: str | None = None
     load: bool = False
+    atomic: bool = False
     requests: int = 0
     passes: int = 0
     passes_ideal: int = 0
@@ -37,9 +66,10 @@ class InstructionCounts:
 def collect_counts(kernel: NativeKernel, block_counts: np.ndarray, slots: np.ndarray) -> tuple[InstructionCounts, ...]:
     """Counts of every reachable instruction. `block_counts` is (blocks, 2), `slots` an array of SLOT records, both summed."""
     return tuple(
-        _count(instruction, kernel, block_counts[block.index], slots)
+        counts
         for block in kernel.flow.blocks
         for instruction in block.instructions
+        for counts in _count(instruction, kernel, block_counts[block.index], slots)
     )
 
 
@@ -53,23 +83,25 @@ def sum_slots(parts: Iterable[np.ndarray]) -> np.ndarray:
     return total
 
 
-def _count(instruction: Decoded, kernel: NativeKernel, executions: np.ndarray, slots: np.ndarray) -> InstructionCounts:
+def _count(instruction: Decoded, kernel: NativeKernel, executions: np.ndarray, slots: np.ndarray) -> Iterator[InstructionCounts]:
     executed, threads = int(executions[0]), int(executions[1])
-    slot = kernel.slots.get(instruction.index)
-    if slot is None or instruction.base not in _ACCESSES:
-        return InstructionCounts(instruction.index, instruction.opcode, instruction.line, executed, threads)
-    space, load = _ACCESSES[instruction.base]
-    record = slots[slot]
-    return InstructionCounts(
-        instruction.index,
-        instruction.opcode,
-        instruction.line,
-        executed,
-        threads,
-        space,
-        load,
-        int(record["requests_total"]),
-        int(record["passes_total"]),
-        int(record["passes_ideal_total"]),
-        int(record["bytes_total"]),
-    )
+    accesses = [access for access in _ACCESSES.get(instruction.base, ()) if (instruction.index, access.space) in kernel.slots]
+    if not accesses:
+        yield InstructionCounts(instruction.index, instruction.opcode, instruction.line, executed, threads)
+    for access in accesses:
+        record = slots[kernel.slots[instruction.index, access.space]]
+        yield InstructionCounts(
+            instruction.index,
+            instruction.opcode,
+            instruction.line,
+            executed,
+            threads,
+            access.space,
+            access.load,
+            access.atomic,
+            int(record["requests_total"]),
+            int(record["passes_total"]),
+            int(record["passes_ideal_total"]),
+            int(record["bytes_total"]),
+        )
+        executed = threads = 0

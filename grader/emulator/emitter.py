@@ -229,10 +229,10 @@ class Emitter:
         return cache[index]
 
     def _raw(self, operand: Operand) -> Value:
+        if not isinstance(operand, Register | Constant) or operand.suffix:
+            raise self.unsupported("with this operand")
         if isinstance(operand, Constant):
             return self._spread(self.constant_word(operand))
-        if not isinstance(operand, Register) or operand.suffix:
-            raise self.unsupported("with this operand")
         if operand.index == ZERO_REGISTER:
             return self.const(0)
         if operand.uniform:
@@ -261,7 +261,8 @@ class Emitter:
     def constant_word(self, operand: Constant) -> Value:
         """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed contents."""
         size = self.constant_bank_bytes(operand.bank)
-        if operand.register is not None or operand.offset % 4 or not 0 <= operand.offset <= size - 4:
+        known = 0 <= operand.offset <= size - 4 and self.code.knows_constant(operand.bank, operand.offset)
+        if operand.register is not None or operand.offset % 4 or not known:
             raise self.unsupported(f"of c[{operand.bank:#x}][{operand.offset:#x}]")
         if operand.bank != 0:
             return const(int.from_bytes(self.code.constants[operand.bank][operand.offset : operand.offset + 4], "little"))
@@ -286,7 +287,7 @@ class Emitter:
 
     def set(self, operand: Operand, value: Value) -> None:
         """Write a 32-bit value (an integer or float32 of this instruction's shape) to a destination register."""
-        if not isinstance(operand, Register):
+        if not isinstance(operand, Register) or operand.uniform != (value.type in (I32, F32)):
             raise self.unsupported("with this destination")
         if operand.index == ZERO_REGISTER:
             return
@@ -304,7 +305,7 @@ class Emitter:
 
     def set_predicate(self, operand: Operand, value: Value) -> None:
         """Write a predicate destination."""
-        if not isinstance(operand, Predicate) or operand.negated:
+        if not isinstance(operand, Predicate) or operand.negated or operand.uniform != isinstance(value.type, ir.IntType):
             raise self.unsupported("with this predicate destination")
         if operand.index == TRUE_PREDICATE:
             return

@@ -6,15 +6,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from grader.emulator.decode import Decoded
-from grader.emulator.operands import Immediate
+from grader.emulator.operands import Immediate, Register
 from grader.emulator.program import INSTRUCTION_BYTES, Unsupported
 
 BRANCHES = frozenset({"BRA", "BSSY", "CALL"})
 """Opcodes whose last operand is a code address (a byte offset in the function)."""
-
-
-INDIRECT = frozenset({"BRX"})
-"""Opcodes that go where a jump table says."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +61,12 @@ def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool]
 
     `jump_targets` are the offsets that indirect branches may go to, where there are any.
     """
-    jumps = {offset // INSTRUCTION_BYTES for offset in jump_targets} if any(i.base in INDIRECT for i in code) else set()
+    jumps = {offset // INSTRUCTION_BYTES for offset in jump_targets} if any(map(is_indirect, code)) else set()
     starts = {0} | jumps
     for instruction in code:
         if ends_block(instruction):
             starts.add(instruction.index + 1)
-        if instruction.base in BRANCHES:
+        if _names_code(instruction):
             starts.add(target_index(instruction, len(code)))
     ordered = sorted(start for start in starts if start < len(code))
     ends = [*ordered[1:], len(code)]
@@ -93,11 +89,23 @@ def _reachable(code: tuple[Decoded, ...], extents: dict[int, int], jumps: set[in
             continue
         seen.add(start)
         body = code[start : extents[start]]
-        waiting += [target_index(instruction, len(code)) for instruction in body if instruction.base in BRANCHES]
+        waiting += [target_index(instruction, len(code)) for instruction in body if _names_code(instruction)]
         if not _never_falls_through(body[-1]):
             waiting.append(extents[start])
     return seen
 
 
+def is_indirect(instruction: Decoded) -> bool:
+    """Whether it goes where a table of the kernel says: BRX, and calls of functions by pointers."""
+    by_register = bool(instruction.operands) and isinstance(instruction.operands[0], Register)
+    return instruction.base == "BRX" or (instruction.base == "CALL" and by_register and not instruction.has("ABS"))
+
+
+def _names_code(instruction: Decoded) -> bool:
+    if instruction.base == "CALL" and (instruction.has("ABS") or is_indirect(instruction)):
+        return False
+    return instruction.base in BRANCHES or (instruction.base == "WARPSYNC" and instruction.has("COLLECTIVE"))
+
+
 def _never_falls_through(last: Decoded) -> bool:
-    return last.guard is None and (last.base in ("EXIT", "RET", "BRX") or (last.base == "BRA" and len(last.operands) == 1))
+    return last.guard is None and (last.base in ("EXIT", "RET", "BRX", "ENDCOLLECTIVE") or (last.base == "BRA" and len(last.operands) == 1))

@@ -10,16 +10,22 @@ import numpy as np
 
 WARP_LANES = 32
 FULL_MASK = 0xFFFFFFFF
-CONVERGENCE_BARRIERS = 17
-"""B0 to B15, and one more on which `__syncwarp()` waits."""
-WARPSYNC_BARRIER = 16
+CONVERGENCE_BARRIERS = 18
+"""B0 to B15, and two more on which `__syncwarp()` and collective operations of lanes from several places wait."""
+WARPSYNC_BARRIER, COLLECTIVE_BARRIER = 16, 17
 UNIFORM_REGISTERS = 64
 PATH_SLOTS = 32
 """A warp of 32 lanes is never split into more than 32 paths."""
 
+SHARED_HIGH, LOCAL_WINDOW = 0x7F10, 0x7F20
+"""Upper words of generic addresses of shared and of local memory; the lower word is the address in the space."""
+
 WAIT_NONE = -1
 WAIT_BLOCK = CONVERGENCE_BARRIERS
-"""`wait` of a path: WAIT_NONE is runnable, 0 to 16 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`."""
+WAIT_NAMED = 32
+"""`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`,
+WAIT_NAMED + n at the block's barrier n with a count of its own."""
+NAMED_BARRIERS = 16
 
 
 class FaultCode:
@@ -38,6 +44,7 @@ class FaultCode:
     LOCAL_ALIGNMENT = 10
     UNSUPPORTED = 11
     INTERNAL = 12
+    ASSERT = 13
 
 
 class VoteMode:
@@ -75,6 +82,10 @@ CONTEXT = np.dtype(
         ("slots", "u8"),  # array of SLOT
         ("block_counts", "u8"),  # two u64 per basic block: executions, threads
         ("budget", "i8"),  # warp instructions that may still be executed
+        ("block_budget", "i8"),  # what it was when the block started
+        ("named_arrived", "u4", NAMED_BARRIERS),  # threads that have come to each barrier of the block
+        ("named_expected", "u4", NAMED_BARRIERS),  # and how many it waits for; 0: all that live
+        ("multiprocessors", "u4"),
         ("warps", "u8"),  # array of warp records
         ("warp_count", "u4"),
         ("warp_bytes", "u4"),
@@ -89,6 +100,8 @@ CONTEXT = np.dtype(
         ("ctaid_z", "u4"),
         ("padding", "u4"),
         ("diverged", "u8"),  # the diverged form of the kernel: `i32 (context, warp)`
+        ("host_functions", "u8"),  # callback for functions of the system: `i32 (context, warp, mask)`
+        ("call_target", "u8"),  # the function's address
         ("lane_addresses", "u4", WARP_LANES),  # scratch of the access helpers
         ("lane_data", "u4", 4 * WARP_LANES),
     ],
@@ -138,6 +151,7 @@ def warp_layout(registers: int) -> np.dtype:
         ("tid_y", "u4", WARP_LANES),
         ("tid_z", "u4", WARP_LANES),
         ("participants", "u4", (CONVERGENCE_BARRIERS, WARP_LANES)),  # per lane: who waits with it at the barrier
+        ("collective_return", "u4", WARP_LANES),  # per lane: the basic block behind its collective operation
         ("path_mask", "u4", PATH_SLOTS),
         ("path_pc", "u4", PATH_SLOTS),
         ("path_wait", "i4", PATH_SLOTS),
@@ -149,6 +163,7 @@ def warp_layout(registers: int) -> np.dtype:
         ("mask", "u4"),  # the running path: its lanes and its basic block
         ("pc", "u4"),
         ("at_barrier", "u4"),  # lanes that wait at __syncthreads()
+        ("at_named", "u4"),  # and at barriers with a count of their own
         ("barrier_instruction", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
         ("index", "u4"),

@@ -11,14 +11,19 @@ import numpy as np
 
 from grader.emulator.counts import InstructionCounts, collect_counts, sum_slots
 from grader.emulator.decode import Decoded
-from grader.emulator.layout import BUFFER, CONTEXT, SLOT, WARP_LANES, FaultCode
+from grader.emulator.host import HostFunctions, Memories, join_printed
+from grader.emulator.layout import BUFFER, CONTEXT, LOCAL_WINDOW, SLOT, WARP_LANES, FaultCode
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.translate import NativeKernel
 
 Triple = tuple[int, int, int]
 
+LOCAL_BASE = 0x20
+"""Where constant bank 0 holds the generic address of local memory's address 0."""
 STACK_POINTER = 0x28
 """Where constant bank 0 holds the stack pointer: one past the end of a lane's local memory, which starts at 0 here."""
+DYNAMIC_SHARED, MULTIPROCESSORS = 0x2C, 0x10C
+"""Where it holds `%dynamic_smem_size` and `%nsmid`."""
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
 
@@ -31,6 +36,7 @@ class FaultKind(StrEnum):
     BARRIER_DIVERGENCE = "barrier_divergence"
     INSTRUCTION_LIMIT = "instruction_limit"
     TRAP = "trap"
+    ASSERT = "assert"
     UNSUPPORTED = "unsupported"
 
 
@@ -39,6 +45,7 @@ class Fault:
     """The first fault of a launch, in the order of blocks. `address` is the lane's; `space` `shared` or `global`.
 
     `line` is the source line of the instruction; for a barrier, `other_line` is where the missing threads wait.
+    `message` is what a failed assertion says.
     """
 
     kind: FaultKind
@@ -52,13 +59,14 @@ class Fault:
     address: int = 0
     shared_bytes: int = 0
     other_line: int | None = None
+    message: str = ""
 
 
 @dataclass(frozen=True)
 class LaunchSettings:
     """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host threads.
 
-    `budget` bounds the executed warp instructions of the launch.
+    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says.
     """
 
     grid: Triple
@@ -67,14 +75,16 @@ class LaunchSettings:
     dynamic_shared_bytes: int = 0
     budget: int = 10**12
     threads: int = 1
+    multiprocessors: int = 132
 
 
 @dataclass(frozen=True)
 class LaunchOutcome:
-    """What a launch counted, and the fault that ended it, if any."""
+    """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block."""
 
     counts: tuple[InstructionCounts, ...]
     fault: Fault | None
+    printed: str = ""
 
 
 def run_launch(
@@ -82,7 +92,7 @@ def run_launch(
 ) -> LaunchOutcome:
     """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not depend on `threads`."""
     total = settings.grid[0] * settings.grid[1] * settings.grid[2]
-    threads = max(1, min(settings.threads, total))
+    threads = 1 if kernel.ordered else max(1, min(settings.threads, total))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
     step = -(-total // (threads * CHUNKS_PER_THREAD))
     chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
@@ -93,12 +103,16 @@ def run_launch(
             codes = list(pool.map(lambda pair: pair[0].run(*pair[1]), zip(workers, batch, strict=False)))
             if kernel.diverged.error is not None:
                 raise kernel.diverged.error
+            for worker in workers:
+                if worker.host_functions.error is not None:
+                    raise worker.host_functions.error
             done += sum(end - start for start, end in batch)
             if progress is not None:
                 progress(done, total)
             if any(codes) or sum(worker.executed for worker in workers) > settings.budget:
                 break
-    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers))
+    printed = join_printed([worker.host_functions.printed for worker in workers])
+    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed)
 
 
 class _Worker:
@@ -120,6 +134,8 @@ class _Worker:
         )
         self.warps = _warps(kernel.warp_type, settings.block, -(-threads // WARP_LANES))
         self.memory = memory
+        memories = Memories(memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes)
+        self.host_functions = HostFunctions(kernel.warp_type, memories)
         self.context = np.zeros(1, dtype=CONTEXT)
         self._fill_context()
 
@@ -136,9 +152,11 @@ class _Worker:
         context["buffers"] = self.buffers.ctypes.data
         context["buffer_count"] = len(self.buffers)
         context["diverged"] = self.kernel.diverged.entry
+        context["host_functions"] = self.host_functions.entry
         context["slots"] = self.slots.ctypes.data
         context["block_counts"] = self.block_counts.ctypes.data
         context["budget"] = self.settings.budget
+        context["multiprocessors"] = self.settings.multiprocessors
         context["warps"] = self.warps.ctypes.data
         context["warp_count"] = len(self.warps)
         context["warp_bytes"] = self.warps.itemsize
@@ -169,8 +187,14 @@ def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray
     base = kernel.code.parameter_base
     bank = np.zeros(kernel.code.constant_bytes, dtype=np.uint8)
     bank[0:24] = np.frombuffer(np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8)
-    stack = np.frombuffer(np.array([-(-kernel.code.local_bytes // 16) * 16], dtype=np.uint32).tobytes(), dtype=np.uint8)
-    bank[STACK_POINTER : STACK_POINTER + 4] = stack
+    bank[LOCAL_BASE : LOCAL_BASE + 8] = np.frombuffer(np.uint64(LOCAL_WINDOW << 32).tobytes(), dtype=np.uint8)
+    words = {
+        STACK_POINTER: -(-kernel.code.local_bytes // 16) * 16,
+        DYNAMIC_SHARED: settings.dynamic_shared_bytes,
+        MULTIPROCESSORS: settings.multiprocessors,
+    }
+    for place, word in words.items():
+        bank[place : place + 4] = np.frombuffer(np.uint32(word).tobytes(), dtype=np.uint8)
     bank[base : base + len(settings.parameters)] = np.frombuffer(settings.parameters, dtype=np.uint8)
     return bank
 
@@ -215,6 +239,7 @@ _KINDS = {
     FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
     FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
     FaultCode.TRAP: FaultKind.TRAP,
+    FaultCode.ASSERT: FaultKind.ASSERT,
 }
 _SPACES = {
     FaultCode.SHARED_BOUNDS: "shared",
@@ -248,6 +273,7 @@ def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -
         address=int(context["fault_address"]),
         shared_bytes=worker.shared_bytes,
         other_line=_last_before(kernel, other).line if code == FaultCode.BARRIER else None,
+        message=worker.host_functions.message,
     )
 
 

@@ -45,6 +45,7 @@ class Constant:
     negated: bool = False
     inverted: bool = False
     absolute: bool = False
+    suffix: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,16 @@ class Immediate:
         """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a float instruction."""
         if self.real is None:
             raise Unsupported(f"the literal {self.bits:#x} in a floating-point instruction")
-        return int.from_bytes(struct.pack("<f", self.real), "little")
+        try:
+            return int.from_bytes(struct.pack("<f", self.real), "little")
+        except OverflowError:
+            raise Unsupported(f"the literal {self.real} in a single-precision instruction") from None
+
+    def float64_bits(self) -> int:
+        """The value as the bits of a float64. NaNs are printed without their payloads: which one was meant is not known."""
+        if self.real is None or self.real != self.real:
+            raise Unsupported(f"the literal {self.real} in a double-precision instruction")
+        return int.from_bytes(struct.pack("<d", self.real), "little")
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,7 @@ Operand = Register | Predicate | Constant | Immediate | Address | Special
 
 _REGISTER = re.compile(r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$")
 _PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>\d|T)$")
-_CONSTANT = re.compile(r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?$")
+_CONSTANT = re.compile(r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$")
 _INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
 _REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
 _SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[A-Za-z_][\w.]*)$")
@@ -154,7 +164,7 @@ def _constant(match: re.Match[str]) -> Constant:
         else:
             raise Unsupported(f"the operand {match.string!r}")
     flags = {"negated": match["sign"] == "-", "inverted": match["sign"] == "~", "absolute": bool(match["bar"])}
-    return Constant(int(match["bank"], 16), offset, register, **flags)
+    return Constant(int(match["bank"], 16), offset, register, **flags, suffix=match["suffix"] or "")
 
 
 def _integer(match: re.Match[str]) -> Immediate:

@@ -14,8 +14,12 @@ SHARED_WINDOW = 0x400
 """Where a block's shared memory starts in its window on sm_90 (DESIGN 3.2)."""
 SYSTEM_CONSTANT_BYTES = 0x210
 """What the system keeps at the start of constant bank 0 on sm_90; a kernel without parameters has nothing behind it."""
+_SYSTEM_WORDS = frozenset({*range(0x0, 0x18, 4), 0x20, 0x24, 0x28, 0x2C, 0x10C, 0x208, 0x20C})
+"""Those of them that are known on sm_90: dimensions, local base, stack pointer, dynamic shared bytes, `%nsmid`, descriptor."""
 MAX_INSTRUCTIONS = 16_384
 """Longer kernels are refused: LLVM takes about 2 ms an instruction, so that translation would outlast the kernel's wall limit."""
+MAX_LOCAL_BYTES = 512 << 10
+"""Local memory that a thread can have (CUDA C++ Programming Guide, technical specifications); recursive kernels name more."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an error of ours
@@ -39,10 +43,30 @@ class Instruction:
 
 
 @dataclass(frozen=True)
+class Pointer:
+    """Eight bytes that hold the address of a variable, or of a function of the system, plus `addend`."""
+
+    offset: int
+    symbol: str
+    addend: int
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A `__device__` variable or a literal string: zero behind `initial`."""
+
+    name: str
+    size_bytes: int
+    initial: bytes = b""
+    pointers: tuple[Pointer, ...] = ()
+
+
+@dataclass(frozen=True)
 class KernelCode:
     """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes;
     `shared_base` is where a block's shared memory starts in its window (0x400 on sm_90, DESIGN 3.2). `constants` are the
-    constant banks with fixed contents: 2 (literals, jump tables), 3 (`__constant__` variables)."""
+    constant banks with fixed contents: 2 (literals, jump tables), 3 (`__constant__` variables), 4 (addresses).
+    `functions` are the offsets of functions that calls by pointers may go to."""
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -52,13 +76,19 @@ class KernelCode:
     local_bytes: int = 0
     shared_base: int = SHARED_WINDOW
     constants: Mapping[int, bytes] = field(default_factory=dict)
+    functions: tuple[int, ...] = ()
 
     @property
     def jump_targets(self) -> frozenset[int]:
-        """Offsets that may be targets of indirect branches: the words of bank 2 that are addresses of instructions."""
+        """Offsets that may be targets of indirect branches and calls: functions, and the words of bank 2 that are offsets of code."""
         bank = self.constants.get(JUMP_TABLE_BANK, b"")
         words = struct.unpack(f"<{len(bank) // 4}I", bank[: len(bank) // 4 * 4])
-        return frozenset(word for word in words if word % INSTRUCTION_BYTES == 0 and word // INSTRUCTION_BYTES < len(self.instructions))
+        places = (word for word in words if word % INSTRUCTION_BYTES == 0 and word // INSTRUCTION_BYTES < len(self.instructions))
+        return frozenset((*self.functions, *places))
+
+    def knows_constant(self, bank: int, offset: int) -> bool:
+        """Whether the contents of a word of a constant bank are known; not all that the system keeps in bank 0 are."""
+        return bank != 0 or offset >= SYSTEM_CONSTANT_BYTES or offset in _SYSTEM_WORDS or self.parameter_base < SYSTEM_CONSTANT_BYTES
 
     @property
     def constant_bytes(self) -> int:

@@ -20,8 +20,9 @@ from grader.emulator.native.helpers import Helpers
 from grader.emulator.native.paths import PathFunctions, define_paths
 from grader.emulator.native.tools import I32, I64, POINTER, Record, cell, const, define, offset
 from grader.emulator.opcodes import find_opcode
+from grader.emulator.opcodes.atomics import needs_order
 from grader.emulator.operands import ZERO_REGISTER, Register
-from grader.emulator.program import MAX_INSTRUCTIONS, KernelCode, Unsupported
+from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCode, Unsupported
 
 CODEGEN_LEVEL = 1
 """LLVM's code-generation level: 0 translates 2 times faster, and runs 2 to 3 times slower."""
@@ -35,14 +36,16 @@ _FORM = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)
 class NativeKernel:
     """A kernel ready to run. `run_blocks(context address, first, end)` releases the GIL and returns a FaultCode.
 
-    `slots` maps the index of a memory instruction to its SLOT; `diverged` is the form for split warps.
+    `ordered`: the outcome depends on which block comes first, so that one host thread is to run them all.
+    `slots` maps the index of a memory instruction and a space that it touches to its SLOT; `diverged` is the form for split warps.
     """
 
     code: KernelCode
     decoded: tuple[Decoded, ...]
     flow: Flow
     warp_type: np.dtype
-    slots: dict[int, int]
+    slots: dict[tuple[int, str], int]
+    ordered: bool
     run_blocks: RunBlocks
     diverged: DivergedForm
     engine: Any
@@ -87,10 +90,12 @@ def translate(code: KernelCode) -> NativeKernel:
     """Translate one kernel. Raises Unsupported, with the source line, for anything that is not known."""
     if len(code.instructions) > MAX_INSTRUCTIONS:
         raise Unsupported(f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are the most)")
+    if code.local_bytes > MAX_LOCAL_BYTES:
+        raise Unsupported("recursion: a stack whose size the compiler does not know")
     decoded = decode(code.instructions)
     flow = find_blocks(decoded, lambda instruction: find_opcode(instruction).ends_block, code.jump_targets)
     warp_type = warp_layout(_register_count(flow))
-    slots: dict[int, int] = {}
+    slots: dict[tuple[int, str], int] = {}
     module = _new_module(code)
     paths = define_paths(module, warp_type)
     converged = _emit_form(module, flow, warp_type, paths, Helpers(module, slots), code, converged=True)
@@ -103,7 +108,8 @@ def translate(code: KernelCode) -> NativeKernel:
 
     engine = _compile(module)
     run_blocks = _RUN_BLOCKS(engine.get_function_address("run_blocks"))
-    return NativeKernel(code, decoded, flow, warp_type, slots, run_blocks, DivergedForm(emit_diverged), engine)
+    ordered = any(needs_order(instruction) for block in flow.blocks for instruction in block.instructions)
+    return NativeKernel(code, decoded, flow, warp_type, slots, ordered, run_blocks, DivergedForm(emit_diverged), engine)
 
 
 def _new_module(code: KernelCode) -> ir.Module:
@@ -163,7 +169,7 @@ def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
         if opcode.ends_block:
             e.write_back()
         opcode.emit(e, instruction)
-    except ValueError:  # an opcode function unpacked another number of operands than the instruction has
+    except (ValueError, IndexError):  # an opcode function unpacked another number of operands than the instruction has
         raise e.unsupported("with these operands") from None
     except Unsupported as problem:
         if problem.line is not None:

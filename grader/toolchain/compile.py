@@ -13,6 +13,7 @@ from grader.toolchain.dependencies import check_failed_run, check_files, read_de
 from grader.toolchain.diagnostics import clean_warnings, compile_failure, no_kernel_failure, too_many_variables_failure
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
+from grader.toolchain.variables import read_variables
 from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
 
 _OUTPUT_NAME = "submission.cubin"
@@ -78,12 +79,15 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, ar
             max_threads_per_block=found.max_threads_per_block,
             instructions=functions[found.symbol],
             constants=found.constants,
+            pointers=found.pointers,
+            functions=found.functions,
         )
         for found in read_cubin(artifacts.cubin, arch=arch)
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)
     )
     warnings = artifacts.warnings.replace(SOURCE_NAME, submission.name)
-    return Binary(arch, nvcc.version, artifacts.cubin, tuple(kernels), warnings, read_variable_bytes(artifacts.cubin))
+    cubin = artifacts.cubin
+    return Binary(arch, nvcc.version, cubin, tuple(kernels), warnings, read_variable_bytes(cubin), read_variables(cubin))
 
 
 def _parameters(found: CubinKernel, signature: Signature) -> tuple[KernelParameter, ...]:

@@ -16,6 +16,8 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from grader.errors import GraderError
+from grader.records import Pointer
+from grader.toolchain.variables import VARIABLE_SECTIONS, read_pointers
 
 # st_other of a symbol that is a kernel: STO_CUDA_ENTRY.
 _ENTRY = 0x10
@@ -25,8 +27,7 @@ _RESERVED_SHARED_BYTES, _RESERVED_FROM_ARCH = 1024, 90
 # How an attribute of `.nv.info` holds its value: in the two bytes of its head, or in so many bytes after it.
 _SIZED = 0x04
 
-_LITERAL_BANK, _VARIABLE_BANK = 2, 3
-_VARIABLE_SECTIONS = (".nv.global", ".nv.global.init")
+_LITERAL_BANK, _VARIABLE_BANK, _ADDRESS_BANK = 2, 3, 4
 
 _MAX_THREADS = 0x05
 _PARAM_CBANK = 0x0A
@@ -40,7 +41,8 @@ _REGCOUNT = 0x2F
 class CubinKernel:
     """What the ELF file says of one kernel. `parameters` are (offset, size) in bytes, in declaration order.
 
-    `parameter_base` is the byte offset of the first parameter in constant bank 0.
+    `parameter_base` is the byte offset of the first parameter in constant bank 0; `pointers` and `functions`:
+    see `records.Kernel`.
     """
 
     symbol: str
@@ -51,6 +53,8 @@ class CubinKernel:
     local_bytes: int
     max_threads_per_block: int | None
     constants: dict[int, bytes]
+    pointers: dict[int, tuple[Pointer, ...]]
+    functions: tuple[int, ...]
 
 
 def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
@@ -73,7 +77,7 @@ def read_variable_bytes(cubin: bytes) -> int:
     From their symbols: of a section's size ptxas writes the lower 32 bits only.
     """
     elf = ELFFile(io.BytesIO(cubin))
-    held = {index for index, section in enumerate(elf.iter_sections()) if section.name in _VARIABLE_SECTIONS}
+    held = {index for index, section in enumerate(elf.iter_sections()) if section.name in VARIABLE_SECTIONS}
     table: Any = elf.get_section_by_name(".symtab")
     return sum(int(symbol["st_size"]) for symbol in table.iter_symbols() if symbol["st_shndx"] in held)
 
@@ -94,16 +98,25 @@ def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: AN
             static_shared_bytes=max(0, shared["sh_size"] - reserved) if shared else 0,
             local_bytes=max(frames.get(index, 0), stacks.get(index, 0)),
             max_threads_per_block=_max_threads(info),
-            constants=dict(_constants(sections, symbol.name)),
+            constants={bank: data for bank, data, _ in _constants(sections, symbol.name)},
+            pointers={bank: pointers for bank, _, pointers in _constants(sections, symbol.name) if pointers},
+            functions=_functions_beside(sections[".symtab"], symbol),
         )
 
 
-def _constants(sections: Mapping[str, Any], symbol: str) -> Iterator[tuple[int, bytes]]:
-    """Constant banks whose contents the file holds. One with relocations holds addresses, which only a loader knows."""
-    for bank, name in ((_LITERAL_BANK, f".nv.constant{_LITERAL_BANK}.{symbol}"), (_VARIABLE_BANK, f".nv.constant{_VARIABLE_BANK}")):
-        relocations = sections.get(f".rela{name}")
-        if name in sections and not (relocations and relocations["sh_size"]):
-            yield bank, sections[name].data()
+def _constants(sections: Mapping[str, Any], symbol: str) -> Iterator[tuple[int, bytes, tuple[Pointer, ...]]]:
+    """Constant banks whose contents the file holds, with the addresses that a loader fills in, where it fills in no more than that."""
+    names = {_LITERAL_BANK: f".nv.constant{_LITERAL_BANK}.{symbol}", _VARIABLE_BANK: ".nv.constant3", _ADDRESS_BANK: ".nv.constant4"}
+    for bank, name in names.items():
+        pointers = read_pointers(sections, name)
+        if name in sections and pointers is not None:
+            yield bank, sections[name].data(), pointers
+
+
+def _functions_beside(symtab: Any, kernel: Any) -> tuple[int, ...]:  # noqa: ANN401
+    """Offsets of the device functions in a kernel's section."""
+    inside = (symbol for symbol in symtab.iter_symbols() if symbol["st_shndx"] == kernel["st_shndx"])
+    return tuple(sorted({int(s["st_value"]) for s in inside if s["st_info"]["type"] == "STT_FUNC" and s.name != kernel.name}))
 
 
 def _raw_other(symtab: Any, index: int) -> int:  # noqa: ANN401

@@ -54,7 +54,7 @@ def assemble(text: str) -> tuple[Instruction, ...]:
 def _instruction(offset: int, line: int, code: str, labels: Mapping[str, int]) -> Instruction:
     guard, code = code.split(None, 1) if code.startswith("@") else (None, code)
     opcode, _, operands = code.partition(" ")
-    if opcode.partition(".")[0] in ("BRA", "BSSY", "CALL"):
+    if opcode.partition(".")[0] in ("BRA", "BSSY", "CALL", "WARPSYNC"):
         operands = _TARGET.sub(lambda match: hex(labels[match[0]]), operands)
     return Instruction(offset, guard, opcode, operands.strip(), line)
 

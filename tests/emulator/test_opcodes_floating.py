@@ -1,10 +1,10 @@
-"""float32 arithmetic, comparison and conversion against exact fractions, bit for bit."""
+"""float32 arithmetic and comparison against exact fractions, bit for bit."""
 
 from __future__ import annotations
 
 import operator
+import struct
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from grader.emulator.opcodes.floating import FLOATING
 
-from .float32 import INF, NAN, SIGN, bits_of, float_to_int, fma, is_infinite, is_nan, round_fraction, value_of
+from .exact import SINGLE, Mode
 from .rows import (
     LANE_FORMS,
     MASK,
@@ -25,11 +25,19 @@ from .rows import (
     drawn_lanes,
     groups,
     lanes_of,
-    pair,
     run_rows,
-    signed,
     uncovered,
 )
+
+INF, NAN, SIGN = SINGLE.infinity, SINGLE.nan, SINGLE.sign
+"""The NaN is the canonical one: what float32 arithmetic of NVIDIA GPUs returns."""
+fma, is_nan, is_infinite, value_of = SINGLE.fma, SINGLE.is_nan, SINGLE.is_infinite, SINGLE.real
+
+
+def bits_of(value: float) -> int:
+    """The bits of a float32; the value must be one already."""
+    return int(struct.unpack("<I", struct.pack("<f", value))[0])
+
 
 ONE, MINUS_ZERO = bits_of(1.0), SIGN
 SMALLEST, LARGEST_DENORMAL, SMALLEST_NORMAL, LARGEST = 1, 0x007FFFFF, 0x00800000, 0x7F7FFFFF
@@ -144,46 +152,51 @@ COMPARISON = [
 ]
 
 
-def from_int(value: int, *, up: bool = False) -> int:
-    return round_fraction(Fraction(value), up=up)
+def ftz(bits: int) -> int:
+    return SINGLE.flushed(bits)
 
 
-def half_pair(high: float, low: float) -> int:
-    return int.from_bytes(np.array([low, high], dtype=np.float16).tobytes(), "little")
+def clamped(bits: int) -> int:
+    """`.SAT`: between 0 and 1; NaNs and -0 become 0."""
+    return 0 if is_nan(bits) or bits & SIGN else min(bits, ONE)
 
 
-CONVERSION = [
-    Row("I2F R12,R4", lambda x: from_int(signed(x.a))),
-    Row("I2F.S32 R12,R4", lambda x: from_int(signed(x.a))),
-    Row("I2F.U32 R12,R4", lambda x: from_int(x.a)),
-    Row("I2F.U16 R12,R4", lambda x: from_int(x.a & 0xFFFF)),
-    Row("I2F.RP R12,R4", lambda x: from_int(signed(x.a), up=True)),
-    Row("I2F.U32.RP R12,R4", lambda x: from_int(x.a, up=True)),
-    Row("I2FP.F32.S32 R12,R4", lambda x: from_int(signed(x.a))),
-    Row("I2FP.F32.U32 R12,R4", lambda x: from_int(x.a)),
-    Row("I2FP.F32.S32 R12,-R4", lambda x: from_int(signed(-x.a & MASK))),
-    Row("F2I.TRUNC.NTZ R12,R4", lambda x: float_to_int(x.a, -(2**31), 2**31 - 1)),
-    Row("F2I.S32.TRUNC.NTZ R12,R4", lambda x: float_to_int(x.a, -(2**31), 2**31 - 1)),
-    Row("F2I.U32.TRUNC.NTZ R12,R4", lambda x: float_to_int(x.a, 0, MASK)),
-    Row("F2I.FTZ.U32.TRUNC.NTZ R12,R4", lambda x: float_to_int(x.a, 0, MASK)),
-    Row("I2F.U64.RP R12,R4", lambda x: from_int(x.ab, up=True)),
-    Row("F2I.U64.TRUNC R12,R4", lambda x: pair(float_to_int(x.a, 0, 2**64 - 1))),
-    Row("F2I.TRUNC.NTZ R12,-|R4|", lambda x: float_to_int(absolute(x.a) | SIGN, -(2**31), 2**31 - 1)),
+def in_mode(mode: Mode) -> list[Row]:
+    how = mode.value
+    return [
+        Row(f"FADD{how} R12,R4,R5", lambda x: SINGLE.add(x.a, x.b, mode)),
+        Row(f"FADD{how} R12,R4,-R4", lambda x: SINGLE.add(x.a, negated(x.a), mode)),
+        Row(f"FMUL{how} R12,R4,R5", lambda x: SINGLE.multiply(x.a, x.b, mode)),
+        Row(f"FFMA{how} R12,R4,R5,R6", lambda x: SINGLE.fma(x.a, x.b, x.c, mode)),
+        Row(f"FADD.FTZ{how} R12,R4,R5", lambda x: ftz(SINGLE.add(ftz(x.a), ftz(x.b), mode))),
+        Row(f"FMUL.FTZ{how}.SAT R12,R4,R5", lambda x: clamped(ftz(SINGLE.multiply(ftz(x.a), ftz(x.b), mode)))),
+        Row(f"FFMA.FTZ{how} R12,R4,R5,R6", lambda x: ftz(SINGLE.fma(ftz(x.a), ftz(x.b), ftz(x.c), mode))),
+        Row(f"FFMA{how}.SAT R12,R4,R5,R6", lambda x: clamped(SINGLE.fma(x.a, x.b, x.c, mode))),
+    ]
+
+
+def set_row(name: str, combined: str, act: Callable[[bool, bool], bool], letters: str, true: int) -> Row:
+    flush = ftz if ".FTZ" in letters else lambda bits: bits
+    text = f"FSET{letters.replace('.FTZ', '')}.{name}{'.FTZ' if '.FTZ' in letters else ''}.{combined} R12,R4,R5,P0"
+    return Row(text, lambda x: true if act(compare(name, flush(x.a), flush(x.b)), x.p) else 0)
+
+
+MODES = [
+    *(row for mode in Mode for row in in_mode(mode)),
+    Row("FADD.SAT R12,R4,-R5", lambda x: clamped(add(x.a, negated(x.b)))),
+    Row("FMNMX.FTZ R12,R4,R5,PT", lambda x: minimum(ftz(x.a), ftz(x.b))),
+    Row("FMNMX.NAN R12,R4,R5,PT", lambda x: SINGLE.minimum(x.a, x.b, nan_wins=True)),
+    Row("FMNMX.NAN R12,R4,R5,!PT", lambda x: SINGLE.minimum(x.a, x.b, largest=True, nan_wins=True)),
+    Row("FSETP.GT.FTZ.AND P2,PT,R4,R5,PT", lambda x: Wrote(p=compare("GT", ftz(x.a), ftz(x.b)))),
+    *(set_row(name, "AND", operator.and_, ".BF", ONE) for order in ORDERS for name in (order, f"{order}U")),
+    set_row("NUM", "OR", operator.or_, "", MASK),
+    set_row("NAN", "XOR", operator.xor, ".BF", ONE),
+    set_row("EQ", "AND", operator.and_, ".BF.FTZ", ONE),
 ]
 
-HALVES = [
-    Row("HFMA2.MMA R12,-RZ,RZ,1.875,0", lambda x: 0x3F800000),
-    Row("HFMA2.MMA R12,-RZ,RZ,-0.0 ,0", lambda x: 0x80000000),
-    Row("HFMA2.MMA R12,-RZ,RZ,0,5.9604644775390625e-08", lambda x: 1),
-    Row("HFMA2.MMA R12,-RZ,RZ,-2.5,65504", lambda x: half_pair(-2.5, 65504)),
-    Row("HFMA2 R12,-RZ,RZ,+INF ,-INF ", lambda x: 0x7C00FC00),
-]
-
-ROWS = [*ARITHMETIC, *SELECTION, *COMPARISON, *CONVERSION, *HALVES]
+ROWS = [*ARITHMETIC, *SELECTION, *COMPARISON, *MODES]
 GROUPS = groups(ROWS)
 LANES = lanes_of(EDGES)
-HALF_WAY = [0, 1, 2**24 - 1, 2**24 + 1, 2**24 + 3, 2**25 + 2, 0x7FFFFF80, 0x7FFFFFC0, 0x7FFFFFFF, SIGN, SIGN + 1, MASK - 127, MASK]
-INTEGERS = lanes_of(HALF_WAY)
 
 near_one = st.integers(110 << 23, 140 << 23)
 words = st.one_of(st.sampled_from(EDGES), near_one, near_one.map(negated), st.integers(0, MASK))
@@ -193,11 +206,6 @@ words = st.one_of(st.sampled_from(EDGES), near_one, near_one.map(negated), st.in
 @pytest.mark.parametrize("base", GROUPS)
 def test_lanes_on_edge_values(base: str, form: str) -> None:
     check_rows(GROUPS[base], LANES, form)
-
-
-@pytest.mark.parametrize("base", ["I2F", "I2FP"])
-def test_integers_that_need_rounding(base: str) -> None:
-    check_rows(GROUPS[base], INTEGERS, "together")
 
 
 @pytest.mark.parametrize("base", GROUPS)
@@ -245,27 +253,6 @@ def test_the_reference_agrees_with_numpy() -> None:
                     assert mine == (NAN if np.isnan(theirs) else int(theirs.view(np.uint32)))
 
 
-def test_a_reciprocal_is_within_one_unit_in_the_last_place() -> None:
-    """The hardware promises 1 ulp (CUDA C++ Programming Guide, intrinsic functions), of normal numbers here."""
-    normal = [bits for bits in EDGES if SMALLEST_NORMAL <= absolute(bits) < LARGEST // 2]
-    rng = np.random.default_rng(0)
-    normal += [int(bits) for bits in rng.integers(0x10000000, 0x60000000, 200)]
-    lanes = [Lane(bits, 0, 0, 0, 0) for bits in normal]
-    (got,) = run_rows([Row("MUFU.RCP R12,R4", lambda x: 0)], lanes, "together")
-    for bits, (result, *_) in zip(normal, got, strict=True):
-        assert abs(signed(result) - signed(round_fraction(1 / Fraction(value_of(bits))))) <= 1
-
-
-RECIPROCALS = [(0, INF), (MINUS_ZERO, INF | SIGN), (INF, 0), (INF | SIGN, MINUS_ZERO), (SIGNALLING_NAN, NAN), (ONE, ONE)]
-RECIPROCALS += [(bits_of(-4.0), bits_of(-0.25))]
-
-
-def test_reciprocals_that_are_exact() -> None:
-    row = Row("MUFU.RCP R12,R4", lambda x: dict(RECIPROCALS)[x.a])
-    for form in LANE_FORMS:
-        check_rows([row], [Lane(bits, 0, 0, 0, 4 * (bits == ONE)) for bits, _ in RECIPROCALS], form)
-
-
 def test_every_opcode_and_modifier_has_a_row() -> None:
-    assert uncovered(FLOATING, ROWS, {"MUFU", "MUFU.RCP"}) == set()
+    assert uncovered(FLOATING, ROWS) == set()
     assert any(is_infinite(lane.a) for lane in LANES)

@@ -63,16 +63,13 @@ ADDITION = [
     Row("IADD3 R12,P2,R4,-R5,RZ", lambda x: Wrote(x.a - x.b, p=x.a >= x.b)),
     Row("IADD3 R12,P2,R4,-UR10,RZ", lambda x: Wrote(x.a - UNIFORM, p=x.a >= UNIFORM)),
     Row("IADD3 R12,P2,R4,-c[0x0][0x220],RZ", lambda x: Wrote(x.a - LOW_CONSTANT, p=x.a >= LOW_CONSTANT)),
-    Row("IADD3 R12,P2,R4,-c[0x0][0x24],RZ", lambda x: Wrote(x.a, p=True)),  # minus a constant that is 0: no borrow
+    Row("IADD3 R12,P2,R4,-c[0x0][0x20],RZ", lambda x: Wrote(x.a, p=True)),  # minus a constant that is 0: no borrow
     Row("IADD3 R12,P2,R4,-0x5,RZ", lambda x: Wrote(x.a - 5, p=x.a >= 5)),
     Row("IADD3.X R12,R4,R5,RZ,P0,!PT", lambda x: x.a + x.b + x.p),
     Row("IADD3.X R12,R4,R5,R6,P0,P1", lambda x: x.a + x.b + x.c + x.p + x.q),
     Row("IADD3.X R12,R4,~R5,RZ,P0,!PT", lambda x: x.a + inverted(x.b) + x.p),
     Row("IADD3.X R12,P2,R4,R5,RZ,!P0,!PT", lambda x: carried(x.a + x.b + (not x.p))),
     Row("IADD3.X R12,P2,R4,~R5,RZ,P0,!PT", lambda x: carried(x.a + inverted(x.b) + x.p)),
-    Row("VIADD R12,R4,R5", lambda x: x.a + x.b),
-    Row("VIADD R12,R4,-R5", lambda x: x.a - x.b),
-    Row("VIADD R12,R4,0xffffff03", lambda x: x.a - 253),
 ]
 
 MULTIPLICATION = [
@@ -126,18 +123,6 @@ SELECTION = [
     Row("IABS R12,-R4", lambda x: abs(signed(x.a))),
     Row("SEL R12,R4,R5,P0", lambda x: x.a if x.p else x.b),
     Row("SEL R12,RZ,0xffffffff,!P0", lambda x: 0 if not x.p else MASK),
-    Row("IMNMX R12,R4,R5,PT", lambda x: min(signed(x.a), signed(x.b))),
-    Row("IMNMX R12,R4,R5,!PT", lambda x: max(signed(x.a), signed(x.b))),
-    Row("IMNMX R12,R4,R5,P0", lambda x: (min if x.p else max)(signed(x.a), signed(x.b))),
-    Row("IMNMX.U32 R12,R4,R5,P0", lambda x: (min if x.p else max)(x.a, x.b)),
-    Row("IMNMX R12,R4,-0x5,PT", lambda x: min(signed(x.a), -5)),
-    Row("VIMNMX R12,R4,R5,P0", lambda x: (min if x.p else max)(signed(x.a), signed(x.b))),
-    Row("VIMNMX.RELU R12,R4,R5,P0", lambda x: max(0, (min if x.p else max)(signed(x.a), signed(x.b)))),
-    Row("VIADDMNMX R12,R4,R5,R6,P0", lambda x: (min if x.p else max)(signed(x.a + x.b & MASK), signed(x.c))),
-    Row("VIADDMNMX R12,R4,-R5,R6,!PT", lambda x: max(signed(x.a - x.b & MASK), signed(x.c))),
-    Row("VIADDMNMX.U32 R12,R4,R5,R6,P0", lambda x: (min if x.p else max)(x.a + x.b & MASK, x.c)),
-    Row("VIADDMNMX.RELU R12,R4,0xffffffff,R6,PT", lambda x: max(0, min(signed(x.a - 1 & MASK), signed(x.c)))),
-    Row("VIMNMX.U32 R12,R4,R5,!P0", lambda x: (max if x.p else min)(x.a, x.b)),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +58,7 @@ LOGIC_ROWS = [
     Row("LOP3.LUT P2,RZ,R4,R5,RZ,0xc0,!PT", lambda x: Wrote(p=x.a & x.b != 0)),
     Row("LOP3.LUT P2,R12,R4,R5,RZ,0x3c,!PT", lambda x: Wrote(x.a ^ x.b, p=x.a != x.b)),
     *(predicate_logic(table, second) for table, second in zip(TABLES, reversed(TABLES), strict=True)),
+    Row("PLOP3.LUT P2,PT,R4.SIGN,R5.reuse.SIGN,P0,0x40,0x0", lambda x: Wrote(p=signed(x.a) < 0 and signed(x.b) < 0 and not x.p)),
     Row("PLOP3.LUT P2,PT,!P0,P1,PT,0x80,0x0", lambda x: Wrote(p=not x.p and x.q)),
     Row("PLOP3.LUT P2,PT,P0,P1,!P0,0xe0,0x8", lambda x: Wrote(p=x.p and (x.q or not x.p))),
 ]
@@ -87,6 +90,8 @@ SHIFTS = [
     Row("SHF.R.U64 R12,R4,UR10,R6", lambda x: 0),  # UR10 is beyond 64
     Row("SHF.R.S64 R12,R4,R5,R6", lambda x: signed64(wide(x)) >> saturated(x.b, 64)),
     Row("SHF.R.S64 R12,R4,c[0x0][0x220],R6", lambda x: signed64(wide(x)) >> 63),
+    Row("SHF.R.U32 R12,R4,R5,R6", lambda x: wide(x) >> saturated(x.b, 32)),
+    Row("SHF.R.W.U32 R12,R4,R5,R6", lambda x: wide(x) >> (x.b & 31)),
     Row("SHF.R.U64.HI R12,R4,R5,R6", lambda x: wide(x) >> saturated(x.b, 64) >> 32),
 ]
 
@@ -102,7 +107,28 @@ def permuted(low: int, selector: int, high: int) -> int:
     return int.from_bytes(bytes(result), "little")
 
 
+MODES: dict[str, Callable[[int, int], int]] = {
+    "F4E": lambda start, n: start + n,
+    "B4E": lambda start, n: (start - n) % 8,
+    "RC8": lambda start, n: start,
+    "ECL": max,
+    "ECR": min,
+    "RC16": lambda start, n: start % 2 * 2 + n % 2,
+}
+
+
+def in_mode(mode: str) -> Row:
+    """A mode of `prmt`: the two lowest bits of the selector say which bytes are taken."""
+
+    def expected(x: Lane) -> int:
+        selector = sum(MODES[mode](x.b & 3, n) << 4 * n for n in range(4))
+        return permuted(x.a, selector, x.c)
+
+    return Row(f"PRMT.{mode} R12,R4,R5,R6", expected)
+
+
 PERMUTATION = [
+    *map(in_mode, MODES),
     Row("PRMT R12,R4,R5,R6", lambda x: permuted(x.a, x.b, x.c)),
     Row("PRMT R12,R4,0x5410,R6", lambda x: (x.c & 0xFFFF) << 16 | x.a & 0xFFFF),
     Row("PRMT R12,R4,0x7632,R6", lambda x: x.c >> 16 << 16 | x.a >> 16),

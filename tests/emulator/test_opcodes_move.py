@@ -7,7 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from grader.emulator.opcodes.atomics import ATOMICS
+from grader.emulator.opcodes.barriers import BARRIERS
+from grader.emulator.opcodes.calls import CALLS
+from grader.emulator.opcodes.collective import COLLECTIVE
 from grader.emulator.opcodes.control import CONTROL
+from grader.emulator.opcodes.copies import COPIES
+from grader.emulator.opcodes.generic import GENERIC
 from grader.emulator.opcodes.memory import MEMORY
 from grader.emulator.opcodes.move import MOVE
 
@@ -312,8 +318,10 @@ ELSEWHERE = {
 """In the tests of this file that are not rows, and in test_barriers.py; R2UR besides starts every uniform row."""
 
 CONTROL_AND_MEMORY = {"BRA", "CALL", "RET", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "ENDCOLLECTIVE", "BAR", "BPT"}
-CONTROL_AND_MEMORY |= {"NOP", "YIELD", "MEMBAR", "ERRBAR", "CCTL", "LDG", "STG", "LDS", "STS", "LDL", "STL", "BRX"}
-"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_constants.py, test_faults.py and test_memory.py."""
+CONTROL_AND_MEMORY |= {"NOP", "YIELD", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "NANOSLEEP", "BMOV", "BRX", "LEPC"}
+CONTROL_AND_MEMORY |= {"LDG", "STG", "LDS", "STS", "LDL", "STL", "LD", "ST", "QSPC", "LDGSTS", "LDGDEPBAR", "DEPBAR"}
+CONTROL_AND_MEMORY |= {"ATOMS", "ATOMG", "ATOM", "REDG", "RED", "MATCH", "REDUX", "ELECT"}
+"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_constants.py, test_faults.py and test_memory.py, or in the corpus."""
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:
@@ -321,4 +329,4 @@ def test_every_opcode_and_modifier_has_a_row() -> None:
 
 
 def test_every_opcode_that_is_no_row_is_known_here() -> None:
-    assert {*CONTROL, *MEMORY} == CONTROL_AND_MEMORY
+    assert {*CONTROL, *BARRIERS, *CALLS, *COLLECTIVE, *MEMORY, *GENERIC, *ATOMICS, *COPIES} == CONTROL_AND_MEMORY

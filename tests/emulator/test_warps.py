@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from grader.emulator import FaultKind
@@ -153,28 +154,50 @@ def test_fences_count_as_instructions_and_change_nothing() -> None:
     assert ran.executed == len([line for line in FENCES.splitlines() if line.strip()])
 
 
-COLLECTIVE = """S2R R0,SR_TID.X
+COLLECTIVE = (
+    """S2R R0,SR_TID.X
     LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    MOV R6,{named:#x}
     UMOV UR4,{named:#x}
+    MOV R4,RZ
     {split}
 here: BRA.DIV UR4,slow
-    EXIT
-slow: WARPSYNC.COLLECTIVE R4
+    BRA end
+slow: WARPSYNC.COLLECTIVE R6,back
+    VOTE.ANY R4,PT,PT
     ENDCOLLECTIVE
-    EXIT
+back: BRA end
+end: NOP
 """
+    + STORE
+)
 
 
-def test_shuffles_among_diverged_lanes_are_told_as_not_emulated() -> None:
-    """`BRA.DIV` leaves for a slow way only where the named lanes are not on one path: converged warps never get there."""
-    assert launch(build(COLLECTIVE.format(named=0xFFFFFFFF, split="NOP")), {}).outcome.fault is None
-    fault = launch(build(COLLECTIVE.format(named=0xFFFFFFFF, split="@P0 BRA here")), {}, check=False).outcome.fault
-    assert fault is not None
-    assert (fault.kind, fault.line) == (FaultKind.UNSUPPORTED, 5)
+def test_lanes_from_several_places_execute_a_collective_operation_once_and_together() -> None:
+    """`BRA.DIV` leaves for the slow way only where the named lanes are not on one path: converged warps never get there."""
+    together = COLLECTIVE.format(named=0xFFFFFFFF, split="NOP")
+    assert run(together).arrays["out"].tolist() == [0] * 32
+    apart = COLLECTIVE.format(named=0xFFFFFFFF, split="@P0 BRA here")
+    ran = run(apart)
+    assert ran.arrays["out"].tolist() == [-1] * 32
+    line = apart[: apart.index("VOTE")].count("\n") + 1
+    assert (ran.at_line(line).executed, ran.at_line(line).threads) == (1, 32)
 
 
 def test_lanes_that_are_not_named_may_be_elsewhere() -> None:
     apart = COLLECTIVE.format(named=0x55555555, split="@P0 EXIT")
-    assert launch(build(apart), {}).outcome.fault is None
-    odd_go_round = apart.replace("@P0 EXIT", "@P0 BRA end").replace("    EXIT\n", "end: EXIT\n", 1)
-    assert launch(build(odd_go_round), {}).outcome.fault is None
+    assert run(apart).arrays["out"].tolist() == [0, -1] * 16
+    odd_go_round = COLLECTIVE.format(named=0x55555555, split="@P0 BRA end")
+    assert run(odd_go_round).arrays["out"].tolist() == [0] * 32
+
+
+GUARDED = "S2R R0,SR_TID.X\nISETP.GE.AND P0,PT,R0,{first:#x},PT\nMOV R6,{value}\nUMOV UR4,0x7\n@P0 R2UR UR4,R6\nMOV R4,UR4\n" + STORE
+
+
+def test_a_guarded_move_to_a_uniform_register_takes_the_one_value_there_is() -> None:
+    assert run(GUARDED.format(first=20, value="0x9")).arrays["out"].tolist() == [9] * 32
+    assert run(GUARDED.format(first=32, value="R0")).arrays["out"].tolist() == [7] * 32
+    out = np.zeros(32, dtype=np.int32)
+    fault = launch(build(GUARDED.format(first=20, value="R0")), {"out": out}, check=False).outcome.fault
+    assert fault is not None
+    assert (fault.kind, fault.line) == (FaultKind.UNSUPPORTED, 5)

@@ -60,7 +60,7 @@ def define_check(module: ir.Module, kind: AccessKind) -> ir.Function:
         slot.add(counter, b.zext(slot.load(field), I64))
     start = b.zext(base, I64)
     lowest = b.add(start, b.sext(slot.load("lowest"), I64))
-    end = b.add(b.add(start, b.sext(slot.load("highest"), I64)), const(kind.width, I64))
+    end = b.add(b.add(start, b.sext(slot.load("highest"), I64)), const(kind.bounded_bytes, I64))
     inside = b.and_(b.icmp_signed(">=", lowest, slot.load("first")), b.icmp_signed("<=", end, slot.load("end")))
     low_bits = b.or_(slot.load("low_bits"), base)
     aligned = b.icmp_unsigned("==", b.and_(low_bits, const(kind.width - 1)), const(0))
@@ -137,7 +137,7 @@ def _define_search(module: ir.Module, kind: AccessKind) -> ir.Function:
             b.ret(const(0, I1))
         b.store(const(0, I1), found)
         start = b.zext(low, I64)
-        end = b.add(start, const(kind.width, I64))
+        end = b.add(start, const(kind.bounded_bytes, I64))
         if kind.space == "global":
             with counting_loop(b, context.load("buffer_count")) as index:
                 buffer = Record(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
-from grader.emulator.layout import CONTEXT, WAIT_BLOCK, WAIT_NONE, FaultCode, VoteMode
+from grader.emulator.layout import CONTEXT, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WAIT_NONE, WARP_LANES, FaultCode, VoteMode
 from grader.emulator.native.paths import PathFunctions
 from grader.emulator.native.tools import (
     I1,
@@ -46,6 +46,7 @@ def define_run_blocks(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
         context.store("ctaid_x", b.trunc(b.urem(linear, width), I32))
         context.store("ctaid_y", b.trunc(b.urem(row, height), I32))
         context.store("ctaid_z", b.trunc(b.udiv(row, height), I32))
+        context.store("block_budget", context.load("budget"))
         code = b.call(run_block, [pointer])
         with b.if_then(b.icmp_unsigned("!=", code, const(0)), likely=False):
             b.ret(code)
@@ -63,8 +64,11 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
     context = Record(b, pointer, CONTEXT)
     warp_at = _warp_getter(b, context, warp_type)
     _fill(module, b, offset(b, context.load_pointer("shared_host"), b.zext(context.load("shared_base"), I64)), context.load("shared_bytes"))
+    for field in ("named_arrived", "named_expected"):
+        _fill(module, b, context.at(field), const(4 * NAMED_BARRIERS), byte=0)
     with counting_loop(b, context.load("warp_count")) as index:
         _reset(module, b, warp_at(index))
+    release_named = _define_release_named(module, warp_type, paths)
     living, stuck = cell(b, I32), cell(b, I32)
     b.store(const(1), living)
 
@@ -80,19 +84,61 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
             live, waiting = warp.load("live"), warp.load("at_barrier")
             b.store(b.or_(b.load(living, typ=I32), live), living)
             b.store(b.or_(b.load(stuck, typ=I32), b.xor(live, waiting)), stuck)
-        with b.if_then(b.icmp_unsigned("!=", b.load(stuck, typ=I32), const(0)), likely=False):
-            _blame_barrier(b, context, warp_at)
-            b.ret(const(FaultCode.BARRIER))
-        _count_votes(b, context)
-        with counting_loop(b, context.load("warp_count")) as index:
-            with b.if_then(_waits_at_two_barriers(b, context, warp_at(index)), likely=False):
-                context.store("fault_warp", index)
+        with b.if_else(b.icmp_unsigned("!=", b.load(stuck, typ=I32), const(0)), likely=False) as (apart, together):
+            with apart, b.if_then(b.not_(b.call(release_named, [pointer]))):
+                _blame_barrier(b, context, warp_at)
                 b.ret(const(FaultCode.BARRIER))
-            _release_warp(b, warp_at(index), paths)
+            with together:
+                _count_votes(b, context)
+                _release_all(b, context, warp_at, paths)
 
     loop_while(b, lambda: b.icmp_unsigned("!=", b.load(living, typ=I32), const(0)), one_round)
     b.ret(const(0))
     return function
+
+
+def _release_all(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record], paths: PathFunctions) -> None:
+    """Past `__syncthreads()`; a fault where lanes of one warp came to different ones."""
+    with counting_loop(b, context.load("warp_count")) as index:
+        with b.if_then(_waits_at_two_barriers(b, context, warp_at(index)), likely=False):
+            context.store("fault_warp", index)
+            b.ret(const(FaultCode.BARRIER))
+        _release_warp(b, warp_at(index), paths)
+
+
+def _define_release_named(module: ir.Module, warp_type: np.dtype, paths: PathFunctions) -> ir.Function:
+    """`i1 release_named(context)`: let those go on whose barrier with a count of its own is complete; false: there are none."""
+    function, b = define(module, "release_named", I1, [POINTER])
+    context = Record(b, function.args[0], CONTEXT)
+    warp_at = _warp_getter(b, context, warp_type)
+    living, any_released = cell(b, I32), cell(b, I32)
+    b.store(const(0), living)
+    b.store(const(0), any_released)
+    with counting_loop(b, context.load("warp_count")) as index:
+        lives = b.icmp_unsigned("!=", warp_at(index).load("live"), const(0))
+        b.store(b.add(b.load(living, typ=I32), b.select(lives, const(WARP_LANES), const(0))), living)
+    with counting_loop(b, const(NAMED_BARRIERS)) as barrier:
+        arrived, asked = context.load("named_arrived", barrier), context.load("named_expected", barrier)
+        expected = b.select(b.icmp_unsigned("==", asked, const(0)), b.load(living, typ=I32), asked)
+        complete = b.icmp_unsigned(">=", arrived, expected)
+        with b.if_then(b.and_(complete, b.icmp_unsigned("!=", arrived, const(0)))):
+            context.store("named_arrived", b.sub(arrived, expected), barrier)
+            with counting_loop(b, context.load("warp_count")) as index:
+                _release_paths(b, warp_at(index), b.add(barrier, const(WAIT_NAMED)), any_released, paths)
+    b.ret(b.icmp_unsigned("!=", b.load(any_released, typ=I32), const(0)))
+    return function
+
+
+def _release_paths(b: ir.IRBuilder, warp: Record, wait: Value, any_released: Value, paths: PathFunctions) -> None:
+    with counting_loop(b, warp.load("path_count")) as slot:
+        mask = warp.load("path_mask", slot)
+        waits = b.icmp_unsigned("==", warp.load("path_wait", slot), wait)
+        with b.if_then(b.and_(waits, b.icmp_unsigned("!=", mask, const(0)))):
+            warp.store("path_wait", WAIT_NONE, slot)
+            warp.store("at_named", b.and_(warp.load("at_named"), b.not_(mask)))
+            b.store(const(1), any_released)
+    with b.if_then(b.icmp_unsigned("==", warp.load("mask"), const(0))):
+        b.call(paths.next, [warp.pointer])
 
 
 def _count_votes(b: ir.IRBuilder, context: Record) -> None:
@@ -139,7 +185,7 @@ def _reset(module: ir.Module, b: ir.IRBuilder, warp: Record) -> None:
     initial = warp.load("initial")
     for field in ("live", "mask"):
         warp.store(field, initial)
-    for field in ("pc", "at_barrier", "path_count"):
+    for field in ("pc", "at_barrier", "at_named", "path_count"):
         warp.store(field, 0)
     assert warp.layout.fields is not None
     for field in ("registers", "uniform", "predicates", "uniform_predicates"):
@@ -163,7 +209,7 @@ def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], 
     context.store("fault_code", FaultCode.BARRIER)
     with counting_loop(b, context.load("warp_count")) as index:
         warp = warp_at(index)
-        waiting = warp.load("at_barrier")
+        waiting = b.or_(warp.load("at_barrier"), warp.load("at_named"))
         with b.if_then(b.icmp_unsigned("!=", waiting, const(0))):
             context.store("fault_instruction", warp.load("barrier_instruction"))
         missing = b.xor(warp.load("live"), waiting)

@@ -36,15 +36,25 @@ WARP_BYTES = BANKS * BANK_BYTES
 
 @dataclass(frozen=True)
 class AccessKind:
-    """What a memory instruction does: `space` is `shared` or `global`, `width` in bytes."""
+    """What a memory instruction does: `space` is `shared`, `global` or `local`, `width` in bytes.
+
+    `atomic`: lanes that meet at one address take turns. `part`: of the bytes only the first is sure to be accessed.
+    """
 
     space: str
     load: bool
     width: int
+    atomic: bool = False
+    part: bool = False
 
     @property
     def name(self) -> str:
-        return f"{self.space}_{'load' if self.load else 'store'}_{self.width}"
+        return f"{self.space}_{'atomic' if self.atomic else 'load' if self.load else 'store'}_{self.width}{'_part' if self.part else ''}"
+
+    @property
+    def bounded_bytes(self) -> int:
+        """Bytes from the address on that must lie in the buffer."""
+        return 1 if self.part else self.width
 
 
 def define_count_wavefronts(module: ir.Module, kind: AccessKind) -> ir.Function:
@@ -62,7 +72,8 @@ def define_count_wavefronts(module: ir.Module, kind: AccessKind) -> ir.Function:
     units = b.lshr(context.load_lanes("lane_addresses"), splat(b, const(unit_shift)))
     phases = max(1, width // BANK_BYTES)
     lanes_per_phase = WARP_LANES // phases
-    distinct = _distinct_lanes(b, units, mask, lanes_per_phase)
+    # Atomics of lanes at one address are taken for a conflict, as those in one bank are: to be probed on hardware.
+    distinct = mask if kind.atomic else _distinct_lanes(b, units, mask, lanes_per_phase)
     busiest = [
         _busiest_bank(b, units, _part(b, distinct, phase * lanes_per_phase, lanes_per_phase), banks) for phase in range(phases)
     ]

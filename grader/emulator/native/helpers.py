@@ -9,9 +9,9 @@ from grader.emulator.native.counting import AccessKind
 
 
 class Helpers:
-    """Defines each access helper once a module. `slots` numbers the memory instructions; the forms of a kernel share it."""
+    """Defines each access helper once a module. `slots` numbers memory instructions and their spaces; a kernel's forms share it."""
 
-    def __init__(self, module: ir.Module, slots: dict[int, int]) -> None:
+    def __init__(self, module: ir.Module, slots: dict[tuple[int, str], int]) -> None:
         self._module = module
         self._checks: dict[AccessKind, ir.Function] = {}
         self._gathers: dict[tuple[int, bool], ir.Function] = {}
@@ -47,6 +47,6 @@ class Helpers:
             self._gathers[key] = define_gather(self._module, width, signed=signed)
         return self._gathers[key]
 
-    def slot_index(self, instruction: int) -> int:
-        """The slot of a memory instruction, by its index in the kernel."""
-        return self.slots.setdefault(instruction, len(self.slots))
+    def slot_index(self, instruction: int, space: str) -> int:
+        """The slot of a memory instruction, by its index in the kernel, for the accesses to one space."""
+        return self.slots.setdefault((instruction, space), len(self.slots))

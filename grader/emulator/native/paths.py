@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from llvmlite import ir
 
-from grader.emulator.layout import CONVERGENCE_BARRIERS, PATH_SLOTS, WAIT_NONE
+from grader.emulator.layout import COLLECTIVE_BARRIER, CONVERGENCE_BARRIERS, PATH_SLOTS, WAIT_NONE
 from grader.emulator.native.tools import I1, I32, POINTER, VOID, Record, Value, cell, const, counting_loop, define
 
 
@@ -95,15 +95,20 @@ def _define_release(module: ir.Module, warp_type: np.dtype) -> ir.Function:
 
 
 def _merge(b: ir.IRBuilder, warp: Record, slot: Value, wait: Value, expected: Value) -> None:
-    """All lanes have come: paths that go on at the slot's pc join it; others (`__syncwarp()` elsewhere) just go on."""
+    """All lanes have come: paths that go on at the slot's pc join it; others (`__syncwarp()` elsewhere) just go on.
+
+    For a collective operation all join, wherever they came from.
+    """
     pc = warp.load("path_pc", slot)
+    collective = b.icmp_signed("==", wait, const(COLLECTIVE_BARRIER))
     with counting_loop(b, warp.load("path_count")) as other:
         mask = warp.load("path_mask", other)
         waits = b.icmp_signed("==", warp.load("path_wait", other), wait)
         member = b.and_(waits, b.icmp_unsigned("!=", b.and_(mask, expected), const(0)))
         with b.if_then(member):
             warp.store("path_wait", WAIT_NONE, other)
-            joins = b.and_(b.icmp_unsigned("==", warp.load("path_pc", other), pc), b.icmp_unsigned("!=", other, slot))
+            same_place = b.or_(collective, b.icmp_unsigned("==", warp.load("path_pc", other), pc))
+            joins = b.and_(same_place, b.icmp_unsigned("!=", other, slot))
             with b.if_then(joins):
                 warp.store("path_mask", b.or_(warp.load("path_mask", slot), mask), slot)
                 warp.store("path_mask", 0, other)

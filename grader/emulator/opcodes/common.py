@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from llvmlite import ir
 
+from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.tools import F32, I32, LANES_F32, LANES_I32, Value
+from grader.emulator.native.tools import F32, F64, I32, LANES_F32, LANES_I32, Value
+from grader.emulator.operands import Constant, Immediate, Operand, Register
 
 CANONICAL_NAN = 0x7FFFFFFF
 """The NaN that float32 arithmetic of NVIDIA GPUs returns (PTX ISA, "Floating-Point Instructions": NaN results are canonical)."""
 
-_SUFFIXES = {I32: "i32", LANES_I32: "v32i32", F32: "f32", LANES_F32: "v32f32"}
+QUIET_BIT = 1 << 51
+"""Of a float64 NaN."""
+
+_ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
+_SUFFIXES = {I32: "i32", LANES_I32: "v32i32", F32: "f32", LANES_F32: "v32f32", ir.VectorType(F64, 32): "v32f64"}
 
 
 def canonical(e: Emitter, value: Value) -> Value:
@@ -18,6 +26,46 @@ def canonical(e: Emitter, value: Value) -> Value:
     ordered = e.b.fcmp_ordered("ord", value, value)
     nan = e.b.bitcast(e.const(CANONICAL_NAN), e.real)
     return e.b.select(ordered, value, nan)
+
+
+def quiet(e: Emitter, value: Value) -> Value:
+    """A float64 result whose NaNs have the quiet bit set; their payloads stay."""
+    bits = e.b.bitcast(value, e.double_word)
+    quieted = e.b.bitcast(e.b.or_(bits, e.const64(QUIET_BIT)), e.double)
+    return e.b.select(e.b.fcmp_unordered("uno", value, value), quieted, value)
+
+
+def f64(e: Emitter, operand: Operand) -> Value:
+    """A source operand as float64: a pair, or a literal."""
+    if isinstance(operand, Immediate):
+        return e.b.bitcast(e.const64(operand.float64_bits()), e.double)
+    if not isinstance(operand, Register | Constant):
+        raise e.unsupported("with this 64-bit operand")
+    value = e.i64(replace(operand, negated=False, absolute=False))
+    if operand.absolute:
+        value = e.b.and_(value, e.const64((1 << 63) - 1))
+    if operand.negated:
+        value = e.b.xor(value, e.const64(1 << 63))
+    return e.b.bitcast(value, e.double)
+
+
+def set_f64(e: Emitter, operand: Operand, value: Value) -> None:
+    """Write a float64 to a pair."""
+    e.set64(operand, e.b.bitcast(value, e.double_word))
+
+
+def float_compare(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
+    """The comparison that the modifiers name; the `U` forms are true when an operand is NaN."""
+    for name in i.modifiers:
+        if name == "NUM":
+            return e.b.fcmp_ordered("ord", left, right)
+        if name == "NAN":
+            return e.b.fcmp_unordered("uno", left, right)
+        if name in _ORDERED:
+            return e.b.fcmp_ordered(_ORDERED[name], left, right)
+        if name.endswith("U") and name[:-1] in _ORDERED:
+            return e.b.fcmp_unordered(_ORDERED[name[:-1]], left, right)
+    raise e.unsupported("with this comparison")
 
 
 def intrinsic(e: Emitter, name: str, arguments: list[Value]) -> Value:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Block
-from grader.emulator.layout import WAIT_BLOCK, WAIT_NONE, WARPSYNC_BARRIER, FaultCode, VoteMode
-from grader.emulator.native.tools import I1, I32, LANES_I32, Value, const, lane_bits, loop_while, splat
+from grader.emulator.layout import WAIT_NONE, WARP_LANES, FaultCode
+from grader.emulator.native.tools import I1, I32, LANES_I32, const, lane_bits, loop_while, splat
+from grader.emulator.opcodes.collective import branch_if_apart
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
 
 
 def branch(e: Emitter, i: Decoded) -> None:
-    """`BRA` in its two forms."""
-    (branch_if_diverged if i.has("DIV") else bra)(e, i)
+    """`BRA` in its forms."""
+    (branch_if_apart if i.has("DIV") or i.has("CONV") else bra)(e, i)
 
 
 def bra(e: Emitter, i: Decoded) -> None:
@@ -53,7 +54,7 @@ def ret(e: Emitter, i: Decoded) -> None:
     """Return to the offset in a register pair, which must lie behind a call."""
     if len(i.operands) != 2:
         raise e.unsupported("with these operands")
-    _go_to_computed(e, i, i.operands[0], e.flow.return_points)
+    go_to_computed(e, i, i.operands[0], e.flow.return_points)
 
 
 def brx(e: Emitter, i: Decoded) -> None:
@@ -61,16 +62,18 @@ def brx(e: Emitter, i: Decoded) -> None:
     target, literal = i.operands
     if not isinstance(literal, Immediate) or literal.bits != -(i.offset + INSTRUCTION_BYTES):
         raise e.unsupported("with this target")
-    _go_to_computed(e, i, target, tuple(e.flow.blocks[block] for block in e.flow.jump_blocks))
+    go_to_computed(e, i, target, tuple(e.flow.blocks[block] for block in e.flow.jump_blocks))
 
 
-def _go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, ...]) -> None:
+def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, ...]) -> None:
     """Go to the blocks at the offsets that the lanes name: one path for each, all split by this one execution (as on an H100)."""
-    if i.guard is not None or not isinstance(target, Register):
+    if not isinstance(target, Register):
         raise e.unsupported("with these operands")
     offsets = e.i32(target)
     e.b.store(offsets, e.context.at("lane_addresses"), align=4)
-    remaining = e.stack_word(e.mask)
+    remaining = e.stack_word(e.lane_mask())
+    if i.guard is not None:
+        _stay_behind(e)
     nowhere = e.function.append_basic_block("nowhere")
 
     def split_one() -> None:
@@ -92,6 +95,13 @@ def _go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block,
     e.switch_form()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)
+
+
+def _stay_behind(e: Emitter) -> None:
+    """The lanes whose guard fails go on with the next instruction, as a path of their own."""
+    rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
+    with e.b.if_then(e.b.icmp_unsigned("!=", rest, const(0))):
+        e.b.call(e.paths.push, [e.warp_pointer, rest, const(e.following), const(WAIT_NONE)])
 
 
 def exit_lanes(e: Emitter, i: Decoded) -> None:
@@ -137,55 +147,11 @@ def bsync(e: Emitter, i: Decoded) -> None:
     e.next_path()
 
 
-def bar(e: Emitter, i: Decoded) -> None:
-    """`__syncthreads()`: the path waits until every living thread of the block has come. `.RED` gathers a predicate too."""
-    barrier, *votes = i.operands
-    known = i.has("SYNC") != i.has("RED") and len(votes) == i.has("RED")
-    if not known or not isinstance(barrier, Immediate) or barrier.integer() != 0:
-        raise e.unsupported("with a barrier other than __syncthreads()")
-    if i.guard is not None:
-        _skip_together(e, i)
-    for vote in votes:
-        _gather_vote(e, i, lane_bits(e.b, e.predicate(vote)))
-    e.warp.store("at_barrier", e.b.or_(e.warp.load("at_barrier"), e.mask))
-    e.warp.store("barrier_instruction", i.index)
-    if e.converged:
-        e.warp.store("pc", e.following)
-        e.b.ret(const(FaultCode.NONE))
-        return
-    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(WAIT_BLOCK)])
-    e.next_path()
-
-
-def _skip_together(e: Emitter, i: Decoded) -> None:
-    """A guarded barrier: the whole path skips it, or none of it does; a part is a barrier that some threads cannot reach."""
-    coming = e.lane_mask()
-    waiting, elsewhere, apart = (e.function.append_basic_block(name) for name in ("come", "skip", "apart"))
-    e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
-    e.b.position_at_end(elsewhere)
-    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
-    e.b.position_at_end(apart)
-    e.context.store("fault_code", FaultCode.BARRIER)
-    e.context.store("fault_instruction", i.index)
-    e.context.store("fault_lane", e.b.cttz(e.b.xor(coming, e.mask), const(0, I1)))
-    e.context.store("fault_other", e.following)
-    e.b.ret(const(FaultCode.BARRIER))
-    e.b.position_at_end(waiting)
-
-
-def _gather_vote(e: Emitter, i: Decoded, truths: Value) -> None:
-    e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY)
-    yes = e.b.and_(truths, e.mask)
-    e.context.store("vote_any", e.b.or_(e.context.load("vote_any"), yes))
-    e.context.store("vote_missing", e.b.or_(e.context.load("vote_missing"), e.b.xor(yes, e.mask)))
-    e.context.add("vote_count", e.b.ctpop(yes))
-
-
 def break_barrier(e: Emitter, i: Decoded) -> None:
     """The lanes leave a convergence barrier: nobody waits for them there."""
-    barrier = _barrier(e, i.operands[-1])
+    (barrier,) = (_barrier(e, operand) for operand in i.operands if isinstance(operand, Special))
     leaving = e.lane_mask()
-    for operand in i.operands[:-1]:
+    for operand in (operand for operand in i.operands if not isinstance(operand, Special)):
         leaving = e.b.and_(leaving, lane_bits(e.b, e.predicate(operand)))
     address = e.warp.at("participants", barrier * 32)
     together = e.b.load(address, typ=LANES_I32, align=4)
@@ -194,38 +160,20 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
         e.b.call(e.paths.release, [e.warp_pointer])
 
 
-def warpsync(e: Emitter, i: Decoded) -> None:
-    """`__syncwarp()`: the named lanes wait for each other and go on as one path. `.ALL` names all."""
+def move_barrier(e: Emitter, i: Decoded) -> None:
+    """Save a convergence barrier in a register (`.CLEAR` leaves it empty), or take it back: who waits there with each lane."""
     _unguarded(e, i)
-    if i.has("COLLECTIVE"):
-        not_emulated(e, i)
+    target, source = i.operands
+    if isinstance(target, Register):
+        address = e.warp.at("participants", _barrier(e, source) * WARP_LANES)
+        together = e.b.load(address, typ=LANES_I32, align=4)
+        e.set(target, together)
+        if i.has("CLEAR"):
+            e.b.store(e.b.select(e.active, e.const(0), together), address, align=4)
         return
-    if not i.has("ALL") and len(i.operands) != 1:
-        raise e.unsupported("with these operands")
-    named = splat(e.b, const(0xFFFFFFFF)) if i.has("ALL") else e.i32(i.operands[0])
-    if e.converged:
-        return
-    address = e.warp.at("participants", WARPSYNC_BARRIER * 32)
+    address = e.warp.at("participants", _barrier(e, target) * WARP_LANES)
     others = e.b.load(address, typ=LANES_I32, align=4)
-    e.b.store(e.b.select(e.active, named, others), address, align=4)
-    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(WARPSYNC_BARRIER)])
-    e.b.call(e.paths.release, [e.warp_pointer])
-    e.next_path()
-
-
-def branch_if_diverged(e: Emitter, i: Decoded) -> None:
-    """`BRA.DIV`: to a slow way unless all named lanes that live are on this path."""
-    if e.converged:
-        return
-    named = e.i32(i.operands[0])
-    cell = e.context.at("lane_addresses")
-    e.b.store(named, cell, align=4)
-    living = e.b.and_(e.context.load("lane_addresses", 0), e.warp.load("live"))
-    missing = e.b.and_(living, e.b.not_(e.mask))
-    split = e.function.append_basic_block("split")
-    e.branch_if(e.b.icmp_unsigned("==", missing, const(0)), e.following, split)
-    e.b.position_at_end(split)
-    not_emulated(e, i)
+    e.b.store(e.b.select(e.active, e.i32(source), others), address, align=4)
 
 
 def not_emulated(e: Emitter, i: Decoded) -> None:
@@ -262,20 +210,19 @@ def _barrier(e: Emitter, operand: object) -> int:
 
 
 CONTROL: dict[str, Opcode] = {
-    "BRA": row(branch, "DIV", ends_block=True),
-    "CALL": row(bra, "REL NOINC", ends_block=True),
+    "BRA": row(branch, "DIV CONV", ends_block=True),
     "RET": row(ret, "REL NODEC", ends_block=True),
     "BRX": row(brx, ends_block=True),
     "EXIT": row(exit_lanes, ends_block=True),
     "BSSY": row(bssy),
     "BSYNC": row(bsync, ends_block=True),
-    "BAR": row(bar, "SYNC RED AND OR POPC DEFER_BLOCKING", ends_block=True),
     "BREAK": row(break_barrier),
-    "WARPSYNC": row(warpsync, "ALL COLLECTIVE", ends_block=True),
-    "ENDCOLLECTIVE": row(not_emulated, ends_block=True),
+    "BMOV": row(move_barrier, "32 CLEAR"),
     "MEMBAR": row(no_operation, "SC ALL CTA SM GPU SYS VC"),
     "ERRBAR": row(no_operation),
-    "CCTL": row(no_operation, "IVALL IV E"),
+    "CGAERRBAR": row(no_operation),
+    "CCTL": row(no_operation, "IVALL IV E PF1 PF2"),
+    "NANOSLEEP": row(no_operation),
     "BPT": row(trap, "TRAP"),
     "NOP": row(no_operation),
     "YIELD": row(no_operation),

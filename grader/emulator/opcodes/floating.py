@@ -1,57 +1,91 @@
-"""float32 arithmetic: each operation rounds once, to nearest even; denormals are kept; NaN results are canonical."""
+"""float32 arithmetic: each operation rounds once; denormals are kept unless `.FTZ`; NaN results are canonical."""
 
 from __future__ import annotations
-
-import struct
-
-from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
-from grader.emulator.opcodes.common import CANONICAL_NAN, call_external, canonical, intrinsic
+from grader.emulator.opcodes.common import CANONICAL_NAN, canonical, float_compare, intrinsic
+from grader.emulator.opcodes.formats import ROUNDINGS, Rounding, add_to_odd, flush, round_to_single, rounding_of, saturate
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import ZERO_REGISTER, Immediate, Register
+from grader.emulator.operands import Operand
 
-_ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
+_ONE = 0x3F800000
 
 
 def fadd(e: Emitter, i: Decoded) -> None:
     """d = a + b"""
-    target, a, b = i.operands
-    e.set(target, canonical(e, e.b.fadd(e.f32(a), e.f32(b))))
+    target, *operands = i.operands
+    a, b = _sources(e, i, operands)
+    if rounding_of(i) is Rounding.NEAREST:
+        _set_result(e, i, target, e.b.fadd(a, b))
+    else:
+        _set_result(e, i, target, _sum(e, i, e.b.fpext(a, e.double), e.b.fpext(b, e.double)))
 
 
 def fmul(e: Emitter, i: Decoded) -> None:
     """d = a * b"""
-    target, a, b = i.operands
-    e.set(target, canonical(e, e.b.fmul(e.f32(a), e.f32(b))))
+    target, *operands = i.operands
+    a, b = _sources(e, i, operands)
+    if rounding_of(i) is Rounding.NEAREST:
+        _set_result(e, i, target, e.b.fmul(a, b))
+    else:
+        product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
+        _set_result(e, i, target, round_to_single(e, product, rounding_of(i)))
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
     """d = a * b + c, rounded once"""
-    target, a, b, c = i.operands
-    e.set(target, canonical(e, intrinsic(e, "fma", [e.f32(a), e.f32(b), e.f32(c)])))
+    target, *operands = i.operands
+    a, b, c = _sources(e, i, operands)
+    if rounding_of(i) is Rounding.NEAREST:
+        _set_result(e, i, target, intrinsic(e, "fma", [a, b, c]))
+    else:
+        product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
+        _set_result(e, i, target, _sum(e, i, product, e.b.fpext(c, e.double)))
+
+
+def _sources(e: Emitter, i: Decoded, operands: list[Operand]) -> list[Value]:
+    values = [e.f32(operand) for operand in operands]
+    return [flush(e, value) for value in values] if i.has("FTZ") else values
+
+
+def _sum(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
+    """A float32 sum of two exact float64, rounded as the modifier says. Opposite numbers add up to -0 only towards minus infinity."""
+    mode = rounding_of(i)
+    total = add_to_odd(e, left, right)
+    if mode is Rounding.DOWN:
+        zero = e.b.fcmp_ordered("==", total, e.b.bitcast(e.const64(0), e.double))
+        signs = e.b.or_(e.b.bitcast(left, e.double_word), e.b.bitcast(right, e.double_word))
+        signed_zero = e.b.bitcast(e.b.and_(signs, e.const64(1 << 63)), e.double)
+        total = e.b.select(zero, signed_zero, total)
+    return round_to_single(e, total, mode)
+
+
+def _set_result(e: Emitter, i: Decoded, target: Operand, value: Value) -> None:
+    """Write a rounded result, flushed and clamped as the modifiers say."""
+    result = canonical(e, value)
+    if i.has("FTZ"):
+        result = flush(e, result)
+    e.set(target, saturate(e, result) if i.has("SAT") else result)
 
 
 def fsetp(e: Emitter, i: Decoded) -> None:
     """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; the `U` forms are true when an operand is NaN."""
     first, second, a, b, combined = i.operands
-    left, right = e.f32(a), e.f32(b)
-    name = i.modifiers[0]
-    if name == "NUM":
-        result = e.b.fcmp_ordered("ord", left, right)
-    elif name == "NAN":
-        result = e.b.fcmp_unordered("uno", left, right)
-    elif name in _ORDERED:
-        result = e.b.fcmp_ordered(_ORDERED[name], left, right)
-    elif name.endswith("U") and name[:-1] in _ORDERED:
-        result = e.b.fcmp_unordered(_ORDERED[name[:-1]], left, right)
-    else:
-        raise e.unsupported("with this comparison")
-    e.set_predicate(first, combine(e, i, result, e.predicate(combined)))
-    e.set_predicate(second, combine(e, i, e.b.not_(result), e.predicate(combined)))
+    left, right = _sources(e, i, [a, b])
+    result, other = float_compare(e, i, left, right), e.predicate(combined)
+    e.set_predicate(first, combine(e, i, result, other))
+    e.set_predicate(second, combine(e, i, e.b.not_(result), other))
+
+
+def fset(e: Emitter, i: Decoded) -> None:
+    """d = (a cmp b) comb p, `.BF` as 1.0 or 0.0, else as ones or zeros."""
+    target, a, b, combined = i.operands
+    left, right = _sources(e, i, [a, b])
+    result = combine(e, i, float_compare(e, i, left, right), e.predicate(combined))
+    e.set(target, e.b.select(result, e.const(_ONE if i.has("BF") else -1), e.const(0)))
 
 
 def fsel(e: Emitter, i: Decoded) -> None:
@@ -61,14 +95,14 @@ def fsel(e: Emitter, i: Decoded) -> None:
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
-    """d = p ? min(a, b) : max(a, b); a NaN operand loses, and -0 is less than +0."""
+    """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins, and -0 is less than +0."""
     target, a, b, choose = i.operands
-    left, right = e.f32(a), e.f32(b)
-    smaller, larger = _ordered_pair(e, left, right)
+    left, right = _sources(e, i, [a, b])
+    smaller, larger = _ordered_pair(e, i, left, right)
     e.set(target, e.b.select(e.predicate(choose), smaller, larger))
 
 
-def _ordered_pair(e: Emitter, left: Value, right: Value) -> tuple[Value, Value]:
+def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Value, Value]:
     left_bits, right_bits = e.b.bitcast(left, e.word), e.b.bitcast(right, e.word)
     equal = e.b.fcmp_ordered("==", left, right)
     less = e.b.fcmp_ordered("<", left, right)
@@ -79,88 +113,22 @@ def _ordered_pair(e: Emitter, left: Value, right: Value) -> tuple[Value, Value]:
     nan = e.const(CANONICAL_NAN)
     results = []
     for value in (low, high):
-        chosen = e.b.select(left_nan, e.b.select(right_nan, nan, right_bits), e.b.select(right_nan, left_bits, value))
+        if i.has("NAN"):
+            chosen = e.b.select(e.b.or_(left_nan, right_nan), nan, value)
+        else:
+            chosen = e.b.select(left_nan, e.b.select(right_nan, nan, right_bits), e.b.select(right_nan, left_bits, value))
         results.append(e.b.bitcast(chosen, e.real))
     return results[0], results[1]
 
 
-def half_constant(e: Emitter, i: Decoded) -> None:
-    """`HFMA2 d, -RZ, RZ, hi, lo`: the idiom that writes a constant of two halves. Other uses are unsupported."""
-    target, a, b, high, low = i.operands
-    zero = all(isinstance(operand, Register) and operand.index == ZERO_REGISTER for operand in (a, b))
-    if not zero or not isinstance(high, Immediate) or not isinstance(low, Immediate):
-        raise e.unsupported("half-precision arithmetic")
-    e.set(target, e.const(_half_bits(high) << 16 | _half_bits(low)))
-
-
-def _half_bits(operand: Immediate) -> int:
-    value = operand.real if operand.real is not None else float(operand.bits or 0)
-    return int.from_bytes(struct.pack("<e", value), "little")
-
-
-def integer_to_float(e: Emitter, i: Decoded) -> None:
-    """d = float(a), to nearest even, or with `.RP` towards plus infinity (the start of an integer division)."""
-    if i.has("U64"):
-        _wide_integer_to_float(e, i)
-        return
-    source = e.i32(i.operands[1])
-    if i.has("U16"):
-        source = e.b.and_(source, e.const(0xFFFF))
-    exact = (e.b.uitofp if i.has("U32") else e.b.sitofp)(source, e.double)
-    nearest = e.b.fptrunc(exact, e.real)
-    if i.has("RP"):
-        too_small = e.b.fcmp_ordered("<", e.b.fpext(nearest, e.double), exact)
-        bits = e.b.bitcast(nearest, e.word)
-        away = e.b.select(e.b.icmp_signed(">=", bits, e.const(0)), e.const(1), e.const(-1))
-        nearest = e.b.bitcast(e.b.select(too_small, e.b.add(bits, away), bits), e.real)
-    e.set(i.operands[0], nearest)
-
-
-def _wide_integer_to_float(e: Emitter, i: Decoded) -> None:
-    """An unsigned 64-bit integer to float32, rounded up: the start of a 64-bit division."""
-    if not i.has("RP"):
-        raise e.unsupported("with this rounding")
-    source = e.i64(i.operands[1])
-    nearest = e.b.uitofp(source, e.real)
-    back = call_external(e, f"llvm.fptoui.sat.{'i64.f32' if e.uniform else 'v32i64.v32f32'}", e.double_word, [nearest])
-    bits = e.b.bitcast(nearest, e.word)
-    too_small = e.b.icmp_unsigned("<", back, source)
-    e.set(i.operands[0], e.b.select(too_small, e.b.add(bits, e.const(1)), bits))
-
-
-def float_to_integer(e: Emitter, i: Decoded) -> None:
-    """d = int(a), towards zero, saturating; NaN gives 0. Other roundings are unsupported."""
-    if not i.has("TRUNC"):
-        raise e.unsupported("with this rounding")
-    if i.has("U64"):
-        suffix = "i64.f32" if e.uniform else "v32i64.v32f32"
-        e.set64(i.operands[0], call_external(e, f"llvm.fptoui.sat.{suffix}", e.double_word, [e.f32(i.operands[1])]))
-        return
-    kind = "fptoui" if i.has("U32") else "fptosi"
-    suffix = "i32.f32" if e.uniform else "v32i32.v32f32"
-    e.set(i.operands[0], call_external(e, f"llvm.{kind}.sat.{suffix}", e.word, [e.f32(i.operands[1])]))
-
-
-def reciprocal(e: Emitter, i: Decoded) -> None:
-    """d = 1 / a. The hardware's unit is within 1 ulp; here it is rounded, which integer division corrects either way."""
-    if not i.has("RCP"):
-        raise e.unsupported()
-    one = ir.Constant(e.real, [1.0] * 32) if not e.uniform else ir.Constant(e.real, 1.0)
-    e.set(i.operands[0], canonical(e, e.b.fdiv(one, e.f32(i.operands[1]))))
-
-
-_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR"
+_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ"
 
 FLOATING: dict[str, Opcode] = {
-    "FADD": row(fadd),
-    "FMUL": row(fmul),
-    "FFMA": row(ffma),
+    "FADD": row(fadd, f"FTZ SAT {ROUNDINGS}"),
+    "FMUL": row(fmul, f"FTZ SAT {ROUNDINGS}"),
+    "FFMA": row(ffma, f"FTZ SAT {ROUNDINGS}"),
     "FSETP": row(fsetp, _COMPARISONS),
+    "FSET": row(fset, f"{_COMPARISONS} BF"),
     "FSEL": row(fsel),
-    "FMNMX": row(minimum_maximum),
-    "HFMA2": row(half_constant, "MMA"),
-    "I2F": row(integer_to_float, "U16 U32 S32 U64 RP"),
-    "I2FP": row(integer_to_float, "F32 U32 S32"),
-    "F2I": row(float_to_integer, "FTZ U32 S32 U64 TRUNC NTZ"),
-    "MUFU": row(reciprocal, "RCP"),
+    "FMNMX": row(minimum_maximum, "FTZ NAN"),
 }

@@ -55,12 +55,6 @@ def _addend(e: Emitter, source: Operand) -> Value:
     return e.b.zext(e.i32(source), e.double_word)
 
 
-def viadd(e: Emitter, i: Decoded) -> None:
-    """d = a + b"""
-    target, a, b = i.operands
-    e.set(target, e.b.add(e.i32(a), e.i32(b)))
-
-
 def imad(e: Emitter, i: Decoded) -> None:
     """d = a * b + c: low word, `.HI` high word, `.WIDE` both; MOV, IADD and SHL are the same with a constant operand."""
     carries_out, rest = leading_predicates(i)
@@ -173,27 +167,6 @@ def combine(e: Emitter, i: Decoded, result: Value, other: Value) -> Value:
     raise e.unsupported("without AND, OR or XOR")
 
 
-def minimum_maximum(e: Emitter, i: Decoded) -> None:
-    """d = p ? min(a, b) : max(a, b)"""
-    target, a, b, choose = i.operands
-    e.set(target, _choose(e, i, e.i32(a), e.i32(b), choose))
-
-
-def add_minimum_maximum(e: Emitter, i: Decoded) -> None:
-    """d = p ? min(a + b, c) : max(a + b, c)"""
-    target, a, b, c, choose = i.operands
-    e.set(target, _choose(e, i, e.b.add(e.i32(a), e.i32(b)), e.i32(c), choose))
-
-
-def _choose(e: Emitter, i: Decoded, left: Value, right: Value, smaller_wanted: Operand) -> Value:
-    """The smaller value where the predicate holds, else the larger; with `.RELU`, 0 in place of negative ones."""
-    test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
-    less = test("<", left, right)
-    smaller, larger = e.b.select(less, left, right), e.b.select(less, right, left)
-    value = e.b.select(e.predicate(smaller_wanted), smaller, larger)
-    return e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value) if i.has("RELU") else value
-
-
 def sign_extend(e: Emitter, i: Decoded) -> None:
     """d = the low n bits of a, sign-extended (`.U32` zero-extended); all of a from 32 on; `.W` wraps n."""
     target, a, count = i.operands
@@ -254,7 +227,6 @@ _COMPARISONS = "F LT EQ LE GT NE GE T AND OR XOR U32 EX"
 INTEGER: dict[str, Opcode] = {
     "IADD3": row(iadd3, "X"),
     "UIADD3": row(iadd3, "X", uniform=True),
-    "VIADD": row(viadd),
     "IMAD": row(imad, "MOV U32 IADD SHL WIDE HI X"),
     "UIMAD": row(imad, "MOV U32 IADD SHL WIDE HI X", uniform=True),
     "LEA": row(lea, "HI X SX32"),
@@ -262,14 +234,10 @@ INTEGER: dict[str, Opcode] = {
     "IABS": row(iabs),
     "ISETP": row(isetp, _COMPARISONS),
     "UISETP": row(isetp, _COMPARISONS, uniform=True),
-    "IMNMX": row(minimum_maximum, "U32"),
-    "VIMNMX": row(minimum_maximum, "U32 RELU"),
-    "VIADDMNMX": row(add_minimum_maximum, "U32 RELU"),
     "SGXT": row(sign_extend, "U32 W"),
     "USGXT": row(sign_extend, "U32 W", uniform=True),
     "BMSK": row(bit_mask, "W"),
     "UBMSK": row(bit_mask, "W", uniform=True),
-    "UIMNMX": row(minimum_maximum, "U32", uniform=True),
     "SEL": row(select),
     "USEL": row(select, uniform=True),
     "POPC": row(population_count),

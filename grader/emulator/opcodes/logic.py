@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import TRUE_PREDICATE, Immediate, Operand, Predicate
+from grader.emulator.operands import TRUE_PREDICATE, Immediate, Operand, Predicate, Register
 
 
 def three_input_logic(e: Emitter, table: int, a: Value, b: Value, c: Value) -> Value:
@@ -62,20 +63,24 @@ def lop3(e: Emitter, i: Decoded) -> None:
 
 
 def plop3(e: Emitter, i: Decoded) -> None:
-    """P and Q = logic(p, q, r) of predicates, each by its own table."""
+    """P and Q = logic(p, q, r) of predicates, each by its own table; `R1.SIGN` is a register's sign bit."""
     first, second, a, b, c, table, second_table = i.operands
-    inputs = [e.predicate(operand) for operand in (a, b, c)]
+    inputs = [_truth(e, operand) for operand in (a, b, c)]
     results = [three_input_logic(e, _table(e, entry), *inputs) for entry in (table, second_table)]
     e.set_predicate(first, results[0])
     e.set_predicate(second, results[1])
+
+
+def _truth(e: Emitter, operand: Operand) -> Value:
+    if isinstance(operand, Register) and operand.suffix == "SIGN":
+        return e.b.icmp_signed("<", e.i32(replace(operand, suffix="")), e.const(0))
+    return e.predicate(operand)
 
 
 def shift_funnel(e: Emitter, i: Decoded) -> None:
     """Shift {c:a} by n. `.L`/`.R` direction, `.HI` takes the high word, `.S32`/`.S64` arithmetic, `.W` wraps the count."""
     target, a, count, c = i.operands
     bits = 64 if i.has("U64") or i.has("S64") else 32
-    if bits == 32 and i.has("R") and not i.has("HI"):
-        raise e.unsupported("on the low word")
     amount = e.i32(count)
     wrapped = e.b.and_(amount, e.const(bits - 1))
     saturated = e.b.select(e.b.icmp_unsigned("<", amount, e.const(bits)), amount, e.const(bits))
@@ -99,13 +104,19 @@ def _shift64(e: Emitter, i: Decoded, wide: Value, amount: Value) -> Value:
 
 
 def prmt(e: Emitter, i: Decoded) -> None:
-    """Byte n of d is the byte of {c:a} that nibble n of the selector names; a nibble's top bit asks for the byte's sign."""
+    """Byte n of d is the byte of {c:a} that nibble n of the selector names; a nibble's top bit asks for the byte's sign.
+
+    The modes take a number s of two bits: bytes s + n (`.F4E`), s - n (`.B4E`), s (`.RC8`), max(s, n) (`.ECL`),
+    min(s, n) (`.ECR`), half s mod 2 (`.RC16`) (PTX ISA, `prmt`).
+    """
     target, a, selector, c = i.operands
     wide = e.join(e.i32(a), e.i32(c))
     choice = e.i32(selector)
+    mode = next(iter(i.modifiers), None)
+    start = e.b.and_(choice, e.const(3))
     result = e.const(0)
     for byte in range(4):
-        nibble = e.b.and_(e.b.lshr(choice, e.const(4 * byte)), e.const(15))
+        nibble = e.b.and_(e.b.lshr(choice, e.const(4 * byte)), e.const(15)) if mode is None else _mode_byte(e, mode, start, byte)
         amount = e.b.shl(e.b.and_(nibble, e.const(7)), e.const(3))
         taken = e.b.trunc(e.b.lshr(wide, e.b.zext(amount, e.double_word)), e.word)
         sign = e.b.ashr(e.b.shl(taken, e.const(24)), e.const(31))
@@ -113,6 +124,21 @@ def prmt(e: Emitter, i: Decoded) -> None:
         value = e.b.and_(e.b.select(replicate, sign, taken), e.const(255))
         result = e.b.or_(result, e.b.shl(value, e.const(8 * byte)))
     e.set(target, result)
+
+
+def _mode_byte(e: Emitter, mode: str, start: Value, byte: int) -> Value:
+    """Which byte of {c:a} a mode of PRMT takes for one byte of the result."""
+    here = e.const(byte)
+    above = e.b.icmp_unsigned(">", start, here)
+    forms: dict[str, Callable[[], Value]] = {
+        "F4E": lambda: e.b.add(start, here),
+        "B4E": lambda: e.b.and_(e.b.sub(start, here), e.const(7)),
+        "RC8": lambda: start,
+        "ECL": lambda: e.b.select(above, start, here),
+        "ECR": lambda: e.b.select(above, here, start),
+        "RC16": lambda: e.b.add(e.b.shl(e.b.and_(start, e.const(1)), e.const(1)), e.const(byte & 1)),
+    }
+    return forms[mode]()
 
 
 def _table(e: Emitter, operand: Operand) -> int:
@@ -125,6 +151,7 @@ def _is_false(operand: Operand) -> bool:
     return isinstance(operand, Predicate) and operand.index == TRUE_PREDICATE and operand.negated
 
 
+_PERMUTATIONS = "F4E B4E RC8 ECL ECR RC16"
 _SHIFTS = "L R U32 S32 U64 S64 HI W"
 
 LOGIC: dict[str, Opcode] = {
@@ -134,6 +161,6 @@ LOGIC: dict[str, Opcode] = {
     "UPLOP3": row(plop3, "LUT", uniform=True),
     "SHF": row(shift_funnel, _SHIFTS),
     "USHF": row(shift_funnel, _SHIFTS, uniform=True),
-    "PRMT": row(prmt),
-    "UPRMT": row(prmt, uniform=True),
+    "PRMT": row(prmt, _PERMUTATIONS),
+    "UPRMT": row(prmt, _PERMUTATIONS, uniform=True),
 }

@@ -1,4 +1,7 @@
-"""Loads and stores of global, shared and local memory. Cache hints and scopes change no result of a race-free kernel."""
+"""Loads and stores of global, shared and local memory. Cache hints and scopes change no result of a race-free kernel.
+
+Other families use `load_words`, `store_words` (check, count, move), `start_access`, `end_access` (check, count), `lane_addresses` too.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, s
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 
-_HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE"
+WIDTHS = "U8 S8 U16 S16 64 128"
+HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE"
 
 
 def load(space: str) -> Opcode:
@@ -24,26 +28,14 @@ def load(space: str) -> Opcode:
             raise e.unsupported("with this destination")
         kind = AccessKind(space, load=True, width=i.access_bytes)
         signed = i.has("S8") or i.has("S16")
-        low, high = _lane_addresses(e, address)
-        mask = e.lane_mask()
-        words = max(1, kind.width // 4)
-        old = [e.register_or_zero(target, word) for word in range(words)]
-        before = e.b.block
-        after = e.function.append_basic_block("loaded")
-        _access(e, i, kind, low, high, mask, signed=signed, after=after)
-        new = [e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4) for word in range(words)]
-        inside = e.b.block
-        e.b.branch(after)
-        e.b.position_at_end(after)
-        values = [e.b.phi(LANES_I32) for _ in range(words)]  # all before any other instruction, as LLVM asks
-        for word, value in enumerate(values):
-            value.add_incoming(new[word], inside)
-            value.add_incoming(old[word], before)
+        low, high = lane_addresses(e, address)
+        old = [e.register_or_zero(target, word) for word in range(max(1, kind.width // 4))]
+        values = load_words(e, i, kind, low, high, e.lane_mask(), old, signed=signed)
         if target.index != ZERO_REGISTER:
             for word, value in enumerate(values):
                 e.set(Register(target.index + word), value)
 
-    return row(emit, f"{_HINTS} U8 S8 U16 S16 64 128")
+    return row(emit, f"{HINTS} {WIDTHS}")
 
 
 def store(space: str) -> Opcode:
@@ -54,58 +46,100 @@ def store(space: str) -> Opcode:
             raise e.unsupported("with extra operands")
         address, source = i.operands
         kind = AccessKind(space, load=False, width=i.access_bytes)
-        low, high = _lane_addresses(e, address)
+        low, high = lane_addresses(e, address)
         if not isinstance(source, Register) or source.uniform or source.negated:
             raise e.unsupported("with this source")
         words = [e.register_or_zero(source, word) for word in range(max(1, kind.width // 4))]
-        after = e.function.append_basic_block("stored")
-        _access(e, i, kind, low, high, e.lane_mask(), data=words, after=after)
-        e.b.branch(after)
-        e.b.position_at_end(after)
+        store_words(e, i, kind, low, high, e.lane_mask(), words)
 
-    return row(emit, f"{_HINTS} U8 S8 U16 S16 64 128")
+    return row(emit, f"{HINTS} {WIDTHS}")
 
 
-def _access(
+def load_words(
     e: Emitter,
     i: Decoded,
     kind: AccessKind,
     low: Value,
     high: Value,
     mask: Value,
+    old: list[Value],
     *,
-    after: object,
-    data: list[Value] | None = None,
     signed: bool = False,
+    slot: str | None = None,
+) -> list[Value]:
+    """What the lanes of the mask load, a word each of up to four; without such a lane, `old`. Other lanes' words are undefined.
+
+    It is counted under the name of the space; under another one, which nothing reads, with `slot`.
+    """
+    before = e.b.block
+    after = e.function.append_basic_block("loaded")
+    start_access(e, i, kind, low, high, mask, after=after, slot=slot)
+    record = slot_pointer(e, i, slot or kind.space)
+    e.b.call(e.helpers.move(kind, signed=signed), [e.context_pointer, record, space_host(e, kind.space), mask])
+    return end_access(e, before, after, old)
+
+
+def store_words(e: Emitter, i: Decoded, kind: AccessKind, low: Value, high: Value, mask: Value, words: list[Value]) -> None:
+    """The lanes of the mask store their words."""
+    after = e.function.append_basic_block("stored")
+    start_access(e, i, kind, low, high, mask, after=after)
+    set_lane_data(e, words)
+    e.b.call(e.helpers.move(kind, signed=False), [e.context_pointer, slot_pointer(e, i, kind.space), space_host(e, kind.space), mask])
+    e.b.branch(after)
+    e.b.position_at_end(after)
+
+
+def start_access(
+    e: Emitter, i: Decoded, kind: AccessKind, low: Value, high: Value, mask: Value, *, after: object, slot: str | None = None
 ) -> None:
-    """Check and move; skipped when no lane takes part. Leaves the builder where the data is there (loads) or written."""
+    """Check and count; to `after` when no lane takes part. Leaves the builder where the access may go on."""
     access = e.function.append_basic_block("access")
     e.b.cbranch(e.b.icmp_unsigned("!=", mask, const(0)), access, after)
     e.b.position_at_end(access)
-    slot = _slot_pointer(e, i)
-    good = e.b.call(e.helpers.check(kind), [e.context_pointer, slot, low, high, mask])
+    good = e.b.call(e.helpers.check(kind), [e.context_pointer, slot_pointer(e, i, slot or kind.space), low, high, mask])
     moved, fault = e.function.append_basic_block("move"), e.function.append_basic_block("fault")
     e.b.cbranch(good, moved, fault)
     e.b.position_at_end(fault)
     e.context.store("fault_instruction", i.index)
     e.b.ret(e.context.load("fault_code"))
     e.b.position_at_end(moved)
-    for word, value in enumerate(data or []):
-        e.b.store(value, e.context.at("lane_data", word * 32), align=4)
-    host = e.context.load_pointer(f"{kind.space}_host")
-    if kind.space == "local":
-        lane_bytes = e.b.mul(e.warp.load("index"), e.context.load("local_bytes"))
-        host = offset(e.b, host, e.b.zext(e.b.mul(lane_bytes, const(WARP_LANES)), I64))
-    e.b.call(e.helpers.move(kind, signed=signed), [e.context_pointer, slot, host, mask])
 
 
-def _slot_pointer(e: Emitter, i: Decoded) -> Value:
-    """Address of the instruction's SLOT record."""
-    index = e.helpers.slot_index(i.index)
+def end_access(e: Emitter, before: object, after: object, old: list[Value]) -> list[Value]:
+    """Take what an access left in `lane_data`; `old` where it was skipped, straight from the LLVM block `before`."""
+    new = [e.b.load(e.context.at("lane_data", word * WARP_LANES), typ=LANES_I32, align=4) for word in range(len(old))]
+    inside = e.b.block
+    e.b.branch(after)
+    e.b.position_at_end(after)
+    values = [e.b.phi(LANES_I32) for _ in old]  # all before any other instruction, as LLVM asks
+    for value, loaded, kept in zip(values, new, old, strict=True):
+        value.add_incoming(loaded, inside)
+        value.add_incoming(kept, before)
+    return values
+
+
+def set_lane_data(e: Emitter, words: list[Value]) -> None:
+    """Put the data words of a store where the move takes them from."""
+    for word, value in enumerate(words):
+        e.b.store(value, e.context.at("lane_data", word * WARP_LANES), align=4)
+
+
+def space_host(e: Emitter, space: str) -> Value:
+    """Host address of a space's address 0; of local memory, that of the warp's lane 0."""
+    host = e.context.load_pointer(f"{space}_host")
+    if space != "local":
+        return host
+    lane_bytes = e.b.mul(e.warp.load("index"), e.context.load("local_bytes"))
+    return offset(e.b, host, e.b.zext(e.b.mul(lane_bytes, const(WARP_LANES)), I64))
+
+
+def slot_pointer(e: Emitter, i: Decoded, space: str) -> Value:
+    """Address of the instruction's SLOT record for a space."""
+    index = e.helpers.slot_index(i.index, space)
     return offset(e.b, e.context.load_pointer("slots"), index * SLOT.itemsize)
 
 
-def _lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
+def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
     """Lower and upper 32 bits of every lane's address."""
     if not isinstance(operand, Address):
         raise e.unsupported("without an address")

@@ -8,9 +8,11 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
+from grader.emulator.layout import SHARED_HIGH
 from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, bits_to_lanes, const, lane_bits, lanes, splat
+from grader.emulator.opcodes.control import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Constant, Immediate, Operand, Predicate, Register, Special
+from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register, Special
 
 PREDICATES = 7
 _LANE_RECORDS = {"SR_TID.X": "tid_x", "SR_TID.Y": "tid_y", "SR_TID.Z": "tid_z"}
@@ -22,8 +24,9 @@ _LANE_MASKS: dict[str, Callable[[int], int]] = {
     "SR_GTMASK": lambda lane: ~((2 << lane) - 1),
     "SR_GEMASK": lambda lane: ~((1 << lane) - 1),
 }
-_ZERO = frozenset({"SRZ", "SR_CgaCtaId"})
-"""`SR_CgaCtaId` is the block's rank in its thread-block cluster: 0 for kernels launched without clusters."""
+_ZERO = frozenset({"SRZ", "SR_CgaCtaId", "SR_LMEMHIOFF"})
+"""`SR_CgaCtaId` is the block's rank in its thread-block cluster: 0 for kernels launched without clusters.
+`SR_LMEMHIOFF` is what the stack pointer must not fall below: 0, where local memory starts here."""
 
 
 def move(e: Emitter, i: Decoded) -> None:
@@ -39,14 +42,20 @@ def special_register(e: Emitter, i: Decoded) -> None:
     value = _special_value(e, source.name)
     e.set(target, value)
     if i.base == "CS2R" and not i.has("32"):
-        if source.name != "SRZ":
+        upper = _CLOCKS.get(source.name)
+        if source.name != "SRZ" and upper is None:
             raise e.unsupported(f"of {source.name}")
-        e.set(e.upper(target), value)
+        e.set(e.upper(target), _special_value(e, upper) if upper else value)
 
 
 def _special_value(e: Emitter, name: str) -> Value:
     if name in _ZERO:
         return e.const(0)
+    if name == "SR_SWINHI":
+        return e.const(SHARED_HIGH)
+    if name in _SCALARS:
+        value = _SCALARS[name](e)
+        return value if e.uniform else splat(e.b, value)
     if name in _CONTEXT_WORDS:
         value = e.context.load(_CONTEXT_WORDS[name])
         return value if e.uniform else splat(e.b, value)
@@ -59,6 +68,32 @@ def _special_value(e: Emitter, name: str) -> Value:
     if name == "SR_LANEID":
         return lanes(range(32))
     raise e.unsupported(f"of {name}")
+
+
+def _clock(e: Emitter, *, upper: bool) -> Value:
+    """Half of the clock: the warp instructions that the block has executed so far. It stands for cycles and for nanoseconds."""
+    spent = e.b.sub(e.context.load("block_budget"), e.context.load("budget"))  # the basic block is counted as a whole at its start
+    behind = len(e.block.instructions) - (e.instruction.index - e.block.instructions[0].index)
+    now = e.b.sub(spent, const(behind, I64))
+    return e.b.trunc(e.b.lshr(now, const(32, I64)) if upper else now, I32)
+
+
+def _multiprocessor(e: Emitter) -> Value:
+    """Blocks go to multiprocessors in turn; which one a GPU takes is not told."""
+    row = e.b.add(e.context.load("ctaid_y"), e.b.mul(e.context.load("grid_y"), e.context.load("ctaid_z")))
+    linear = e.b.add(e.context.load("ctaid_x"), e.b.mul(e.context.load("grid_x"), row))
+    return e.b.urem(linear, e.context.load("multiprocessors"))
+
+
+_CLOCKS = {"SR_CLOCKLO": "SR_CLOCKHI", "SR_GLOBALTIMERLO": "SR_GLOBALTIMERHI"}
+"""Lower words, with their upper words."""
+_SCALARS: dict[str, Callable[[Emitter], Value]] = {
+    **dict.fromkeys(_CLOCKS, lambda e: _clock(e, upper=False)),
+    **dict.fromkeys(_CLOCKS.values(), lambda e: _clock(e, upper=True)),
+    "SR_VIRTUALSMID": _multiprocessor,
+    "SR_VIRTID": lambda e: e.b.shl(e.warp.load("index"), const(8)),  # %warpid is bits 8 to 14
+    "SR_VIRTCFG": lambda e: const(64 << 8),  # %nwarpid is bits 8 to 15
+}
 
 
 def barrier_result(e: Emitter, i: Decoded) -> None:
@@ -115,15 +150,29 @@ def _narrow(e: Emitter, source: Constant, name: str) -> Value:
 
 
 def to_uniform(e: Emitter, i: Decoded) -> None:
-    """A uniform register = the value of the lowest active lane."""
-    target, source = i.operands
-    if i.guard is not None:
-        raise e.unsupported("with a guard")
+    """A uniform register = the value of the lowest active lane; P = not all active lanes have the same.
+
+    With a guard, the lanes for which it holds must have the same value: which one's counts is not known.
+    """
+    *truths, target, source = i.operands
+    if not isinstance(target, Register) or (truths and i.guard is not None):
+        raise e.unsupported("with these operands")
     value = e.i32(source)
-    cell = e.context.at("lane_addresses")
-    e.b.store(value, cell, align=4)
-    lowest = e.b.cttz(e.mask, const(1, I1))
-    e.set(target, e.b.load(e.b.gep(cell, [e.b.zext(lowest, I64)], source_etype=I32), typ=I32))
+    lanes = e.lane_mask()
+    chosen = e.b.extract_element(value, e.b.and_(e.b.cttz(lanes, const(0, I1)), const(31)))
+    others = e.b.and_(lanes, lane_bits(e.b, e.b.icmp_unsigned("!=", value, splat(e.b, chosen))))
+    if i.guard is not None:
+        e.guard = None
+        chosen = e.b.select(e.b.icmp_unsigned("!=", lanes, const(0)), chosen, _uniform_word(e, target))
+        with e.b.if_then(e.b.icmp_unsigned("!=", others, const(0)), likely=False):
+            not_emulated(e, i)
+    e.set(target, chosen)
+    for truth in truths:
+        e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", others, const(0))))
+
+
+def _uniform_word(e: Emitter, register: Register) -> Value:
+    return const(0) if register.index == ZERO_REGISTER else e.uniform_register(register.index)
 
 
 def predicates_to_register(e: Emitter, i: Decoded) -> None:

@@ -1,0 +1,109 @@
+"""printf's formats on the arguments that device code left in memory (CUDA C++ Programming Guide, "Formatted Output")."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+
+ReadBytes = Callable[[int, int], bytes]
+"""(address, size) -> bytes of the thread's memory."""
+
+_FORMAT = re.compile(r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|z|j|t)?(?P<type>[a-zA-Z%])")
+_LONG = frozenset({"l", "ll", "z", "j", "t"})
+_LONGEST = 4096
+"""Longest width, precision and string that is kept: more has no reader."""
+
+
+class Arguments:
+    """The arguments one after another, each aligned to its size, as nvcc lays them out for vprintf."""
+
+    def __init__(self, read: ReadBytes, address: int) -> None:
+        self._read = read
+        self._address = address
+        self.taken = 0
+
+    def take(self, form: str) -> int | float:
+        """The next argument, of a struct format such as `i` or `d`."""
+        size = struct.calcsize(form)
+        self._address += -self._address % size
+        (value,) = struct.unpack(f"<{form}", self._read(self._address, size))
+        self._address += size
+        self.taken += 1
+        return value  # type: ignore[no-any-return]
+
+
+def read_string(read: ReadBytes, address: int) -> str:
+    """The characters up to a zero byte, at most 4096."""
+    found = bytearray()
+    while len(found) < _LONGEST and (byte := read(address + len(found), 1)) != b"\0":
+        found += byte
+    return found.decode("utf-8", errors="replace")
+
+
+def format_text(template: str, arguments: Arguments, read: ReadBytes) -> str:
+    """The template with its arguments; what is no format is left as it is."""
+    return _FORMAT.sub(lambda match: _format_one(match, arguments, read), template)
+
+
+def _format_one(match: re.Match[str], arguments: Arguments, read: ReadBytes) -> str:
+    kind = match["type"]
+    if kind == "%":
+        return "%"
+    if kind not in _FORMATS:
+        return match[0]
+    width, precision = (_number(match[name], arguments) for name in ("width", "precision"))
+    flags = match["flags"] + ("-" if width is not None and width < 0 else "")
+    spec = f"%{flags}{'' if width is None else min(abs(width), _LONGEST)}"
+    if precision is not None and precision >= 0:
+        spec += f".{min(precision, _LONGEST)}"
+    return _FORMATS[kind](spec, kind, match["size"] or "", arguments, read)
+
+
+def _number(text: str | None, arguments: Arguments) -> int | None:
+    if text == "*":
+        return int(arguments.take("i"))
+    return None if text is None else int(text) if text else None
+
+
+def _integer(spec: str, kind: str, size: str, arguments: Arguments, read: ReadBytes) -> str:
+    signed = kind in "di"
+    form = ("q" if size in _LONG else "i") if signed else ("Q" if size in _LONG else "I")
+    value = int(arguments.take(form))
+    narrow = {"hh": 8, "h": 16}.get(size)
+    if narrow is not None:
+        value %= 1 << narrow
+        value -= (signed and value >> narrow - 1) << narrow
+    if kind == "o" and "#" in spec:  # Python would write 0o17
+        return (spec.replace("#", "") + "s") % (f"0{value:o}" if value else "0")
+    return (spec + ("d" if kind == "u" else kind)) % value
+
+
+def _real(spec: str, kind: str, size: str, arguments: Arguments, read: ReadBytes) -> str:
+    value = float(arguments.take("d"))
+    if kind in "aA":
+        return value.hex().upper() if kind == "A" else value.hex()
+    return (spec + kind) % value
+
+
+def _character(spec: str, kind: str, size: str, arguments: Arguments, read: ReadBytes) -> str:
+    return (spec.partition(".")[0] + "s") % chr(int(arguments.take("i")) & 0xFF)
+
+
+def _string(spec: str, kind: str, size: str, arguments: Arguments, read: ReadBytes) -> str:
+    address = int(arguments.take("Q"))
+    return (spec + "s") % (read_string(read, address) if address else "(null)")
+
+
+def _pointer(spec: str, kind: str, size: str, arguments: Arguments, read: ReadBytes) -> str:
+    address = int(arguments.take("Q"))
+    return (spec.partition(".")[0] + "s") % (f"{address:#x}" if address else "(nil)")
+
+
+_FORMATS: dict[str, Callable[[str, str, str, Arguments, ReadBytes], str]] = {
+    **dict.fromkeys("diuoxX", _integer),
+    **dict.fromkeys("fFeEgGaA", _real),
+    "c": _character,
+    "s": _string,
+    "p": _pointer,
+}

@@ -1,0 +1,142 @@
+"""Functions of the system that device code calls and the emulator provides: vprintf and __assertfail.
+
+Native code calls back with the context's address, the warp's and the lanes; registers hold the arguments (R4 on, as nvcc passes them).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.emulator.formatting import Arguments, format_text, read_string
+from grader.emulator.layout import CONTEXT, LOCAL_WINDOW, SHARED_HIGH, WARP_LANES, FaultCode
+from grader.emulator.memory import HOST_FUNCTIONS, WINDOW, GlobalMemory
+
+PRINT_LIMIT = 64 << 10
+"""Characters that are kept of what one launch prints."""
+_FIRST_ARGUMENT = 4
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
+
+
+class BadAddressError(Exception):
+    """Memory that a host function was told to read, and that is not the thread's."""
+
+
+@dataclass(frozen=True)
+class Memories:
+    """What a thread of a worker's block can read. `local` holds all lanes of the block, `local_bytes` each."""
+
+    memory: GlobalMemory
+    shared: np.ndarray
+    shared_base: int
+    local: np.ndarray
+    local_bytes: int
+
+    def read(self, thread: int, address: int, size: int) -> bytes:
+        """Bytes at a generic address, as thread number `thread` of the block sees them. Raises BadAddressError."""
+        high, low = address >> 32, address & 0xFFFFFFFF
+        if high == WINDOW:
+            for region in self.memory.regions.values():
+                if region.offset <= low and low + size <= region.offset + region.size_bytes:
+                    return self.memory.view(region.name)[low - region.offset :][:size].tobytes()
+        if high == SHARED_HIGH and self.shared_base <= low and low + size <= len(self.shared):
+            return self.shared[low : low + size].tobytes()
+        if high == LOCAL_WINDOW and low + size <= self.local_bytes:
+            start = thread * self.local_bytes + low
+            return self.local[start : start + size].tobytes()
+        raise BadAddressError
+
+
+class HostFunctions:
+    """The callback of one worker, and what it gathered: `printed` by block in order, `message` of a failed assertion."""
+
+    def __init__(self, warp_type: np.dtype, memories: Memories) -> None:
+        self._warp_type = warp_type
+        self._memories = memories
+        self._room = PRINT_LIMIT
+        self.printed: list[tuple[int, str]] = []
+        self.message = ""
+        self.error: Exception | None = None
+        self._callback = _CALLBACK(self._called)
+
+    @property
+    def entry(self) -> int:
+        """Address of the callback: `i32 (context, warp, mask)` returns a FaultCode."""
+        return ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+
+    def _called(self, context_address: int, warp_address: int, mask: int) -> int:
+        try:
+            context = _record(context_address, CONTEXT)
+            warp = _record(warp_address, self._warp_type)
+            function = _FUNCTIONS.get(int(context["call_target"]))
+            lanes = [lane for lane in range(WARP_LANES) if mask >> lane & 1]
+            return self._fail(context, FaultCode.UNSUPPORTED, lanes[0]) if function is None else function(self, context, warp, lanes)
+        except Exception as problem:  # must not pass through native code
+            self.error = problem
+            return FaultCode.INTERNAL
+
+    def print_lanes(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401 - NumPy records
+        """vprintf(format, arguments): each lane's text, and the number of its arguments as the result."""
+        for lane in lanes:
+            read, template, address = self._reader(warp, lane), _argument(warp, lane, 0), _argument(warp, lane, 1)
+            arguments = Arguments(read, address)
+            try:
+                text = format_text(read_string(read, template), arguments, read)
+            except BadAddressError:
+                return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, template)
+            warp["registers"][_FIRST_ARGUMENT, lane] = arguments.taken
+            if self._room > 0:
+                self.printed.append((_block_number(context), text[: self._room]))
+                self._room -= len(text)
+        return FaultCode.NONE
+
+    def fail_assertion(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
+        """__assertfail(condition, file, line, function, size of a character): the launch ends."""
+        read = self._reader(warp, lanes[0])
+        try:
+            condition, function = (read_string(read, _argument(warp, lanes[0], number)) for number in (0, 3))
+        except BadAddressError:
+            condition, function = "?", "?"
+        self.message = f"assert({condition}) failed in {function}"
+        return self._fail(context, FaultCode.ASSERT, lanes[0])
+
+    def _reader(self, warp: Any, lane: int) -> Callable[[int, int], bytes]:  # noqa: ANN401
+        thread = int(warp["index"]) * WARP_LANES + lane
+        return lambda address, size: self._memories.read(thread, address, size)
+
+    @staticmethod
+    def _fail(context: Any, code: int, lane: int, address: int = 0) -> int:  # noqa: ANN401
+        context["fault_code"], context["fault_lane"], context["fault_address"] = code, lane, address
+        return code
+
+
+_FUNCTIONS = {
+    HOST_FUNCTIONS["vprintf"]: HostFunctions.print_lanes,
+    HOST_FUNCTIONS["__assertfail"]: HostFunctions.fail_assertion,
+}
+
+
+def join_printed(parts: list[list[tuple[int, str]]]) -> str:
+    """What the blocks of a launch printed, in the order of blocks, as far as it is kept."""
+    pieces = sorted((piece for part in parts for piece in part), key=lambda piece: piece[0])
+    return "".join(text for _, text in pieces)[:PRINT_LIMIT]
+
+
+def _record(address: int, kind: np.dtype) -> Any:  # noqa: ANN401
+    memory = (ctypes.c_uint8 * kind.itemsize).from_address(address)
+    return np.frombuffer(memoryview(memory), dtype=kind)[0]
+
+
+def _argument(warp: Any, lane: int, number: int) -> int:  # noqa: ANN401
+    """The 64-bit argument in registers: number 0 in R4 and R5; the third one is a 32-bit word, so that the fourth lies in R10."""
+    register = _FIRST_ARGUMENT + 2 * number
+    return int(warp["registers"][register, lane]) | int(warp["registers"][register + 1, lane]) << 32
+
+
+def _block_number(context: Any) -> int:  # noqa: ANN401
+    row = int(context["ctaid_y"]) + int(context["grid_y"]) * int(context["ctaid_z"])
+    return int(context["ctaid_x"]) + int(context["grid_x"]) * row

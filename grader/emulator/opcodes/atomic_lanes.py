@@ -1,0 +1,208 @@
+"""One lane after another: the native function in which a warp's lanes take turns at an atomic operation.
+
+Lanes go in ascending order. For integers the order shows in what the lanes get back only; for floats in the sum too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from llvmlite import ir
+
+from grader.emulator.emitter import Emitter
+from grader.emulator.layout import CONTEXT, WARP_LANES
+from grader.emulator.native.tools import F32, F64, I16, I32, I64, POINTER, VOID, Record, Value, const, define, each_set_bit, offset
+from grader.emulator.opcodes.common import CANONICAL_NAN
+from grader.emulator.opcodes.formats import BFLOAT, HALF, SmallFloat, flush, round_to, unpack
+
+_INVALID = 0xFFF8 << 48
+_QUIET = 1 << 51
+
+
+@dataclass(frozen=True)
+class AtomicKind:
+    """An operation of the hardware: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2` ...) of `width` bytes.
+
+    `shared_by_threads`: other host threads may work on the same memory meanwhile.
+    """
+
+    operation: str
+    type: str
+    width: int
+    shared_by_threads: bool
+
+    @property
+    def name(self) -> str:
+        return f"atomic_{self.operation}_{self.type}_{self.width}{'_global' if self.shared_by_threads else ''}"
+
+    @property
+    def commutes(self) -> bool:
+        """Whether memory is left the same in whatever order blocks come: integer operations but for exchanges and wrapping counters."""
+        return self.type[0] in "US" and self.operation in _LLVM_OPERATIONS
+
+
+_LLVM_OPERATIONS = {"ADD": "add", "AND": "and", "OR": "or", "XOR": "xor", "MIN": "min", "MAX": "max"}
+
+
+@dataclass(frozen=True)
+class _Scalar:
+    """Stands for the emitter of a uniform instruction where only one lane's value is computed."""
+
+    b: ir.IRBuilder
+    uniform: bool = True
+    word: ir.Type = I32
+    double_word: ir.Type = I64
+    real: ir.Type = F32
+    double: ir.Type = F64
+
+    def const(self, value: int) -> Value:
+        return const(value)
+
+    def const64(self, value: int) -> Value:
+        return const(value, I64)
+
+
+def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
+    """`void atomic(context, host, mask)`: the lanes of the mask take turns; what was there before goes to `lane_data`.
+
+    Lane addresses lie in `lane_addresses`, relative to `host`; operands in `lane_data`: the value's words, and for
+    compare-and-swap the words to compare with first. `CAST` gives 1 where it swapped, else 0.
+    """
+    known = module.globals.get(kind.name)
+    if known is not None:
+        return known
+    function, b = define(module, kind.name, VOID, [POINTER, POINTER, I32])
+    context = Record(b, function.args[0], CONTEXT)
+    words = max(1, kind.width // 4)
+    with each_set_bit(b, function.args[2]) as lane:
+        place = offset(b, function.args[1], b.zext(context.load("lane_addresses", lane), I64))
+
+        def operand(first: int, lane: Value = lane) -> Value:
+            return _join(b, [context.load("lane_data", b.add(lane, const((first + word) * WARP_LANES))) for word in range(words)])
+
+        if kind.operation in ("CAS", "CAST"):
+            old = b.load(place, typ=_integer(words))
+            same = b.icmp_unsigned("==", old, operand(0))
+            with b.if_then(same):
+                b.store(operand(words), place)
+            result = b.zext(same, _integer(words)) if kind.operation == "CAST" else old
+        elif kind.shared_by_threads and kind.commutes:
+            name = _LLVM_OPERATIONS[kind.operation]
+            unsigned = kind.type[0] == "U" and name in ("min", "max")
+            result = b.atomic_rmw(f"u{name}" if unsigned else name, place, operand(0), "monotonic")
+        else:
+            result = b.load(place, typ=_integer(words))
+            b.store(_combine(b, kind, result, operand(0)), place)
+        for word, value in enumerate(_split(b, result, words)):
+            context.store("lane_data", value, b.add(lane, const(word * WARP_LANES)))
+    b.ret_void()
+    return function
+
+
+def _integer(words: int) -> ir.Type:
+    return ir.IntType(32 * words)
+
+
+def _join(b: ir.IRBuilder, words: list[Value]) -> Value:
+    kind = _integer(len(words))
+    total = b.zext(words[0], kind) if len(words) > 1 else words[0]
+    for index, word in enumerate(words[1:], start=1):
+        total = b.or_(total, b.shl(b.zext(word, kind), const(32 * index, kind)))
+    return total
+
+
+def _split(b: ir.IRBuilder, value: Value, words: int) -> list[Value]:
+    if words == 1:
+        return [value]
+    return [b.trunc(b.lshr(value, const(32 * index, value.type)), I32) for index in range(words)]
+
+
+def _combine(b: ir.IRBuilder, kind: AtomicKind, old: Value, value: Value) -> Value:
+    """What the operation leaves in memory."""
+    if kind.type[0] in "US":
+        return _INTEGERS[kind.operation](b, old, value, kind.type[0] == "S")
+    return _FLOATS[kind.type](b, old, value)
+
+
+def _increment(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
+    """atomicInc: 0 behind the bound."""
+    return b.select(b.icmp_unsigned(">=", old, bound), const(0, old.type), b.add(old, const(1, old.type)))
+
+
+def _decrement(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
+    """atomicDec: the bound behind 0, and from beyond the bound."""
+    wraps = b.or_(b.icmp_unsigned("==", old, const(0, old.type)), b.icmp_unsigned(">", old, bound))
+    return b.select(wraps, bound, b.sub(old, const(1, old.type)))
+
+
+def _extreme(sign: str) -> Callable[[ir.IRBuilder, Value, Value, bool], Value]:
+    def choose(b: ir.IRBuilder, old: Value, value: Value, signed: bool) -> Value:
+        compare = b.icmp_signed if signed else b.icmp_unsigned
+        return b.select(compare(sign, value, old), value, old)
+
+    return choose
+
+
+_INTEGERS: dict[str, Callable[[ir.IRBuilder, Value, Value, bool], Value]] = {
+    "ADD": lambda b, old, value, signed: b.add(old, value),
+    "AND": lambda b, old, value, signed: b.and_(old, value),
+    "OR": lambda b, old, value, signed: b.or_(old, value),
+    "XOR": lambda b, old, value, signed: b.xor(old, value),
+    "MIN": _extreme("<"),
+    "MAX": _extreme(">"),
+    "INC": _increment,
+    "DEC": _decrement,
+    "EXCH": lambda b, old, value, signed: value,
+}
+
+
+def _add_single(b: ir.IRBuilder, old: Value, value: Value) -> Value:
+    """float32 with denormals flushed, as global memory does it (PTX ISA, `atom`)."""
+    e = cast("Emitter", _Scalar(b))
+    total = flush(e, b.fadd(flush(e, b.bitcast(old, F32)), flush(e, b.bitcast(value, F32))))
+    return b.select(b.fcmp_ordered("ord", total, total), b.bitcast(total, I32), const(CANONICAL_NAN))
+
+
+def _add_double(b: ir.IRBuilder, old: Value, value: Value) -> Value:
+    total = b.fadd(b.bitcast(old, F64), b.bitcast(value, F64))
+    nan = const(_INVALID, I64)
+    for source in (value, old):
+        missing = b.fcmp_unordered("uno", b.bitcast(source, F64), b.bitcast(source, F64))
+        nan = b.select(missing, b.or_(source, const(_QUIET, I64)), nan)
+    return b.select(b.fcmp_ordered("ord", total, total), b.bitcast(total, I64), nan)
+
+
+def _add_parts(parts: int, bits: int, add: Callable[[ir.IRBuilder, Value, Value], Value]) -> Callable[[ir.IRBuilder, Value, Value], Value]:
+    """Addition of each of several numbers in one value."""
+
+    def combine(b: ir.IRBuilder, old: Value, value: Value) -> Value:
+        total = const(0, old.type)
+        for part in range(parts):
+            left, right = (b.trunc(b.lshr(word, const(bits * part, old.type)), ir.IntType(bits)) for word in (old, value))
+            total = b.or_(total, b.shl(b.zext(add(b, left, right), old.type), const(bits * part, old.type)))
+        return total
+
+    return combine
+
+
+def _add_small(small: SmallFloat) -> Callable[[ir.IRBuilder, Value, Value], Value]:
+    """16-bit floats: their sum in the wider type is exact, or so long that the second rounding changes nothing."""
+
+    def add(b: ir.IRBuilder, old: Value, value: Value) -> Value:
+        e = cast("Emitter", _Scalar(b))
+        left, right = (unpack(e, b.zext(code, I32), small) for code in (old, value))
+        return b.trunc(round_to(e, b.fadd(left, right), small), I16)
+
+    return add
+
+
+_FLOATS: dict[str, Callable[[ir.IRBuilder, Value, Value], Value]] = {
+    "F32": _add_single,
+    "F64": _add_double,
+    "F32x2": _add_parts(2, 32, _add_single),
+    "F32x4": _add_parts(4, 32, _add_single),
+    "F16x2": _add_parts(2, 16, _add_small(HALF)),
+    "BF16x2": _add_parts(2, 16, _add_small(BFLOAT)),
+}

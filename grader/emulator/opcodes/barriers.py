@@ -1,0 +1,118 @@
+"""The barriers of a block: `__syncthreads()` in its forms, and those with a number and a count of threads (`bar.sync 1, 64`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.emulator.decode import Decoded
+from grader.emulator.emitter import Emitter
+from grader.emulator.layout import FULL_MASK, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WARP_LANES, FaultCode, VoteMode
+from grader.emulator.native.tools import I1, Value, const, lane_bits, splat
+from grader.emulator.opcodes.control import not_emulated
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.operands import Immediate, Operand, Predicate, Register
+
+
+def bar(e: Emitter, i: Decoded) -> None:
+    """`BAR.SYNC` waits, `BAR.RED` gathers a predicate too, `BAR.ARV` comes and goes on."""
+    votes = [operand for operand in i.operands if isinstance(operand, Predicate)]
+    place = [operand for operand in i.operands if not isinstance(operand, Predicate)]
+    if i.guard is not None:
+        _skip_together(e, i)
+    if len(place) == 1 and isinstance(place[0], Immediate) and place[0].integer() == 0 and not i.has("ARV"):
+        _wait_for_all(e, i, votes)
+    elif votes or i.has("RED"):
+        raise e.unsupported("at a barrier other than __syncthreads()")
+    elif all(isinstance(operand, Immediate) for operand in place):
+        number, *count = (const(operand.integer()) for operand in place if isinstance(operand, Immediate))
+        _named(e, i, number, count[0] if count else const(0))
+    else:
+        _packed(e, i, place)
+
+
+def _wait_for_all(e: Emitter, i: Decoded, votes: list[Predicate]) -> None:
+    """`__syncthreads()`: the path waits until every living thread of the block has come."""
+    if i.has("SYNC") == i.has("RED") or len(votes) != i.has("RED"):
+        raise e.unsupported("with these operands")
+    for vote in votes:
+        _gather_vote(e, i, lane_bits(e.b, e.predicate(vote)))
+    e.warp.store("at_barrier", e.b.or_(e.warp.load("at_barrier"), e.mask))
+    e.warp.store("barrier_instruction", i.index)
+    if e.converged:
+        e.warp.store("pc", e.following)
+        e.b.ret(const(FaultCode.NONE))
+        return
+    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(WAIT_BLOCK)])
+    e.next_path()
+
+
+def _packed(e: Emitter, i: Decoded, place: Sequence[Operand]) -> None:
+    """Number and count in a register: bits 0 to 3 and 16 to 27; no count and number 0 are `__syncthreads()`."""
+    if len(place) != 2 or place[0] != place[1] or not isinstance(place[0], Register):
+        raise e.unsupported("with these operands")
+    words = e.i32(place[0])
+    word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
+    others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
+    agreed, apart, named, every = (e.function.append_basic_block(name) for name in ("agreed", "several", "named", "every"))
+    e.b.cbranch(e.b.icmp_unsigned("==", others, const(0)), agreed, apart)
+    e.b.position_at_end(apart)
+    not_emulated(e, i)
+    e.b.position_at_end(agreed)
+    number = e.b.and_(word, const(NAMED_BARRIERS - 1))
+    count = e.b.and_(e.b.lshr(word, const(16)), const(0xFFF))
+    e.b.cbranch(e.b.icmp_unsigned("==", e.b.or_(number, count), const(0)), every, named)
+    e.b.position_at_end(every)
+    _wait_for_all(e, i, [])
+    e.b.position_at_end(named)
+    _named(e, i, number, count)
+
+
+def _named(e: Emitter, i: Decoded, number: Value, count: Value) -> None:
+    """A barrier with a count: each warp that comes counts as 32 threads (PTX ISA, `barrier`); a part of one, lane by lane."""
+    arrived: Value = const(WARP_LANES)
+    if not e.converged:
+        whole, part = e.function.append_basic_block("whole"), e.function.append_basic_block("part")
+        e.b.cbranch(e.b.icmp_unsigned("==", e.warp.load("live"), const(FULL_MASK)), whole, part)
+        e.b.position_at_end(part)
+        not_emulated(e, i)
+        e.b.position_at_end(whole)
+        arrived = e.b.ctpop(e.mask)
+    e.context.add("named_arrived", arrived, number)
+    e.context.store("named_expected", count, number)
+    if i.has("ARV"):
+        e.go_to(e.following)
+        return
+    e.warp.store("at_named", e.b.or_(e.warp.load("at_named"), e.mask))
+    e.warp.store("barrier_instruction", i.index)
+    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), e.b.add(number, const(WAIT_NAMED))])
+    e.b.call(e.paths.next, [e.warp_pointer])
+    e.switch_form()
+
+
+def _skip_together(e: Emitter, i: Decoded) -> None:
+    """A guarded barrier: the whole path skips it, or none of it does; a part is a barrier that some threads cannot reach."""
+    coming = e.lane_mask()
+    waiting, elsewhere, apart = (e.function.append_basic_block(name) for name in ("come", "skip", "apart"))
+    e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
+    e.b.position_at_end(elsewhere)
+    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
+    e.b.position_at_end(apart)
+    e.context.store("fault_code", FaultCode.BARRIER)
+    e.context.store("fault_instruction", i.index)
+    e.context.store("fault_lane", e.b.cttz(e.b.xor(coming, e.mask), const(0, I1)))
+    e.context.store("fault_other", e.following)
+    e.b.ret(const(FaultCode.BARRIER))
+    e.b.position_at_end(waiting)
+
+
+def _gather_vote(e: Emitter, i: Decoded, truths: Value) -> None:
+    e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY)
+    yes = e.b.and_(truths, e.mask)
+    e.context.store("vote_any", e.b.or_(e.context.load("vote_any"), yes))
+    e.context.store("vote_missing", e.b.or_(e.context.load("vote_missing"), e.b.xor(yes, e.mask)))
+    e.context.add("vote_count", e.b.ctpop(yes))
+
+
+BARRIERS: dict[str, Opcode] = {
+    "BAR": row(bar, "SYNC RED ARV AND OR POPC DEFER_BLOCKING", ends_block=True),
+}

@@ -1,0 +1,69 @@
+"""Calls of functions of the same kernel, by name or by pointer, and of the system's functions that the emulator provides."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from grader.emulator.decode import Decoded
+from grader.emulator.emitter import Emitter
+from grader.emulator.flow import is_indirect
+from grader.emulator.native.tools import I1, I32, POINTER, const, lane_bits, splat
+from grader.emulator.opcodes.control import bra, go_to_computed, not_emulated
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.operands import Immediate, Register
+
+
+def call(e: Emitter, i: Decoded) -> None:
+    """`CALL.REL` of a function in the kernel's code, by its offset or by a register; `CALL.ABS` of one of the system."""
+    if i.has("ABS"):
+        call_system(e, i)
+    elif is_indirect(i):
+        go_to_computed(e, i, i.operands[0], tuple(e.flow.blocks[block] for block in e.flow.jump_blocks))
+    else:
+        bra(e, i)
+
+
+def call_system(e: Emitter, i: Decoded) -> None:
+    """Call back with the path's lanes, which must all name the same function; it returns behind the call."""
+    (target,) = i.operands
+    if i.guard is not None or not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    _check_return(e, i)
+    addresses = e.i64(target)
+    address = e.b.extract_element(addresses, e.b.cttz(e.mask, const(1, I1)))
+    others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", addresses, splat(e.b, address))))
+    together, apart, failed = (e.function.append_basic_block(name) for name in ("together", "several", "failed"))
+    e.b.cbranch(e.b.icmp_unsigned("==", others, const(0)), together, apart)
+    e.b.position_at_end(apart)
+    not_emulated(e, i)
+    e.b.position_at_end(together)
+    e.context.store("call_target", address)
+    kind = ir.FunctionType(I32, [POINTER, POINTER, I32])
+    callback = e.b.inttoptr(e.context.load("host_functions"), kind.as_pointer())
+    code = e.b.call(callback, [e.context_pointer, e.warp_pointer, e.mask])
+    e.branch_if(e.b.icmp_unsigned("==", code, const(0)), e.following, failed)
+    e.b.position_at_end(failed)
+    e.context.store("fault_instruction", i.index)
+    e.b.ret(code)
+
+
+def _check_return(e: Emitter, i: Decoded) -> None:
+    """The function returns to the address in R20, which LEPC puts there in front of the call: it must be behind the call."""
+    wanted = e.flow.blocks[e.following].instructions[0].offset
+    places = [other.operands[-1] for other in e.block.instructions if other.base == "LEPC"]
+    if not places or not isinstance(places[-1], Immediate) or places[-1].bits != wanted:
+        raise e.unsupported("that returns elsewhere")
+
+
+def load_address(e: Emitter, i: Decoded) -> None:
+    """d = the address of an instruction: its offset in the code."""
+    target, place = i.operands
+    if not isinstance(place, Immediate) or place.bits is None:
+        raise e.unsupported("with these operands")
+    e.set64(target, e.const64(place.bits))
+
+
+CALLS: dict[str, Opcode] = {
+    "CALL": row(call, "REL ABS NOINC", ends_block=True),
+    "LEPC": row(load_address),
+}

@@ -1,0 +1,97 @@
+"""float64 arithmetic: each operation rounds once. NaN results keep the payload of the first NaN operand, made quiet.
+
+That rule, and 0xfff8000000000000 where no operand is a NaN, is what NVIDIA's own division and square root return.
+"""
+
+from __future__ import annotations
+
+from grader.emulator.decode import Decoded
+from grader.emulator.emitter import Emitter
+from grader.emulator.native.tools import Value
+from grader.emulator.opcodes.common import QUIET_BIT, f64, float_compare, intrinsic, set_f64
+from grader.emulator.opcodes.formats import ROUNDINGS, Rounding, rounding_of
+from grader.emulator.opcodes.integer import combine
+from grader.emulator.opcodes.rounding import rounded_double
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.operands import TRUE_PREDICATE, Predicate
+
+INVALID = 0xFFF8 << 48
+"""The NaN of an operation without NaN operands, such as infinity - infinity."""
+
+
+def dadd(e: Emitter, i: Decoded) -> None:
+    """d = a + b"""
+    _arithmetic(e, i, "fadd")
+
+
+def dmul(e: Emitter, i: Decoded) -> None:
+    """d = a * b"""
+    _arithmetic(e, i, "fmul")
+
+
+def dfma(e: Emitter, i: Decoded) -> None:
+    """d = a * b + c, rounded once"""
+    _arithmetic(e, i, "fma")
+
+
+def _arithmetic(e: Emitter, i: Decoded, name: str) -> None:
+    target, *operands = i.operands
+    if len(operands) != (3 if name == "fma" else 2):
+        raise e.unsupported("with these operands")
+    sources = [f64(e, operand) for operand in operands]
+    mode = rounding_of(i)
+    if mode is not Rounding.NEAREST:
+        result = rounded_double(e, name, sources, mode)
+    elif name == "fma":
+        result = intrinsic(e, name, sources)
+    else:
+        left, right = sources
+        result = (e.b.fadd if name == "fadd" else e.b.fmul)(left, right)
+    set_f64(e, target, _with_nans(e, result, sources))
+
+
+def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
+    """The result with each NaN replaced by the one that the hardware returns."""
+    nan = e.const64(INVALID)
+    for source in reversed(sources):
+        quieted = e.b.or_(e.b.bitcast(source, e.double_word), e.const64(QUIET_BIT))
+        nan = e.b.select(e.b.fcmp_unordered("uno", source, source), quieted, nan)
+    return e.b.select(e.b.fcmp_ordered("ord", result, result), result, e.b.bitcast(nan, e.double))
+
+
+def dsetp(e: Emitter, i: Decoded) -> None:
+    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.MIN`, `.MAX`: P says whether a is chosen, Q whether both are NaN."""
+    first, second, a, b, combined = i.operands
+    left, right = f64(e, a), f64(e, b)
+    if i.has("MIN") or i.has("MAX"):
+        if not isinstance(combined, Predicate) or combined.index != TRUE_PREDICATE or combined.negated:
+            raise e.unsupported("with a predicate to combine")
+        chosen, neither = _choice(e, left, right, smaller=i.has("MIN"))
+        e.set_predicate(first, chosen)
+        e.set_predicate(second, neither)
+        return
+    result, other = float_compare(e, i, left, right), e.predicate(combined)
+    e.set_predicate(first, combine(e, i, result, other))
+    e.set_predicate(second, combine(e, i, e.b.not_(result), other))
+
+
+def _choice(e: Emitter, left: Value, right: Value, *, smaller: bool) -> tuple[Value, Value]:
+    """Whether the minimum (maximum) is the left operand, and whether it is neither; -0 is less than +0, and a NaN loses."""
+    left_nan, right_nan = (e.b.fcmp_unordered("uno", value, value) for value in (left, right))
+    less, more = (right, left) if not smaller else (left, right)
+    zeros = e.b.fcmp_ordered("==", left, right)
+    less_negative, more_negative = (e.b.icmp_signed("<", e.b.bitcast(value, e.double_word), e.const64(0)) for value in (less, more))
+    by_sign = e.b.and_(zeros, e.b.and_(less_negative, e.b.not_(more_negative)))
+    chosen = e.b.or_(e.b.fcmp_ordered("<", less, more), by_sign)
+    only_right = e.b.and_(right_nan, e.b.not_(left_nan))
+    return e.b.or_(chosen, only_right), e.b.and_(left_nan, right_nan)
+
+
+_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR MIN MAX"
+
+DOUBLE: dict[str, Opcode] = {
+    "DADD": row(dadd, ROUNDINGS),
+    "DMUL": row(dmul, ROUNDINGS),
+    "DFMA": row(dfma, ROUNDINGS),
+    "DSETP": row(dsetp, _COMPARISONS),
+}

@@ -1,0 +1,135 @@
+"""Integers in parts of a word: sums and extremes of halves, dot products and absolute differences; and extremes of three."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.emulator.decode import Decoded
+from grader.emulator.emitter import Emitter
+from grader.emulator.native.tools import Value
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.operands import Constant, Operand, Register
+
+_PAIRS = ("16x2", "S16x2", "U16x2")
+
+
+def part(e: Emitter, word: Value, index: int, bits: int, *, signed: bool) -> Value:
+    """Byte or half `index` of a word, extended to 32 bits."""
+    raised = e.b.shl(word, e.const(32 - bits * (index + 1)))
+    return (e.b.ashr if signed else e.b.lshr)(raised, e.const(32 - bits))
+
+
+def _parts(e: Emitter, i: Decoded, operand: Operand) -> list[Value]:
+    """An operand as the numbers that the instruction computes with: its two halves, or itself. `-` negates each half."""
+    if not any(i.has(name) for name in _PAIRS):
+        return [e.i32(operand)]
+    negated = isinstance(operand, Register | Constant) and operand.negated
+    word = e.i32(replace(operand, negated=False) if isinstance(operand, Register | Constant) else operand)
+    halves = [part(e, word, index, 16, signed=not i.has("U16x2")) for index in (0, 1)]
+    return [e.b.neg(half) for half in halves] if negated else halves
+
+
+def _set_parts(e: Emitter, target: Operand, values: list[Value]) -> None:
+    if len(values) == 1:
+        e.set(target, values[0])
+        return
+    low, high = values
+    e.set(target, e.b.or_(e.b.and_(low, e.const(0xFFFF)), e.b.shl(high, e.const(16))))
+
+
+def vector_add(e: Emitter, i: Decoded) -> None:
+    """d = a + b; `.16x2` in halves"""
+    target, a, b = i.operands
+    pairs = zip(_parts(e, i, a), _parts(e, i, b), strict=True)
+    _set_parts(e, target, [e.b.add(left, right) for left, right in pairs])
+
+
+def minimum_maximum(e: Emitter, i: Decoded) -> None:
+    """d = p ? min(a, b) : max(a, b), of two or three operands"""
+    target, *operands, choose = i.operands
+    smaller_wanted = e.predicate(choose)
+    first, *others = (_parts(e, i, operand) for operand in operands)
+    for other in others:
+        first = [_choose(e, i, left, right, smaller_wanted) for left, right in zip(first, other, strict=True)]
+    _set_parts(e, target, [_positive(e, i, value) for value in first])
+
+
+def add_minimum_maximum(e: Emitter, i: Decoded) -> None:
+    """d = p ? min(a + b, c) : max(a + b, c); the sum wraps"""
+    target, *operands, choose = i.operands
+    smaller_wanted = e.predicate(choose)
+    triples = zip(*(_parts(e, i, operand) for operand in operands), strict=True)
+    chosen = [_choose(e, i, _wrap(e, i, e.b.add(a, b)), c, smaller_wanted) for a, b, c in triples]
+    _set_parts(e, target, [_positive(e, i, value) for value in chosen])
+
+
+def _wrap(e: Emitter, i: Decoded, total: Value) -> Value:
+    if not any(i.has(name) for name in _PAIRS):
+        return total
+    return part(e, total, 0, 16, signed=not i.has("U16x2"))
+
+
+def _choose(e: Emitter, i: Decoded, left: Value, right: Value, smaller_wanted: Value) -> Value:
+    test = e.b.icmp_unsigned if i.has("U32") or i.has("U16x2") else e.b.icmp_signed
+    less = test("<", left, right)
+    return e.b.select(e.b.xor(less, smaller_wanted), right, left)
+
+
+def _positive(e: Emitter, i: Decoded, value: Value) -> Value:
+    """`.RELU`: 0 in place of a negative value."""
+    return e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value) if i.has("RELU") else value
+
+
+def dot_product(e: Emitter, i: Decoded) -> None:
+    """`.4A`: d = c + four products of bytes; `.2A`: two of a's halves with b's lower (`.LO`) or upper bytes. Types of a, then b."""
+    target, a, b, c = i.operands
+    left_type, right_type = (name for name in i.modifiers if name in ("S8", "U8", "S16", "U16"))
+    left, right, total = e.i32(a), e.i32(b), e.i32(c)
+    wide = i.has("2A")
+    if wide and not (i.has("LO") or i.has("HI")):
+        raise e.unsupported()
+    first_byte = 2 if i.has("HI") else 0
+    for index in range(2 if wide else 4):
+        x = part(e, left, index, int(left_type[1:]), signed=left_type[0] == "S")
+        y = part(e, right, first_byte + index, 8, signed=right_type[0] == "S")
+        total = e.b.add(total, e.b.mul(x, y))
+    e.set(target, total)
+
+
+def absolute_difference(e: Emitter, i: Decoded) -> None:
+    """d = |a - b| + c"""
+    target, a, b, c = i.operands
+    e.set(target, e.b.add(_distance(e, e.i32(a), e.i32(b), signed=not i.has("U32")), e.i32(c)))
+
+
+def absolute_differences(e: Emitter, i: Decoded) -> None:
+    """The four |a - b| of bytes, or with `.ACC` their sum with c"""
+    target, a, b, c = i.operands
+    if not i.has("U8"):
+        raise e.unsupported()
+    left, right = e.i32(a), e.i32(b)
+    bytes_ = [_distance(e, *(part(e, word, n, 8, signed=False) for word in (left, right)), signed=False) for n in range(4)]
+    result = e.i32(c) if i.has("ACC") else e.const(0)
+    for index, distance in enumerate(bytes_):
+        result = e.b.add(result, distance if i.has("ACC") else e.b.shl(distance, e.const(8 * index)))
+    e.set(target, result)
+
+
+def _distance(e: Emitter, left: Value, right: Value, *, signed: bool) -> Value:
+    less = (e.b.icmp_signed if signed else e.b.icmp_unsigned)("<", left, right)
+    return e.b.select(less, e.b.sub(right, left), e.b.sub(left, right))
+
+
+_EXTREMES = "U32 RELU S16x2 U16x2"
+
+PACKED: dict[str, Opcode] = {
+    "VIADD": row(vector_add, "16x2"),
+    "VIMNMX": row(minimum_maximum, _EXTREMES),
+    "VIMNMX3": row(minimum_maximum, _EXTREMES),
+    "IMNMX": row(minimum_maximum, "U32"),
+    "UIMNMX": row(minimum_maximum, "U32", uniform=True),
+    "VIADDMNMX": row(add_minimum_maximum, _EXTREMES),
+    "IDP": row(dot_product, "4A 2A LO HI S8 U8 S16 U16"),
+    "VABSDIFF": row(absolute_difference, "U32"),
+    "VABSDIFF4": row(absolute_differences, "U8 ACC"),
+}

@@ -1,0 +1,30 @@
+// Pairs of half: addition, subtraction, multiplication, fused multiply-add.
+// in: a uint32[1024] = random
+// in: b uint32[1024] = random
+// in: c uint32[1024] = {0x3c00bc00, 0x7bff0001, 0x00008000, 0x7c003555, 0x3e0003ff}
+// out: sum uint32[1024]
+// out: difference uint32[1024]
+// out: product uint32[1024]
+// out: fused uint32[1024]
+// out: with_constants uint32[1024]
+// launch: half2_arithmetic<<<4, 256>>>(sum, difference, product, fused, with_constants, a, b, c)
+#include <cuda_fp16.h>
+__device__ __half2 pair(unsigned int bits) { return *(__half2*)&bits; }
+__device__ unsigned int bits(__half2 value) { return *(unsigned int*)&value; }
+__global__ void half2_arithmetic(
+    unsigned int* sum,
+    unsigned int* difference,
+    unsigned int* product,
+    unsigned int* fused,
+    unsigned int* with_constants,
+    const unsigned int* a,
+    const unsigned int* b,
+    const unsigned int* c)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    sum[i] = bits(__hadd2(pair(a[i]), pair(b[i])));
+    difference[i] = bits(__hsub2(pair(a[i]), pair(b[i])));
+    product[i] = bits(__hmul2(pair(a[i]), pair(b[i])));
+    fused[i] = bits(__hfma2(pair(a[i]), pair(b[i]), pair(c[i])));
+    with_constants[i] = bits(__hfma2(pair(a[i]), pair(0x3e003d00), pair(0xbc003c00)));
+}

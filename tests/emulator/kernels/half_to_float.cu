@@ -1,0 +1,27 @@
+// half to float32 and integers.
+// in: a float16[256] = edges
+// out: wide float32[256]
+// out: nearest int32[256]
+// out: down int32[256]
+// out: long_zero int64[256]
+// out: short_zero int16[256]
+// out: u16_up uint16[256]
+// launch: half_to_float<<<1, 256>>>(wide, nearest, down, long_zero, short_zero, u16_up, a)
+#include <cuda_fp16.h>
+__global__ void half_to_float(
+    float* wide,
+    int* nearest,
+    int* down,
+    long long* long_zero,
+    short* short_zero,
+    unsigned short* u16_up,
+    const __half* a)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    wide[i] = __half2float(a[i]);
+    nearest[i] = __half2int_rn(a[i]);
+    down[i] = __half2int_rd(a[i]);
+    long_zero[i] = __half2ll_rz(a[i]);
+    short_zero[i] = __half2short_rz(a[i]);
+    u16_up[i] = __half2ushort_ru(a[i]);
+}

@@ -1,0 +1,25 @@
+"""Every kernel of the corpus runs on the emulated device, and what it leaves is what an H100 left, where that is recorded."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import pytest
+
+from .corpus import RECORDED, Case, find_cases, find_differences, run_case, unpack_result
+
+
+@functools.cache
+def recorded() -> dict[str, Any]:
+    """What an H100 said of each case; empty while nothing is recorded."""
+    return dict(json.loads(RECORDED.read_text(encoding="utf-8"))["kernels"]) if RECORDED.exists() else {}
+
+
+@pytest.mark.parametrize("case", find_cases(), ids=str)
+def test_runs_as_an_h100_does(case: Case) -> None:
+    result = run_case(case)
+    if str(case) in recorded():
+        differences = find_differences(case, result, unpack_result(recorded()[str(case)]))
+        assert not differences, "\n".join(differences)

@@ -1,0 +1,135 @@
+"""printf, assert and `__device__` variables: sources through the toolchain and the emulated device."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+
+import numpy as np
+
+from grader.devices.emulated import EmulatedDevice
+from grader.emulator.host import PRINT_LIMIT
+from grader.records import (
+    Binary,
+    BufferArgument,
+    DeviceBuffer,
+    Dim3,
+    Execution,
+    Launch,
+    Role,
+    RunLimits,
+    ScalarArgument,
+    Status,
+    Submission,
+    ToolLimits,
+)
+from grader.sandbox.process import run_tool
+from grader.toolchain.compile import compile_submission
+from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+
+LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=60.0)
+
+
+def compile_text(text: str) -> Binary:
+    nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=True), find_nvdisasm(os.environ, run_tool)
+    submission = Submission("host.cu", hashlib.sha256(text.encode()).hexdigest(), text)
+    binary = compile_submission(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch="sm_90", run=run_tool, limits=ToolLimits(), cache=None)
+    assert isinstance(binary, Binary), binary
+    return binary
+
+
+def run(device: EmulatedDevice, *, blocks: int = 1, n: int = 0, size: int = 64) -> tuple[Execution, Mapping[str, np.ndarray]]:
+    """Launch the binary's one kernel `(int* y, int n)` in blocks of 32 threads."""
+    (symbol,) = device._kernels
+    launch = Launch(symbol, Dim3(blocks), Dim3(32), 0, (BufferArgument("y"), ScalarArgument(n, 4)), 1, "")
+    buffers = (DeviceBuffer("y", "int32", (size,), Role.OUTPUT),)
+    return device.execute([launch], buffers, {"y": np.zeros(size, dtype=np.int32)}, limits=LIMITS)
+
+
+def device_of(text: str, threads: int = 2) -> EmulatedDevice:
+    device = EmulatedDevice("h100", threads=threads)
+    device.load(compile_text(text))
+    return device
+
+
+def test_printf_is_collected_block_after_block() -> None:
+    call = 'if (threadIdx.x < 2) printf("%d.%d %s|", blockIdx.x, threadIdx.x, "ok");'
+    text = f"#include <cstdio>\n__global__ void k(int* y, int n) {{ {call} }}"
+    execution, _ = run(device_of(text), blocks=40)
+    assert execution.failure is None
+    assert execution.launches[0].printed == "".join(f"{block}.{thread} ok|" for block in range(40) for thread in range(2))
+
+
+def test_printf_is_kept_up_to_a_limit() -> None:
+    text = '#include <cstdio>\n__global__ void k(int* y, int n) { for (int i = 0; i < n; ++i) printf("%0100d", i); }'
+    execution, _ = run(device_of(text), n=100)
+    assert execution.failure is None
+    assert len(execution.launches[0].printed) == PRINT_LIMIT
+
+
+def test_printf_reads_shared_and_local_memory() -> None:
+    text = """#include <cstdio>
+__global__ void k(int* y, int n)
+{
+    __shared__ char s[4];
+    char own[3] = {char('a' + n), 'z', 0};
+    if (threadIdx.x == 0) s[0] = 'S', s[1] = own[0], s[2] = 0, printf("%s %s", s, own);
+}"""
+    execution, _ = run(device_of(text), n=2)
+    assert execution.launches[0].printed == "Sc cz"
+
+
+def test_a_failed_assertion_says_what_and_where() -> None:
+    text = "#include <cassert>\n__global__ void k(int* y, int n)\n{\n    assert(threadIdx.x != 5 || blockIdx.x == 0);\n    y[0] = 1;\n}"
+    execution, outputs = run(device_of(text), blocks=2)
+    assert execution.failure is not None
+    assert execution.failure.status is Status.RUNTIME_ERROR
+    assert "line 4: assert(threadIdx.x != 5 || blockIdx.x == 0) failed in void k(int *, int)" in execution.failure.message
+    assert "block (1, 0, 0), thread (5, 0, 0)" in execution.failure.message
+    assert outputs == {}
+
+
+COUNTER = "__device__ int counter = 3;\n__global__ void k(int* y, int n) { if (threadIdx.x == 0) counter += n, y[0] = counter; }"
+
+
+def test_variables_start_anew_in_every_execution() -> None:
+    device = device_of(COUNTER)
+    assert [run(device, n=4)[1]["y"][0] for _ in range(2)] == [7, 7]
+
+
+def test_an_access_past_a_variable_names_it() -> None:
+    execution, _ = run(device_of("__device__ int table[8];\n__global__ void k(int* y, int n) { table[n + threadIdx.x] = 1; }"), n=5)
+    assert execution.failure is not None
+    assert "right behind the end of buffer __device__ table (32 bytes)" in execution.failure.message
+
+
+def test_recursion_is_unsupported_by_name() -> None:
+    text = """__device__ __noinline__ int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
+__global__ void k(int* y, int n) { y[0] = f(n); }"""
+    execution, _ = run(device_of(text))
+    assert execution.failure is not None
+    assert execution.failure.status is Status.UNSUPPORTED
+    assert "recursion" in execution.failure.message
+
+
+def test_a_function_of_the_system_that_is_not_provided_is_told() -> None:
+    text = "__global__ void k(int* y, int n) { int* p = (int*)malloc(n); p[0] = 1; y[0] = p[0]; free(p); }"
+    execution, _ = run(device_of(text), n=4)
+    assert execution.failure is not None
+    assert execution.failure.status is Status.UNSUPPORTED
+
+
+def test_blocks_that_take_numbers_do_so_in_order_on_any_number_of_threads() -> None:
+    text = "__device__ int next;\n__global__ void k(int* y, int n) { if (threadIdx.x == 0) y[blockIdx.x] = atomicAdd(&next, 1); }"
+    for threads in (1, 3):
+        _, outputs = run(device_of(text, threads), blocks=64)
+        assert outputs["y"].tolist() == list(range(64))
+
+
+def test_generic_accesses_out_of_bounds_are_faults() -> None:
+    text = """__device__ __noinline__ void put(int* p, int i) { p[i] = 1; }
+__global__ void k(int* y, int n) { __shared__ int s[8]; put(threadIdx.x & 1 ? s : y, n); y[1] = s[0]; }"""
+    execution, _ = run(device_of(text), n=8)
+    assert execution.failure is not None
+    assert "4-byte store to shared memory out of bounds" in execution.failure.message

@@ -1,0 +1,223 @@
+"""Conversions among integers and floats against exact fractions, bit for bit."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.emulator.opcodes.convert import CONVERSIONS
+
+from .exact import BFLOAT, DOUBLE, HALF, SINGLE, Format, Mode, to_integer
+from .rows import LANE_FORMS, MASK, Lane, Row, Wrote, check_rows, draw_a_few, drawn_lanes, groups, pair, signed, signed64, uncovered
+
+FORMATS = {"F16": HALF, "BF16": BFLOAT, "F32": SINGLE, "F64": DOUBLE}
+INTEGERS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "U32": 32, "S32": 32, "U64": 64, "S64": 64}
+QUIET = 1 << 51
+
+
+def source(x: Lane, bits: int) -> int:
+    """The operand R4, or R4:R5, as a pattern of so many bits."""
+    return x.ab if bits == 64 else x.a & (1 << bits) - 1
+
+
+def wrote(value: int, bits: int) -> Wrote:
+    return pair(value) if bits == 64 else Wrote(value)
+
+
+def size(fmt: Format) -> int:
+    return fmt.sign.bit_length()
+
+
+def number(x: Lane, kind: str) -> int:
+    """The integer operand of a type."""
+    bits = INTEGERS[kind]
+    value = source(x, bits)
+    return value - (1 << bits) if kind[0] == "S" and value >> bits - 1 else value
+
+
+def from_integer(kind: str, to: str, mode: Mode) -> Row:
+    fmt = FORMATS[to]
+    names = [name for name in (to, kind) if name not in ("F32", "S32")]
+    text = f"{'.'.join(['I2F', *names])}{mode.value} R12,R4"
+    return Row(text, lambda x: wrote(fmt.round(Fraction(number(x, kind)), mode), size(fmt)))
+
+
+FROM_INTEGERS = [
+    *(from_integer(kind, to, mode) for kind in INTEGERS for to in FORMATS for mode in Mode),
+    Row("I2F.S32 R12,-R4", lambda x: SINGLE.round(Fraction(signed(-x.a & MASK)))),
+    Row("I2F.U8 R12,R4.B3", lambda x: SINGLE.round(Fraction(x.a >> 24))),
+    Row("I2F.S8 R12,R4.B1", lambda x: SINGLE.round(Fraction(signed(x.a << 16 & MASK) >> 24))),
+    Row("I2F.S16 R12,R4.H1", lambda x: SINGLE.round(Fraction(signed(x.a) >> 16))),
+    Row("I2FP.F32.S32 R12,R4", lambda x: SINGLE.round(Fraction(signed(x.a)))),
+    Row("I2FP.F32.S32 R12,-R4", lambda x: SINGLE.round(Fraction(signed(-x.a & MASK)))),
+    *(Row(f"I2FP.F32.U32{mode.value} R12,R4", lambda x, mode=mode: SINGLE.round(Fraction(x.a), mode)) for mode in Mode),
+]
+
+
+def saturated(kind: str, fmt: Format, bits: int, how: str, *, zero: bool) -> int:
+    width = INTEGERS[kind]
+    lowest, highest = (-(1 << width - 1), (1 << width - 1) - 1) if kind[0] == "S" else (0, (1 << width) - 1)
+    nan = 0 if zero else lowest if kind[0] == "S" else 1 << width - 1
+    return to_integer(fmt, bits, lowest, highest, how, nan)
+
+
+def to_int(kind: str, name: str, how: str) -> Row:
+    """`.NTZ` as ptxas writes it: for a source of up to 32 bits and a result of up to 32."""
+    fmt, width = FORMATS[name], INTEGERS[kind]
+    zero = name != "F64" and width < 64
+    names = ["F2I", kind if kind != "S32" else "", name if name != "F32" else "", how, "NTZ" if zero else ""]
+    text = f"{'.'.join(filter(None, names))} R12,R4"
+    return Row(text, lambda x: wrote(saturated(kind, fmt, source(x, size(fmt)), how, zero=zero), width))
+
+
+TO_INTEGERS = [
+    *(to_int(kind, name, how) for kind in INTEGERS for name in FORMATS for how in ("", "TRUNC", "FLOOR", "CEIL")),
+    Row("F2I.S32.TRUNC.NTZ R12,-|R4|", lambda x: saturated("S32", SINGLE, x.a | SINGLE.sign, "TRUNC", zero=True)),
+    Row("F2I.FTZ.U32.CEIL.NTZ R12,R4", lambda x: saturated("U32", SINGLE, SINGLE.flushed(x.a), "CEIL", zero=True)),
+    Row("F2I.F16.TRUNC.NTZ R12,R4.H1", lambda x: saturated("S32", HALF, x.a >> 16, "TRUNC", zero=True)),
+    *(
+        Row(f"F2IP.U8.F32{how and '.' + how}.NTZ R12,RZ,R4,RZ", lambda x, how=how: saturated("U8", SINGLE, x.a, how, zero=True))
+        for how in ("", "TRUNC", "FLOOR", "CEIL")
+    ),
+]
+
+
+def clamp(kind: str, value: int) -> int:
+    bits = INTEGERS[kind]
+    lowest, highest = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind[0] == "S" else (0, (1 << bits) - 1)
+    return min(max(value, lowest), highest)
+
+
+AMONG_INTEGERS = [
+    *(Row(f"I2I.{kind}.S32.SAT R12,R4", lambda x, kind=kind: clamp(kind, signed(x.a))) for kind in ("U8", "S8", "U16", "S16", "U32")),
+    *(Row(f"I2I.{kind}.U32.SAT R12,R4", lambda x, kind=kind: clamp(kind, x.a)) for kind in ("U8", "S8", "U16", "S16", "S32")),
+]
+
+
+def widened(fmt: Format, bits: int) -> int:
+    """As float64; a NaN keeps its sign and payload and becomes quiet."""
+    if not fmt.is_nan(bits):
+        return fmt.convert(bits, DOUBLE)
+    sign = DOUBLE.sign if bits & fmt.sign else 0
+    payload = bits & (fmt.smallest_normal - 1)
+    return sign | DOUBLE.infinity | QUIET | payload << DOUBLE.fraction_bits - fmt.fraction_bits
+
+
+def narrowed(to: str, name: str, mode: Mode) -> Row:
+    fmt, other = FORMATS[name], FORMATS[to]
+    return Row(f"F2F.{to}.{name}{mode.value} R12,R4", lambda x: fmt.convert(source(x, size(fmt)), other, mode))
+
+
+def packed(x: Lane, fmt: Format, mode: Mode = Mode.NEAREST) -> int:
+    return SINGLE.convert(x.a, fmt, mode) << 16 | SINGLE.convert(x.b, fmt, mode)
+
+
+def relu(bits: int) -> int:
+    return 0 if bits & 0x8000 else bits
+
+
+NARROWER = [("F16", "F32"), ("BF16", "F32"), ("F16", "F64"), ("BF16", "F64"), ("F32", "F64")]
+AMONG_FLOATS = [
+    *(narrowed(to, name, mode) for to, name in NARROWER for mode in Mode),
+    *(Row(f"F2F.F64.{name} R12,R4", lambda x, fmt=FORMATS[name]: pair(widened(fmt, source(x, size(fmt))))) for name in ("F32", "BF16")),
+    Row("F2F.F64.F32 R12,-|R4|", lambda x: pair(widened(SINGLE, x.a | SINGLE.sign))),
+    Row("F2F.FTZ.F64.F32 R12,R4", lambda x: pair(widened(SINGLE, SINGLE.flushed(x.a)))),
+    Row("F2F.FTZ.F32.F64 R12,R4", lambda x: SINGLE.flushed(DOUBLE.convert(x.ab, SINGLE))),
+    Row("F2F.F32.F16 R12,R4.H1", lambda x: HALF.convert(x.a >> 16, SINGLE)),
+    *(Row(f"F2FP.F16.F32.PACK_AB{mode.value} R12,R4,R5", lambda x, mode=mode: packed(x, HALF, mode)) for mode in (Mode.NEAREST, Mode.ZERO)),
+    *(Row(f"F2FP.BF16.F32.PACK_AB{mode.value} R12,R4,R5", lambda x, mode=mode: packed(x, BFLOAT, mode)) for mode in Mode),
+    Row("F2FP.F16.F32.PACK_AB R12,RZ,-|R4|", lambda x: SINGLE.convert(x.a | SINGLE.sign, HALF)),
+    Row("F2FP.RELU.BF16.F32.MERGE_C R12,R4,RZ", lambda x: relu(SINGLE.convert(x.a, BFLOAT))),
+]
+
+
+def integral(fmt: Format, bits: int, how: str) -> int:
+    if fmt.is_nan(bits):
+        return fmt.nan if fmt is not DOUBLE else bits | QUIET
+    if fmt.is_infinite(bits):
+        return bits
+    rounded = {"TRUNC": math.trunc, "FLOOR": math.floor, "CEIL": math.ceil}.get(how, round)(fmt.value(bits))
+    return fmt.round(Fraction(rounded), zero_sign=bits & fmt.sign)
+
+
+def rounded(name: str, how: str) -> Row:
+    fmt = FORMATS[name]
+    text = ".".join(filter(None, ["FRND", name if name != "F32" else "", how]))
+    return Row(f"{text} R12,R4", lambda x: wrote(integral(fmt, source(x, size(fmt)), how), size(fmt)))
+
+
+INTEGRAL = [
+    *(rounded(name, how) for name in FORMATS for how in ("", "TRUNC", "FLOOR", "CEIL")),
+    Row("FRND.FTZ.CEIL R12,R4", lambda x: integral(SINGLE, SINGLE.flushed(x.a), "CEIL")),
+]
+ROWS = [*FROM_INTEGERS, *TO_INTEGERS, *AMONG_INTEGERS, *AMONG_FLOATS, *INTEGRAL]
+
+
+def in_parts() -> dict[str, list[Row]]:
+    """Rows by opcode, at most 40 a kernel."""
+    return {f"{base}-{first // 40}": rows[first : first + 40] for base, rows in groups(ROWS).items() for first in range(0, len(rows), 40)}
+
+
+GROUPS = in_parts()
+
+
+def edges(fmt: Format) -> list[int]:
+    """Patterns of a format: ends of its ranges, and numbers next to the ends of integers' ranges."""
+    unit = fmt.smallest_normal
+    found = [0, 1, unit - 1, unit, fmt.infinity - 1, fmt.infinity, fmt.infinity + 1, fmt.nan & ~fmt.sign]
+    for limit in (0.25, 0.5, 1.5, 2.5, 127.5, 128, 255.5, 256, 32767.5, 65535.5, 2.0**31, 2.0**32, 2.0**63, 2.0**64):
+        nearest = fmt.round(Fraction(limit))
+        found += [nearest - 1, nearest, min(nearest + 1, fmt.infinity)]
+    return [*found, *(bits | fmt.sign for bits in found)]
+
+
+def ties() -> list[int]:
+    """float64 patterns half way between two numbers of the smaller formats, and next to that."""
+    found = []
+    for fmt in (HALF, BFLOAT, SINGLE):
+        for bits in (1, fmt.smallest_normal - 1, fmt.one, fmt.one + 1, fmt.infinity - 1):
+            number = fmt.value(bits)
+            step = fmt.value(bits) - fmt.value(bits - 1)
+            middle = DOUBLE.round(number + step / 2)
+            found += [middle - 1, middle, middle + 1, middle | DOUBLE.sign]
+    return found
+
+
+def lanes_of_patterns(patterns: list[int]) -> list[Lane]:
+    return [Lane(bits & MASK, bits >> 32 or bits, bits & MASK, 0, 0 if n < 64 else n * 5 % 8) for n, bits in enumerate(patterns)]
+
+
+LANES = lanes_of_patterns(
+    [
+        *edges(DOUBLE),
+        *ties(),
+        *edges(SINGLE),
+        *(SINGLE.round(DOUBLE.value(bits)) for bits in ties()),
+        *(half | half << 16 for half in (*edges(HALF), *edges(BFLOAT))),
+        *(MASK >> n for n in range(32)),
+        *((1 << n) - d & (1 << 64) - 1 for n in (24, 25, 31, 32, 53, 54, 63, 64) for d in (-3, -1, 0, 1, 3)),
+        *((1 << 63) + (1 << n) + d for n in (10, 11, 39, 40, 52, 55) for d in (-1, 0, 1)),
+    ]
+)
+
+
+@pytest.mark.parametrize("form", LANE_FORMS)
+@pytest.mark.parametrize("group", GROUPS)
+def test_lanes_on_edge_values(group: str, form: str) -> None:
+    check_rows(GROUPS[group], LANES, form)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@draw_a_few
+@given(lanes=drawn_lanes(st.integers(0, MASK)))
+def test_lanes_on_drawn_values(group: str, lanes: list[Lane]) -> None:
+    check_rows(GROUPS[group], lanes, "apart")
+
+
+def test_every_opcode_and_modifier_has_a_row() -> None:
+    assert uncovered(CONVERSIONS, ROWS, {"F2FP.RM", "F2FP.RP"}) == set()
+    assert any(signed64(lane.ab) < 0 for lane in LANES)

@@ -1,0 +1,133 @@
+"""Integers in parts of a word against Python's integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.emulator.opcodes.packed import PACKED
+
+from .rows import (
+    LANE_FORMS,
+    MASK,
+    UNIFORM,
+    Lane,
+    Row,
+    check_rows,
+    draw_a_few,
+    drawn_lanes,
+    groups,
+    lanes_of,
+    signed,
+    uncovered,
+    uniform_row,
+)
+
+EDGES = [0, 1, 0x7FFF, 0x8000, 0xFFFF, 0x7FFF7FFF, 0x80008000, 0x00010001, 0x80007FFF, 0x12FE80FF, 0x7F808101, 0x7FFFFFFF, 0x80000000, MASK]
+
+
+def parts(word: int, bits: int, *, sign: bool) -> list[int]:
+    """The bytes or halves of a word, lowest first."""
+    values = [word >> place & (1 << bits) - 1 for place in range(0, 32, bits)]
+    return [value - (1 << bits) if sign and value >> bits - 1 else value for value in values]
+
+
+def joined(values: list[int]) -> int:
+    bits = 32 // len(values)
+    return sum((value & (1 << bits) - 1) << bits * place for place, value in enumerate(values))
+
+
+def halves(operation: Callable[..., int], *words: int, sign: bool = True) -> int:
+    """An operation on the lower halves and on the upper ones."""
+    return joined([operation(*values) for values in zip(*(parts(word, 16, sign=sign) for word in words), strict=True)])
+
+
+def half(value: int) -> int:
+    """A sum as a signed half."""
+    return parts(value & 0xFFFF, 16, sign=True)[0]
+
+
+def word(value: int) -> int:
+    return signed(value & MASK)
+
+
+SUMS = [
+    Row("VIADD R12,R4,R5", lambda x: x.a + x.b),
+    Row("VIADD R12,R4,-R5", lambda x: x.a - x.b),
+    Row("VIADD R12,R4,0xffffff03", lambda x: x.a - 253),
+    Row("VIADD.16x2 R12,R4,R5", lambda x: halves(lambda a, b: a + b, x.a, x.b)),
+    Row("VIADD.16x2 R12,R4,-R5", lambda x: halves(lambda a, b: a - b, x.a, x.b)),
+    Row("VIADD.16x2 R12,R4,0x10001", lambda x: halves(lambda a: a + 1, x.a)),
+]
+EXTREMES = [
+    Row("IMNMX R12,R4,R5,PT", lambda x: min(signed(x.a), signed(x.b))),
+    Row("IMNMX.U32 R12,R4,R5,!P0", lambda x: max(x.a, x.b) if x.p else min(x.a, x.b)),
+    Row("VIMNMX R12,R4,R5,PT", lambda x: min(signed(x.a), signed(x.b))),
+    Row("VIMNMX R12,R4,R5,!PT", lambda x: max(signed(x.a), signed(x.b))),
+    Row("VIMNMX.U32 R12,R4,UR10,P0", lambda x: (min if x.p else max)(x.a, UNIFORM)),
+    Row("VIMNMX.RELU R12,R4,R5,PT", lambda x: max(min(signed(x.a), signed(x.b)), 0)),
+    Row("VIMNMX.S16x2 R12,R4,R5,!PT", lambda x: halves(max, x.a, x.b)),
+    Row("VIMNMX.U16x2 R12,R4,R5,PT", lambda x: halves(min, x.a, x.b, sign=False)),
+    Row("VIMNMX3 R12,R4,R5,R6,PT", lambda x: min(map(signed, x[:3]))),
+    Row("VIMNMX3.U32 R12,R4,R5,R6,!PT", lambda x: max(x[:3])),
+    Row("VIMNMX3.RELU R12,R4,R5,R6,PT", lambda x: max(min(map(signed, x[:3])), 0)),
+    Row("VIMNMX3.U16x2 R12,R4,R5,R6,!PT", lambda x: halves(max, *x[:3], sign=False)),
+    Row("VIMNMX3.S16x2.RELU R12,R4,R5,R6,PT", lambda x: halves(lambda *v: max(min(v), 0), *x[:3])),
+    Row("VIADDMNMX R12,R4,R5,R6,PT", lambda x: min(word(x.a + x.b), signed(x.c))),
+    Row("VIADDMNMX R12,R4,-R5,R6,!PT", lambda x: max(word(x.a - x.b), signed(x.c))),
+    Row("VIADDMNMX.U32 R12,R4,R5,R6,P0", lambda x: (min if x.p else max)(x.a + x.b & MASK, x.c)),
+    Row("VIADDMNMX.RELU R12,R4,R5,R6,PT", lambda x: max(min(word(x.a + x.b), signed(x.c)), 0)),
+    Row("VIADDMNMX.S16x2 R12,R4,R5,R6,PT", lambda x: halves(lambda a, b, c: min(half(a + b), c), *x[:3])),
+    Row("VIADDMNMX.U16x2 R12,R4,R5,R6,!PT", lambda x: halves(lambda a, b, c: max(a + b & 0xFFFF, c), *x[:3], sign=False)),
+]
+
+
+def dot(x: Lane, bits: int, first_byte: int, *, left: bool, right: bool) -> int:
+    """c + the products of a's parts with b's bytes from `first_byte` on; `left` and `right` say which are signed."""
+    return x.c + sum(a * b for a, b in zip(parts(x.a, bits, sign=left), parts(x.b, 8, sign=right)[first_byte:], strict=False))
+
+
+def distances(x: Lane) -> list[int]:
+    return [abs(a - b) for a, b in zip(parts(x.a, 8, sign=False), parts(x.b, 8, sign=False), strict=True)]
+
+
+PRODUCTS = [
+    Row("IDP.4A.S8.S8 R12,R4,R5,R6", lambda x: dot(x, 8, 0, left=True, right=True)),
+    Row("IDP.4A.U8.U8 R12,R4,R5,R6", lambda x: dot(x, 8, 0, left=False, right=False)),
+    Row("IDP.4A.U8.S8 R12,R4,R5,R6", lambda x: dot(x, 8, 0, left=False, right=True)),
+    Row("IDP.2A.LO.S16.S8 R12,R4,R5,R6", lambda x: dot(x, 16, 0, left=True, right=True)),
+    Row("IDP.2A.HI.U16.U8 R12,R4,R5,R6", lambda x: dot(x, 16, 2, left=False, right=False)),
+    Row("IDP.2A.HI.S16.U8 R12,R4,R5,R6", lambda x: dot(x, 16, 2, left=True, right=False)),
+    Row("VABSDIFF R12,R4,R5,R6", lambda x: abs(signed(x.a) - signed(x.b)) + x.c),
+    Row("VABSDIFF.U32 R12,R4,R5,R6", lambda x: abs(x.a - x.b) + x.c),
+    Row("VABSDIFF4.U8 R12,R4,R5,RZ", lambda x: joined(distances(x))),
+    Row("VABSDIFF4.U8.ACC R12,R4,R5,R6", lambda x: sum(distances(x)) + x.c),
+]
+LANE_ROWS = [*SUMS, *EXTREMES, *PRODUCTS]
+UNIFORM_ROWS = [uniform_row(row) for row in LANE_ROWS if f"U{row.base}" in PACKED]
+GROUPS = groups(LANE_ROWS)
+LANES = lanes_of(EDGES)
+
+
+@pytest.mark.parametrize("form", LANE_FORMS)
+@pytest.mark.parametrize("base", GROUPS)
+def test_lanes_on_edge_values(base: str, form: str) -> None:
+    check_rows(GROUPS[base], LANES, form)
+
+
+def test_uniform_values_on_edge_values() -> None:
+    check_rows(UNIFORM_ROWS, LANES, "guarded")
+
+
+@pytest.mark.parametrize("base", GROUPS)
+@draw_a_few
+@given(lanes=drawn_lanes(st.one_of(st.sampled_from(EDGES), st.integers(0, MASK))))
+def test_lanes_on_drawn_values(base: str, lanes: list[Lane]) -> None:
+    check_rows(GROUPS[base], lanes, "apart")
+
+
+def test_every_opcode_and_modifier_has_a_row() -> None:
+    assert uncovered(PACKED, [*LANE_ROWS, *UNIFORM_ROWS]) == set()
