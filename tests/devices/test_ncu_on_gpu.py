@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emulator.truth import make_plan, read_records
+from test_submissions import ONLY_A_CLOCK_TELLS
 
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.ncu import PlanRun, count_plans, count_with_ncu
@@ -31,17 +32,33 @@ from .plans import make_ready
 pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).resolve().parents[2]
-EXERCISE = read_exercise(ROOT / "exercises" / "transpose")
+GEMM_SIZES = [{"M": 256, "N": 320, "K": 192}, {"M": 100, "N": 75, "K": 50}, {"M": 1, "N": 45, "K": 7}]
+SIZES = {
+    "transpose": [{"rows": 1024, "cols": 768}, {"rows": 333, "cols": 517}, {"rows": 1, "cols": 45}],
+    **dict.fromkeys(("gemm_coalesced", "gemm_tiled", "gemm_register_blocked"), GEMM_SIZES),
+}
+EXERCISES = {name: read_exercise(ROOT / "exercises" / name) for name in SIZES}
 SOURCES = [
-    ROOT / "starter" / "transpose.cu",
-    ROOT / "solutions" / "transpose.cu",
-    *sorted((ROOT / "tests" / "submissions" / "transpose").glob("passed--*.cu")),
+    (name, path)
+    for name in SIZES
+    for path in (
+        ROOT / "starter" / f"{name}.cu",
+        ROOT / "solutions" / f"{name}.cu",
+        *sorted(
+            path
+            for path in (ROOT / "tests" / "submissions" / name).glob("*.cu")
+            if path.stem.startswith("passed--") or path.stem in ONLY_A_CLOCK_TELLS
+        ),
+    )
 ]
-SIZES = [{"rows": 1024, "cols": 768}, {"rows": 333, "cols": 517}, {"rows": 1, "cols": 45}]
 RECORDS = read_records("counted")
 NAMES = [
     *(f"truth/{record}" for record in RECORDS),
-    *(f"{path.parent.name}/{path.stem}-{size['rows']}x{size['cols']}" for path in SOURCES for size in SIZES),
+    *(
+        f"{exercise}/{path.parent.name}/{path.stem}-{'x'.join(map(str, sizes.values()))}"
+        for exercise, path in SOURCES
+        for sizes in SIZES[exercise]
+    ),
 ]
 ARCH = "sm_90"
 LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=5.0)
@@ -53,12 +70,12 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PlanRun]:
     tools, info = find_toolchain(prefer_wheel=False, cache=tmp_path_factory.mktemp("cache")), EmulatedDevice("h100").info
     made = [make_plan(record, info) for record in RECORDS]
     with ThreadPoolExecutor() as pool:
-        built = list(pool.map(lambda path: compile_source(path, tools), SOURCES))
-    for one in built:
-        for sizes in SIZES:
-            program = make_program("submission", one, EXERCISE, sizes=sizes, limits=info.limits)
+        built = list(pool.map(lambda source: compile_source(*source, tools), SOURCES))
+    for (name, _), one in zip(SOURCES, built, strict=True):
+        for sizes in SIZES[name]:
+            program = make_program("submission", one, EXERCISES[name], sizes=sizes, limits=info.limits)
             assert isinstance(program, Program), program
-            made.append((program, make_inputs(EXERCISE, Case("counters", sizes, hidden=False), 5)))
+            made.append((program, make_inputs(EXERCISES[name], Case("counters", sizes, hidden=False), 5)))
     return {
         name: PlanRun(program.binary, program.launches, program.buffers, arrays)
         for name, (program, arrays) in zip(NAMES, made, strict=True)
@@ -73,10 +90,10 @@ def counted(plans: dict[str, PlanRun]) -> dict[str, tuple[CountedLaunch, ...]]:
     return dict(zip(plans, answer, strict=True))
 
 
-def compile_source(path: Path, tools: Toolchain) -> Built:
+def compile_source(exercise: str, path: Path, tools: Toolchain) -> Built:
     source = read_submission(path)
     assert isinstance(source, Submission), source
-    built = build(source, EXERCISE, tools, arch=ARCH)
+    built = build(source, EXERCISES[exercise], tools, arch=ARCH)
     assert isinstance(built, Built), built
     return built
 

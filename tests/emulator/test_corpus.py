@@ -17,7 +17,12 @@ def recorded() -> dict[str, Any]:
     return dict(json.loads(RECORDED.read_text(encoding="utf-8"))["kernels"]) if RECORDED.exists() else {}
 
 
-@pytest.mark.parametrize("case", find_cases(), ids=str)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every case with --all-levels, else those at -O3: nvcc takes a second for each."""
+    every = metafunc.config.getoption("--all-levels")
+    metafunc.parametrize("case", [case for case in find_cases() if every or case.level == 3], ids=str)
+
+
 def test_runs_as_an_h100_does(case: Case) -> None:
     result = run_case(case)
     if str(case) in recorded():
