@@ -32,11 +32,8 @@ from .plans import make_ready
 pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).resolve().parents[2]
-GEMM_SIZES = [{"M": 256, "N": 320, "K": 192}, {"M": 100, "N": 75, "K": 50}, {"M": 1, "N": 45, "K": 7}]
-SIZES = {
-    "transpose": [{"rows": 1024, "cols": 768}, {"rows": 333, "cols": 517}, {"rows": 1, "cols": 45}],
-    **dict.fromkeys(("gemm_coalesced", "gemm_tiled", "gemm_register_blocked"), GEMM_SIZES),
-}
+SIZES = {"transpose": [{"rows": 1024, "cols": 768}, {"rows": 333, "cols": 517}, {"rows": 1, "cols": 45}]}
+"""Of the exercises whose submissions are counted here: the matrix products of `truth` stand for their exercises."""
 EXERCISES = {name: read_exercise(ROOT / "exercises" / name) for name in SIZES}
 SOURCES = [
     (name, path)
