@@ -44,7 +44,7 @@ FAILURE_WORDS: Mapping[Status, str] = {
 }
 
 
-_OWNERS = {Yardstick.BASELINE: "the naive kernel", Yardstick.REFERENCE: "the reference"}
+_OWNERS = {Yardstick.BASELINE: "the baseline", Yardstick.REFERENCE: "the reference"}
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def test_a_goal_relative_to_the_baseline(course: Course, cache: Path) -> None:
     score = grade(course(FEWER_STORES), "solutions/transpose.cu", cache, stages)
     stores = check(score, "global_store_sectors")
     assert (stores.status, stores.value, stores.relative_value) == (CheckStatus.PASSED, SIDE * SIDE / 8, NAIVE_STORES)
-    assert stores.threshold == "<= 0.2 x the naive kernel's 4,096"
+    assert stores.threshold == "<= 0.2 x the baseline's 4,096"
     assert "counting the naive kernel" in stages
 
 

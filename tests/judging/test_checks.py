@@ -187,7 +187,7 @@ def judge_sectors(sectors: float, baseline: OtherCounts) -> CheckResult:
 def test_a_counter_may_be_judged_by_that_of_the_baseline(sectors: int, points: float) -> None:
     result = judge_sectors(sectors, OtherCounts(make_execution()))  # which has 400 sectors
     assert (result.points, result.value, result.relative_value) == (points, sectors, 400)
-    assert result.threshold == "<= 0.5 x the naive kernel's 400"
+    assert result.threshold == "<= 0.5 x the baseline's 400"
     assert result.message == f"load sectors {sectors} {'reaches' if points == 25 else 'misses'} the goal {result.threshold}"
 
 
