@@ -194,8 +194,8 @@ def test_a_counter_may_be_judged_by_that_of_the_baseline(sectors: int, points: f
 def test_what_was_not_counted_of_the_baseline_is_told() -> None:
     result = judge_sectors(200, OtherCounts(reason="ncu is not there"))
     assert result.status is CheckStatus.NOT_MEASURED
-    assert result.message == "the value of the naive kernel is not known: ncu is not there"
-    assert (result.threshold, result.relative_value) == ("<= 0.5 x that of the naive kernel", None)
+    assert result.message == "the value of the baseline is not known: ncu is not there"
+    assert (result.threshold, result.relative_value) == ("<= 0.5 x that of the baseline", None)
 
 
 @pytest.mark.parametrize("cases", [RIGHT, WRONG])
