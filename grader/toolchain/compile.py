@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,7 +39,18 @@ def compile_submission(
         artifacts = made
         if cache:
             write_entry(cache, key, artifacts)
-    return _read_binary(artifacts, submission, nvcc=nvcc, arch=arch)
+    return _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+
+
+def read_compiled(cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool) -> Binary:
+    """The kernels of a cubin that an nvcc of this version made of the submission. Raises GraderError where it is no such cubin."""
+    symbols = [kernel.symbol for kernel in read_cubin(cubin, arch=arch)]
+    with tempfile.TemporaryDirectory(prefix="grader-cubin-") as folder:
+        path = Path(folder) / _OUTPUT_NAME
+        path.write_bytes(cubin)
+        listing = disassemble(path, nvdisasm=nvdisasm, run=run)
+    artifacts = Artifacts(cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings="")
+    return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
 
 
 def _make_artifacts(
@@ -65,7 +77,7 @@ def _make_artifacts(
     return Artifacts(content, listing.instructions, listing.lines, demangle(symbols, run), warnings)
 
 
-def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, arch: str) -> Binary:
+def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str) -> Binary:
     functions = parse_disassembly(Disassembly(artifacts.instructions, artifacts.lines), read_labels(artifacts.cubin))
     kernels = (
         Kernel(
@@ -87,7 +99,7 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, ar
     )
     warnings = artifacts.warnings.replace(SOURCE_NAME, submission.name)
     cubin = artifacts.cubin
-    return Binary(arch, nvcc.version, cubin, tuple(kernels), warnings, read_variable_bytes(cubin), read_variables(cubin))
+    return Binary(arch, nvcc_version, cubin, tuple(kernels), warnings, read_variable_bytes(cubin), read_variables(cubin))
 
 
 def _parameters(found: CubinKernel, signature: Signature) -> tuple[KernelParameter, ...]:
