@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from dataclasses import dataclass
@@ -50,7 +51,8 @@ class Constant:
 
 @dataclass(frozen=True)
 class Immediate:
-    """A literal: `bits` when written as an integer, `real` when written as a decimal float. Instructions say which they take."""
+    """A literal: `bits` when written as an integer, `real` when written as a decimal float, both for a NaN, whose bits are those
+    of a float32 or the upper half of a float64. Instructions say which they take."""
 
     bits: int | None
     real: float | None
@@ -65,13 +67,17 @@ class Immediate:
         """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a float instruction."""
         if self.real is None:
             raise Unsupported(f"the literal {self.bits:#x} in a floating-point instruction")
+        if self.real != self.real and self.bits is not None:
+            return self.bits
         try:
             return int.from_bytes(struct.pack("<f", self.real), "little")
         except OverflowError:
             raise Unsupported(f"the literal {self.real} in a single-precision instruction") from None
 
     def float64_bits(self) -> int:
-        """The value as the bits of a float64. NaNs are printed without their payloads: which one was meant is not known."""
+        """The value as the bits of a float64."""
+        if self.real is not None and self.real != self.real and self.bits is not None:
+            return self.bits << 32
         if self.real is None or self.real != self.real:
             raise Unsupported(f"the literal {self.real} in a double-precision instruction")
         return int.from_bytes(struct.pack("<d", self.real), "little")
@@ -101,6 +107,7 @@ _PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>\d|T)$")
 _CONSTANT = re.compile(r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$")
 _INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
 _REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
+_NAN = re.compile(r"nan:(0x[0-9a-f]{8})$")
 _SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[A-Za-z_][\w.]*)$")
 _NAMED_REALS = {"+INF": "7f800000", "-INF": "ff800000", "INF": "7f800000", "+QNAN": "7fffffff", "-QNAN": "ffffffff", "QNAN": "7fffffff"}
 
@@ -219,5 +226,6 @@ _FORMS = (
     (_CONSTANT, _constant),
     (_INTEGER, _integer),
     (_REAL, lambda match: Immediate(None, float(match[0]))),
+    (_NAN, lambda match: Immediate(int(match[1], 16), math.nan)),
     (_SPECIAL, lambda match: Special(match[0])),
 )

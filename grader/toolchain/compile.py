@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
 from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
-from grader.toolchain.cubin import CubinKernel, read_cubin, read_labels, read_variable_bytes
+from grader.toolchain.cubin import CubinKernel, read_code, read_cubin, read_labels, read_variable_bytes
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
 from grader.toolchain.diagnostics import clean_warnings, compile_failure, no_kernel_failure, too_many_variables_failure
@@ -78,7 +78,8 @@ def _make_artifacts(
 
 
 def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str) -> Binary:
-    functions = parse_disassembly(Disassembly(artifacts.instructions, artifacts.lines), read_labels(artifacts.cubin))
+    listing = Disassembly(artifacts.instructions, artifacts.lines)
+    functions = parse_disassembly(listing, read_labels(artifacts.cubin), read_code(artifacts.cubin))
     kernels = (
         Kernel(
             symbol=found.symbol,

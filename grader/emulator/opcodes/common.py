@@ -49,6 +49,11 @@ def f64(e: Emitter, operand: Operand) -> Value:
     return e.b.bitcast(value, e.double)
 
 
+def without_sign_changes(operand: Operand) -> Operand:
+    """The operand as it stands in its register or constant, neither negated nor made absolute."""
+    return replace(operand, negated=False, absolute=False) if isinstance(operand, Register | Constant) else operand
+
+
 def set_f64(e: Emitter, operand: Operand, value: Value) -> None:
     """Write a float64 to a pair."""
     e.set64(operand, e.b.bitcast(value, e.double_word))
