@@ -190,9 +190,10 @@ def _counters(counts: InstructionCounts) -> Counters:
 
 
 def _atomic_counters(counts: InstructionCounts) -> dict[str, int]:
-    """Nsight Compute counts global atomics apart from loads and stores; of shared ones, the wavefronts are in the sum that is graded."""
+    """Nsight Compute counts global atomics apart from loads and stores but for their ideal sectors; of shared ones, the wavefronts
+    are in the sum that is graded."""
     if counts.space == "global":
-        return {}
+        return {"global_store_sectors_ideal": counts.passes_ideal}
     return {"shared_store_wavefronts": counts.passes, "shared_wavefronts_ideal": counts.passes_ideal}
 
 

@@ -123,10 +123,18 @@ def _turns(
     """Check, count, and let the lanes of the mask take turns; what they found, or `old` when there is none."""
     before = e.b.block
     after = e.function.append_basic_block("taken")
-    start_access(e, i, AccessKind(space, load=False, width=kind.width, atomic=True), low, high, mask, after=after)
+    start_access(e, i, _access_kind(i, kind, space), low, high, mask, after=after)
     set_lane_data(e, words)
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, space_host(e, space), mask])
     return end_access(e, before, after, old)
+
+
+def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
+    """How it is counted. In shared memory lanes at one address take turns, but for `.POPC.INC`, which adds how many they are, and for
+    `.CAST.SPIN`, of which one wins; both operands of a compare-and-swap take a way of their own (seen on an H100)."""
+    turns = space == "shared" and not i.has("POPC") and kind.operation != "CAST"
+    rounds = 2 if space == "shared" and kind.operation in ("CAS", "CAST") else 1
+    return AccessKind(space, load=False, width=kind.width, atomic=True, turns=turns, rounds=rounds)
 
 
 def _take_apart(
