@@ -8,6 +8,7 @@ from pathlib import Path
 
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
 from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
+from grader.toolchain.callers import give_to_callers
 from grader.toolchain.cubin import CubinKernel, read_code, read_cubin, read_labels, read_variable_bytes
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
@@ -90,7 +91,7 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: 
             static_shared_bytes=found.static_shared_bytes,
             local_bytes=found.local_bytes,
             max_threads_per_block=found.max_threads_per_block,
-            instructions=functions[found.symbol],
+            instructions=give_to_callers(functions[found.symbol], found.functions),
             constants=found.constants,
             pointers=found.pointers,
             functions=found.functions,
