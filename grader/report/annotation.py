@@ -72,7 +72,7 @@ def annotate(score: Score, submission: Submission) -> Annotation:
     beyond = [counters for number, counters in counted.items() if number is None or number > len(lines)]
     if beyond:
         lines.append(_annotate_line(None, "(code that belongs to no line)", sum(beyond, Counters()), everything, score))
-    columns = tuple(column for column in COLUMNS if column.name in total)
+    columns = tuple(column for column in COLUMNS if column.name in total) if counted else ()
     return Annotation(submission.name, score.line_sizes, columns, tuple(lines), total)
 
 
@@ -141,11 +141,11 @@ COLUMNS = (
         lambda c: _ratio(c.global_load_sectors, c.global_load_requests), _format_ratio,
         lambda c: c.global_load_sectors - c.global_load_sectors_ideal,
     ),
-    Column("load_efficiency", ("", "used"), "share of these sectors' bytes that threads asked for", lambda c: c.global_load_efficiency, _format_share),
+    Column("load_efficiency", ("", "used"), "share of their bytes that was asked for", lambda c: c.global_load_efficiency, _format_share),
     Column(
         "store_sectors", ("stores", "s/req"), "32-byte sectors that a store of a warp moves",
         lambda c: _ratio(c.global_store_sectors, c.global_store_requests), _format_ratio,
         lambda c: c.global_store_sectors - c.global_store_sectors_ideal,
     ),
-    Column("store_efficiency", ("", "used"), "share of these sectors' bytes that threads asked for", lambda c: c.global_store_efficiency, _format_share),
+    Column("store_efficiency", ("", "used"), "share of their bytes that was asked for", lambda c: c.global_store_efficiency, _format_share),
 )  # fmt: skip

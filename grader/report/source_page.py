@@ -21,8 +21,8 @@ def print_annotation(annotation: Annotation, *, console: Console) -> None:
     """Print the page, at most 120 columns wide; what is said of the submission is in the order of its lines."""
     page = _Page(annotation, console)
     console.print()
-    for line, style in _explain(annotation):
-        page.write(line, style)
+    for words, style in _explain(annotation):
+        page.write(words, style)
     console.print()
     page.write_headings()
     for line in annotation.lines:
