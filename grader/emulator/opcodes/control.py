@@ -17,6 +17,9 @@ from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
 
 
+_BARRIERS = tuple(f"B{number}" for number in range(16))
+
+
 def branch(e: Emitter, i: Decoded) -> None:
     """`BRA` in its forms."""
     (branch_if_apart if i.has("DIV") or i.has("CONV") else bra)(e, i)
@@ -204,9 +207,9 @@ def _unguarded(e: Emitter, i: Decoded) -> None:
 
 
 def _barrier(e: Emitter, operand: object) -> int:
-    if not isinstance(operand, Special) or not operand.name.startswith("B"):
+    if not isinstance(operand, Special) or operand.name not in _BARRIERS:
         raise e.unsupported("with this barrier")
-    return int(operand.name[1:])
+    return _BARRIERS.index(operand.name)
 
 
 CONTROL: dict[str, Opcode] = {
