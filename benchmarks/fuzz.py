@@ -245,12 +245,12 @@ TOKEN_MUTATIONS: tuple[Callable[[list[str], int, int, Random], list[str]], ...] 
 # --- running -----------------------------------------------------------------------------------------------------
 
 
-def make_seeds() -> list[Seed]:
-    """Kernels of the corpus, compiled."""
+def make_seeds(files: int) -> list[Seed]:
+    """Kernels of so many files of the corpus, compiled."""
     tools = find_toolchain(prefer_wheel=True, cache=Path(tempfile.gettempdir()) / "grader-fuzz")
     paths = sorted(KERNELS.glob("*.cu"))
     seeds = []
-    for path in paths[:: max(1, len(paths) // SEEDS)]:
+    for path in paths[:: max(1, len(paths) // files)]:
         source = Submission(path.name, "", path.read_text(encoding="utf-8"))
         binary = compile_submission(
             source, nvcc=tools.nvcc, nvdisasm=tools.nvdisasm, arch="sm_90", run=run_tool, limits=ToolLimits(), cache=tools.cache
@@ -334,12 +334,13 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for kind, count in (("kernels", 2000), ("cubins", 500), ("sources", 500)):
         parser.add_argument(f"--{kind}", type=int, default=count, help=f"mutants to run (default {count})")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"kernel files that mutants are made of (default {SEEDS})")
     parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(argv)
     found: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        seeds = make_seeds() if options.kernels or options.cubins else []
+        seeds = make_seeds(options.seeds) if options.kernels or options.cubins else []
         exercise = small_exercise(Path(folder))
         texts = [path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.cu"))]
         runs = {"kernels": partial(run_kernel, seeds), "cubins": partial(run_cubin, seeds), "sources": partial(run_source, exercise, texts)}
