@@ -45,7 +45,9 @@ SEEDS, LONGEST = 40, 120
 """Kernel files that mutants are made of, spread evenly over the corpus, and the longest kernel in instructions: time goes to LLVM."""
 MEMORY_BYTES, SECONDS = 6 << 30, {"kernels": 30, "cubins": 10, "sources": 180}
 CANARY = 0xA5
-EDGES = (0, 1, 2, 3, 4, 15, 16, 31, 32, 33, 63, 64, 127, 255, 256, 1023, 1024, 4096, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**63, -1, -4, -16)
+EDGES = (
+    0, 1, 2, 3, 4, 15, 16, 31, 32, 33, 63, 64, 127, 255, 256, 1023, 1024, 4096, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**63, -1, -4, -16,
+)  # fmt: skip
 REGISTERS = (*range(8), 24, 62, 63, 64, 127, 128, 250, 252, 253, 254, 255, 256, 999, 65535)
 
 
@@ -128,7 +130,8 @@ def change_opcode(code: list[Instruction], donor: Sequence[Instruction], rng: Ra
 
 def change_guard(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
     i = rng.randrange(len(code))
-    code[i] = replace(code[i], guard=rng.choice([None, *(f"@{sign}{kind}{n}" for sign in ("", "!") for kind in ("P", "UP") for n in "01678T")]))
+    guards = [f"@{sign}{kind}{number}" for sign in ("", "!") for kind in ("P", "UP") for number in "01678T"]
+    code[i] = replace(code[i], guard=rng.choice([None, *guards]))
 
 
 def change_operands(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
@@ -159,7 +162,9 @@ def change_numbers(code: list[Instruction], donor: Sequence[Instruction], rng: R
     code[i] = replace(code[i], operands=re.sub(r"-?0x[0-9a-f]+", edge, code[i].operands))
 
 
-INSTRUCTION_MUTATIONS = (delete, swap, insert, change_opcode, change_guard, change_operands, change_registers, change_numbers, change_numbers)
+INSTRUCTION_MUTATIONS = (
+    delete, swap, insert, change_opcode, change_guard, change_operands, change_registers, change_numbers, change_numbers,
+)  # fmt: skip
 SIZE_MUTATIONS: tuple[Callable[[KernelCode, Random], KernelCode], ...] = (
     lambda code, rng: replace(code, parameter_bytes=rng.choice([0, 1, 4, 8, 24, 4000])),
     lambda code, rng: replace(code, parameter_base=rng.choice([0, 0x160, 0x210, 0x211, 0x1000])),
@@ -234,7 +239,7 @@ def _replace_number(tokens: list[str], i: int, j: int, rng: Random) -> list[str]
 
 TOKEN_MUTATIONS: tuple[Callable[[list[str], int, int, Random], list[str]], ...] = (
     lambda tokens, i, j, rng: tokens[:i] + tokens[i + 1 :],
-    lambda tokens, i, j, rng: tokens[:i] + [tokens[i]] + tokens[i:],
+    lambda tokens, i, j, rng: [*tokens[:i], tokens[i], *tokens[i:]],
     lambda tokens, i, j, rng: [*tokens[:i], tokens[j], *tokens[i + 1 :]],
     lambda tokens, i, j, rng: [*tokens[:i], rng.choice("{}()[];,<>*&-!~%/\"'\\#"), *tokens[i:]],
     _replace_number,

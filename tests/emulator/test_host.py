@@ -142,7 +142,8 @@ def test_constant_memory_cannot_be_written() -> None:
     execution, _ = run(device_of(by_address))
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
-    directly = "__constant__ int table[32];\n__global__ void k(int* y, int n) { const_cast<int*>(table)[threadIdx.x] = n; y[0] = table[1]; }"
+    store = "const_cast<int*>(table)[threadIdx.x] = n;"
+    directly = f"__constant__ int table[32];\n__global__ void k(int* y, int n) {{ {store} y[0] = table[1]; }}"
     execution, _ = run(device_of(directly))
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR

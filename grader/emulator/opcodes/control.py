@@ -16,7 +16,6 @@ from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
 
-
 _BARRIERS = tuple(f"B{number}" for number in range(16))
 
 
