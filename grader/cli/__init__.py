@@ -30,6 +30,7 @@ examples:
   grade transpose submission.cu                      the same: a bare name is looked for in ./exercises
   grade transpose submission.cu --json score.json    also write the score as JSON
   grade transpose submission.cu --json - --quiet     print nothing but the JSON
+  grade transpose submission.cu --annotate           also print the source with what each line cost
   grade doctor                                       what this machine has, what it lacks, how to mend it
   grade sweep transpose submission.cu --sizes 128,512,2048   time and counters by size, beside NumPy and the naive kernel
 
@@ -107,6 +108,8 @@ def run_grade(arguments: Sequence[str]) -> int:
     options = parse_arguments(parser, arguments)
     exercise = find_exercise(options.exercise)
     check_target(options.json)
+    if options.annotate and options.json == "-":
+        raise UsageError("--annotate and --json - both print on standard output", "Write the JSON to a file: --json FILE.")
     from grader.devices.peak import parse_peak
     from grader.pipeline import grade
     from grader.report.terminal import make_console, progress_display
@@ -115,6 +118,8 @@ def run_grade(arguments: Sequence[str]) -> int:
     with progress_display(make_console(sys.stderr, environ=os.environ), quiet=options.quiet) as show:
         score = grade(exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show)
     _show_score(score, json=options.json, quiet=options.quiet)
+    if options.annotate:
+        _print_annotation(score, Path(options.submission))
     return score.exit_code
 
 
@@ -159,6 +164,7 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="auto", metavar="DEVICE", help="auto (the default), emulated[:ID] or gpu[:N]; see below")
     parser.add_argument("--peak", metavar="GBPS[,TFLOPS]", help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s")
     parser.add_argument("--json", metavar="FILE", help="write the score as JSON; - prints it, and nothing else, on standard output")
+    parser.add_argument("--annotate", action="store_true", help="print the source too, with what each line cost")
     parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new secret one)")
     parser.add_argument("--quiet", action="store_true", help="no progress, and of the result only the last line")
     parser.add_argument("--version", action="version", version=f"grade {__version__}")
@@ -188,6 +194,23 @@ def _print_score(score: Score, *, quiet: bool) -> None:
             print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
         else:
             print_score(score, console=make_console(sys.stdout, environ=os.environ))
+
+
+def _print_annotation(score: Score, path: Path) -> None:
+    """Print the source page. The text is read again: a score holds only the lines that have counters."""
+    from grader.records import Submission
+    from grader.report.annotation import annotate
+    from grader.report.source_page import print_annotation
+    from grader.report.terminal import make_console
+    from grader.submission.read import read_submission
+
+    submission = read_submission(path)
+    if not isinstance(submission, Submission):
+        return  # the report has said that it is no source text
+    if submission.sha256 != score.submission_sha256:
+        raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
+    with printing():
+        print_annotation(annotate(score, submission), console=make_console(sys.stdout, environ=os.environ))
 
 
 def _write_json(score: Score, path: Path) -> None:

@@ -13,6 +13,8 @@ ZERO_REGISTER = 255
 """Index that stands for RZ and URZ: reads zero, swallows writes."""
 TRUE_PREDICATE = 7
 """Index that stands for PT and UPT: reads true, swallows writes."""
+LAST_REGISTER, LAST_UNIFORM_REGISTER = 254, 62
+"""The highest that can be encoded (sm_70 to sm_90); a warp's record has no room for more."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Special:
 Operand = Register | Predicate | Constant | Immediate | Address | Special
 
 _REGISTER = re.compile(r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$")
-_PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>\d|T)$")
+_PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>[0-6T])$")
 _CONSTANT = re.compile(r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$")
 _INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
 _REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
@@ -143,6 +145,8 @@ def _split(text: str) -> list[str]:
 
 
 def _register(match: re.Match[str]) -> Register:
+    if match["index"] != "Z" and int(match["index"]) > (LAST_UNIFORM_REGISTER if match["kind"] == "UR" else LAST_REGISTER):
+        raise Unsupported(f"the register {match[0]!r}")
     names = [name for name in (match["suffix"] + match["after"]).split(".") if name and name != "reuse"]
     return Register(
         index=ZERO_REGISTER if match["index"] == "Z" else int(match["index"]),

@@ -24,6 +24,8 @@ from grader.emulator.opcodes.atomics import needs_order
 from grader.emulator.operands import ZERO_REGISTER, Register
 from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCode, Unsupported
 
+_LAST_ARGUMENT = 11
+"""The last register with arguments of a function of the system (host.py)."""
 CODEGEN_LEVEL = 1
 """LLVM's code-generation level: 0 translates 2 times faster, and runs 2 to 3 times slower."""
 
@@ -119,7 +121,7 @@ def _new_module(code: KernelCode) -> ir.Module:
 
 
 def _register_count(flow: Flow) -> int:
-    """One more than the highest register named; wide accesses name the first of up to four."""
+    """One more than the highest register used: wide accesses name the first of up to four; functions of the system take R4 to R11."""
     named = [
         operand.index
         for block in flow.blocks
@@ -127,7 +129,7 @@ def _register_count(flow: Flow) -> int:
         for operand in _registers(instruction)
         if not operand.uniform and operand.index != ZERO_REGISTER
     ]
-    return max(named, default=0) + 4
+    return max(*named, _LAST_ARGUMENT, 0) + 4
 
 
 def _registers(instruction: Decoded) -> list[Register]:

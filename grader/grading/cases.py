@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.devices.base import Arrays, Device
 from grader.grading.job import Job
 from grader.grading.programs import Built, make_program
 from grader.judging.compare import judge_case, poison
 from grader.judging.hidden import name_case, redact_failure
-from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, LaunchLimits, Role, ShowProgress
+from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, LaunchLimits, Printed, Role, ShowProgress
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case, Task
 from grader.spec.tolerance import tolerance_at
 
 BENCHMARK = "benchmark"
 """The name of the case that is counted and timed."""
+MAX_PRINTED, MAX_PRINTING = 4096, 4
+"""Characters of a launch's own output, and launches with output, that are kept of a case."""
 
 Oracle = Callable[[Arrays, Mapping[str, int]], Arrays]
 
@@ -51,12 +53,19 @@ def run_case(
     inputs = make_inputs(task, case, job.seed)
     arrays = poison_outputs(program.buffers) | inputs
     execution, got = device.execute(program.launches, program.buffers, arrays, limits=job.limits, progress=show)
+    printed = () if case.hidden else collect_printed(execution)
     if execution.failure is not None:
-        return name_case(execution.failure, case)
+        return replace(name_case(execution.failure, case), printed=printed)
     expected = oracle(inputs, case.sizes)
     buffers, tolerance = device_buffers(task, case.sizes), tolerance_at(task, case)
     result = judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
-    return CaseRun(result, execution)
+    return CaseRun(replace(result, printed=printed), execution)
+
+
+def collect_printed(execution: Execution) -> tuple[Printed, ...]:
+    """What the launches of a run printed, each as far as a score keeps it."""
+    texts = [(launch.kernel, launch.printed) for launch in execution.launches] + [(None, execution.printed)]
+    return tuple(Printed(kernel, text[:MAX_PRINTED], len(text) > MAX_PRINTED) for kernel, text in texts if text)[:MAX_PRINTING]
 
 
 def poison_outputs(buffers: Sequence[DeviceBuffer]) -> Arrays:

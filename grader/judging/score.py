@@ -31,6 +31,8 @@ from grader.records import (
 from grader.spec.model import Exercise, Yardstick
 
 _NO_SIZES: Mapping[str, int] = {}
+_COUNTS_LINES = "emulated"
+"""The kind of device that counts source lines, for a GPU too."""
 
 
 def make_score(
@@ -84,6 +86,7 @@ def make_score(
         resources=tuple(_resources(launch) for launch in execution.launches) if execution else (),
         environment=dict(environment),
         seed=seed,
+        line_sizes=dict(exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES)) if lines else {},
     )
 
 
@@ -122,6 +125,7 @@ def failed_score(
         seed=seed,
         detail=failure.detail,
         advice=advise(failure),
+        printed=failure.printed,
     )
 
 

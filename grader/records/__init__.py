@@ -6,7 +6,7 @@ Arrays travel beside these records (in dicts keyed by buffer name), never inside
 
 from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, Submission
 from grader.records.devices import DeviceInfo, LaunchLimits
-from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Status
+from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
 from grader.records.plans import (
     SUBMISSION,
     BufferArgument,
@@ -53,6 +53,7 @@ __all__ = [
     "Mismatch",
     "PartResult",
     "Pointer",
+    "Printed",
     "Program",
     "Progress",
     "Resources",

@@ -14,9 +14,14 @@ class Submission:
     sha256: str
     text: str
 
+    @property
+    def lines(self) -> list[str]:
+        """The source lines, as compilers count them: a form feed or a Unicode line separator ends none."""
+        return self.text.removesuffix("\n").split("\n")
+
     def line(self, number: int) -> str:
         """The 1-based source line, stripped; empty when there is no such line."""
-        lines = self.text.splitlines()
+        lines = self.lines
         return lines[number - 1].strip() if 1 <= number <= len(lines) else ""
 
 

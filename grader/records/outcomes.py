@@ -61,11 +61,23 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Printed:
+    """What a launch printed with `printf`: the submission's own words, never the grader's. `cut`: there was more.
+
+    `kernel` is None where the device cannot tell the launches of a plan apart.
+    """
+
+    kernel: str | None
+    text: str
+    cut: bool = False
+
+
+@dataclass(frozen=True)
 class Failure:
     """A student's mistake that ends the grading: a value, not an exception.
 
     `message` is one sentence that says what is wrong and where; `detail` may quote a tool at length;
-    `advice` says what to try next.
+    `advice` says what to try next. `printed` is what the run had printed until then.
     """
 
     status: Status
@@ -73,3 +85,4 @@ class Failure:
     detail: str = ""
     advice: str = ""
     findings: tuple[Finding, ...] = ()
+    printed: tuple[Printed, ...] = ()

@@ -89,8 +89,12 @@ class LaunchResult:
 
 @dataclass(frozen=True)
 class Execution:
-    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial."""
+    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial.
+
+    `printed` is what its `printf` wrote where that cannot be told apart by launch.
+    """
 
     launches: tuple[LaunchResult, ...]
     modified_inputs: tuple[str, ...] = ()
     failure: Failure | None = None
+    printed: str = ""

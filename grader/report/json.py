@@ -60,8 +60,10 @@ def _plain_score(score: Score) -> dict[str, object]:
         "cases": [_plain_case(case) for case in score.cases],
         "timings": _plain(score.timings),
         "lines": _plain(score.lines),
+        "line_sizes": score.line_sizes,
         "findings": _plain(score.findings),
         "resources": _plain(score.resources),
+        "printed": _plain(score.printed),
         "environment": score.environment,
         "seed": score.seed,
     }

@@ -22,6 +22,7 @@ from grader.metrics import format_value
 from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Mismatch, Progress, Score, ShowProgress, Status
 from grader.report.headlines import GLYPHS, WORDS, format_headlines
 from grader.report.measurement import format_measurement
+from grader.report.printed import format_printed
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 _PIPE_WIDTH = 110
@@ -78,6 +79,9 @@ def print_score(score: Score, *, console: Console) -> None:
     if score.status not in _FAILURE_TITLES:
         _print_wrong_case(score.cases, page)
         _print_hints(score.checks, page)
+    for block in format_printed(score):
+        page.write_heading(block.heading)
+        page.write_verbatim("\n".join(block.lines), indent=2)
 
 
 @contextmanager

@@ -8,16 +8,25 @@ from pathlib import Path
 
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
 from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
+from grader.toolchain.callers import give_to_callers
 from grader.toolchain.cubin import CubinKernel, read_code, read_cubin, read_labels, read_variable_bytes
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
-from grader.toolchain.diagnostics import clean_warnings, compile_failure, no_kernel_failure, too_many_variables_failure
+from grader.toolchain.diagnostics import (
+    clean_warnings,
+    compile_failure,
+    no_kernel_failure,
+    too_many_variables_failure,
+    too_much_shared_failure,
+)
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
 from grader.toolchain.variables import read_variables
 from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
 
 _OUTPUT_NAME = "submission.cubin"
+_MOST_SHARED_BYTES = 48 << 10
+"""ptxas 13.5 refuses more, but lets arrays of 4 GiB and more pass, for which nvdisasm takes as much memory."""
 _MOST_VARIABLE_BYTES = (4 << 30) - 1
 """nvdisasm 13.5 refuses a cubin with more (`Invalid symbol size`), and takes as much memory as the variables do."""
 
@@ -66,9 +75,12 @@ def _make_artifacts(
             return rejected
         cubin = workspace.out / _OUTPUT_NAME
         content = cubin.read_bytes()
-        symbols = [kernel.symbol for kernel in read_cubin(content, arch=arch)]
+        kernels = read_cubin(content, arch=arch)
+        symbols = [kernel.symbol for kernel in kernels]
         if not symbols:
             return no_kernel_failure(submission)
+        if (largest := max(kernels, key=lambda kernel: kernel.static_shared_bytes)).static_shared_bytes > _MOST_SHARED_BYTES:
+            return too_much_shared_failure(largest.symbol, largest.static_shared_bytes, _MOST_SHARED_BYTES)
         if (variable_bytes := read_variable_bytes(content)) > _MOST_VARIABLE_BYTES:
             return too_many_variables_failure(submission, variable_bytes, _MOST_VARIABLE_BYTES)
         listing = disassemble(cubin, nvdisasm=nvdisasm, run=run)
@@ -90,7 +102,7 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: 
             static_shared_bytes=found.static_shared_bytes,
             local_bytes=found.local_bytes,
             max_threads_per_block=found.max_threads_per_block,
-            instructions=functions[found.symbol],
+            instructions=give_to_callers(functions[found.symbol], found.functions),
             constants=found.constants,
             pointers=found.pointers,
             functions=found.functions,

@@ -20,6 +20,7 @@ from grader.toolchain.workspace import SOURCE_NAME
 INSTRUCTION_BYTES = 16  # Volta and later.
 
 _SECTION = re.compile(r"\s*\.section\s+\.text\.(?P<function>[^,\s]+),")
+_FUNCTION = re.compile(r"\s*\.type\s+\S+,@function")
 _PLACE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d+)(?P<inlined> inlined at)?')
 _NAN = re.compile(r"[-+]?QNAN")
 _LITERAL = slice(4, 8)
@@ -74,7 +75,7 @@ def parse_lines(text: str) -> dict[str, dict[int, int | None]]:
     """Function symbol to (offset to line of the submission) from the output of `nvdisasm -gi -c`.
 
     A place that was inlined is followed by the place it was inlined at, and so on outwards: the innermost
-    one that lies in the submission counts.
+    one that lies in the submission counts. A function begins without a place: it does not belong to the line before it.
     """
     functions: dict[str, dict[int, int | None]] = {}
     lines: dict[int, int | None] = {}
@@ -88,6 +89,8 @@ def parse_lines(text: str) -> dict[str, dict[int, int | None]]:
             lines[int(instruction["offset"], 16)] = line
         elif section := _SECTION.match(row):
             lines = functions.setdefault(section["function"], {})
+            line, chained = None, False
+        elif _FUNCTION.match(row):
             line, chained = None, False
     return functions
 

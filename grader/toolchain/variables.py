@@ -20,10 +20,11 @@ def read_variables(cubin: bytes) -> tuple[DeviceVariable, ...]:
     elf: Any = ELFFile(io.BytesIO(cubin))
     sections = list(elf.iter_sections())
     pointers = {name: read_pointers({section.name: section for section in sections}, name) or () for name in VARIABLE_SECTIONS}
+    held = {index for index, section in enumerate(sections) if section.name in VARIABLE_SECTIONS}
     found = []
     for symbol in elf.get_section_by_name(".symtab").iter_symbols():
         index = symbol["st_shndx"]
-        if symbol["st_info"]["type"] != "STT_OBJECT" or not isinstance(index, int) or sections[index].name not in VARIABLE_SECTIONS:
+        if symbol["st_info"]["type"] != "STT_OBJECT" or not isinstance(index, int) or index not in held:
             continue
         start, size = int(symbol["st_value"]), int(symbol["st_size"])
         section = sections[index]

@@ -24,8 +24,10 @@ def bar(e: Emitter, i: Decoded) -> None:
     elif votes or i.has("RED"):
         raise e.unsupported("at a barrier other than __syncthreads()")
     elif all(isinstance(operand, Immediate) for operand in place):
-        number, *count = (const(operand.integer()) for operand in place if isinstance(operand, Immediate))
-        _named(e, i, number, count[0] if count else const(0))
+        number, *count = (operand.integer() for operand in place if isinstance(operand, Immediate))
+        if number >= NAMED_BARRIERS:
+            raise e.unsupported(f"of barrier {number}")
+        _named(e, i, const(number), const(count[0] if count else 0))
     else:
         _packed(e, i, place)
 

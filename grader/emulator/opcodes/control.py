@@ -16,6 +16,8 @@ from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
 
+_BARRIERS = tuple(f"B{number}" for number in range(16))
+
 
 def branch(e: Emitter, i: Decoded) -> None:
     """`BRA` in its forms."""
@@ -204,9 +206,9 @@ def _unguarded(e: Emitter, i: Decoded) -> None:
 
 
 def _barrier(e: Emitter, operand: object) -> int:
-    if not isinstance(operand, Special) or not operand.name.startswith("B"):
+    if not isinstance(operand, Special) or operand.name not in _BARRIERS:
         raise e.unsupported("with this barrier")
-    return int(operand.name[1:])
+    return _BARRIERS.index(operand.name)
 
 
 CONTROL: dict[str, Opcode] = {
