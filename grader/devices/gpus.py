@@ -20,15 +20,17 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU's figures, as NVIDIA publishes them. Sizes in bytes, bandwidth in 10^9 B/s."""
+    """One GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth in 10^9 B/s, the boost clock in MHz."""
 
     id: str
     name: str
     compute_capability: str
     arch: str
     multiprocessors: int
+    boost_mhz: int
     peak_bandwidth_gbps: float
     peak_fp32_tflops: float
+    l2_bytes: int
     max_warps_per_multiprocessor: int
     max_blocks_per_multiprocessor: int
     registers_per_multiprocessor: int
@@ -36,6 +38,7 @@ class Gpu:
     max_shared_bytes_per_block: int
     shared_granularity_bytes: int
     reserved_shared_bytes_per_block: int
+    source: str
 
     @property
     def emulated_info(self) -> DeviceInfo:

@@ -26,15 +26,28 @@ _PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16)}
 
 
 def hadd2(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half)."""
+    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half), or of a float32 (`R1.F32`) a half."""
     target, *sources = i.operands
     small = small_of(i)
+    if isinstance(sources[0], Register) and sources[0].suffix == "F32":
+        _add_to_single(e, i)
+        return
     left, right = _halves(e, sources, small)
     if i.has("F32"):
         e.set(target, canonical(e, e.b.fadd(unpack(e, left[0], HALF), unpack(e, right[0], HALF))))
         return
     one = (e.const(small.one), e.const(small.one))
     _set_pair(e, i, target, [_fused(e, small, a, b, c) for a, b, c in zip(left, one, right, strict=True)])
+
+
+def _add_to_single(e: Emitter, i: Decoded) -> None:
+    """Both halves of d = float32 a + b, rounded once: how sm_75 converts to half."""
+    target, single, half = i.operands
+    if not isinstance(single, Register) or i.modifiers:
+        raise e.unsupported("with this operand")
+    ((low, _),) = _halves(e, [half], HALF)
+    code = round_to(e, add_to_odd(e, e.f32(replace(single, suffix="")), unpack(e, low, HALF)), HALF)
+    _set_pair(e, i, target, [code, code])
 
 
 def hmul2(e: Emitter, i: Decoded) -> None:

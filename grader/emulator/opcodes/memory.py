@@ -14,7 +14,7 @@ from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 
 WIDTHS = "U8 S8 U16 S16 64 128"
-HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE"
+HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE U"
 
 
 def load(space: str) -> Opcode:
@@ -148,8 +148,14 @@ def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
     low = e.const(operand.offset)
     for register in (operand.register, operand.uniform):
         if register is not None:
-            low = e.b.add(low, e.i32(Register(register.index, register.uniform)))
+            word = e.i32(Register(register.index, register.uniform))
+            scale = _SCALES[register.suffix]
+            low = e.b.add(low, e.b.shl(word, e.const(scale)) if scale else word)
     return low, e.const(0)
+
+
+_SCALES = {"": 0, "X4": 2, "X8": 3, "X16": 4}
+"""By how much a register of a shared or local address is shifted, before sm_90."""
 
 
 def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
