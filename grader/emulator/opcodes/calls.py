@@ -13,7 +13,6 @@ from grader.emulator.opcodes.control import bra, go_to_computed
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Register
 
-
 _RETURN_ADDRESS = Register(20)
 """The pair in which a function of the system finds the address that it returns to."""
 

@@ -14,7 +14,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import canonical, float_compare
-from grader.emulator.opcodes.formats import HALF, SIGN, SmallFloat, add_to_odd, round_to, small_of, unpack
+from grader.emulator.opcodes.formats import HALF, SIGN, Rounding, SmallFloat, add_to_odd, round_to, small_of, unpack
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
@@ -26,11 +26,11 @@ _PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16)}
 
 
 def hadd2(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half), or of a float32 (`R1.F32`) a half."""
+    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half); `R1.F32`: see `_truncate`."""
     target, *sources = i.operands
     small = small_of(i)
     if isinstance(sources[0], Register) and sources[0].suffix == "F32":
-        _add_to_single(e, i)
+        _truncate(e, i)
         return
     left, right = _halves(e, sources, small)
     if i.has("F32"):
@@ -40,13 +40,13 @@ def hadd2(e: Emitter, i: Decoded) -> None:
     _set_pair(e, i, target, [_fused(e, small, a, b, c) for a, b, c in zip(left, one, right, strict=True)])
 
 
-def _add_to_single(e: Emitter, i: Decoded) -> None:
-    """Both halves of d = float32 a + b, rounded once: how sm_75 converts to half."""
-    target, single, half = i.operands
-    if not isinstance(single, Register) or i.modifiers:
+def _truncate(e: Emitter, i: Decoded) -> None:
+    """Both halves of d = a float32 rounded towards zero: `R1.F32 - 0` is what sm_75 has for `cvt.rz.f16.f32`, and only for that."""
+    target, single, zero = i.operands
+    minus_zero = isinstance(zero, Register) and zero.index == ZERO_REGISTER and zero.negated
+    if not isinstance(single, Register) or not minus_zero or i.modifiers:
         raise e.unsupported("with this operand")
-    ((low, _),) = _halves(e, [half], HALF)
-    code = round_to(e, add_to_odd(e, e.f32(replace(single, suffix="")), unpack(e, low, HALF)), HALF)
+    code = round_to(e, e.f32(replace(single, suffix="")), HALF, Rounding.ZERO)
     _set_pair(e, i, target, [code, code])
 
 
