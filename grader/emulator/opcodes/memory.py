@@ -21,6 +21,7 @@ def load(space: str) -> Opcode:
     """The row of a load from `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
+        """d = the data at an address"""
         if len(i.operands) != 2:
             raise e.unsupported("with extra operands")
         target, address = i.operands
@@ -42,6 +43,7 @@ def store(space: str) -> Opcode:
     """The row of a store to `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
+        """The data at an address = d"""
         if len(i.operands) != 2:
             raise e.unsupported("with extra operands")
         address, source = i.operands
