@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.emulator.opcodes import FAMILIES
+from grader.emulator.opcodes.memory import HINTS
 from grader.emulator.opcodes.row import Opcode
 
 _HEAD = ("instruction", "what it does", "modifiers covered", "result")
+_HINTS = frozenset(HINTS.split())
 _EXACT, _APPROXIMATE = "exact", "within the documented error"
 
 
@@ -29,8 +31,14 @@ def _family_rows(opcodes: dict[str, Opcode]) -> Iterator[tuple[str, ...]]:
         groups.setdefault((opcode.emit, opcode.modifiers), []).append(name)
     for names in groups.values():
         opcode = opcodes[names[0]]
-        modifiers = " ".join(f".{name}" for name in sorted(opcode.modifiers))
-        yield ", ".join(names), _first_sentence(opcode), modifiers, _APPROXIMATE if opcode.approximate else _EXACT
+        yield ", ".join(names), _first_sentence(opcode), _modifiers(opcode), _APPROXIMATE if opcode.approximate else _EXACT
+
+
+def _modifiers(opcode: Opcode) -> str:
+    """The modifiers in order; cache hints and scopes, which change no result, without their names."""
+    hints = _HINTS if opcode.modifiers >= _HINTS else frozenset()
+    names = [f".{name}" for name in sorted(opcode.modifiers - hints)]
+    return " ".join(names + ["and cache hints"] * bool(hints))
 
 
 def _first_sentence(opcode: Opcode) -> str:

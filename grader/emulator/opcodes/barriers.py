@@ -15,8 +15,9 @@ from grader.emulator.operands import Immediate, Operand, Predicate, Register
 
 def bar(e: Emitter, i: Decoded) -> None:
     """`BAR.SYNC` waits, `BAR.RED` gathers a predicate too, `BAR.ARV` comes and goes on."""
-    votes = [operand for operand in i.operands if isinstance(operand, Predicate)]
     place = [operand for operand in i.operands if not isinstance(operand, Predicate)]
+    # Before any branch: what is read of registers is kept for the rest of the basic block.
+    votes = [lane_bits(e.b, e.predicate(operand)) for operand in i.operands if isinstance(operand, Predicate)]
     if i.guard is not None:
         _skip_together(e, i)
     if len(place) == 1 and isinstance(place[0], Immediate) and place[0].integer() == 0 and not i.has("ARV"):
@@ -28,7 +29,7 @@ def bar(e: Emitter, i: Decoded) -> None:
         _packed(e, i, place, votes)
 
 
-def _wait_for_all(e: Emitter, i: Decoded, votes: list[Predicate]) -> None:
+def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
     """`__syncthreads()`: the path waits until every living thread of the block has come."""
     if i.has("SYNC") == i.has("RED") or len(votes) != i.has("RED"):
         raise e.unsupported("with these operands")
@@ -44,7 +45,7 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Predicate]) -> None:
     e.next_path()
 
 
-def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Predicate]) -> None:
+def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
     """Number and count in a register: bits 0 to 3 and 16 to 27; no count and number 0 are `__syncthreads()`."""
     if len(place) != 2 or place[0] != place[1] or not isinstance(place[0], Register):
         raise e.unsupported("with these operands")
@@ -60,17 +61,15 @@ def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Predic
     count = e.b.and_(e.b.lshr(word, const(16)), const(0xFFF))
     e.b.cbranch(e.b.icmp_unsigned("==", e.b.or_(number, count), const(0)), every, named)
     e.b.position_at_end(every)
-    (_never_arrives if i.has("ARV") else _wait_for_all)(e, i, votes)
+    if i.has("ARV"):  # it needs a count of threads
+        not_emulated(e, i)
+    else:
+        _wait_for_all(e, i, votes)
     e.b.position_at_end(named)
     _named(e, i, number, count, votes)
 
 
-def _never_arrives(e: Emitter, i: Decoded, votes: list[Predicate]) -> None:
-    """`bar.arrive` needs a count of threads."""
-    not_emulated(e, i)
-
-
-def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Predicate]) -> None:
+def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Value]) -> None:
     """A barrier with a count: each warp that comes counts as 32 threads (PTX ISA, `barrier`); a part of one, lane by lane."""
     arrived: Value = const(WARP_LANES)
     if not e.converged:
@@ -111,9 +110,9 @@ def _skip_together(e: Emitter, i: Decoded) -> None:
     e.b.position_at_end(waiting)
 
 
-def _gather_vote(e: Emitter, i: Decoded, vote: Predicate, barrier: Value) -> None:
+def _gather_vote(e: Emitter, i: Decoded, vote: Value, barrier: Value) -> None:
     e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY, barrier)
-    yes = e.b.and_(lane_bits(e.b, e.predicate(vote)), e.mask)
+    yes = e.b.and_(vote, e.mask)
     e.context.store("vote_any", e.b.or_(e.context.load("vote_any", barrier), yes), barrier)
     e.context.store("vote_missing", e.b.or_(e.context.load("vote_missing", barrier), e.b.xor(yes, e.mask)), barrier)
     e.context.add("vote_count", e.b.ctpop(yes), barrier)

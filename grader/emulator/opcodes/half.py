@@ -27,7 +27,7 @@ _PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16), "H0
 
 
 def hadd2(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half); `R1.F32`: see `_truncate`."""
+    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half); `R1.F32` is truncated to half."""
     target, *sources = i.operands
     small = small_of(i)
     if isinstance(sources[0], Register) and sources[0].suffix == "F32":
