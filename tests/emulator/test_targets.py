@@ -21,8 +21,8 @@ SAMPLE = {
     "rtx4090": ("votes",),
 }
 NEEDS_80 = {
-    "bf162_arithmetic", "bf162_clamped", "bf162_halves", "bf16_fma", "copy_async_ignore_source", "copy_async_zero_fill", "float_min_max_nan",
-    "reduce_sync",
+    "bf162_arithmetic", "bf162_clamped", "bf162_halves", "bf16_fma", "copy_async_ignore_source", "copy_async_zero_fill",
+    "float_min_max_nan", "reduce_sync",
 }  # fmt: skip
 """Kernels that do not compile below sm_80: fused bfloat16 arithmetic, `cp.async`, minima that return NaN, `__reduce_add_sync`."""
 NEEDS_90 = {"atomic_float_vectors", "elect"}
