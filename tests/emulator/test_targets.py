@@ -5,14 +5,13 @@ A sample of it, of features whose instructions differ most; all of it with --all
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
 from grader.devices.gpus import read_gpus
 
-from .corpus import Case, compile_case, find_cases, find_differences, run_case
+from .corpus import Case, compile_cases, find_cases, find_differences, run_case
 
 SAMPLE = {
     "t4": ("assert_that_holds", "copy_async_4_8_16", "device_variables", "generic_addresses", "half_from_float", "tiles_of_a_block"),
@@ -51,8 +50,7 @@ def compiled(request: pytest.FixtureRequest) -> None:
     """Compiles all that will run on all processors: nvcc is most of the time."""
     items = (item for item in request.session.items if item.path == request.path and "case" in item.fixturenames)
     cases = [item.callspec.params["case"] for item in items]
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(compile_case, dict.fromkeys([*cases, *map(on_an_h100, cases)])))
+    compile_cases(dict.fromkeys([*cases, *map(on_an_h100, cases)]))
 
 
 def test_leaves_what_it_leaves_on_an_h100(case: Case) -> None:
