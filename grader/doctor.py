@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.devices.gpus import read_gpus
 from grader.devices.ncu import DRIVER_VARIABLES, NCU_VARIABLE, find_ncu
 from grader.devices.ncu_metrics import PERMIT
 from grader.errors import GraderError
@@ -103,6 +104,10 @@ def _probe_host_compiler(machine: Machine) -> Part:
         mend = "Install it: `apt install g++`, `dnf install gcc-c++`, or your system's like."
         return Part("g++", Condition.MISSING, "not on PATH", "nvcc needs a host compiler.", mend)
     return Part("g++", Condition.FOUND, f"{machine.first_line(path, '--version')} ({path})")
+
+
+def _probe_emulated_gpus(_: Machine) -> Part:
+    return Part("emulated GPUs", Condition.FOUND, ", ".join(f"emulated:{name}" for name in read_gpus()))
 
 
 def _probe_llvmlite(_: Machine) -> Part:
@@ -251,6 +256,7 @@ PROBES: tuple[Callable[[Machine], Part], ...] = (
     _probe_nvcc,
     _probe_host_compiler,
     _probe_nvdisasm,
+    _probe_emulated_gpus,
     _probe_cache,
     _probe_gpu,
     _probe_pycuda,

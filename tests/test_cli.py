@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 import grader
 from grader.cli import COMMANDS, find_exercise, main
 from grader.devices.choose import has_pycuda
+from grader.devices.gpus import read_gpus
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSPOSE = ROOT / "exercises" / "transpose"
@@ -30,7 +31,7 @@ def test_without_arguments_it_teaches(capsys: pytest.CaptureFixture[str]) -> Non
 def test_help_names_devices_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    for word in ("emulated:ID", "gpu:N", "--peak", "exit codes:", "grade doctor", "--json -"):
+    for word in ("emulated:ID", "gpu:N", "--peak", "exit codes:", "grade doctor", "--json -", *read_gpus()):
         assert word in shown
 
 

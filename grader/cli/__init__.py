@@ -42,7 +42,7 @@ for authors of exercises:
 
 devices:
   emulated      executes the machine code on the processor and counts what Nsight Compute counts; needs no GPU
-  emulated:ID   the same, standing for another GPU (an unknown ID lists those that there are)
+  emulated:ID   the same, standing for another GPU: h100 (the default), h200, a100, t4, rtx3090 or rtx4090
   gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters taken with Nsight Compute (ncu)
                 or, where ncu cannot, by the emulated device. Needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
   auto          the first GPU if PyCUDA is installed and reaches one, else emulated

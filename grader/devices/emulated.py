@@ -14,6 +14,7 @@ from grader.devices.faults import describe_fault, describe_unsupported
 from grader.devices.gpus import Gpu, read_gpus
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
 from grader.emulator import (
+    ARCHITECTURES,
     GlobalMemory,
     Instruction,
     InstructionCounts,
@@ -123,7 +124,7 @@ class EmulatedDevice:
 
     def _translate(self, kernel: Kernel) -> NativeKernel:
         if kernel.symbol not in self._native:
-            self._native[kernel.symbol] = translate(kernel_code(kernel, self._variables))
+            self._native[kernel.symbol] = translate(kernel_code(kernel, self._variables, arch=self.gpu.arch))
         return self._native[kernel.symbol]
 
     def _result(self, kernel: Kernel, launch: Launch, outcome: LaunchOutcome) -> LaunchResult:
@@ -138,8 +139,8 @@ class EmulatedDevice:
 _SMALLER = "Ask for less scratch memory."
 
 
-def kernel_code(kernel: Kernel, variables: Sequence[Variable] = ()) -> KernelCode:
-    """A compiled kernel as the emulator takes it. `variables` are all of its binary: the code holds their addresses."""
+def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90") -> KernelCode:
+    """A kernel that was compiled for `arch` as the emulator takes it. `variables` are all of its binary: the code holds their addresses."""
     instructions = tuple(Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions)
     addresses = variable_addresses(variables)
     constants = {
@@ -154,6 +155,7 @@ def kernel_code(kernel: Kernel, variables: Sequence[Variable] = ()) -> KernelCod
         local_bytes=kernel.local_bytes,
         constants=constants,
         functions=kernel.functions,
+        architecture=ARCHITECTURES[arch],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.emulator import SHARED_WINDOW, Fault, FaultKind, GlobalMemory, Unsupported
+from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
 from grader.records import Dim3, Failure, Finding, FindingKind, Kernel, Status
 
 
@@ -115,7 +115,7 @@ def _target(fault: Fault, memory: GlobalMemory) -> str:
     if fault.space == "local":
         return f"byte {fault.address:,} of the thread's local array or stack"
     if fault.space == "shared":
-        return f"byte {fault.address - SHARED_WINDOW:,} of the block's {fault.shared_bytes:,}"
+        return f"byte {fault.address:,} of the block's {fault.shared_bytes:,}"
     located = memory.nearest(fault.address)
     if located is None:
         return f"address {fault.address:#x} is in no buffer"

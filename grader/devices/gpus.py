@@ -10,6 +10,8 @@ from pathlib import Path
 from grader.records import DeviceInfo, Dim3, LaunchLimits
 
 WARP_LANES = 32
+VERIFIED_ARCH = "sm_90"
+"""The architecture whose counters were compared with a real GPU's."""
 REGISTER_GRANULARITY = 256
 """Registers are given to warps in multiples of this many (cuda_occupancy.h, compute capability 3.0 to 12.x)."""
 SUB_PARTITIONS = 4
@@ -20,15 +22,17 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU's figures, as NVIDIA publishes them. Sizes in bytes, bandwidth in 10^9 B/s."""
+    """One GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth in 10^9 B/s, the boost clock in MHz."""
 
     id: str
     name: str
     compute_capability: str
     arch: str
     multiprocessors: int
+    boost_mhz: int
     peak_bandwidth_gbps: float
     peak_fp32_tflops: float
+    l2_bytes: int
     max_warps_per_multiprocessor: int
     max_blocks_per_multiprocessor: int
     registers_per_multiprocessor: int
@@ -36,6 +40,7 @@ class Gpu:
     max_shared_bytes_per_block: int
     shared_granularity_bytes: int
     reserved_shared_bytes_per_block: int
+    source: str
 
     @property
     def emulated_info(self) -> DeviceInfo:
@@ -56,8 +61,14 @@ class Gpu:
             peak_bandwidth_gbps=self.peak_bandwidth_gbps,
             peak_fp32_tflops=self.peak_fp32_tflops,
             limits=limits,
-            stands_for=f"executes {self.arch} machine code on this computer's processor: counters are exact, times are not measured",
+            stands_for=f"executes {self.arch} machine code on this computer's processor: {_exactness(self.arch)}, times are not measured",
         )
+
+
+def _exactness(arch: str) -> str:
+    if arch == VERIFIED_ARCH:
+        return "counters are exact"
+    return "counters follow the rules that an H100 confirmed"
 
 
 @functools.cache

@@ -26,6 +26,9 @@ WAIT_NAMED = 32
 """`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`,
 WAIT_NAMED + n at the block's barrier n with a count of its own."""
 NAMED_BARRIERS = 16
+VOTES = NAMED_BARRIERS + 1
+BLOCK_VOTE = NAMED_BARRIERS
+"""Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of their own."""
 
 
 class FaultCode:
@@ -64,12 +67,10 @@ CONTEXT = np.dtype(
         ("global_host", "u8"),  # host address of the global window's address 0
         ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
         ("local_bytes", "u4"),  # of one lane
-        ("vote_mode", "u4"),  # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode
-        ("vote_any", "u4"),
-        ("vote_missing", "u4"),
-        ("vote_count", "u4"),
-        ("voted_count", "u4"),  # and what they return
-        ("voted_truth", "u4"),
+        ("vote_mode", "u4", VOTES),  # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode;
+        ("vote_any", "u4", VOTES),  # of each barrier with a count of its own, then of __syncthreads()
+        ("vote_missing", "u4", VOTES),
+        ("vote_count", "u4", VOTES),
         ("buffers", "u8"),  # array of BUFFER
         ("buffer_count", "u4"),
         ("fault_code", "u4"),
@@ -165,6 +166,8 @@ def warp_layout(registers: int) -> np.dtype:
         ("at_barrier", "u4"),  # lanes that wait at __syncthreads()
         ("at_named", "u4"),  # and at barriers with a count of their own
         ("barrier_instruction", "u4"),
+        ("voted_count", "u4"),  # what the last barrier with a vote found
+        ("voted_truth", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
         ("index", "u4"),
     ]

@@ -9,21 +9,16 @@ from enum import StrEnum
 
 import numpy as np
 
+from grader.emulator.architectures import DYNAMIC_SHARED, LOCAL_BASE, MULTIPROCESSORS, SHARED_BASE, STACK_POINTER
 from grader.emulator.counts import InstructionCounts, collect_counts, sum_slots
 from grader.emulator.decode import Decoded
 from grader.emulator.host import HostFunctions, Memories, join_printed
-from grader.emulator.layout import BUFFER, CONTEXT, LOCAL_WINDOW, SLOT, WARP_LANES, FaultCode
+from grader.emulator.layout import BUFFER, CONTEXT, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.translate import NativeKernel
 
 Triple = tuple[int, int, int]
 
-LOCAL_BASE = 0x20
-"""Where constant bank 0 holds the generic address of local memory's address 0."""
-STACK_POINTER = 0x28
-"""Where constant bank 0 holds the stack pointer: one past the end of a lane's local memory, which starts at 0 here."""
-DYNAMIC_SHARED, MULTIPROCESSORS = 0x2C, 0x10C
-"""Where it holds `%dynamic_smem_size` and `%nsmid`."""
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
 
@@ -42,7 +37,8 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    """The first fault of a launch, in the order of blocks. `address` is the lane's; `space` `shared` or `global`.
+    """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`. `address` is the
+    lane's; of shared memory, the byte of the block's.
 
     `line` is the source line of the instruction; for a barrier, `other_line` is where the missing threads wait.
     `message` is what a failed assertion says.
@@ -187,8 +183,9 @@ def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray
     base = kernel.code.parameter_base
     bank = np.zeros(kernel.code.constant_bytes, dtype=np.uint8)
     bank[0:24] = np.frombuffer(np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8)
-    bank[LOCAL_BASE : LOCAL_BASE + 8] = np.frombuffer(np.uint64(LOCAL_WINDOW << 32).tobytes(), dtype=np.uint8)
     words = {
+        LOCAL_BASE + 4: LOCAL_WINDOW,
+        SHARED_BASE + 4: SHARED_HIGH,
         STACK_POINTER: -(-kernel.code.local_bytes // 16) * 16,
         DYNAMIC_SHARED: settings.dynamic_shared_bytes,
         MULTIPROCESSORS: settings.multiprocessors,
@@ -270,7 +267,7 @@ def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -
         space=space,
         store=instruction.base.startswith("ST"),
         width=instruction.access_bytes if space else 0,
-        address=int(context["fault_address"]),
+        address=int(context["fault_address"]) - (kernel.code.shared_base if space == "shared" else 0),
         shared_bytes=worker.shared_bytes,
         other_line=_last_before(kernel, other).line if code == FaultCode.BARRIER else None,
         message=worker.host_functions.message,

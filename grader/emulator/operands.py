@@ -87,7 +87,7 @@ class Immediate:
 
 @dataclass(frozen=True)
 class Address:
-    """`[R2+UR4+0x10]` or `desc[UR4][R2.64+0x10]`: base registers (64 bit when `wide`) plus a byte offset."""
+    """`[R2+UR4+0x10]`, `[R2.X4]` (times 4) or `desc[UR4][R2.64+0x10]`: base registers (64 bit when `wide`) plus a byte offset."""
 
     register: Register | None
     uniform: Register | None
@@ -107,6 +107,7 @@ Operand = Register | Predicate | Constant | Immediate | Address | Special
 _REGISTER = re.compile(r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$")
 _PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>[0-6T])$")
 _CONSTANT = re.compile(r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$")
+_TWO_ADDRESSES = re.compile(r"^(\[[^\]]*\])(\[)")
 _INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
 _REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
 _NAN = re.compile(r"nan:(0x[0-9a-f]{8})$")
@@ -115,7 +116,8 @@ _NAMED_REALS = {"+INF": "7f800000", "-INF": "ff800000", "INF": "7f800000", "+QNA
 
 
 def parse_operands(text: str) -> tuple[Operand, ...]:
-    """Operands in order, separated by commas outside of brackets."""
+    """Operands in order, separated by commas outside of brackets; before sm_90 nothing separates the two addresses of LDGSTS."""
+    text = _TWO_ADDRESSES.sub(r"\1,\2", text)
     return tuple(parse_operand(part) for part in _split(text))
 
 
@@ -203,7 +205,7 @@ def _address(text: str) -> Address:
     wide = any(term is not None and term.suffix == "64" for term in (register, uniform))
     if any(term is not None and term.suffix not in ("", "64", "U32", "X4", "X8", "X16") for term in (register, uniform)):
         raise Unsupported(f"the address {text!r}")
-    if any(term is not None and term.suffix.startswith("X") for term in (register, uniform)):
+    if wide and any(term is not None and term.suffix.startswith("X") for term in (register, uniform)):
         raise Unsupported(f"the scaled address {text!r}")
     return Address(register, uniform, offset, wide)
 

@@ -36,12 +36,22 @@ def read_variables(cubin: bytes) -> tuple[DeviceVariable, ...]:
 
 
 def read_pointers(sections: Mapping[str, Any], name: str) -> tuple[Pointer, ...] | None:
-    """The addresses that a loader fills in in a section; None where it fills in anything else too."""
-    relocations = sections.get(f".rela{name}")
-    if relocations is None:
-        return ()
+    """The addresses that a loader fills in in a section; None where it fills in anything else too.
+
+    Before sm_80 there are `.rel` sections too, whose addends lie in the section that they fill in.
+    """
     symbols = sections[".symtab"]
-    entries = list(relocations.iter_relocations())
+    tables = [sections[table] for table in (f".rela{name}", f".rel{name}") if table in sections]
+    entries = [entry for table in tables for entry in table.iter_relocations()]
     if any(entry["r_info_type"] not in _ADDRESS_KINDS for entry in entries):
         return None
-    return tuple(Pointer(int(entry["r_offset"]), symbols.get_symbol(entry["r_info_sym"]).name, int(entry["r_addend"])) for entry in entries)
+    return tuple(
+        Pointer(int(entry["r_offset"]), symbols.get_symbol(entry["r_info_sym"]).name, _addend(entry, sections[name])) for entry in entries
+    )
+
+
+def _addend(entry: Any, section: Any) -> int:  # noqa: ANN401 - pyelftools has no types
+    if entry.is_RELA():
+        return int(entry["r_addend"])
+    start = int(entry["r_offset"])
+    return int.from_bytes(section.data()[start : start + 8], "little", signed=True)

@@ -31,7 +31,9 @@ from typing import Any
 import numpy as np
 
 from grader.devices.base import Device
+from grader.devices.choose import DEFAULT_GPU
 from grader.devices.emulated import EmulatedDevice
+from grader.devices.gpus import read_gpus
 from grader.records import Binary, Completed, Counters, DeviceBuffer, DeviceInfo, Launch, Role, RunLimits, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
@@ -68,24 +70,26 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel file at one optimisation level of ptxas."""
+    """A kernel file at one optimisation level of ptxas, for a GPU of gpus.json."""
 
     path: Path
     level: int
     buffers: tuple[Buffer, ...]
     counted: bool
+    gpu: str = DEFAULT_GPU
 
     def __str__(self) -> str:
-        return f"{self.path.stem}-O{self.level}"
+        name = f"{self.path.stem}-O{self.level}"
+        return name if self.gpu == DEFAULT_GPU else f"{name}-{self.gpu}"
 
 
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def find_cases(names: Sequence[str] = ()) -> tuple[Case, ...]:
-    """All cases of the corpus in order, or those of the named files."""
+def find_cases(names: Sequence[str] = (), *, gpu: str = DEFAULT_GPU) -> tuple[Case, ...]:
+    """All cases of the corpus in order, or those of the named files, for this GPU."""
     paths = [KERNELS / f"{name}.cu" for name in names] or sorted(KERNELS.glob("*.cu"))
-    return tuple(case for path in paths for case in read_cases(path))
+    return tuple(replace(case, gpu=gpu) for path in paths for case in read_cases(path))
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:
@@ -146,7 +150,8 @@ def compile_case(case: Case) -> Binary:
         extra = ["-Xptxas", f"-O{case.level}"] if argv[0] == str(nvcc.path) else []
         return run_tool([argv[0], *extra, *argv[1:]], **settings)
 
-    binary = compile_submission(_submission(case), nvcc=nvcc, nvdisasm=_nvdisasm(), arch=ARCH, run=run, limits=ToolLimits(), cache=None)
+    arch = read_gpus()[case.gpu].arch
+    binary = compile_submission(_submission(case), nvcc=nvcc, nvdisasm=_nvdisasm(), arch=arch, run=run, limits=ToolLimits(), cache=None)
     assert isinstance(binary, Binary), f"{case}: {binary.message}\n{binary.detail}"
     return binary
 
@@ -168,8 +173,8 @@ def _nvdisasm() -> Nvdisasm:
 
 
 def run_case(case: Case, device: Device | None = None) -> Result:
-    """Run a case on a device (the emulated H100 where none is given), which must come to its end."""
-    device = device or EmulatedDevice("h100", threads=1)
+    """Run a case on a device (where none is given: the emulated GPU that it is compiled for), which must come to its end."""
+    device = device or EmulatedDevice(case.gpu, threads=1)
     return run_binary(case, compile_case(case), device)
 
 

@@ -151,7 +151,7 @@ SHARED = [
 def test_a_shared_access_that_goes_wrong_is_told_precisely(access: str, address: int, kind: FaultKind) -> None:
     fault = fault_of(access, address, right=SHARED_BASE, thread=64 + 33)
     assert fault.kind is kind
-    assert (fault.space, fault.address, fault.shared_bytes) == ("shared", address, SHARED_BYTES)
+    assert (fault.space, fault.address, fault.shared_bytes) == ("shared", address - SHARED_BASE, SHARED_BYTES)
     assert (fault.line, fault.block, fault.thread) == (ACCESS_LINE, (1, 0, 0), (1, 2, 0))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
-from grader.emulator.layout import CONTEXT, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WAIT_NONE, WARP_LANES, FaultCode, VoteMode
+from grader.emulator.layout import BLOCK_VOTE, CONTEXT, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WAIT_NONE, WARP_LANES, FaultCode, VoteMode
 from grader.emulator.native.paths import PathFunctions
 from grader.emulator.native.tools import (
     I1,
@@ -64,8 +64,8 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
     context = Record(b, pointer, CONTEXT)
     warp_at = _warp_getter(b, context, warp_type)
     _fill(module, b, offset(b, context.load_pointer("shared_host"), b.zext(context.load("shared_base"), I64)), context.load("shared_bytes"))
-    for field in ("named_arrived", "named_expected"):
-        _fill(module, b, context.at(field), const(4 * NAMED_BARRIERS), byte=0)
+    for field in ("named_arrived", "named_expected", "vote_any", "vote_missing", "vote_count"):
+        _fill(module, b, context.at(field), const(CONTEXT.fields[field][0].itemsize), byte=0)  # type: ignore[index]
     with counting_loop(b, context.load("warp_count")) as index:
         _reset(module, b, warp_at(index))
     release_named = _define_release_named(module, warp_type, paths)
@@ -89,7 +89,6 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
                 _blame_barrier(b, context, warp_at)
                 b.ret(const(FaultCode.BARRIER))
             with together:
-                _count_votes(b, context)
                 _release_all(b, context, warp_at, paths)
 
     loop_while(b, lambda: b.icmp_unsigned("!=", b.load(living, typ=I32), const(0)), one_round)
@@ -99,10 +98,12 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
 
 def _release_all(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record], paths: PathFunctions) -> None:
     """Past `__syncthreads()`; a fault where lanes of one warp came to different ones."""
+    votes = _count_votes(b, context, const(BLOCK_VOTE))
     with counting_loop(b, context.load("warp_count")) as index:
         with b.if_then(_waits_at_two_barriers(b, context, warp_at(index)), likely=False):
             context.store("fault_warp", index)
             b.ret(const(FaultCode.BARRIER))
+        _tell_votes(warp_at(index), votes)
         _release_warp(b, warp_at(index), paths)
 
 
@@ -123,33 +124,42 @@ def _define_release_named(module: ir.Module, warp_type: np.dtype, paths: PathFun
         complete = b.icmp_unsigned(">=", arrived, expected)
         with b.if_then(b.and_(complete, b.icmp_unsigned("!=", arrived, const(0)))):
             context.store("named_arrived", b.sub(arrived, expected), barrier)
+            votes = _count_votes(b, context, barrier)
             with counting_loop(b, context.load("warp_count")) as index:
-                _release_paths(b, warp_at(index), b.add(barrier, const(WAIT_NAMED)), any_released, paths)
+                _release_paths(b, warp_at(index), b.add(barrier, const(WAIT_NAMED)), votes, any_released, paths)
     b.ret(b.icmp_unsigned("!=", b.load(any_released, typ=I32), const(0)))
     return function
 
 
-def _release_paths(b: ir.IRBuilder, warp: Record, wait: Value, any_released: Value, paths: PathFunctions) -> None:
+def _release_paths(
+    b: ir.IRBuilder, warp: Record, wait: Value, votes: tuple[Value, Value], any_released: Value, paths: PathFunctions
+) -> None:
     with counting_loop(b, warp.load("path_count")) as slot:
         mask = warp.load("path_mask", slot)
         waits = b.icmp_unsigned("==", warp.load("path_wait", slot), wait)
         with b.if_then(b.and_(waits, b.icmp_unsigned("!=", mask, const(0)))):
             warp.store("path_wait", WAIT_NONE, slot)
             warp.store("at_named", b.and_(warp.load("at_named"), b.not_(mask)))
+            _tell_votes(warp, votes)
             b.store(const(1), any_released)
     with b.if_then(b.icmp_unsigned("==", warp.load("mask"), const(0))):
         b.call(paths.next, [warp.pointer])
 
 
-def _count_votes(b: ir.IRBuilder, context: Record) -> None:
-    """All threads have come to the barrier: what `BAR.RED` gathered becomes its result."""
-    every = b.icmp_unsigned("==", context.load("vote_missing"), const(0))
-    some = b.icmp_unsigned("!=", context.load("vote_any"), const(0))
-    wants_all = b.icmp_unsigned("==", context.load("vote_mode"), const(VoteMode.ALL))
-    context.store("voted_truth", b.zext(b.select(wants_all, every, some), I32))
-    context.store("voted_count", context.load("vote_count"))
+def _count_votes(b: ir.IRBuilder, context: Record, barrier: Value) -> tuple[Value, Value]:
+    """All threads have come to a barrier: what `BAR.RED` gathered there, the count of true threads and the and / or of all."""
+    every = b.icmp_unsigned("==", context.load("vote_missing", barrier), const(0))
+    some = b.icmp_unsigned("!=", context.load("vote_any", barrier), const(0))
+    wants_all = b.icmp_unsigned("==", context.load("vote_mode", barrier), const(VoteMode.ALL))
+    count, truth = context.load("vote_count", barrier), b.zext(b.select(wants_all, every, some), I32)
     for field in ("vote_any", "vote_missing", "vote_count"):
-        context.store(field, 0)
+        context.store(field, 0, barrier)
+    return count, truth
+
+
+def _tell_votes(warp: Record, votes: tuple[Value, Value]) -> None:
+    for field, value in zip(("voted_count", "voted_truth"), votes, strict=True):
+        warp.store(field, value)
 
 
 def _waits_at_two_barriers(b: ir.IRBuilder, context: Record, warp: Record) -> Value:

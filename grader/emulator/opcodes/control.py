@@ -12,6 +12,7 @@ from grader.emulator.flow import Block
 from grader.emulator.layout import WAIT_NONE, WARP_LANES, FaultCode
 from grader.emulator.native.tools import I1, I32, LANES_I32, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.collective import branch_if_apart
+from grader.emulator.opcodes.common import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
@@ -178,14 +179,6 @@ def move_barrier(e: Emitter, i: Decoded) -> None:
     e.b.store(e.b.select(e.active, e.i32(source), others), address, align=4)
 
 
-def not_emulated(e: Emitter, i: Decoded) -> None:
-    """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed targets). Ends the launch."""
-    e.context.store("fault_code", FaultCode.UNSUPPORTED)
-    e.context.store("fault_instruction", i.index)
-    e.context.store("fault_lane", e.b.cttz(e.mask, const(0, I1)))
-    e.b.ret(const(FaultCode.UNSUPPORTED))
-
-
 def trap(e: Emitter, i: Decoded) -> None:
     """`__trap()`: the launch ends with a fault if any lane gets here."""
     lanes = e.lane_mask()
@@ -212,7 +205,7 @@ def _barrier(e: Emitter, operand: object) -> int:
 
 
 CONTROL: dict[str, Opcode] = {
-    "BRA": row(branch, "DIV CONV", ends_block=True),
+    "BRA": row(branch, "DIV CONV U", ends_block=True),
     "RET": row(ret, "REL NODEC", ends_block=True),
     "BRX": row(brx, ends_block=True),
     "EXIT": row(exit_lanes, ends_block=True),
@@ -224,7 +217,7 @@ CONTROL: dict[str, Opcode] = {
     "ERRBAR": row(no_operation),
     "CGAERRBAR": row(no_operation),
     "CCTL": row(no_operation, "IVALL IV E PF1 PF2"),
-    "NANOSLEEP": row(no_operation),
+    "NANOSLEEP": row(no_operation, "WARP"),
     "BPT": row(trap, "TRAP"),
     "NOP": row(no_operation),
     "YIELD": row(no_operation),

@@ -14,13 +14,14 @@ from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 
 WIDTHS = "U8 S8 U16 S16 64 128"
-HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE"
+HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE U"
 
 
 def load(space: str) -> Opcode:
     """The row of a load from `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
+        """d = the data at an address"""
         if len(i.operands) != 2:
             raise e.unsupported("with extra operands")
         target, address = i.operands
@@ -42,6 +43,7 @@ def store(space: str) -> Opcode:
     """The row of a store to `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
+        """The data at an address = d"""
         if len(i.operands) != 2:
             raise e.unsupported("with extra operands")
         address, source = i.operands
@@ -148,8 +150,14 @@ def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
     low = e.const(operand.offset)
     for register in (operand.register, operand.uniform):
         if register is not None:
-            low = e.b.add(low, e.i32(Register(register.index, register.uniform)))
+            word = e.i32(Register(register.index, register.uniform))
+            scale = _SCALES[register.suffix]
+            low = e.b.add(low, e.b.shl(word, e.const(scale)) if scale else word)
     return low, e.const(0)
+
+
+_SCALES = {"": 0, "X4": 2, "X8": 3, "X16": 4}
+"""By how much a register of a shared or local address is shifted, before sm_90."""
 
 
 def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:

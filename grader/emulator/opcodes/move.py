@@ -10,7 +10,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SHARED_HIGH
 from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, bits_to_lanes, const, lane_bits, lanes, splat
-from grader.emulator.opcodes.control import not_emulated
+from grader.emulator.opcodes.common import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register, Special
 
@@ -97,11 +97,11 @@ _SCALARS: dict[str, Callable[[Emitter], Value]] = {
 
 
 def barrier_result(e: Emitter, i: Decoded) -> None:
-    """What the block's last `BAR.RED` found: a register gets the count of true threads, a predicate the and / or."""
+    """What the warp's last `BAR.RED` found: a register gets the count of true threads, a predicate the and / or."""
     target, *truths = i.operands
-    e.set(target, splat(e.b, e.context.load("voted_count")))
+    e.set(target, splat(e.b, e.warp.load("voted_count")))
     for truth in truths:
-        e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", e.context.load("voted_truth"), const(0))))
+        e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0))))
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
