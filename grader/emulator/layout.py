@@ -102,6 +102,9 @@ CONTEXT = np.dtype(
         ("diverged", "u8"),  # the diverged form of the kernel: `i32 (context, warp)`
         ("host_functions", "u8"),  # callback for functions of the system: `i32 (context, warp, mask)`
         ("call_target", "u8"),  # the function's address
+        ("watch", "u8"),  # a WATCH record (native/shadow_layout), of the checked mode only
+        ("reversed", "u4"),  # whether blocks and warps run in the opposite order
+        ("shared_poison", "u4"),  # the byte that shared memory holds when a block starts
         ("lane_addresses", "u4", WARP_LANES),  # scratch of the access helpers
         ("lane_data", "u4", 4 * WARP_LANES),
     ],
@@ -166,6 +169,9 @@ def warp_layout(registers: int) -> np.dtype:
         ("at_named", "u4"),  # and at barriers with a count of their own
         ("barrier_instruction", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
+        ("path_epoch", "u4"),  # how often paths have split or met
+        ("copies_committed", "u4"),  # groups of asynchronous copies that are under way or done (checked mode)
+        ("copies_completed", "u4"),  # those that have been waited for
         ("index", "u4"),
     ]
     size = np.dtype(fields, align=True).itemsize

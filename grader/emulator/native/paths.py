@@ -99,6 +99,7 @@ def _merge(b: ir.IRBuilder, warp: Record, slot: Value, wait: Value, expected: Va
 
     For a collective operation all join, wherever they came from.
     """
+    warp.add("path_epoch", const(1))
     pc = warp.load("path_pc", slot)
     collective = b.icmp_signed("==", wait, const(COLLECTIVE_BARRIER))
     with counting_loop(b, warp.load("path_count")) as other:
