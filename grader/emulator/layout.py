@@ -45,6 +45,7 @@ class FaultCode:
     UNSUPPORTED = 11
     INTERNAL = 12
     ASSERT = 13
+    ABSENT_LANES = 14
 
 
 class VoteMode:

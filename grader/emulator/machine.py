@@ -39,6 +39,7 @@ class FaultKind(StrEnum):
     INSTRUCTION_LIMIT = "instruction_limit"
     TRAP = "trap"
     ASSERT = "assert"
+    ABSENT_LANES = "absent_lanes"
     UNSUPPORTED = "unsupported"
 
 
@@ -259,6 +260,7 @@ _KINDS = {
     FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
     FaultCode.TRAP: FaultKind.TRAP,
     FaultCode.ASSERT: FaultKind.ASSERT,
+    FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
 }
 _SPACES = {
     FaultCode.SHARED_BOUNDS: "shared",
@@ -291,7 +293,7 @@ def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -
         width=instruction.access_bytes if space else 0,
         address=int(context["fault_address"]),
         shared_bytes=worker.shared_bytes,
-        other_line=_last_before(kernel, other).line if code == FaultCode.BARRIER else None,
+        other_line=_last_before(kernel, other).line if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES) else None,
         message=worker.host_functions.message,
     )
 

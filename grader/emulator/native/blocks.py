@@ -7,7 +7,18 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
-from grader.emulator.layout import CONTEXT, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WAIT_NONE, WARP_LANES, FaultCode, VoteMode
+from grader.emulator.layout import (
+    COLLECTIVE_BARRIER,
+    CONTEXT,
+    NAMED_BARRIERS,
+    WAIT_BLOCK,
+    WAIT_NAMED,
+    WAIT_NONE,
+    WARP_LANES,
+    WARPSYNC_BARRIER,
+    FaultCode,
+    VoteMode,
+)
 from grader.emulator.native.paths import PathFunctions
 from grader.emulator.native.shadow import end_epoch, start_block
 from grader.emulator.native.tools import (
@@ -98,7 +109,7 @@ def _define_run_block(
             with apart:
                 with b.if_then(b.not_(b.call(release_named, [pointer]))):
                     _blame_barrier(b, context, warp_at)
-                    b.ret(const(FaultCode.BARRIER))
+                    b.ret(context.load("fault_code"))
                 if watched:
                     end_epoch(b, context)
             with together:
@@ -233,6 +244,7 @@ def _release_warp(b: ir.IRBuilder, warp: Record, paths: PathFunctions) -> None:
 def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record]) -> None:
     """Some lanes wait at __syncthreads() for lanes that cannot come: name one of each, and the barrier."""
     context.store("fault_code", FaultCode.BARRIER)
+    _blame_warp_barrier(b, context, warp_at)
     with counting_loop(b, context.load("warp_count")) as index:
         warp = warp_at(index)
         waiting = b.or_(warp.load("at_barrier"), warp.load("at_named"))
@@ -243,6 +255,23 @@ def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], 
             context.store("fault_warp", index)
             context.store("fault_lane", b.cttz(missing, const(0, I1)))
             context.store("fault_other", warp.load("path_pc", _path_of(b, warp, missing)))
+
+
+def _blame_warp_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record]) -> None:
+    """Some lanes wait for lanes of their own warp (`__syncwarp()`, a shuffle) that wait elsewhere: that is told first."""
+    with counting_loop(b, context.load("warp_count")) as index:
+        warp = warp_at(index)
+        with counting_loop(b, warp.load("path_count")) as slot:
+            wait, mask = warp.load("path_wait", slot), warp.load("path_mask", slot)
+            here = b.or_(b.icmp_signed("==", wait, const(WARPSYNC_BARRIER)), b.icmp_signed("==", wait, const(COLLECTIVE_BARRIER)))
+            with b.if_then(b.and_(here, b.icmp_unsigned("!=", mask, const(0)))):
+                missing = b.and_(warp.load("live"), b.not_(mask))
+                context.store("fault_code", FaultCode.ABSENT_LANES)
+                context.store("fault_block", warp.load("path_pc", slot))
+                context.store("fault_lane", b.cttz(mask, const(0, I1)))
+                context.store("fault_warp", index)
+                context.store("fault_other", warp.load("path_pc", _path_of(b, warp, missing)))
+                b.ret(const(FaultCode.ABSENT_LANES))
 
 
 def _path_of(b: ir.IRBuilder, warp: Record, lanes: Value) -> Value:
