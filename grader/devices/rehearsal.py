@@ -13,7 +13,7 @@ import numpy as np
 from grader.devices.base import Arrays
 from grader.devices.hazards import describe_hazard
 from grader.emulator import GlobalMemory, Hazard
-from grader.records import DeviceBuffer, Finding, Kernel, Rehearsal, Role
+from grader.records import DeviceBuffer, Finding, FindingKind, Kernel, Rehearsal, Role
 
 POISON, OTHER_POISON = 0xFF, 0x00
 
@@ -55,5 +55,15 @@ def describe_findings(
         finding = describe_hazard(hazard, kernel, memory, buffers)
         lines = sorted(line or 0 for line in (finding.line, finding.other_line))
         found.setdefault((finding.kind, finding.kernel, *lines), finding)
-    return tuple(found.values())
+    racing = {(finding.kernel, line) for finding in found.values() if finding.kind is FindingKind.RACE for line in _lines(finding)}
+    return tuple(finding for finding in found.values() if not _is_explained(finding, racing))
+
+
+def _is_explained(finding: Finding, racing: set[tuple[str | None, int | None]]) -> bool:
+    """Whether a read of what nobody had written is one of what somebody was still to write."""
+    return finding.kind is FindingKind.UNINITIALIZED_READ and (finding.kernel, finding.line) in racing
+
+
+def _lines(finding: Finding) -> tuple[int | None, int | None]:
+    return finding.line, finding.other_line
 

@@ -170,7 +170,8 @@ def warp_layout(registers: int) -> np.dtype:
         ("at_named", "u4"),  # and at barriers with a count of their own
         ("barrier_instruction", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
-        ("path_epoch", "u4"),  # how often paths have split or met
+        ("meetings", "u4"),  # how often paths have split or met (checked mode)
+        ("met", "u4", (WARP_LANES, WARP_LANES)),  # how often they had when two lanes were last on one path, or waited for each other
         ("copies_committed", "u4"),  # groups of asynchronous copies that are under way or done (checked mode)
         ("copies_completed", "u4"),  # those that have been waited for
         ("index", "u4"),

@@ -103,7 +103,7 @@ def translate(code: KernelCode, *, checked: bool = False) -> NativeKernel:
     warp_type = warp_layout(_register_count(flow))
     slots: dict[tuple[int, str], int] = {}
     module = _new_module(code)
-    paths = define_paths(module, warp_type)
+    paths = define_paths(module, warp_type, watched=checked)
     shifts = granule_shifts(decoded)
 
     def helpers(target: ir.Module) -> Helpers:
@@ -114,7 +114,7 @@ def translate(code: KernelCode, *, checked: bool = False) -> NativeKernel:
 
     def emit_diverged() -> ir.Module:
         other = _new_module(code)
-        _emit_form(other, flow, warp_type, define_paths(other, warp_type), helpers(other), code, converged=False)
+        _emit_form(other, flow, warp_type, define_paths(other, warp_type, watched=checked), helpers(other), code, converged=False)
         return other
 
     engine = _compile(module)

@@ -80,6 +80,7 @@ class Watch:
         shared_granules = (shared_bytes >> shifts["shared"]) + 4
         global_granules = (len(memory.written) >> shifts["global"]) + 4
         self._traits = traits(code)
+        self._lines = np.array([each.line or 0 for each in code], dtype=np.uint32)
         self._reported = np.zeros(FindingCode.COUNT * len(code), dtype=np.uint8)
         self._found = np.zeros(FindingCode.COUNT * len(code), dtype=FOUND)
         self._fences = np.zeros(min(blocks, MAX_BLOCKS) + 1, dtype=np.uint16)
@@ -94,7 +95,7 @@ class Watch:
         record["global_writers"], record["global_readers"] = ((row.ctypes.data - 8 * before) % _WORD for row in self._global)
         record["written"] = (memory.written.ctypes.data - FIRST_OFFSET) % _WORD
         record["instructions"] = len(code)
-        for name in ("fences", "traits", "reported", "found"):
+        for name in ("fences", "traits", "lines", "reported", "found"):
             record[name] = getattr(self, f"_{name}").ctypes.data
 
     @property

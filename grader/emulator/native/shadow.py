@@ -120,10 +120,10 @@ def _own_tags(b: ir.IRBuilder, watch: Record, warp: Record, watched: Watched, in
 
 
 def path_number(b: ir.IRBuilder, warp: Record) -> Value:
-    """0 while all living lanes are on one path; else a number that changes whenever paths split or meet."""
+    """0 while all living lanes are on one path; else how often paths have split or met, as far as a tag can hold that."""
+    count = warp.load("meetings")
     whole = b.icmp_unsigned("==", warp.load("mask"), warp.load("live"))
-    number = b.add(b.urem(warp.load("path_epoch"), const(DETAIL_MASK)), const(1))
-    return b.select(whole, const(0), number)
+    return b.select(b.or_(whole, b.icmp_unsigned(">", count, const(DETAIL_MASK))), const(0), count)
 
 
 def _look(
@@ -263,10 +263,3 @@ def pass_fence(b: ir.IRBuilder, context: Record) -> None:
 def acquire(b: ir.IRBuilder, context: Record) -> None:
     """The block has read what other blocks may have told it."""
     Record(b, context.load_pointer("watch"), WATCH).store("acquired", 1)
-
-
-def count_split(b: ir.IRBuilder, warp: Record) -> None:
-    """Paths of a warp have split or met."""
-    warp.add("path_epoch", const(1))
-
-

@@ -2,7 +2,7 @@
 
 A *granule* is the smallest width that a kernel accesses a space with, so that neighbours in one word never look like a race.
 A *tag* is 64 bits: bits 0-9 the thread in its block, 10-23 the instruction, and then
-- shared memory: 24-38 the path (0: the whole warp was on one), 39 an asynchronous copy (the path is its group then), 40-63 the epoch;
+- shared memory: 24-38 the meetings of its warp's paths so far (0: it was on one path), 39 an asynchronous copy (those bits are its group then), 40-63 the epoch;
 - global memory: 24-38 the fences that the block had passed, 39 always 1, 40-63 the block.
 A tag of 0 is of a granule that nobody has touched. An *epoch* ends where all threads of a block have met.
 """
@@ -68,6 +68,7 @@ WATCH = np.dtype(
         ("written", "u8"),  # a byte per byte of the window, 1 where it was written; likewise
         ("fences", "u8"),  # u2 per block
         ("traits", "u8"),  # u1 per instruction
+        ("lines", "u8"),  # u4 per instruction: its source line, 0 where it has none
         ("reported", "u8"),  # u1 per code and instruction
         ("found", "u8"),  # array of FOUND
         ("found_count", "u4"),

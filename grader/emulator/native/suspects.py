@@ -1,6 +1,6 @@
 """The exact rules of the checked mode for one lane after another: is what looked suspicious to shadow.py a mistake?
 
-Ordered, and so no race, are accesses of one thread; of lanes that were on one path, or whose paths have split or met since;
+Ordered, and so no race, are accesses of one thread; of lanes of a warp that are on one path, or have been or met since;
 of threads with a `__syncthreads()` between (the epoch differs); of blocks where the first one has fenced and the second one
 has acquired (an atomic operation or a volatile read) since. Atomic and volatile accesses do not race among themselves.
 Storing the value that is already there harms nobody. A plain read in front of a compare-and-swap, a minimum or a maximum belongs
@@ -122,11 +122,11 @@ class _Judge:
         if not self.rules.plain:
             unordered = b.and_(unordered, b.not_(_has(b, traits, Trait.ATOMIC)))
         if kind.load and self.rules.plain:
-            retried = b.and_(_has(b, traits, Trait.RETRIED), b.icmp_unsigned("<", self.instruction, other.instruction))
+            retried = b.and_(_has(b, traits, Trait.RETRIED), self._in_front(self.instruction, other.instruction))
             unordered = b.and_(unordered, b.not_(retried))
         if kind.atomic and after_read:
             own_traits = self._traits(self.instruction)
-            retried = b.and_(_has(b, own_traits, Trait.RETRIED), b.icmp_unsigned("<", other.instruction, self.instruction))
+            retried = b.and_(_has(b, own_traits, Trait.RETRIED), self._in_front(other.instruction, self.instruction))
             unordered = b.and_(unordered, b.not_(retried))
         code = FindingCode.SHARED_RACE if kind.space == "shared" else FindingCode.GLOBAL_RACE
         with b.if_then(b.and_(unordered, changes)):
@@ -137,9 +137,10 @@ class _Judge:
         now = b.and_(b.icmp_unsigned("==", other.owner, own.owner), b.icmp_unsigned("!=", other.value, const(0, I64)))
         others_warp, lane = b.lshr(other.thread, const(5)), b.and_(other.thread, const(WARP_LANES - 1))
         elsewhere = b.icmp_unsigned("!=", others_warp, self.warp.load("index"))
-        here = b.trunc(b.lshr(self.warp.load("mask"), lane), I1)
-        split = b.and_(b.icmp_unsigned("!=", other.detail, const(0)), b.icmp_unsigned("==", other.detail, own.detail))
-        split = b.and_(split, b.and_(b.not_(other.flag), b.not_(here)))
+        apart = b.and_(self.warp.load("live"), b.not_(self.warp.load("mask")))
+        place = b.add(b.mul(lane, const(WARP_LANES)), b.and_(own.thread, const(WARP_LANES - 1)))
+        since = b.icmp_unsigned("<", self.warp.load("met", place), other.detail)
+        split = b.and_(since, b.and_(b.not_(other.flag), b.trunc(b.lshr(apart, lane), I1)))
         return b.and_(now, b.or_(elsewhere, split))
 
     def _unordered_global(self, own: _Tag, other: _Tag) -> Value:
@@ -168,6 +169,14 @@ class _Judge:
 
     def _traits(self, instruction: Value) -> Value:
         return self.b.load(offset(self.b, self.watch.load_pointer("traits"), self.b.zext(instruction, I64)), typ=I8)
+
+    def _in_front(self, instruction: Value, other: Value) -> Value:
+        """Whether an instruction's source line is not behind another one's; so it is where a line is not known."""
+        b = self.b
+        lines = (offset(b, self.watch.load_pointer("lines"), b.mul(b.zext(each, I64), const(4, I64))) for each in (instruction, other))
+        first, second = (b.load(line, typ=I32) for line in lines)
+        unknown = b.icmp_unsigned("==", second, const(0))
+        return b.or_(unknown, b.icmp_unsigned("<=", first, second))
 
     def _report(self, code: int, own: _Tag, other: _Tag, place: Value) -> None:
         report(self.b, self.context, code, self.instruction, own, other, place)
