@@ -97,7 +97,8 @@ def define_watch(module: ir.Module, warp_type: np.dtype, watched: Watched) -> ir
     if not watched.kind.load:
         for granule in range(watched.granules):
             pointers = _tag_pointers(b, context, watch, watched, addresses, granule, "writers")
-            _scatter(b, own, pointers, mask, alignment=8)
+            leaving = b.and_(mask, b.not_(_first_atomics(b, watch, warp, watched, pointers, mask)))
+            _scatter(b, own, pointers, leaving, alignment=8)
     b.ret_void()
     return function
 
@@ -140,6 +141,7 @@ def _look(
     if kind.load:
         if kind.space == "shared":
             stale = b.icmp_unsigned("!=", _owners(b, readers), splat(b, watch.load("epoch")))
+            stale = b.or_(stale, b.not_(_of_another_warp(b, warp, readers)))
         else:
             stale = b.icmp_unsigned("==", readers, splat(b, const(0, I64)))
         first = b.and_(lane_bits(b, stale), mask)
@@ -157,11 +159,21 @@ def _foreign(b: ir.IRBuilder, watch: Record, warp: Record, watched: Watched, tag
         known = b.icmp_unsigned("!=", tags, splat(b, const(0, I64)))
         return b.and_(known, b.icmp_unsigned("!=", owners, splat(b, watch.load("block"))))
     now = b.icmp_unsigned("==", owners, splat(b, watch.load("epoch")))
-    warps = b.lshr(b.and_(tags, splat(b, const((1 << THREAD_BITS) - 1, I64))), splat(b, const(5, I64)))
-    other_warp = b.icmp_unsigned("!=", warps, splat(b, b.zext(warp.load("index"), I64)))
     split = b.icmp_unsigned("!=", b.and_(tags, splat(b, const(DETAIL_MASK << DETAIL_SHIFT, I64))), splat(b, const(0, I64)))
     late = b.icmp_unsigned("!=", b.and_(tags, splat(b, const(1 << FLAG_SHIFT, I64))), splat(b, const(0, I64)))
-    return b.or_(b.and_(now, b.or_(other_warp, split)), late)
+    return b.or_(b.and_(now, b.or_(_of_another_warp(b, warp, tags), split)), late)
+
+
+def _of_another_warp(b: ir.IRBuilder, warp: Record, tags: Value) -> Value:
+    warps = b.lshr(b.and_(tags, splat(b, const((1 << THREAD_BITS) - 1, I64))), splat(b, const(5, I64)))
+    return b.icmp_unsigned("!=", warps, splat(b, b.zext(warp.load("index"), I64)))
+
+
+def _first_atomics(b: ir.IRBuilder, watch: Record, warp: Record, watched: Watched, pointers: Value, mask: Value) -> Value:
+    """The lanes of an atomic operation whose granule keeps an earlier writer's tag: who reads it next may not have waited for that one."""
+    if not watched.kind.atomic:
+        return const(0)
+    return lane_bits(b, _foreign(b, watch, warp, watched, _gather(b, LANES_I64, pointers, mask, 8)))
 
 
 def _owners(b: ir.IRBuilder, tags: Value) -> Value:
