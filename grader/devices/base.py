@@ -64,7 +64,7 @@ class RehearsingDevice(Device, Protocol):
     def rehearse(
         self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
     ) -> tuple[Execution, Arrays]:
-        """As `execute`, in the checked mode: `Execution.findings` tells races, and reads of what nobody wrote. Nothing is counted for grading."""
+        """As `execute`, in the checked mode: `Execution.findings` tells races, and reads of what nobody wrote."""
         ...
 
 

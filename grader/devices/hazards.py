@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from grader.devices.faults import SHARED_WINDOW
-from grader.emulator import GlobalMemory, Hazard, HazardKind, Party
+from grader.emulator import SHARED_WINDOW, GlobalMemory, Hazard, HazardKind, Party
 from grader.records import DeviceBuffer, Dim3, Finding, FindingKind, Kernel
 
 
@@ -123,7 +122,8 @@ def _unwritten(hazard: Hazard, place: _Place) -> str:
 
 
 def _absent_lanes(hazard: Hazard, place: _Place) -> str:
-    return f"the mask of the operation at line {hazard.second.line} names {_lanes(hazard.lanes)} of the warp, which {_verb(hazard.lanes)} not get there"
+    verb = "does" if len(hazard.lanes) == 1 else "do"
+    return f"the mask of the operation at line {hazard.second.line} names {_lanes(hazard.lanes)} of the warp, which {verb} not get there"
 
 
 def _absent_lane_read(hazard: Hazard, place: _Place) -> str:
@@ -139,10 +139,6 @@ def _lanes(lanes: Sequence[int]) -> str:
     if list(lanes) == list(range(lanes[0], lanes[-1] + 1)):
         return f"lanes {lanes[0]} to {lanes[-1]}"
     return "lanes " + ", ".join(map(str, lanes[:4])) + (" ..." if len(lanes) > 4 else "")
-
-
-def _verb(lanes: Sequence[int]) -> str:
-    return "does" if len(lanes) == 1 else "do"
 
 
 _DESCRIPTIONS: Mapping[HazardKind, tuple[FindingKind, Callable[[Hazard, _Place], str]]] = {

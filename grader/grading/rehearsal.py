@@ -13,13 +13,15 @@ from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build
 from grader.judging.hidden import name_case, redact_finding
 from grader.judging.values import Sanitized
-from grader.records import Execution, Failure, Finding, FindingKind, LaunchLimits, Rehearsal, Status
+from grader.records import Execution, Failure, Finding, FindingKind, LaunchLimits, Rehearsal, RunLimits, Status
 from grader.sandbox.remote import RemoteDevice
 from grader.spec.cases import draw_cases
 from grader.spec.model import Case
 
 MOST_BYTES = 64 << 20
 """Cases whose buffers hold more than this are run without the checks: the shadow of memory takes up to 17 times as much."""
+MOST_INSTRUCTIONS = 50_000_000
+"""Warp instructions: a second or three in the checked mode."""
 MOST_FINDINGS = 20
 
 
@@ -63,9 +65,9 @@ def rehearse_case(
         return run_case(job, built, device, oracle, case, limits=limits)
     program, unwritten = step.program, tuple(name for name in step.arrays if name not in step.inputs)
     execution, got = device.rehearse(
-        program.launches, program.buffers, step.arrays, limits=job.limits, rehearsal=Rehearsal(unwritten)
+        program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=Rehearsal(unwritten)
     )
-    if execution.failure is not None and _took_too_long(execution.failure):
+    if execution.failure is not None and execution.failure.status is Status.TIMEOUT:  # without the checks it may end in time
         return run_case(job, built, device, oracle, case, limits=limits)
     if execution.failure is not None:
         return name_case(execution.failure, case)
@@ -77,9 +79,9 @@ def rehearse_case(
     return CaseRun(result, execution)
 
 
-def _took_too_long(failure: Failure) -> bool:
-    """The checks take time too: without them it may end."""
-    return any(finding.kind is FindingKind.WALL_LIMIT for finding in failure.findings)
+def _limits(job: Job) -> RunLimits:
+    """A case that needs more than this is none of the small ones that are checked."""
+    return replace(job.limits, warp_instructions=min(job.limits.warp_instructions, MOST_INSTRUCTIONS))
 
 
 def _run_backwards(
@@ -87,7 +89,7 @@ def _run_backwards(
 ) -> tuple[Finding, ...]:
     """What a second run finds, with blocks and warps in the opposite order; it may not end where blocks wait for earlier ones."""
     program, rehearsal = step.program, Rehearsal(unwritten, backwards=True)
-    execution, got = device.rehearse(program.launches, program.buffers, step.arrays, limits=job.limits, rehearsal=rehearsal)
+    execution, got = device.rehearse(program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=rehearsal)
     if execution.failure is not None:
         return () if execution.failure.status is Status.TIMEOUT else (_order_dependent(execution, execution.failure.message),)
     result = judge_step(step, job.exercise, case, oracle, execution, got)

@@ -2,8 +2,8 @@
 
 A check whose metric the device cannot give is `not_measured` whatever the submission did, so that two submissions on one
 device are judged out of equally many points. After that, a prerequisite that did not pass makes it `skipped`, and one that
-could not be judged makes it `not_measured` too; but what the checked mode found fails its check in any case. A measured value that cannot be told from the threshold passes: the student
-has the benefit of the doubt, and the check's message says so.
+could not be judged makes it `not_measured` too; but what the checked mode found fails its check in any case. A measured
+value that cannot be told from the threshold passes: the student has the benefit of the doubt, and the check's message says so.
 """
 
 from __future__ import annotations

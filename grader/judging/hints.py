@@ -50,7 +50,8 @@ def hint_at_misses(
 def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[CheckResult, ...]:
     """The checks, the failed one (`correctness`) with what ended the run and what to try."""
     hint = " ".join(part for part in (failure.message, advise(failure)) if part)
-    return tuple(replace(check, hint=hint) if check.status is CheckStatus.FAILED and check.metric == "correctness" else check for check in checks)
+    failed = (CheckStatus.FAILED, "correctness")
+    return tuple(replace(check, hint=hint) if (check.status, check.metric) == failed else check for check in checks)
 
 
 def advise(failure: Failure) -> str:

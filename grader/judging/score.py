@@ -40,6 +40,7 @@ from grader.records import (
 from grader.spec.model import Exercise, Yardstick
 
 _NO_SIZES: Mapping[str, int] = {}
+_NOT_CHECKED = Sanitized()
 
 
 def make_score(
@@ -57,7 +58,7 @@ def make_score(
     missing_reason: str = "the benchmark did not run",
     parts: Sequence[PartResult] = (),
     other_counts: Mapping[Yardstick, OtherCounts] | None = None,
-    sanitized: Sanitized = Sanitized(),
+    sanitized: Sanitized = _NOT_CHECKED,
 ) -> Score:
     """The score of a submission that compiled and ran.
 

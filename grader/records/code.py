@@ -91,7 +91,8 @@ class SharedArray:
         """What lies at a byte of the block's shared memory, in the array's own indices: `tile[3][17]`; else its name and the byte."""
         place = offset - self.offset
         if self.element_bytes is None or not self.shape:
-            return self.name if self.size_bytes is not None and self.size_bytes <= 16 and not self.shape else f"{self.name} + {place:,} bytes"
+            single = self.size_bytes is not None and self.size_bytes <= 16
+            return self.name if single else f"{self.name} + {place:,} bytes"
         number, indices = place // self.element_bytes, ""
         for extent in reversed(self.shape[1:]):
             indices = f"[{number % extent}]{indices}"

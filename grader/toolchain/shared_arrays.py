@@ -29,13 +29,19 @@ _SECTION_ALIGNMENT = 16
 _DECLARATION = re.compile(r"__shared__\s+(?P<type>[^;={}()]*?)\s*\b(?P<names>\w+\s*(?:\[[^;]*)?);", re.DOTALL)
 _DECLARATOR = re.compile(r"(?P<name>\w+)\s*(?P<extents>(?:\[[^\[\]]*\]\s*)*)$")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+(?P<value>[^\n]+)$", re.MULTILINE)
-_CONSTANT = re.compile(r"\b(?:constexpr|const)\s+(?:static\s+)?(?:unsigned\s+)?(?:int|unsigned|size_t|auto|long)\s+(?P<name>\w+)\s*=\s*(?P<value>[^;,]+)[;,]")
+_CONSTANT = re.compile(
+    r"\b(?:constexpr|const)\s+(?:static\s+)?(?:unsigned\s+)?(?:int|unsigned|size_t|auto|long)\s+(?P<name>\w+)\s*=\s*(?P<value>[^;,]+)[;,]"
+)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ELEMENT_BYTES = {
     "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2, "uint16_t": 2, "__nv_bfloat16": 2,
     "int": 4, "unsigned": 4, "float": 4, "int32_t": 4, "uint32_t": 4, "half2": 4, "__half2": 4,
     "double": 8, "long": 8, "float2": 8, "int2": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float4": 16, "int4": 16, "double2": 16,
 }  # fmt: skip
+Shape = tuple[str, list[str], Mapping[str, int]]
+"""A declaration: its type, its extents as text, and the constants of the file."""
+Shapes = Mapping[str, Shape]
+
 _MOST_TRIED = 4096
 """An extent in terms of one unknown (a template's parameter) is solved for by trying values up to this one."""
 
@@ -71,7 +77,7 @@ def _kernels(lines: list[str]) -> Iterator[tuple[str, list[re.Match[str]], str |
         yield symbol, statics, next(iter(dynamic)) if len(dynamic) == 1 else None
 
 
-def _lay_out(statics: list[re.Match[str]], dynamic: str | None, shapes: Mapping[str, tuple[str, list[str], Mapping[str, int]]]) -> tuple[SharedArray, ...]:
+def _lay_out(statics: list[re.Match[str]], dynamic: str | None, shapes: Shapes) -> tuple[SharedArray, ...]:
     arrays, end = [], 0
     for static in statics:
         alignment, element = int(static["align"]), int(static["type"][1:]) // 8
@@ -94,7 +100,7 @@ def _plain_name(symbol: str) -> str:
     return symbol
 
 
-def _describe(name: str, offset: int, size_bytes: int | None, shapes: Mapping[str, tuple[str, list[str], Mapping[str, int]]]) -> SharedArray:
+def _describe(name: str, offset: int, size_bytes: int | None, shapes: Shapes) -> SharedArray:
     """The array with its extents, where a declaration of this name fits its size."""
     known = shapes.get(name)
     if known is None:
@@ -125,25 +131,26 @@ def _solve(extents: list[str], constants: Mapping[str, int], size_bytes: int, el
     return None
 
 
-def _read_shapes(source: str) -> dict[str, tuple[str, list[str], Mapping[str, int]]]:
-    """Name of each `__shared__` variable to its type, its extents as text, and the constants of the file; names declared twice are left out."""
+def _read_shapes(source: str) -> dict[str, Shape]:
+    """Every `__shared__` variable by its name; names that are declared in two ways are left out."""
     text = _COMMENT.sub("", source)
     constants: dict[str, int] = {}
     for match in (*_DEFINE.finditer(text), *_CONSTANT.finditer(text)):
         value = _evaluate(match["value"].strip(), constants)
         if value is not None:
             constants[match["name"]] = value
-    found: dict[str, tuple[str, list[str], Mapping[str, int]]] = {}
+    found: dict[str, Shape] = {}
     twice: set[str] = set()
     for declaration in _DECLARATION.finditer(text):
         for declarator in _split(declaration["names"]):
-            match = _DECLARATOR.match(declarator.strip())
-            if match is None:
+            named = _DECLARATOR.match(declarator.strip())
+            if named is None:
                 continue
-            shape = (declaration["type"], [part.strip() for part in re.findall(r"\[([^\[\]]*)\]", match["extents"])], constants)
-            if found.get(match["name"], shape) != shape:
-                twice.add(match["name"])
-            found[match["name"]] = shape
+            extents = [part.strip() for part in re.findall(r"\[([^\[\]]*)\]", named["extents"])]
+            shape = (declaration["type"], extents, constants)
+            if found.get(named["name"], shape) != shape:
+                twice.add(named["name"])
+            found[named["name"]] = shape
     return {name: shape for name, shape in found.items() if name not in twice}
 
 

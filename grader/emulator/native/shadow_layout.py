@@ -2,7 +2,8 @@
 
 A *granule* is the smallest width that a kernel accesses a space with, so that neighbours in one word never look like a race.
 A *tag* is 64 bits: bits 0-9 the thread in its block, 10-23 the instruction, and then
-- shared memory: 24-38 the meetings of its warp's paths so far (0: it was on one path), 39 an asynchronous copy (those bits are its group then), 40-63 the epoch;
+- shared memory: 24-38 how often paths of the warp had met (0: it was on one path), 39 an asynchronous copy (its group is in
+  those bits then), 40-63 the epoch;
 - global memory: 24-38 the fences that the block had passed, 39 always 1, 40-63 the block.
 A tag of 0 is of a granule that nobody has touched. An *epoch* ends where all threads of a block have met.
 """
