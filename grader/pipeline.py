@@ -12,7 +12,7 @@ import importlib.metadata
 import os
 import platform
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -26,14 +26,15 @@ from grader.devices.peak import GivenPeak
 from grader.errors import GraderError, SpecError, UsageError
 from grader.folders import default_cache
 from grader.grading.benchmark import Benchmark, run_benchmark
-from grader.grading.cases import BENCHMARK, Oracle, run_case
+from grader.grading.cases import BENCHMARK, CaseRun, Oracle, run_case
 from grader.grading.counting import Counts
 from grader.grading.job import Job
 from grader.grading.others import build_others, count_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.rehearsal import Findings, rehearse_case, rehearse_on_stand_in
 from grader.judging.score import make_score
-from grader.judging.values import OtherCounts
+from grader.judging.values import OtherCounts, Sanitized
 from grader.records import SUBMISSION, CaseResult, Failure, PartResult, Progress, Score, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
@@ -110,14 +111,15 @@ def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
             return job.fail(built)
         device.load(built.binary)
         oracle = load_oracle(job.exercise)
-        results = _run_cases(job, built, device, oracle)
+        findings = Findings()
+        results = _run_cases(job, lambda case: rehearse_case(job, built, device, oracle, case, findings))
         if isinstance(results, Score):
             return results
-        return _count_and_judge(job, built, device, tools, results, oracle=oracle)
+        return _count_and_judge(job, built, device, tools, results, oracle=oracle, sanitized=findings.outcome)
 
 
 def _count_and_judge(
-    job: Job, built: Built, device: Device, tools: Toolchain, results: list[CaseResult], *, oracle: Oracle
+    job: Job, built: Built, device: Device, tools: Toolchain, results: list[CaseResult], *, oracle: Oracle, sanitized: Sanitized
 ) -> Score:
     execution, others = None, dict[Yardstick, OtherCounts]()
     sizes = job.exercise.benchmark.get(EMULATED)
@@ -131,7 +133,7 @@ def _count_and_judge(
         execution = run.execution
         others = count_others(job, device, tools, oracle) if run.result.passed else {}
     found = Benchmark(results[-1], counts=Counts(execution), other_counts=others)
-    return _judge(job, results, found, run_parts(job, built, device, tools))
+    return _judge(job, results, found, run_parts(job, built, device, tools), sanitized)
 
 
 # --- a GPU -----------------------------------------------------------------------------------------------------
@@ -152,11 +154,14 @@ def _grade_on_gpu(job: Job, peak: GivenPeak | None) -> Score:
 def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: Toolchain) -> Score:
     device.load(built[SUBMISSION].binary)
     oracle = load_oracle(job.exercise)
-    results = _run_cases(job, built[SUBMISSION], device, oracle)
+    with ThreadPoolExecutor() as pool:
+        rehearsed = pool.submit(rehearse_on_stand_in, job, built[SUBMISSION], tools, oracle)
+        results = _run_cases(job, lambda case: run_case(job, built[SUBMISSION], device, oracle, case))
+        sanitized = rehearsed.result()  # nothing else keeps the machine busy while it is timed
     if isinstance(results, Score):
         return results
     if not all(result.passed for result in results):
-        return _judge(job, results, Benchmark(results[-1]), run_parts(job, built[SUBMISSION], device, tools))
+        return _judge(job, results, Benchmark(results[-1]), run_parts(job, built[SUBMISSION], device, tools), sanitized)
     own = make_program(SUBMISSION, built[SUBMISSION], job.exercise, sizes=job.exercise.benchmark[GPU], limits=job.info.limits)
     if isinstance(own, Failure):
         return job.fail(own, results)
@@ -168,7 +173,7 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
     results.append(found.case)
     if found.failure is not None:
         return job.fail(found.failure, results, found.timings)
-    return _judge(job, results, found, run_parts(job, built[SUBMISSION], device, tools))
+    return _judge(job, results, found, run_parts(job, built[SUBMISSION], device, tools), sanitized)
 
 
 def _build_all(job: Job, tools: Toolchain) -> dict[str, Built] | Failure:
@@ -189,20 +194,20 @@ def _name_gpu(job: Job, peak: GivenPeak | None) -> str:
 # --- both ------------------------------------------------------------------------------------------------------
 
 
-def _run_cases(job: Job, built: Built, device: Device, oracle: Oracle) -> list[CaseResult] | Score:
+def _run_cases(job: Job, run_one: Callable[[Case], CaseRun | Failure]) -> list[CaseResult] | Score:
     """Run the correctness cases; the first failure ends it."""
     results: list[CaseResult] = []
     cases = draw_cases(job.exercise, job.seed)
     for index, case in enumerate(cases):
         job.show(Progress("checking cases", index, len(cases)))
-        run = run_case(job, built, device, oracle, case)
+        run = run_one(case)
         if isinstance(run, Failure):
             return job.fail(run, results)
         results.append(run.result)
     return results
 
 
-def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Sequence[PartResult]) -> Score:
+def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Sequence[PartResult], sanitized: Sanitized) -> Score:
     job.show(Progress("judging"))
     return make_score(
         job.exercise,
@@ -218,6 +223,7 @@ def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Seq
         missing_reason=found.counts.reason,
         parts=parts,
         other_counts=found.other_counts,
+        sanitized=sanitized,
     )
 
 

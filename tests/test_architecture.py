@@ -29,6 +29,8 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.sandbox.worker": ("grader.devices",),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.faults": ("grader.emulator",),
+    "grader.devices.hazards": ("grader.emulator",),
+    "grader.devices.rehearsal": ("grader.emulator",),
 }
 
 # What must not grow: these import nothing of grader beyond what is listed.

@@ -11,6 +11,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     translate.py    a kernel -> native code                 memory.py    the fake address space of global memory
     machine.py      launches: blocks over threads, faults   counts.py    counters per instruction
     host.py         printf and assert                       formatting.py  printf's formats
+    watch.py        the checked mode: races, reads of what nobody wrote
 """
 
 from grader.emulator.architectures import ARCHITECTURES
@@ -19,18 +20,22 @@ from grader.emulator.machine import Fault, FaultKind, LaunchOutcome, LaunchSetti
 from grader.emulator.memory import GlobalMemory, fill_pointers, variable_addresses
 from grader.emulator.program import Instruction, KernelCode, Pointer, Unsupported, Variable
 from grader.emulator.translate import NativeKernel, translate
+from grader.emulator.watch import Hazard, HazardKind, Party
 
 __all__ = [
     "ARCHITECTURES",
     "Fault",
     "FaultKind",
     "GlobalMemory",
+    "Hazard",
+    "HazardKind",
     "Instruction",
     "InstructionCounts",
     "KernelCode",
     "LaunchOutcome",
     "LaunchSettings",
     "NativeKernel",
+    "Party",
     "Pointer",
     "Unsupported",
     "Variable",

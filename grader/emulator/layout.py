@@ -48,6 +48,7 @@ class FaultCode:
     UNSUPPORTED = 11
     INTERNAL = 12
     ASSERT = 13
+    ABSENT_LANES = 14
 
 
 class VoteMode:
@@ -103,6 +104,9 @@ CONTEXT = np.dtype(
         ("diverged", "u8"),  # the diverged form of the kernel: `i32 (context, warp)`
         ("host_functions", "u8"),  # callback for functions of the system: `i32 (context, warp, mask)`
         ("call_target", "u8"),  # the function's address
+        ("watch", "u8"),  # a WATCH record (native/shadow_layout), of the checked mode only
+        ("reversed", "u4"),  # whether blocks and warps run in the opposite order
+        ("shared_poison", "u4"),  # the byte that shared memory holds when a block starts
         ("lane_addresses", "u4", WARP_LANES),  # scratch of the access helpers
         ("lane_data", "u4", 4 * WARP_LANES),
     ],
@@ -169,6 +173,10 @@ def warp_layout(registers: int) -> np.dtype:
         ("voted_count", "u4"),  # what the last barrier with a vote found
         ("voted_truth", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
+        ("meetings", "u4"),  # how often paths have split or met (checked mode)
+        ("met", "u4", (WARP_LANES, WARP_LANES)),  # how often they had when two lanes were last on one path, or waited for each other
+        ("copies_committed", "u4"),  # groups of asynchronous copies that are under way or done (checked mode)
+        ("copies_completed", "u4"),  # those that have been waited for
         ("index", "u4"),
     ]
     size = np.dtype(fields, align=True).itemsize

@@ -15,7 +15,9 @@ from grader.emulator.decode import Decoded
 from grader.emulator.host import HostFunctions, Memories, join_printed
 from grader.emulator.layout import BUFFER, CONTEXT, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
 from grader.emulator.memory import WINDOW, GlobalMemory
+from grader.emulator.native.blocks import SHARED_POISON_BYTE
 from grader.emulator.translate import NativeKernel
+from grader.emulator.watch import Hazard, Watch
 
 Triple = tuple[int, int, int]
 
@@ -32,6 +34,7 @@ class FaultKind(StrEnum):
     INSTRUCTION_LIMIT = "instruction_limit"
     TRAP = "trap"
     ASSERT = "assert"
+    ABSENT_LANES = "absent_lanes"
     UNSUPPORTED = "unsupported"
 
 
@@ -62,7 +65,8 @@ class Fault:
 class LaunchSettings:
     """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host threads.
 
-    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says.
+    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says. `backwards`: blocks and
+    warps run in the opposite order. `shared_poison` is the byte that shared memory holds at the start of a block.
     """
 
     grid: Triple
@@ -72,23 +76,32 @@ class LaunchSettings:
     budget: int = 10**12
     threads: int = 1
     multiprocessors: int = 132
+    backwards: bool = False
+    shared_poison: int = SHARED_POISON_BYTE
 
 
 @dataclass(frozen=True)
 class LaunchOutcome:
-    """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block."""
+    """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block.
+
+    `hazards` are what the checked mode found.
+    """
 
     counts: tuple[InstructionCounts, ...]
     fault: Fault | None
     printed: str = ""
+    hazards: tuple[Hazard, ...] = ()
 
 
 def run_launch(
     kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, progress: Callable[[int, int], None] | None = None
 ) -> LaunchOutcome:
-    """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not depend on `threads`."""
+    """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not depend on `threads`.
+
+    A kernel that was translated for the checked mode is run by one thread, and `memory` must track what is written.
+    """
     total = settings.grid[0] * settings.grid[1] * settings.grid[2]
-    threads = 1 if kernel.ordered else max(1, min(settings.threads, total))
+    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
     step = -(-total // (threads * CHUNKS_PER_THREAD))
     chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
@@ -108,7 +121,8 @@ def run_launch(
             if any(codes) or sum(worker.executed for worker in workers) > settings.budget:
                 break
     printed = join_printed([worker.host_functions.printed for worker in workers])
-    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed)
+    hazards = workers[0].watch.hazards if workers[0].watch is not None else ()
+    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed, hazards)
 
 
 class _Worker:
@@ -132,6 +146,17 @@ class _Worker:
         self.memory = memory
         memories = Memories(memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes)
         self.host_functions = HostFunctions(kernel.warp_type, memories)
+        self.watch: Watch | None = None
+        if kernel.shifts is not None:
+            self.watch = Watch(
+                kernel.decoded,
+                kernel.shifts,
+                memory,
+                shared_base=kernel.code.shared_base,
+                shared_bytes=self.shared_bytes,
+                grid=settings.grid,
+                block=settings.block,
+            )
         self.context = np.zeros(1, dtype=CONTEXT)
         self._fill_context()
 
@@ -152,6 +177,9 @@ class _Worker:
         context["slots"] = self.slots.ctypes.data
         context["block_counts"] = self.block_counts.ctypes.data
         context["budget"] = self.settings.budget
+        context["watch"] = self.watch.record.ctypes.data if self.watch is not None else 0
+        context["reversed"] = self.settings.backwards
+        context["shared_poison"] = self.settings.shared_poison
         context["multiprocessors"] = self.settings.multiprocessors
         context["warps"] = self.warps.ctypes.data
         context["warp_count"] = len(self.warps)
@@ -237,6 +265,7 @@ _KINDS = {
     FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
     FaultCode.TRAP: FaultKind.TRAP,
     FaultCode.ASSERT: FaultKind.ASSERT,
+    FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
 }
 _SPACES = {
     FaultCode.SHARED_BOUNDS: "shared",
@@ -269,7 +298,7 @@ def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -
         width=instruction.access_bytes if space else 0,
         address=int(context["fault_address"]) - (kernel.code.shared_base if space == "shared" else 0),
         shared_bytes=worker.shared_bytes,
-        other_line=_last_before(kernel, other).line if code == FaultCode.BARRIER else None,
+        other_line=_last_before(kernel, other).line if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES) else None,
         message=worker.host_functions.message,
     )
 

@@ -45,7 +45,7 @@ class Counts:
 
 def count_emulated(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> Execution | str:
     """Count on the emulated device, at its own benchmark sizes; or why it cannot, as a clause."""
-    gpu = _stand_in(job.info)
+    gpu = stand_in(job.info)
     info = gpu.emulated_info
     try:
         own = built if gpu.arch == job.info.arch else build(built.source, job.exercise, tools, arch=gpu.arch, plan=built.plan)
@@ -118,7 +118,7 @@ def _with_counters(ran: Execution, counted: Sequence[CountedLaunch]) -> Executio
     return replace(ran, launches=tuple(replace(launch, counters=row.counters, lines=()) for launch, row in launches))
 
 
-def _stand_in(info: DeviceInfo) -> Gpu:
+def stand_in(info: DeviceInfo) -> Gpu:
     """The emulated GPU for a real one: itself, else one that runs the same machine code, else the default."""
     known = read_gpus()
     same_code = (gpu for gpu in known.values() if gpu.arch == info.arch)

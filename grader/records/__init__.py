@@ -4,7 +4,7 @@ Everything that one stage hands to the next, or that the worker process sends ov
 Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
 """
 
-from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, Submission
+from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, SharedArray, Submission
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
 from grader.records.plans import (
@@ -15,6 +15,7 @@ from grader.records.plans import (
     Dim3,
     Launch,
     Program,
+    Rehearsal,
     Role,
     RunLimits,
     ScalarArgument,
@@ -56,6 +57,7 @@ __all__ = [
     "Printed",
     "Program",
     "Progress",
+    "Rehearsal",
     "Resources",
     "Role",
     "RunLimits",
@@ -63,6 +65,7 @@ __all__ = [
     "SassInstruction",
     "ScalarArgument",
     "Score",
+    "SharedArray",
     "ShowProgress",
     "Source",
     "SourceLine",

@@ -43,11 +43,19 @@ class FindingKind(StrEnum):
     WALL_LIMIT = "wall_limit"
     TRAP = "trap"
     INPUT_MODIFIED = "input_modified"
+    RACE = "race"
+    UNINITIALIZED_READ = "uninitialized_read"
+    COPY_UNDER_WAY = "copy_under_way"
+    ABSENT_LANES = "absent_lanes"
+    ORDER_DEPENDENT = "order_dependent"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to the buffer's start."""
+    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to the buffer's start.
+
+    Of a race, `other_` is the access that came first; `element` is what both meet at, in the array's own indices.
+    """
 
     kind: FindingKind
     message: str
@@ -58,6 +66,9 @@ class Finding:
     buffer: str | None = None
     offset_bytes: int | None = None
     other_line: int | None = None
+    other_block: Dim3 | None = None
+    other_thread: Dim3 | None = None
+    element: str | None = None
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from grader.records import (
     FindingKind,
     Launch,
     Program,
+    Rehearsal,
     Role,
     RunLimits,
     ShowProgress,
@@ -50,6 +51,7 @@ from grader.sandbox.wire import (
     Prepared,
     PrepareRequest,
     ProgressNote,
+    RehearseRequest,
     Timed,
     TimeRequest,
     pack_sets,
@@ -61,6 +63,7 @@ START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
 TRANSFER_BYTES_PER_SECOND = 100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
 BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
+REHEARSAL_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
 
@@ -127,12 +130,24 @@ class RemoteDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """Run the launches in the worker; see `devices.base.Device.execute`."""
+        return self._execute(ExecuteRequest(tuple(launches), tuple(buffers), limits), arrays, copies=BUFFER_COPIES, progress=progress)
+
+    def rehearse(
+        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+    ) -> tuple[Execution, Arrays]:
+        """Run the launches in the worker's checked mode; see `devices.base.RehearsingDevice`."""
+        request = RehearseRequest(tuple(launches), tuple(buffers), limits, rehearsal)
+        return self._execute(request, arrays, copies=REHEARSAL_COPIES)
+
+    def _execute(
+        self, request: ExecuteRequest | RehearseRequest, arrays: Arrays, *, copies: int, progress: ShowProgress | None = None
+    ) -> tuple[Execution, Arrays]:
+        launches, buffers, limits = request.launches, request.buffers, request.limits
         worker = self._ready_worker()
         moved_bytes = sum(map(buffer_bytes, buffers))
         if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
-            worker.limit_memory(BASE_MEMORY_BYTES + BUFFER_COPIES * moved_bytes)
+            worker.limit_memory(BASE_MEMORY_BYTES + copies * moved_bytes)
         deadline = self._deadline(limits, moved_bytes)
-        request = ExecuteRequest(tuple(launches), tuple(buffers), limits)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
         try:
             answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=progress)

@@ -30,6 +30,7 @@ from grader.records import (
     Launch,
     Program,
     Progress,
+    Rehearsal,
     RunLimits,
     TimedLaunch,
     TimedStep,
@@ -73,6 +74,16 @@ class ExecuteRequest:
     launches: tuple[Launch, ...]
     buffers: tuple[DeviceBuffer, ...]
     limits: RunLimits
+
+
+@dataclass(frozen=True)
+class RehearseRequest:
+    """Run the launches in the checked mode; the answer is as to `ExecuteRequest`."""
+
+    launches: tuple[Launch, ...]
+    buffers: tuple[DeviceBuffer, ...]
+    limits: RunLimits
+    rehearsal: Rehearsal
 
 
 @dataclass(frozen=True)
@@ -148,6 +159,7 @@ Message = (
     | LoadRequest
     | Loaded
     | ExecuteRequest
+    | RehearseRequest
     | ProgressNote
     | Executed
     | PrepareRequest

@@ -15,7 +15,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 
-from grader.devices.base import Arrays, Device, TimingDevice
+from grader.devices.base import Arrays, Device, RehearsingDevice, TimingDevice
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.records import Progress, ShowProgress
 from grader.sandbox.wire import (
@@ -32,6 +32,7 @@ from grader.sandbox.wire import (
     Prepared,
     PrepareRequest,
     ProgressNote,
+    RehearseRequest,
     Timed,
     TimeRequest,
     pack_sets,
@@ -90,6 +91,10 @@ def answer_request(device: Device, message: Message, arrays: Arrays, channel: Ch
         case ExecuteRequest(launches, buffers, limits):
             limit_cpu(limits.wall_seconds)
             execution, outputs = device.execute(launches, buffers, arrays, limits=limits, progress=show)
+            return Executed(execution), outputs
+        case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(device, RehearsingDevice):
+            limit_cpu(limits.wall_seconds)
+            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal)
             return Executed(execution), outputs
     if isinstance(device, TimingDevice):
         return answer_timing(device, message, arrays, show)

@@ -21,6 +21,7 @@ from grader.toolchain.diagnostics import (
 )
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
+from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
 from grader.toolchain.variables import read_variables
 from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
 
@@ -90,6 +91,7 @@ def _make_artifacts(
 
 
 def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str) -> Binary:
+    arrays = read_shared_arrays(artifacts.cubin, submission.text)
     listing = Disassembly(artifacts.instructions, artifacts.lines)
     functions = parse_disassembly(listing, read_labels(artifacts.cubin), read_code(artifacts.cubin))
     kernels = (
@@ -106,6 +108,7 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: 
             constants=found.constants,
             pointers=found.pointers,
             functions=found.functions,
+            shared_arrays=fitting_arrays(arrays.get(found.symbol, ()), found.static_shared_bytes),
         )
         for found in read_cubin(artifacts.cubin, arch=arch)
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)

@@ -22,6 +22,7 @@ from grader.emulator.native.tools import (
     loop_while,
     splat,
 )
+from grader.emulator.opcodes.absent import note_absent_lanes
 from grader.emulator.opcodes.common import call_external, not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
@@ -124,6 +125,7 @@ def match(e: Emitter, i: Decoded) -> None:
     everyone = i.has("ALL")
     if i.guard is not None or len(truths) != everyone or not isinstance(target, Register):
         raise e.unsupported("with these operands")
+    note_absent_lanes(e, i)
     value = e.i64(source) if i.has("U64") else e.i32(source)
     result = ir.Constant(LANES_I32, ir.Undefined)
     for lane in range(WARP_LANES):
@@ -150,6 +152,7 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
     target, source = i.operands
     if i.guard is not None or not isinstance(target, Register) or not target.uniform:
         raise e.unsupported("with these operands")
+    note_absent_lanes(e, i)
     name = next((name for name in i.modifiers if name in (*_REDUCTIONS, "MIN", "MAX")), "AND")
     operation, neutral = _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]
     values = e.b.select(e.active, e.i32(source), e.const(neutral))

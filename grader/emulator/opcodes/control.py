@@ -10,6 +10,8 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Block
 from grader.emulator.layout import WAIT_NONE, WARP_LANES, FaultCode
+from grader.emulator.native.paths import note_meeting
+from grader.emulator.native.shadow import end_epoch, pass_fence
 from grader.emulator.native.tools import I1, I32, LANES_I32, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.collective import branch_if_apart
 from grader.emulator.opcodes.common import not_emulated
@@ -45,6 +47,7 @@ def bra(e: Emitter, i: Decoded) -> None:
     e.b.position_at_end(split)
     rest = e.b.and_(e.mask, e.b.not_(taken))
     e.b.call(e.paths.push, [e.warp_pointer, taken, const(target), const(WAIT_NONE)])
+    note_split(e)
     e.warp.store("mask", rest)
     e.warp.store("pc", following)
     if e.converged:
@@ -94,10 +97,17 @@ def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, 
         e.b.store(e.b.xor(here, together), remaining)
 
     loop_while(e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one)
+    note_split(e)
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)
+
+
+def note_split(e: Emitter) -> None:
+    """The checked mode notes that the path's lanes were together up to here."""
+    if e.helpers.watching is not None:
+        note_meeting(e.b, e.warp, e.mask)
 
 
 def _stay_behind(e: Emitter) -> None:
@@ -189,6 +199,15 @@ def trap(e: Emitter, i: Decoded) -> None:
         e.b.ret(const(FaultCode.TRAP))
 
 
+def fence(e: Emitter, i: Decoded) -> None:
+    """Orders nothing here, where accesses are done at once; the checked mode notes it."""
+    if e.helpers.watching is None:
+        return
+    end_epoch(e.b, e.context)
+    if not i.has("CTA"):
+        pass_fence(e.b, e.context)
+
+
 def no_operation(e: Emitter, i: Decoded) -> None:
     """Counts as an instruction and does nothing."""
 
@@ -213,7 +232,7 @@ CONTROL: dict[str, Opcode] = {
     "BSYNC": row(bsync, ends_block=True),
     "BREAK": row(break_barrier),
     "BMOV": row(move_barrier, "32 CLEAR"),
-    "MEMBAR": row(no_operation, "SC ALL CTA SM GPU SYS VC"),
+    "MEMBAR": row(fence, "SC ALL CTA SM GPU SYS VC"),
     "ERRBAR": row(no_operation),
     "CGAERRBAR": row(no_operation),
     "CCTL": row(no_operation, "IVALL IV E PF1 PF2"),

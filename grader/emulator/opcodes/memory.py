@@ -9,6 +9,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind
+from grader.emulator.native.shadow import acquire
 from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, splat
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
@@ -77,6 +78,7 @@ def load_words(
     after = e.function.append_basic_block("loaded")
     start_access(e, i, kind, low, high, mask, after=after, slot=slot)
     record = slot_pointer(e, i, slot or kind.space)
+    watch_access(e, i, kind, mask, slot)
     e.b.call(e.helpers.move(kind, signed=signed), [e.context_pointer, record, space_host(e, kind.space), mask])
     return end_access(e, before, after, old)
 
@@ -86,6 +88,7 @@ def store_words(e: Emitter, i: Decoded, kind: AccessKind, low: Value, high: Valu
     after = e.function.append_basic_block("stored")
     start_access(e, i, kind, low, high, mask, after=after)
     set_lane_data(e, words)
+    watch_access(e, i, kind, mask)
     e.b.call(e.helpers.move(kind, signed=False), [e.context_pointer, slot_pointer(e, i, kind.space), space_host(e, kind.space), mask])
     e.b.branch(after)
     e.b.position_at_end(after)
@@ -105,6 +108,17 @@ def start_access(
     e.context.store("fault_instruction", i.index)
     e.b.ret(e.context.load("fault_code"))
     e.b.position_at_end(moved)
+
+
+def watch_access(e: Emitter, i: Decoded, kind: AccessKind, mask: Value, slot: str | None = None) -> None:
+    """In the checked mode, compare an access that may go on with those before it; of a store, the data lies in `lane_data`."""
+    if e.helpers.watching is None or kind.space == "local":
+        return
+    watch = e.helpers.watching.function(kind, asynchronous=i.base == "LDGSTS" and kind.space == "shared", strong=i.has("STRONG"))
+    record = slot_pointer(e, i, slot or kind.space)
+    e.b.call(watch, [e.context_pointer, e.warp_pointer, record, const(i.index), mask])
+    if kind.space == "global" and kind.load and i.has("STRONG"):
+        acquire(e.b, e.context)
 
 
 def end_access(e: Emitter, before: object, after: object, old: list[Value]) -> list[Value]:
