@@ -4,6 +4,7 @@ Everything that one stage hands to the next, or that the worker process sends ov
 Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
 """
 
+from grader.records.batch import BatchEntry, BatchExercise, BatchSummary
 from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, Submission
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Status
@@ -27,6 +28,9 @@ from grader.records.tools import Completed, Progress, RunTool, ShowProgress, Too
 
 __all__ = [
     "SUBMISSION",
+    "BatchEntry",
+    "BatchExercise",
+    "BatchSummary",
     "Binary",
     "BufferArgument",
     "CaseResult",
