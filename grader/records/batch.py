@@ -23,7 +23,8 @@ class BatchEntry:
     `status` None: it was not graded, and `message` says why (no file, several files, the batch was interrupted); `score`,
     `judged_points`, `seconds`, `device` and `score_path` are None then. `submission` is the file's name, None without a file.
     `student_id` is what the platform that exported the file calls the student or the submission (`platform`: `canvas`, `moodle`,
-    `gradescope`). `score_path` is relative to the batch's folder. `duplicate_of` is the student whose identical file was graded for both.
+    `gradescope`). `score_path` and `source_path`
+    (the file as it was handed in) are relative to the batch's folder. `duplicate_of` is the student whose identical file was graded for both.
     """
 
     student: str
@@ -39,6 +40,7 @@ class BatchEntry:
     score_path: str | None
     duplicate_of: str | None
     message: str
+    source_path: str | None = None
     student_id: str | None = None
     platform: str | None = None
 
