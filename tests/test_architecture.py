@@ -27,6 +27,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.pipeline": None,
     "grader.doctor": None,
     "grader.sandbox.worker": ("grader.devices",),
+    "grader.batch.worker": ("grader.pipeline", "grader.report.json"),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.faults": ("grader.emulator",),
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader import __version__
 from grader.cli.authors import run_check, run_handout, run_new, run_sweep
+from grader.cli.batch import run_batch, run_show
 from grader.cli.common import ParserEndedError, check_target, drop_stdout, find_exercise, parse_arguments, printing
 from grader.errors import GraderError, UsageError
 from grader.records import Score
@@ -32,6 +33,10 @@ examples:
   grade transpose submission.cu --json - --quiet     print nothing but the JSON
   grade doctor                                       what this machine has, what it lacks, how to mend it
   grade sweep transpose submission.cu --sizes 128,512,2048   time and counters by size, beside NumPy and the naive kernel
+
+for instructors:
+  grade batch transpose submissions/ --out results/   a whole class; go on after any interruption with the same command
+  grade show results/                                what came out
 
 for authors of exercises:
   grade new my_exercise                              a complete, working exercise to edit
@@ -142,13 +147,15 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "new": run_new,
     "check": run_check,
     "handout": run_handout,
+    "batch": run_batch,
+    "show": run_show,
 }
 
 
 def _make_grade_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="grade",
-        usage="grade EXERCISE SUBMISSION.cu [options]\n       grade doctor | sweep | new | check | handout [--help]",
+        usage="grade EXERCISE SUBMISSION.cu [options]\n       grade batch | show | doctor | sweep | new | check | handout [--help]",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -4,7 +4,7 @@ Everything that one stage hands to the next, or that the worker process sends ov
 Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
 """
 
-from grader.records.batch import BatchEntry, BatchExercise, BatchSummary
+from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
 from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, Submission
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Status
@@ -30,6 +30,7 @@ __all__ = [
     "SUBMISSION",
     "BatchEntry",
     "BatchExercise",
+    "BatchProgress",
     "BatchSummary",
     "Binary",
     "BufferArgument",

@@ -18,13 +18,14 @@ class BatchExercise:
 
 @dataclass(frozen=True)
 class BatchEntry:
-    """What became of one student's submission to one exercise. All texts may be hostile: file names and messages are the students'.
+    """What became of one student's submission to one exercise. All texts may be hostile: names and messages are the students'.
 
     `status` None: it was not graded, and `message` says why (no file, several files, the batch was interrupted); `score`,
     `judged_points`, `seconds`, `device` and `score_path` are None then. `submission` is the file's name, None without a file.
-    `student_id` is what the platform that exported the file calls the student or the submission (`platform`: `canvas`, `moodle`,
-    `gradescope`). `score_path` and `source_path`
-    (the file as it was handed in) are relative to the batch's folder. `duplicate_of` is the student whose identical file was graded for both.
+    `student_id` is what the platform that exported the file calls the student or the submission (`platform`: `canvas`,
+    `moodle`, `gradescope`). `score_path` and `source_path`
+    (the file as it was handed in) are relative to the batch's folder. `duplicate_of` is the student whose identical file was
+    graded for both.
     """
 
     student: str
@@ -59,3 +60,21 @@ class BatchSummary:
     grader_version: str
     device: str
     schema_version: int = 1
+
+
+@dataclass(frozen=True)
+class BatchProgress:
+    """How far a batch is, in submissions. `reused`: known from an earlier run; `failed`: the grader or the machine failed.
+
+    `running` names the students being graded, None where that did not change; `finished` has a line for each that just was.
+    `rate` is gradings a second, `seconds_left` what remains at that rate; None while unknown.
+    """
+
+    done: int
+    total: int
+    reused: int
+    failed: int
+    running: tuple[str, ...] | None
+    finished: tuple[str, ...]
+    rate: float | None
+    seconds_left: float | None
