@@ -46,7 +46,7 @@ def _extract(opened: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, arc
     """Unpack one member; returns its size. What the archive says of the size is not trusted."""
     path = PurePosixPath(member.filename.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or "\0" in member.filename or ":" in path.parts[0]:
-        raise UsageError(f"{archive} holds {member.filename!r}, which leads out of the folder", "Grade no such archive: it is made to harm.")
+        raise UsageError(f"{archive} holds {member.filename!r}, which leads out of it", "Grade no such archive: it is made to harm.")
     place = target.joinpath(*path.parts)
     written = 0
     try:

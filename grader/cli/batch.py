@@ -110,7 +110,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=_positive(int), metavar="N", help="gradings side by side (default: one per core; three per GPU)")
     parser.add_argument("--device", default="auto", metavar="DEVICE", help="as for `grade`; also gpu:0,1 and gpu:all")
     parser.add_argument("--cluster", metavar="ADDRESS|local:N", help="grade on a Dask cluster: its scheduler's address, or N processes here")
-    parser.add_argument("--timeout", type=_positive(float), metavar="SECONDS", help="end a submission after so long: `timeout`")
+    parser.add_argument("--timeout", type=_positive(float), metavar="SECONDS", help="end a grading after so long: `timeout`")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="grade only these students (jane*); repeatable")
     parser.add_argument("--rerun", choices=("changed", "failed", "all"), default="changed", help="changed (the default): what has no result"
                         " yet; failed: also what the grader or the machine failed on; all: everything")  # fmt: skip
