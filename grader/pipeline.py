@@ -56,12 +56,14 @@ def grade(
     peak: GivenPeak | None = None,
     progress: ShowProgress | None = None,
     cache: Path | None = None,
+    isolated: bool = True,
 ) -> Score:
     """Grade one submission of an exercise.
 
     `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases and all inputs; a secret
     one is made without it, and the score holds it. `peak` replaces the peaks of a GPU. `cache` is the folder of compiled
-    submissions (default: the user's cache folder).
+    submissions (default: the user's cache folder). `isolated`: the compiler and the emulated device see of the machine's files only
+    what they need; where neither bubblewrap nor Landlock works, ToolMissing says so.
     Raises UsageError (no such file or device) and SpecError (a broken exercise); any other fault of the grader or of the
     machine is a score of status `grader_error`.
     """
@@ -79,6 +81,7 @@ def grade(
         cache=default_cache(os.environ) if cache is None else cache,
         show=progress or _show_nothing,
         environment=_describe_environment(),
+        isolated=isolated,
     )
     if isinstance(text, Failure):
         return job.fail(text)
@@ -101,13 +104,14 @@ def check_seed(seed: int) -> int:
 
 
 def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
-    with RemoteDevice(str(job.choice)) as device:  # it starts while the compiler runs
+    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:  # it starts while the compiler runs
         job.show(Progress("compiling"))
-        tools = find_toolchain(prefer_wheel=True, cache=job.cache)
+        tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
         job = job.noting(tools.versions)
         built = build(job.submission, job.exercise, tools, arch=job.info.arch)
         if isinstance(built, Failure):
             return job.fail(built)
+        job = job.noting({"device_isolation": device.isolation})
         device.load(built.binary)
         oracle = load_oracle(job.exercise)
         results = _run_cases(job, built, device, oracle)
@@ -138,10 +142,10 @@ def _count_and_judge(
 
 
 def _grade_on_gpu(job: Job, peak: GivenPeak | None) -> Score:
-    with RemoteDevice(_name_gpu(job, peak)) as device:
+    with RemoteDevice(_name_gpu(job, peak), isolated=job.isolated) as device:
         job.show(Progress("compiling"))
-        tools = find_toolchain(prefer_wheel=False, cache=job.cache)
-        job = replace(job, device=device.info).noting({**tools.versions, **read_versions()})
+        tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
+        job = replace(job, device=device.info).noting({**tools.versions, **read_versions(), "device_isolation": device.isolation})
         programs = _build_all(job, tools)
         if isinstance(programs, Failure):
             return job.fail(programs)

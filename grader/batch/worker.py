@@ -67,7 +67,7 @@ def grade_task(task: Task) -> str:
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:
         path = Path(folder) / f"{task.exercise}.cu"
         path.write_bytes(task.source.read_bytes())
-        return format_score(grade(task.folder, path, device=task.device, seed=task.seed))
+        return format_score(grade(task.folder, path, device=task.device, seed=task.seed, isolated=task.isolated))
 
 
 def _end_with_parent() -> None:

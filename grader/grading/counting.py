@@ -51,7 +51,7 @@ def count_emulated(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> 
         own = built if gpu.arch == job.info.arch else build(built.source, job.exercise, tools, arch=gpu.arch, plan=built.plan)
         if isinstance(own, Failure):
             return own.message
-        with RemoteDevice(f"emulated:{gpu.id}") as device:
+        with RemoteDevice(f"emulated:{gpu.id}", isolated=job.isolated) as device:
             device.load(own.binary)
             case = Case(BENCHMARK, job.exercise.benchmark[info.kind], hidden=False)
             run = run_case(job, own, device, oracle, case, limits=info.limits)

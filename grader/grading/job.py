@@ -24,6 +24,7 @@ class Job:
     cache: Path
     show: ShowProgress
     environment: Mapping[str, str]
+    isolated: bool = True
 
     @property
     def limits(self) -> RunLimits:
