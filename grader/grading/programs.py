@@ -17,6 +17,7 @@ from grader.spec.cases import device_buffers
 from grader.spec.model import Exercise, Part, Task
 from grader.spec.plans import Plan
 from grader.submission.includes import check_includes
+from grader.submission.lookups import check_lookups
 from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.resolve import resolve_plan
 from grader.toolchain.compile import compile_submission
@@ -66,6 +67,8 @@ def build(source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str
     own = read_plan(source, parts=[part.name for part in exercise.parts]) if plan is None else plan
     if isinstance(own, Failure):
         return own
+    if refused := check_lookups(source.text):
+        return refused
     plan = own or exercise.default_plan
     limits = ToolLimits(wall_seconds=exercise.limits.compile_seconds)
     macros = _explain_macros(source, plan, exercise, tools, arch=arch, limits=limits)
