@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+OPTIONS = {"gpu": "needs a GPU", "slow": "takes minutes", "cluster": "starts a cluster"}
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-gpu", action="store_true", help="run the tests that need an NVIDIA GPU and PyCUDA as well")
+    parser.addoption("--run-slow", action="store_true", help="run the tests that take minutes as well")
+    parser.addoption("--run-cluster", action="store_true", help="run the tests that start a Dask cluster as well (extra `cluster`)")
     parser.addoption("--all-levels", action="store_true", help="run the corpus at every optimisation level of ptxas, not only at -O3")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--run-gpu"):
-        return
+    left_out = {marker: why for marker, why in OPTIONS.items() if not config.getoption(f"--run-{marker}")}
     for item in items:
-        if item.get_closest_marker("gpu"):
-            item.add_marker(pytest.mark.skip(reason="needs a GPU: --run-gpu"))
+        for marker, why in left_out.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=f"{why}: --run-{marker}"))

@@ -118,7 +118,10 @@ def run_grade(arguments: Sequence[str]) -> int:
 
     peak = parse_peak(options.peak) if options.peak is not None else None
     with progress_display(make_console(sys.stderr, environ=os.environ), quiet=options.quiet) as show:
-        score = grade(exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show, isolated=not options.no_isolation)
+        score = grade(
+            exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show,
+            isolated=not options.no_isolation,
+        )  # fmt: skip
     _show_score(score, json=options.json, quiet=options.quiet)
     return score.exit_code
 

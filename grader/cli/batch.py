@@ -117,7 +117,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--anonymous", action="store_true", help="numbers in place of names; DIR/names.csv tells who is who")
     parser.add_argument("--seed", type=int, metavar="N", help="draw all hidden cases from this seed (default: a secret one per file)")
     parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
-    parser.add_argument("--quiet", action="store_true", help="no progress, and of the results only the last lines")
+    parser.add_argument("--quiet", action="store_true", help="no progress, and of the results the last lines")
     return parser
 
 

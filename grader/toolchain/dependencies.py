@@ -17,7 +17,8 @@ from grader.toolchain.workspace import DEPENDENCIES_NAME, SOURCE_NAME, Workspace
 
 _FORBIDDEN = re.compile(r"fatal error: .*: Permission denied$", re.MULTILINE)
 """What gcc says of a file that Landlock keeps it from."""
-_MADE_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?:include|include_next|import|embed|if|ifn?def|elif|else|endif|define|undef)\b", re.MULTILINE)
+_DIRECTIVES = "include|include_next|import|embed|if|ifn?def|elif|else|endif|define|undef"
+_MADE_DIRECTIVE = re.compile(rf"^[ \t]*(?:#|%:)[ \t]*(?:{_DIRECTIVES})\b", re.MULTILINE)
 _REJECTED = Failure(
     Status.REJECTED,
     "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++ standard library.",

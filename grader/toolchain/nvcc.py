@@ -134,7 +134,8 @@ def _toolkit(path: Path, search: str) -> tuple[Path, ...]:
     said = re.findall(r"^(?:#\$ TOP|COMPILER_PATH|LIBRARY_PATH)=(.+)$", search, re.MULTILINE)
     compiler = shutil.which("gcc")
     programs = [path, Path(compiler)] if compiler else [path]
-    folders = [*(program.resolve().parent for program in programs), *(Path(folder) for line in said for folder in line.split(":") if folder)]
+    listed = (Path(folder) for line in said for folder in line.split(":") if folder)
+    folders = [*(program.resolve().parent for program in programs), *listed]
     return tuple(dict.fromkeys(folder.resolve() for folder in folders if folder.is_absolute()))
 
 
