@@ -28,6 +28,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.doctor": None,
     "grader.sandbox.worker": ("grader.devices",),
     "grader.batch.worker": ("grader.pipeline", "grader.report.json"),
+    "grader.batch.cluster": ("grader.sandbox.remote",),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.faults": ("grader.emulator",),
 }

@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from grader.batch.run import Settings
     from grader.batch.tasks import Task
     from grader.records import BatchSummary, Failure
+    from grader.spec.model import Exercise
 
 BATCH_DESCRIPTION = """\
 Grade a class: every submission once, side by side. Interrupt it at any time: the same command goes on where it stopped.
@@ -73,15 +75,16 @@ def run_batch(arguments: Sequence[str]) -> int:
     from grader.report.batch import batch_display
     from grader.report.terminal import make_console
 
-    settings, devices = _read_settings(options)
-    with _ending_on_sigterm(), open_journal(out) as journal, _work_folder(journal) as work:
+    exercises = _read_exercises(options.exercises)
+    with _ending_on_sigterm(), open_journal(out) as journal, _work_folder(journal) as work, contextlib.ExitStack() as stack:
         hand_ins = collect(_unpacked(Path(options.submissions), work))
         console = make_console(sys.stderr, environ=os.environ)
-        jobs = options.jobs or _default_jobs(devices)
         try:
+            workers = _find_workers(options, exercises, stack)
+            settings = _make_settings(options, exercises, workers)
             with batch_display(console, quiet=options.quiet) as progress:
                 summary = grade_class(
-                    settings, hand_ins, journal, lambda: _start_pool(options, devices, jobs), make_failed=_make_failed(settings),
+                    settings, hand_ins, journal, workers.start, make_failed=_make_failed(settings),
                     reports=Reports(progress, lambda summary: _write_report(out, summary)),
                 )  # fmt: skip
         except KeyboardInterrupt as interrupt:
@@ -109,7 +112,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", required=True, metavar="DIR", help="where the results go; made if it is not there")
     parser.add_argument("--jobs", type=_positive(int), metavar="N", help="gradings side by side (default: one per core; three per GPU)")
     parser.add_argument("--device", default="auto", metavar="DEVICE", help="as for `grade`; also gpu:0,1 and gpu:all")
-    parser.add_argument("--cluster", metavar="ADDRESS|local:N", help="grade on a Dask cluster: its scheduler's address, or N processes here")
+    parser.add_argument("--cluster", metavar="ADDRESS|local:N", help="grade on a Dask cluster, by its scheduler's address")
     parser.add_argument("--timeout", type=_positive(float), metavar="SECONDS", help="end a grading after so long: `timeout`")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="grade only these students (jane*); repeatable")
     parser.add_argument("--rerun", choices=("changed", "failed", "all"), default="changed", help="changed (the default): what has no result"
@@ -131,23 +134,67 @@ def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
     return parse
 
 
-def _read_settings(options: argparse.Namespace) -> tuple[Settings, list[str]]:
-    """What the options ask for, checked, and the devices to share the work out to."""
+def _read_exercises(names: Sequence[str]) -> tuple[Exercise, ...]:
+    from grader.spec.read import read_exercise
+
+    exercises = tuple(read_exercise(find_exercise(name)) for name in dict.fromkeys(names))
+    if len({exercise.id for exercise in exercises}) < len(exercises):
+        raise UsageError("two exercises have the same name", "Name each exercise once.")
+    return exercises
+
+
+def _make_settings(options: argparse.Namespace, exercises: tuple[Exercise, ...], workers: _Workers) -> Settings:
+    """What the options ask for, checked."""
     from grader.batch.run import Rerun, Settings
     from grader.batch.tasks import grader_identity
     from grader.pipeline import check_seed
-    from grader.spec.read import read_exercise
 
-    exercises = tuple(read_exercise(find_exercise(name)) for name in dict.fromkeys(options.exercises))
-    if len({exercise.id for exercise in exercises}) < len(exercises):
-        raise UsageError("two exercises have the same name", "Name each exercise once.")
-    devices, name = _find_devices(options.device)
     seed = None if options.seed is None else check_seed(options.seed)
     return Settings(
-        Path(options.out), exercises, device=options.device, device_name=name, grader=grader_identity(), only=tuple(options.only),
-        rerun=Rerun(options.rerun), anonymous=options.anonymous, seed=seed, isolated=not options.no_isolation,
-        limit_is_verdict=options.timeout is not None,
-    ), devices  # fmt: skip
+        Path(options.out), exercises, device=workers.device, device_name=workers.device_name, grader=grader_identity(),
+        only=tuple(options.only), rerun=Rerun(options.rerun), anonymous=options.anonymous, seed=seed,
+        isolated=not options.no_isolation, limit_is_verdict=options.timeout is not None,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Workers:
+    """Who will grade: the device as a task names it, what tells its results from others', and how the pool is started."""
+
+    device: str
+    device_name: str
+    start: Callable[[], Pool]
+
+
+def _find_workers(options: argparse.Namespace, exercises: Sequence[Exercise], stack: contextlib.ExitStack) -> _Workers:
+    """The processes of this machine, or a cluster, which the stack will close."""
+    from grader.batch.worker import grade_task
+
+    seconds = options.timeout or MOST_SECONDS
+    if options.cluster is None:
+        from grader.batch.pool import LocalPool
+
+        devices, name = _find_devices(options.device)
+        jobs = options.jobs or _default_jobs(devices)
+        return _Workers(options.device, name, lambda: LocalPool(grade_task, devices, jobs=jobs, seconds=seconds))
+    from grader.batch.cluster import ClusterPool, find_gpu_model, open_cluster, pack_exercise
+
+    client = stack.enter_context(open_cluster(options.cluster))
+    model = find_gpu_model(client) if options.device in ("auto", "gpu") else None
+    if options.device == "gpu" and model is None:
+        raise UsageError("no worker of the cluster declares a GPU", "Start those that have one with --resources GPU=1.")
+    if options.device.startswith("gpu:"):
+        raise UsageError(f"--device {options.device} names a GPU of this machine", "On a cluster say --device gpu: a worker sees one GPU.")
+    device, name = ("gpu:0", f"gpu {model}") if model else _emulated(options.device)
+    files = {exercise.id: pack_exercise(exercise) for exercise in exercises}
+    return _Workers(device, name, lambda: ClusterPool(client, grade_task, files, needs_gpu=model is not None, seconds=seconds))
+
+
+def _emulated(asked: str) -> tuple[str, str]:
+    from grader.devices.choose import EMULATED, parse_device
+
+    choice = parse_device(EMULATED if asked == "auto" else asked, gpu_works=lambda: False, has_pycuda=lambda: False)
+    return str(choice), str(choice)
 
 
 def _find_devices(asked: str) -> tuple[list[str], str]:
@@ -178,18 +225,6 @@ def _default_jobs(devices: Sequence[str]) -> int:
     """On GPUs, one that is timed and two that compile or judge for each; never more than there are cores."""
     cores = len(os.sched_getaffinity(0))
     return max(len(devices), min(cores, 3 * len(devices))) if devices[0].startswith("gpu") else cores
-
-
-def _start_pool(options: argparse.Namespace, devices: Sequence[str], jobs: int) -> Pool:
-    from grader.batch.pool import LocalPool
-    from grader.batch.worker import grade_task
-
-    seconds = options.timeout or MOST_SECONDS
-    if options.cluster is None:
-        return LocalPool(grade_task, devices, jobs=jobs, seconds=seconds)
-    from grader.batch.cluster import ClusterPool
-
-    return ClusterPool(grade_task, options.cluster, device=options.device, seconds=seconds)
 
 
 def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:

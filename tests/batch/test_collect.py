@@ -59,7 +59,8 @@ def test_moodle_folders_and_files(tmp_path: Path) -> None:
 def test_gradescope_folders_bear_the_names_of_the_metadata(tmp_path: Path) -> None:
     make(tmp_path, "assignment_1_export/submission_7/transpose.cu", "assignment_1_export/submission_8/transpose.cu")
     (tmp_path / "assignment_1_export" / "submission_metadata.yml").write_text(
-        "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '1'\n  :score: 3\nsubmission_9:\n  :submitters:\n  - :name: Max\n"
+        "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '1'\n  :score: 3\n"
+        "submission_9:\n  :submitters:\n  - :name: Max\n"
     )
     assert students(tmp_path) == {
         "Jane Doe": ("7", "gradescope", ["transpose.cu"]),
@@ -92,7 +93,8 @@ def test_a_folder_without_submissions_is_bad_usage(tmp_path: Path) -> None:
         (["transpose.cu", "old.cu"], ["transpose"], {"transpose": "transpose.cu"}),
         (["transpose.cu", "transpose-1.cu", "transpose-2.cu"], ["transpose"], {"transpose": "transpose.cu"}),
         (["mine_transpose-1.cu", "mine_transpose-2.cu"], ["transpose"], {"transpose": "mine_transpose-2.cu"}),
-        (["a/Transpose.cu", "Gemm-Tiled (1).cu"], ["transpose", "gemm_tiled"], {"transpose": "a/Transpose.cu", "gemm_tiled": "Gemm-Tiled (1).cu"}),
+        (["a/Transpose.cu", "Gemm-Tiled (1).cu"], ["transpose", "gemm_tiled"],
+         {"transpose": "a/Transpose.cu", "gemm_tiled": "Gemm-Tiled (1).cu"}),
         (["gemm_tiled_in_place.cu"], ["gemm", "gemm_tiled"], {"gemm": None, "gemm_tiled": "gemm_tiled_in_place.cu"}),
         (["a.cu", "b.cu"], ["transpose"], {"transpose": None}),
         (["only.cu"], ["transpose", "gemm"], {"transpose": None, "gemm": None}),
@@ -112,7 +114,8 @@ def pack(path: Path, **members: str) -> Path:
 
 
 def test_a_zip_is_unpacked(tmp_path: Path) -> None:
-    extract_zip(pack(tmp_path / "a.zip", **{"all/jane/t.cu": CODE, "all/zoe/t.cu": CODE, "__MACOSX/all/._t.cu": "x", "big.bin": "x"}), tmp_path / "out")
+    members = {"all/jane/t.cu": CODE, "all/zoe/t.cu": CODE, "__MACOSX/all/._t.cu": "x", "big.bin": "x"}
+    extract_zip(pack(tmp_path / "a.zip", **members), tmp_path / "out")
     assert list(students(tmp_path / "out")) == ["jane", "zoe"]
     assert not (tmp_path / "out" / "big.bin").exists()
 

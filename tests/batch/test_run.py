@@ -70,7 +70,8 @@ def test_scores_gradebook_and_summary_are_written(tmp_path: Path) -> None:
     summary = run(out, hand_ins(tmp_path / "subs", 5), jobs=1)
     assert [entry.student for entry in summary.entries] == [f"student{number:05}" for number in range(5)]
     assert {entry.status for entry in summary.entries} == {Status.COMPILE_ERROR}
-    assert json.loads((out / "scores" / "student00003.json").read_text())["submission"] == {"name": "student00003.cu", "sha256": sha256_of(3)}
+    score = json.loads((out / "scores" / "student00003.json").read_text())
+    assert score["submission"] == {"name": "student00003.cu", "sha256": sha256_of(3)}
     assert [row["transpose status"] for row in rows(out)] == ["compile_error"] * 5
     assert read_summary(out) == summary
     assert all(entry.source_path and (out / entry.source_path).read_text().startswith("// ") for entry in summary.entries)
