@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
-import time
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,6 +78,7 @@ class ClusterPool:
         self._resources = {GPU: 1} if needs_gpu else None
         self._seconds = seconds
         self._running: dict[Future, Task] = {}
+        self._ended = threading.Event()
 
     @property
     def free(self) -> int:
@@ -86,16 +87,12 @@ class ClusterPool:
     def submit(self, task: Task) -> None:
         parcel = Parcel(task, task.source.read_bytes(), self._exercises[task.exercise])
         future = self._client.submit(grade_parcel, parcel, self._grade, self._seconds, pure=False, resources=self._resources)
+        future.add_done_callback(lambda _: self._ended.set())
         self._running[future] = task
 
     def wait(self, seconds: float) -> list[Outcome]:
-        from distributed import wait
-
-        if not self._running:
-            time.sleep(seconds)  # no worker has joined yet, or all are lost
-            return []
-        with contextlib.suppress(TimeoutError):
-            wait(list(self._running), timeout=seconds, return_when="FIRST_COMPLETED")
+        self._ended.wait(seconds)
+        self._ended.clear()
         done = [future for future in self._running if future.done()]
         return [_outcome(future, self._running.pop(future)) for future in done]
 

@@ -36,7 +36,8 @@ def grade_once(task: Task, grade: GradeTask, *, seconds: float) -> Outcome:
     read_end, write_end = os.pipe()
     command = [sys.executable, "-m", "grader.batch.once", str(write_end)]
     nowhere = subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, pass_fds=[write_end]) as process:
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # finds what this process finds
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, pass_fds=[write_end], env=paths) as process:
         os.close(write_end)
         timer = threading.Timer(seconds, process.kill)
         timer.start()
