@@ -15,6 +15,7 @@ import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from grader.devices.base import Device, TimingDevice
@@ -149,18 +150,19 @@ def _grade_on_gpu(job: Job, peak: GivenPeak | None) -> Score:
         programs = _build_all(job, tools)
         if isinstance(programs, Failure):
             return job.fail(programs)
-        with hold_gpu(device.uuid, show=job.show):
-            return _run_on_gpu(job, programs, device, tools)
+        job = replace(job, hold=partial(hold_gpu, device.uuid, show=job.show))
+        return _run_on_gpu(job, programs, device, tools)
 
 
 def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: Toolchain) -> Score:
-    device.load(built[SUBMISSION].binary)
     oracle = load_oracle(job.exercise)
-    results = _run_cases(job, built[SUBMISSION], device, oracle)
-    if isinstance(results, Score):
-        return results
-    if not all(result.passed for result in results):
-        return _judge(job, results, Benchmark(results[-1]), run_parts(job, built[SUBMISSION], device, tools))
+    with job.hold():
+        device.load(built[SUBMISSION].binary)
+        results = _run_cases(job, built[SUBMISSION], device, oracle)
+        if isinstance(results, Score):
+            return results
+        if not all(result.passed for result in results):
+            return _judge(job, results, Benchmark(results[-1]), run_parts(job, built[SUBMISSION], device, tools))
     own = make_program(SUBMISSION, built[SUBMISSION], job.exercise, sizes=job.exercise.benchmark[GPU], limits=job.info.limits)
     if isinstance(own, Failure):
         return job.fail(own, results)
@@ -172,7 +174,9 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
     results.append(found.case)
     if found.failure is not None:
         return job.fail(found.failure, results, found.timings)
-    return _judge(job, results, found, run_parts(job, built[SUBMISSION], device, tools))
+    with job.hold():
+        parts = run_parts(job, built[SUBMISSION], device, tools)
+    return _judge(job, results, found, parts)
 
 
 def _build_all(job: Job, tools: Toolchain) -> dict[str, Built] | Failure:

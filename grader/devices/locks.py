@@ -14,7 +14,7 @@ from grader.errors import GraderError
 from grader.records import Progress, ShowProgress
 
 WAIT_SECONDS = 600.0
-POLL_SECONDS = 0.2
+POLL_SECONDS = 0.05
 
 
 def lock_folder() -> Path:
