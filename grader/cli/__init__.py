@@ -13,13 +13,21 @@ from pathlib import Path
 from grader import __version__
 from grader.cli.authors import run_check, run_handout, run_new, run_sweep
 from grader.cli.batch import run_batch, run_show
-from grader.cli.common import ParserEndedError, check_target, drop_stdout, find_exercise, parse_arguments, printing
+from grader.cli.common import (
+    ParserEndedError,
+    check_target,
+    drop_stdout,
+    ending_on_sigterm,
+    find_exercise,
+    interrupted_code,
+    parse_arguments,
+    printing,
+)
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 EXIT_GRADER_ERROR = 3
-EXIT_INTERRUPTED = 128 + signal.SIGINT
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 DESCRIPTION = """\
@@ -71,13 +79,14 @@ Exit code 0 when the emulated device can work here, 3 otherwise.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. The only place that catches broadly."""
     try:
-        return _run(sys.argv[1:] if argv is None else list(argv))
+        with ending_on_sigterm():
+            return _run(sys.argv[1:] if argv is None else list(argv))
     except ParserEndedError as end:
         return end.exit_code
     except GraderError as error:
         return _tell(str(error), error.advice, error.exit_code)
-    except KeyboardInterrupt:
-        return _tell("interrupted", "", EXIT_INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        return _tell("interrupted", "", interrupted_code(interrupt))
     except BrokenPipeError:
         drop_stdout()
         return EXIT_BROKEN_PIPE

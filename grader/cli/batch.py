@@ -8,16 +8,14 @@ import importlib.util
 import os
 import secrets
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
-from grader.cli.common import find_exercise, make_parser, parse_arguments, printing
+from grader.cli.common import find_exercise, interrupted_code, make_parser, parse_arguments, printing
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,10 +58,6 @@ MOST_SECONDS = 1800.0
 WORK_NOTE = "temporary folder"
 
 
-class _TerminatedError(KeyboardInterrupt):
-    """SIGTERM: ends the batch as Ctrl-C does, so that nothing is left behind."""
-
-
 def run_batch(arguments: Sequence[str]) -> int:
     """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 when all were graded, 3 when the grader failed on some."""
     options = parse_arguments(_make_parser(), arguments)
@@ -76,7 +70,7 @@ def run_batch(arguments: Sequence[str]) -> int:
     from grader.report.terminal import make_console
 
     exercises = _read_exercises(options.exercises)
-    with _ending_on_sigterm(), open_journal(out) as journal, _work_folder(journal) as work, contextlib.ExitStack() as stack:
+    with open_journal(out) as journal, _work_folder(journal) as work, contextlib.ExitStack() as stack:
         hand_ins = collect(_unpacked(Path(options.submissions), work))
         console = make_console(sys.stderr, environ=os.environ)
         try:
@@ -89,7 +83,7 @@ def run_batch(arguments: Sequence[str]) -> int:
                 )  # fmt: skip
         except KeyboardInterrupt as interrupt:
             print(f"\ngrade: interrupted. What was graded is in {out}; the same command goes on from there.", file=sys.stderr)
-            return 128 + (signal.SIGTERM if isinstance(interrupt, _TerminatedError) else signal.SIGINT)
+            return interrupted_code(interrupt)
     _print(summary, quiet=options.quiet)
     return 3 if any(entry.status in ("grader_error", "inconclusive") for entry in summary.entries) else 0
 
@@ -281,18 +275,6 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
             os.environ.pop("TMPDIR")
             if outside is not None:
                 os.environ["TMPDIR"] = outside
-
-
-@contextlib.contextmanager
-def _ending_on_sigterm() -> Iterator[None]:
-    def end(_: int, __: FrameType | None) -> None:
-        raise _TerminatedError
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _write_report(out: Path, summary: BatchSummary) -> None:

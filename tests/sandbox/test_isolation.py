@@ -54,7 +54,8 @@ def test_the_own_folder_and_the_private_one_can_be_written_and_readable_ones_rea
     work.mkdir()
     shared.mkdir()
     (shared / "header.h").write_text("int x;\n")
-    completed = run(layer, f"cat {shared}/header.h && echo own > ../made && echo temporary > $TMPDIR/made && cat $TMPDIR/made", work, shared)
+    script = f"cat {shared}/header.h && echo own > ../made && echo temporary > $TMPDIR/made && cat $TMPDIR/made"
+    completed = run(layer, script, work, shared)
     assert completed.stdout == "int x;\ntemporary\n", completed.stderr
     assert (work / "made").read_text() == "own\n"
     assert run(layer, f"echo no > {shared}/header.h", work, shared).returncode != 0
