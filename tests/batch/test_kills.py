@@ -17,10 +17,8 @@ import pytest
 
 from .instant import ROOT, sha256_of
 
-COUNT = 60
 
-
-def start(out: Path, count: int = COUNT) -> subprocess.Popen[bytes]:
+def start(out: Path, count: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tests.batch.instant", str(out), str(count), "2", "slow"]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -53,16 +51,17 @@ def kill_one(batch: subprocess.Popen[bytes], draw: random.Random) -> None:
     batch.wait()
 
 
-def survive_kills(out: Path, kills: int) -> None:
+def survive_kills(out: Path, kills: int, count: int) -> None:
+    """Kill a batch of so many submissions so often, looking each time at what the journal has; then let it end."""
     draw = random.Random(7)
     known: dict[str, str] = {}
     calls = out / "calls"
     for _ in range(kills):
         started = len(calls.read_text().split()) if calls.exists() else 0
-        batch = start(out)
+        batch = start(out, count)
         # Some end while they start, most in the middle of the work.
         deadline = time.monotonic() + draw.choice([draw.uniform(0.0, 0.6), 30.0])
-        more = draw.randint(1, max(1, COUNT // kills))
+        more = draw.randint(1, 2 * count // kills)
         while batch.poll() is None and time.monotonic() < deadline:
             if calls.exists() and len(calls.read_text().split()) >= started + more:
                 break
@@ -73,23 +72,23 @@ def survive_kills(out: Path, kills: int) -> None:
         now = journaled(out)
         assert known.items() <= now.items(), "lost, or replaced"
         known = now
-    last = start(out)
+    last = start(out, count)
     assert last.wait(120) == 0
     end = journaled(out)
     assert known.items() <= end.items()
-    assert set(end) == {sha256_of(number) for number in range(COUNT)}
-    for number in range(COUNT):
+    assert set(end) == {sha256_of(number) for number in range(count)}
+    for number in range(count):
         score = json.loads((out / "scores" / f"student{number:05}.json").read_text())
         assert (score["submission"]["sha256"], score["message"]) == (sha256_of(number), end[sha256_of(number)])
 
 
 def test_a_few_kills(tmp_path: Path) -> None:
-    survive_kills(tmp_path / "out", 4)
+    survive_kills(tmp_path / "out", 4, 40)
 
 
 @pytest.mark.slow
 def test_two_hundred_kills(tmp_path: Path) -> None:
-    survive_kills(tmp_path / "out", 200)
+    survive_kills(tmp_path / "out", 200, 300)
 
 
 @pytest.mark.slow
