@@ -64,6 +64,7 @@ class Journal:
         self._folder = folder
         self._database = database
         self._synced = time.monotonic()
+        self._identity = self._read_identity()
 
     def read_results(self) -> dict[str, Result]:
         """All results by key."""
@@ -85,11 +86,21 @@ class Journal:
             (*(getattr(result, name.strip()) for name in _COLUMNS.split(",")), zlib.compress(each.text.encode(), 1))
             for result, each in zip(results, graded, strict=True)
         ]
+        if self._read_identity() != self._identity:  # SQLite would go on writing to a file that nobody can open any more
+            raise GraderError(f"the folder {self._folder} was removed while the batch ran", "Give the same command again: it begins anew.")
         with self._telling(), self._database:
             self._database.executemany(f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * 13)})", rows)
             self._database.executemany("DELETE FROM redo WHERE key = ?", [(result.key,) for result in results])
         self._sync()
         return results
+
+    def _read_identity(self) -> tuple[int, int] | None:
+        """What tells the journal's file from others; None where it is gone."""
+        try:
+            status = (self._folder / NAME).stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     def _sync(self) -> None:
         """Have the disk hold what was written, once a second: each time would cost 10 ms, measured."""

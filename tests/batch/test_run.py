@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -51,6 +52,12 @@ def always_dies(task: Task) -> str:
 def never_ends(task: Task) -> str:
     time.sleep(1000)
     return instant(task)
+
+
+def removes_the_results(task: Task) -> str:
+    text = instant(task)
+    shutil.rmtree(task.source.parents[1])
+    return text
 
 
 def says_grader_error(task: Task) -> str:
@@ -184,6 +191,11 @@ def test_a_file_that_vanishes_is_told_and_the_copies_suffice_later(tmp_path: Pat
     summary = run(tmp_path / "out", found, jobs=1)
     assert [entry.status for entry in summary.entries] == [Status.COMPILE_ERROR, None]
     assert "cannot be read" in summary.entries[1].message
+
+
+def test_a_folder_of_results_that_vanishes_is_told(tmp_path: Path) -> None:
+    with pytest.raises(GraderError, match="was removed while the batch ran"):
+        run(tmp_path / "out", hand_ins(tmp_path / "subs", 2), removes_the_results, jobs=1)
 
 
 def test_a_journal_has_one_user_at_a_time(tmp_path: Path) -> None:
