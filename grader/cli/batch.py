@@ -260,21 +260,22 @@ def _unpacked(submissions: Path, work: Path) -> Path:
 @contextlib.contextmanager
 def _work_folder(journal: Journal) -> Iterator[Path]:
     """A folder for all temporary files of this run. One that a killed run left is removed: nobody else has the journal."""
+    from grader.devices.locks import LOCKS_VARIABLE, lock_folder
+
     left = journal.noted(WORK_NOTE)
     if left and Path(left).name.startswith("grader-batch-"):
         shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=f"grader-batch-{secrets.token_hex(4)}-", ignore_cleanup_errors=True) as name:
         journal.note(WORK_NOTE, name)
-        before, tempfile.tempdir = tempfile.tempdir, name
-        outside = os.environ.get("TMPDIR")
-        os.environ["TMPDIR"] = name  # for the workers
+        before, environ = tempfile.tempdir, dict(os.environ)
+        os.environ |= {"TMPDIR": name, LOCKS_VARIABLE: str(lock_folder())}  # for the workers
+        tempfile.tempdir = name
         try:
             yield Path(name)
         finally:
             tempfile.tempdir = before
-            os.environ.pop("TMPDIR")
-            if outside is not None:
-                os.environ["TMPDIR"] = outside
+            os.environ.clear()
+            os.environ.update(environ)
 
 
 def _write_report(out: Path, summary: BatchSummary) -> None:
