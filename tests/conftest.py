@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-OPTIONS = {"gpu": "needs a GPU", "slow": "takes minutes", "cluster": "starts a cluster"}
+OPTIONS = {"gpu": "needs a GPU", "slow": "takes minutes", "cluster": "starts a cluster", "browser": "needs Chromium and Playwright"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-gpu", action="store_true", help="run the tests that need an NVIDIA GPU and PyCUDA as well")
     parser.addoption("--run-slow", action="store_true", help="run the tests that take minutes as well")
     parser.addoption("--run-cluster", action="store_true", help="run the tests that start a Dask cluster as well (extra `cluster`)")
+    parser.addoption("--run-browser", action="store_true", help="open reports in Chromium as well (extra `browser`)")
     parser.addoption("--all-levels", action="store_true", help="run the corpus at every optimisation level of ptxas, not only at -O3")
 
 

@@ -23,6 +23,9 @@ from grader.cli.common import (
     parse_arguments,
     printing,
 )
+from grader.cli.formats import add_format_options, check_outputs, format_for_platform, write_for_platform
+from grader.cli.platforms import run_classroom_workflow, run_gradebook, run_gradescope_zip
+from grader.cli.similar import run_similar
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.text import clean_line, clean_text, fold_to_ascii
@@ -33,6 +36,10 @@ EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 DESCRIPTION = """\
 Grade one CUDA submission: compile it, check that it is right, count what it does, and say why it earns its points.
 """
+USAGE = """\
+grade EXERCISE SUBMISSION.cu [options]
+       grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
+       grade doctor | sweep | new | check | handout [--help]"""
 EPILOG = """\
 examples:
   grade exercises/transpose submission.cu            the table, the line that loses points, what to try next
@@ -45,6 +52,8 @@ examples:
 for instructors:
   grade batch transpose submissions/ --out results/   a whole class; go on after any interruption with the same command
   grade show results/                                what came out
+  grade transpose submission.cu --format gradescope -o results.json   for a platform; also github, junit
+  grade similar submissions/                         which submissions share code
 
 for authors of exercises:
   grade new my_exercise                              a complete, working exercise to edit
@@ -121,6 +130,8 @@ def run_grade(arguments: Sequence[str]) -> int:
     options = parse_arguments(parser, arguments)
     exercise = find_exercise(options.exercise)
     check_target(options.json)
+    check_target(options.output, "the result")
+    check_outputs(options.json, options.format, options.output)
     from grader.devices.peak import parse_peak
     from grader.pipeline import grade
     from grader.report.terminal import make_console, progress_display
@@ -131,7 +142,7 @@ def run_grade(arguments: Sequence[str]) -> int:
             exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show,
             isolated=not options.no_isolation,
         )  # fmt: skip
-    _show_score(score, json=options.json, quiet=options.quiet)
+    _show_score(score, options)
     return score.exit_code
 
 
@@ -161,13 +172,17 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "handout": run_handout,
     "batch": run_batch,
     "show": run_show,
+    "similar": run_similar,
+    "gradebook": run_gradebook,
+    "gradescope-zip": run_gradescope_zip,
+    "classroom-workflow": run_classroom_workflow,
 }
 
 
 def _make_grade_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="grade",
-        usage="grade EXERCISE SUBMISSION.cu [options]\n       grade batch | show | doctor | sweep | new | check | handout [--help]",
+        usage=USAGE,
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -178,6 +193,7 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="auto", metavar="DEVICE", help="auto (the default), emulated[:ID] or gpu[:N]; see below")
     parser.add_argument("--peak", metavar="GBPS[,TFLOPS]", help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s")
     parser.add_argument("--json", metavar="FILE", help="write the score as JSON; - prints it, and nothing else, on standard output")
+    add_format_options(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new secret one)")
     parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
     parser.add_argument("--quiet", action="store_true", help="no progress, and of the result only the last line")
@@ -185,19 +201,27 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _show_score(score: Score, *, json: str | None, quiet: bool) -> None:
-    """Print the score, then write its JSON: the one that fails does not take the other along."""
+def _show_score(score: Score, options: argparse.Namespace) -> None:
+    """Print the score, then write its files: the one that fails does not take the others along."""
     from grader.report.json import format_score
 
-    if json == "-":
+    form = options.format
+    if options.json == "-" or (form and options.output is None):
+        text = format_score(score) if options.json == "-" else format_for_platform(score, form)
         with printing():
-            sys.stdout.write(format_score(score))
+            sys.stdout.write(text)
+    else:
+        with contextlib.ExitStack() as files:
+            if form:
+                files.callback(write_for_platform, score, form, options.output)
+            if options.json is not None:
+                files.callback(_write_json, score, Path(options.json))
+            _print_score(score, quiet=options.quiet)
         return
-    try:
-        _print_score(score, quiet=quiet)
-    finally:
-        if json is not None:
-            _write_json(score, Path(json))
+    if options.json not in (None, "-"):
+        _write_json(score, Path(options.json))
+    if form and options.output is not None:
+        write_for_platform(score, form, options.output)
 
 
 def _print_score(score: Score, *, quiet: bool) -> None:

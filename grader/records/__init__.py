@@ -24,6 +24,7 @@ from grader.records.plans import (
 )
 from grader.records.runs import Counters, Execution, LaunchResult, LineCounters
 from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
+from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
     "CheckResult",
     "CheckStatus",
     "ClockState",
+    "ComparedFile",
+    "Comparison",
     "Completed",
     "Counters",
     "DeviceBuffer",
@@ -54,6 +57,7 @@ __all__ = [
     "LaunchLimits",
     "LaunchResult",
     "LineCounters",
+    "Lines",
     "MetricValue",
     "Mismatch",
     "PartResult",
@@ -67,7 +71,9 @@ __all__ = [
     "SassInstruction",
     "ScalarArgument",
     "Score",
+    "SharedPassage",
     "ShowProgress",
+    "SimilarPair",
     "Source",
     "SourceLine",
     "Status",
