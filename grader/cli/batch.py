@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.util
 import os
 import secrets
 import shutil
@@ -279,8 +278,11 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
 
 
 def _write_report(out: Path, summary: BatchSummary) -> None:
-    if importlib.util.find_spec("grader.report.html") is not None:
-        importlib.import_module("grader.report.html").write_report(out, summary)
+    from grader.report.html import write_report
+    from grader.report.platforms.gradebooks import write_gradebooks
+
+    write_gradebooks(out, summary)
+    write_report(out, summary)
 
 
 def _print(summary: BatchSummary, *, quiet: bool) -> None:
