@@ -20,6 +20,7 @@ from grader.devices.ncu_metrics import PERMIT
 from grader.errors import GraderError
 from grader.records import RunTool, ToolLimits
 from grader.report.doctor import Condition, Part
+from grader.sandbox.isolation import find_layer
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 
 MINIMUM_PYTHON = (3, 11)
@@ -229,6 +230,13 @@ def _has_driver(machine: Machine) -> bool:
     return (machine.proc / DRIVER_VERSION).exists() or (_is_wsl(machine) and machine.which("nvidia-smi") is not None)
 
 
+def _probe_isolation(_: Machine) -> Part:
+    try:
+        return Part("isolation", Condition.FOUND, find_layer().value)
+    except GraderError as error:
+        return Part("isolation", Condition.MISSING, "neither bubblewrap nor Landlock works", "Submissions are refused.", error.advice)
+
+
 def _is_wsl(machine: Machine) -> bool:
     return "microsoft" in _read(machine.proc / "version").lower()
 
@@ -257,6 +265,7 @@ PROBES: tuple[Callable[[Machine], Part], ...] = (
     _probe_host_compiler,
     _probe_nvdisasm,
     _probe_emulated_gpus,
+    _probe_isolation,
     _probe_cache,
     _probe_gpu,
     _probe_pycuda,

@@ -15,6 +15,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from grader.devices.base import Device, TimingDevice
@@ -57,12 +58,14 @@ def grade(
     peak: GivenPeak | None = None,
     progress: ShowProgress | None = None,
     cache: Path | None = None,
+    isolated: bool = True,
 ) -> Score:
     """Grade one submission of an exercise.
 
     `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases and all inputs; a secret
     one is made without it, and the score holds it. `peak` replaces the peaks of a GPU. `cache` is the folder of compiled
-    submissions (default: the user's cache folder).
+    submissions (default: the user's cache folder). `isolated`: the compiler and the emulated device see of the machine's files only
+    what they need; where neither bubblewrap nor Landlock works, ToolMissing says so.
     Raises UsageError (no such file or device) and SpecError (a broken exercise); any other fault of the grader or of the
     machine is a score of status `grader_error`.
     """
@@ -80,6 +83,7 @@ def grade(
         cache=default_cache(os.environ) if cache is None else cache,
         show=progress or _show_nothing,
         environment=_describe_environment(),
+        isolated=isolated,
     )
     if isinstance(text, Failure):
         return job.fail(text)
@@ -102,13 +106,14 @@ def check_seed(seed: int) -> int:
 
 
 def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
-    with RemoteDevice(str(job.choice)) as device:  # it starts while the compiler runs
+    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:  # it starts while the compiler runs
         job.show(Progress("compiling"))
-        tools = find_toolchain(prefer_wheel=True, cache=job.cache)
+        tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
         job = job.noting(tools.versions)
         built = build(job.submission, job.exercise, tools, arch=job.info.arch)
         if isinstance(built, Failure):
             return job.fail(built)
+        job = job.noting({"device_isolation": device.isolation})
         device.load(built.binary)
         oracle = load_oracle(job.exercise)
         findings = Findings()
@@ -140,28 +145,30 @@ def _count_and_judge(
 
 
 def _grade_on_gpu(job: Job, peak: GivenPeak | None) -> Score:
-    with RemoteDevice(_name_gpu(job, peak)) as device:
+    with RemoteDevice(_name_gpu(job, peak), isolated=job.isolated) as device:
         job.show(Progress("compiling"))
-        tools = find_toolchain(prefer_wheel=False, cache=job.cache)
-        job = replace(job, device=device.info).noting({**tools.versions, **read_versions()})
+        tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
+        job = replace(job, device=device.info).noting({**tools.versions, **read_versions(), "device_isolation": device.isolation})
         programs = _build_all(job, tools)
         if isinstance(programs, Failure):
             return job.fail(programs)
-        with hold_gpu(device.uuid, show=job.show):
-            return _run_on_gpu(job, programs, device, tools)
+        job = replace(job, hold=partial(hold_gpu, device.uuid, show=job.show))
+        return _run_on_gpu(job, programs, device, tools)
 
 
 def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: Toolchain) -> Score:
-    device.load(built[SUBMISSION].binary)
     oracle = load_oracle(job.exercise)
     with ThreadPoolExecutor() as pool:
         rehearsed = pool.submit(rehearse_on_stand_in, job, built[SUBMISSION], tools, oracle)
-        results = _run_cases(job, lambda case: run_case(job, built[SUBMISSION], device, oracle, case))
+        with job.hold():
+            device.load(built[SUBMISSION].binary)
+            results = _run_cases(job, lambda case: run_case(job, built[SUBMISSION], device, oracle, case))
+            if not isinstance(results, Score) and not all(result.passed for result in results):
+                parts = run_parts(job, built[SUBMISSION], device, tools)
+                return _judge(job, results, Benchmark(results[-1]), parts, rehearsed.result())
         sanitized = rehearsed.result()  # nothing else keeps the machine busy while it is timed
     if isinstance(results, Score):
         return results
-    if not all(result.passed for result in results):
-        return _judge(job, results, Benchmark(results[-1]), run_parts(job, built[SUBMISSION], device, tools), sanitized)
     own = make_program(SUBMISSION, built[SUBMISSION], job.exercise, sizes=job.exercise.benchmark[GPU], limits=job.info.limits)
     if isinstance(own, Failure):
         return job.fail(own, results)
@@ -173,7 +180,9 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
     results.append(found.case)
     if found.failure is not None:
         return job.fail(found.failure, results, found.timings)
-    return _judge(job, results, found, run_parts(job, built[SUBMISSION], device, tools), sanitized)
+    with job.hold():
+        parts = run_parts(job, built[SUBMISSION], device, tools)
+    return _judge(job, results, found, parts, sanitized)
 
 
 def _build_all(job: Job, tools: Toolchain) -> dict[str, Built] | Failure:

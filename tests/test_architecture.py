@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
-STAGES = {"spec", "submission", "toolchain", "devices", "emulator", "judging", "report", "sandbox", "batch"}
+STAGES = {"spec", "submission", "toolchain", "devices", "emulator", "judging", "report", "sandbox", "batch", "similar"}
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.
 SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "grader.devices.base")
@@ -27,6 +27,8 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.pipeline": None,
     "grader.doctor": None,
     "grader.sandbox.worker": ("grader.devices",),
+    "grader.batch.worker": ("grader.pipeline", "grader.report.json"),
+    "grader.batch.cluster": ("grader.sandbox.remote",),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.faults": ("grader.emulator",),
     "grader.devices.hazards": ("grader.emulator",),
@@ -56,6 +58,8 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "elftools": (("grader.toolchain", "grader.emulator"), False),
     "jsonschema": (("grader.spec", "grader.report"), False),
     "cattrs": (("grader.sandbox.wire", "grader.report", "grader.toolchain"), False),
+    "jinja2": (("grader.report.html",), False),
+    "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),
     "pynvml": (("grader.devices.nvml",), True),
     "cupy": (("grader.devices.library",), True),

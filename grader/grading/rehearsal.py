@@ -114,7 +114,7 @@ def rehearse_on_stand_in(job: Job, built: Built, tools: Toolchain, oracle: Oracl
         own = built if gpu.arch == job.info.arch else build(built.source, job.exercise, tools, arch=gpu.arch, plan=built.plan)
         if isinstance(own, Failure):
             return Sanitized(reason=own.message)
-        with RemoteDevice(f"emulated:{gpu.id}") as device:
+        with RemoteDevice(f"emulated:{gpu.id}", isolated=job.isolated) as device:
             device.load(own.binary)
             for case in draw_cases(job.exercise, job.seed):
                 run = rehearse_case(job, own, device, oracle, case, findings, limits=gpu.emulated_info.limits)

@@ -4,6 +4,7 @@ Everything that one stage hands to the next, or that the worker process sends ov
 Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
 """
 
+from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
 from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, SharedArray, Submission
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
@@ -24,16 +25,23 @@ from grader.records.plans import (
 )
 from grader.records.runs import Counters, Execution, LaunchResult, LineCounters
 from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
+from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
 __all__ = [
     "SUBMISSION",
+    "BatchEntry",
+    "BatchExercise",
+    "BatchProgress",
+    "BatchSummary",
     "Binary",
     "BufferArgument",
     "CaseResult",
     "CheckResult",
     "CheckStatus",
     "ClockState",
+    "ComparedFile",
+    "Comparison",
     "Completed",
     "Counters",
     "DeviceBuffer",
@@ -50,6 +58,7 @@ __all__ = [
     "LaunchLimits",
     "LaunchResult",
     "LineCounters",
+    "Lines",
     "MetricValue",
     "Mismatch",
     "PartResult",
@@ -66,7 +75,9 @@ __all__ = [
     "ScalarArgument",
     "Score",
     "SharedArray",
+    "SharedPassage",
     "ShowProgress",
+    "SimilarPair",
     "Source",
     "SourceLine",
     "Status",

@@ -77,14 +77,15 @@ class RemoteDevice:
     gets a fresh worker: a fault of a kernel takes all that its process had on the GPU along.
     """
 
-    def __init__(self, device: str, *, command: Sequence[str] = WORKER_COMMAND, grace_seconds: float = 5.0) -> None:
+    def __init__(self, device: str, *, command: Sequence[str] = WORKER_COMMAND, grace_seconds: float = 5.0, isolated: bool = True) -> None:
         self._device = device
+        self._isolated = isolated
         self._command = tuple(command)
         self._grace_seconds = grace_seconds
         self._binary: Binary | None = None
         self._hello: Hello | None = None
         self._limits = RunLimits(0, 0.0)
-        self._worker: Worker | None = Worker(self._command, device)
+        self._worker: Worker | None = Worker(self._command, device, isolated=isolated)
 
     def __enter__(self) -> Self:
         return self
@@ -107,6 +108,11 @@ class RemoteDevice:
     def uuid(self) -> str | None:
         """What the lock of the worker's device is named by; None for a device that needs none."""
         return self._greeting().uuid
+
+    @property
+    def isolation(self) -> str:
+        """What keeps the worker from the machine's files, in words."""
+        return self._greeting().isolation or "none"
 
     def _greeting(self) -> Hello:
         if self._hello is None:
@@ -225,7 +231,7 @@ class RemoteDevice:
     def _greeted_worker(self) -> Worker:
         """The worker, started if there is none, with its greeting read."""
         if self._worker is None:
-            self._worker = Worker(self._command, self._device)
+            self._worker = Worker(self._command, self._device, isolated=self._isolated)
         if not self._worker.greeted:
             hello = self._receive_at_start(self._worker)
             if not isinstance(hello, Hello):
