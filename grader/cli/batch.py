@@ -119,10 +119,10 @@ def _make_parser() -> argparse.ArgumentParser:
 
 def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
     def parse(text: str) -> float:
-        value = kind(text)
-        if not 0 < value < 1e9:
-            raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-        return value
+        with contextlib.suppress(ValueError):
+            if 0 < (value := kind(text)) < 1e9:
+                return value
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
 
     return parse
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.records import Binary, Failure, LaunchLimits, Program, RunTool, Submission, ToolLimits
-from grader.sandbox.isolation import NO_ISOLATION, confine_tools, find_layer
-from grader.sandbox.process import run_tool
+from grader.sandbox.isolation import NO_ISOLATION, find_layer
+from grader.sandbox.process import confine_tools, run_tool
 from grader.spec.cases import device_buffers
 from grader.spec.model import Exercise, Part, Task
 from grader.spec.plans import Plan

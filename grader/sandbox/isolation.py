@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 
 from grader.errors import ToolMissing
-from grader.records import Completed, RunTool, ToolLimits
 from grader.sandbox.landlock import READ, RUN, WRITE, Access, landlock_version, restrict_thread
 
 SYSTEM = tuple(map(Path, (
@@ -88,20 +87,6 @@ def _bubblewrap() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return path if done.returncode == 0 else None
-
-
-def confine_tools(readable: Sequence[Path]) -> RunTool:
-    """`run_tool` for programs that see a submission: of files only the system's, `readable`, and the folder around `cwd`."""
-    from grader.sandbox.process import run_tool
-
-    confinement = Confinement(find_layer(), tuple(dict.fromkeys(path.resolve() for path in readable)))
-
-    def run(
-        argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits | None = None, env: dict[str, str] | None = None
-    ) -> Completed:
-        return run_tool(argv, cwd=cwd, limits=limits, env=env, confinement=confinement)
-
-    return run
 
 
 def restrict_emulating_process() -> str:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO
 
 from grader.errors import ToolMissing
-from grader.records import Completed, ToolLimits
-from grader.sandbox.isolation import Confinement
+from grader.records import Completed, RunTool, ToolLimits
+from grader.sandbox.isolation import Confinement, find_layer
 
 _READ_BYTES = 1 << 16
 _POLL_SECONDS = 0.05
@@ -74,6 +74,18 @@ def run_tool(
         # In a thread of its own: what a thread gives up, it gives up for good.
         process = _run_in_thread(start) if confinement and confinement.by_thread else start()
         return _follow(process, limits)
+
+
+def confine_tools(readable: Sequence[Path]) -> RunTool:
+    """`run_tool` for programs that see a submission: of files only the system's, `readable`, and the folder around `cwd`."""
+    confinement = Confinement(find_layer(), tuple(dict.fromkeys(path.resolve() for path in readable)))
+
+    def run(
+        argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits | None = None, env: dict[str, str] | None = None
+    ) -> Completed:
+        return run_tool(argv, cwd=cwd, limits=limits, env=env, confinement=confinement)
+
+    return run
 
 
 def _run_in_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:

@@ -19,11 +19,11 @@ _SPLICE = re.compile(r"\\[ \t\f\v]*\r?\n")
 _PIECES = re.compile(
     r"""
       (?P<comment> //[^\n]* | /\* .*? (?: \*/ | \Z ) )
-    | \b (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16} ) \( .*? (?: \) (?P=mark) " | \Z )
+    | (?<![\w$]) (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16} ) \( .*? (?: \) (?P=mark) " | \Z )
     | " (?: \\. | [^"\\\n] )*+ "?
-    | \b [0-9] [0-9A-Za-z_.']*
+    | (?<![\w$]) [0-9] [0-9A-Za-z_.']*
     | ' (?: \\. | [^'\\\n] )*+ '?
-    | [A-Za-z_] \w*
+    | [^\W\d] [\w$]* | \$ [\w$]*                                        # gcc lets names hold dollars
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -38,6 +38,7 @@ def test_honest_code_passes(text: str) -> None:
     '#define J(a, b) a##b\n#if J(_, _has_include)("/etc/passwd")\n#endif',
     '#define J(a, b) a%:%:b\n#if J(__h, as_include)("/etc/passwd")\n#endif',
     '#if __CONCAT(__ha, s_include)("/etc/passwd")\n#endif',
+    '$R"(" \n#if __has_include("/etc/passwd")\n#endif\n")"',
     '#define has __has_include\n#if has("/etc/passwd")\n#endif',
     '#if __has_embed("/etc/passwd")\n#endif',
     '#pragma GCC dependency "/etc/passwd"',
