@@ -151,7 +151,35 @@ WIDENING = [
     Row("HADD2.F32 R12,-RZ,R4.H0_H0", lambda x: to_single(low(x.a))),
     Row("HADD2.F32 R12,-RZ,-|R4|.H1_H1", lambda x: to_single(high(x.a) | 0x8000)),
 ]
-ROWS = {"half": [*rows_of(HALF, ""), *WIDENING], "bfloat": rows_of(BFLOAT, ".BF16_V2")}
+
+
+def flushed(word: int) -> int:
+    return pairwise(HALF.flushed, word)
+
+
+def fused_flushed(*words: int) -> int:
+    return pairwise(HALF.fma_flushed, *words)
+
+
+def compare_flushed(name: str, x: Lane) -> list[bool]:
+    a, b = flushed(x.a), flushed(x.b)
+    return [compare(HALF, name, part(a), part(b)) for part in (low, high)]
+
+
+ONES = HALF.one * 0x10001
+FLUSHING = [
+    Row("HADD2.FTZ R12,R4,R5", lambda x: fused_flushed(x.a, ONES, x.b)),
+    Row("HADD2.FTZ.SAT R12,R4,R5", lambda x: pairwise(lambda bits: clamped(HALF, bits), fused_flushed(x.a, ONES, x.b))),
+    Row("HMUL2.FTZ R12,R4,R5", lambda x: fused_flushed(x.a, x.b, (x.a ^ x.b) & 0x80008000)),
+    Row("HFMA2.FTZ R12,R4,R5,R6", lambda x: fused_flushed(x.a, x.b, x.c)),
+    Row("HFMA2.FTZ.RELU R12,R4,R5,R6", lambda x: pairwise(lambda bits: positive(HALF, bits), fused_flushed(x.a, x.b, x.c))),
+    Row("HFMA2.MMA.FTZ R12,R4,R5,R6.H0_H0", lambda x: fused_flushed(x.a, x.b, both(x.c, low))),
+    Row("HMNMX2.FTZ R12,R4,R5,PT", lambda x: pairwise(HALF.minimum, flushed(x.a), flushed(x.b))),
+    Row("HSETP2.LT.FTZ.AND P2,P3,R4,R5,PT", lambda x: Wrote(None, None, *compare_flushed("LT", x))),
+    Row("HSETP2.GEU.FTZ.AND P2,P3,R4,R5,PT", lambda x: Wrote(None, None, *compare_flushed("GEU", x))),
+    Row("HSET2.BF.EQ.FTZ.AND R12,R4,R5,PT", lambda x: sum(HALF.one << 16 * k for k, r in enumerate(compare_flushed("EQ", x)) if r)),
+]
+ROWS = {"half": [*rows_of(HALF, ""), *WIDENING, *FLUSHING], "bfloat": rows_of(BFLOAT, ".BF16_V2")}
 GROUPS = {f"{kind} {base}": rows for kind, found in ROWS.items() for base, rows in groups(found).items()}
 
 
@@ -187,6 +215,16 @@ def test_a_tie_is_broken_by_the_smallest_addend() -> None:
     lanes = [Lane(a, b, c, 0, 0) for a, b, c in TIES]
     check_rows([Row("HFMA2.BF16_V2 R12,R4,R5,R6", lambda x: pairwise(BFLOAT.fma, x.a, x.b, x.c))], lanes, "together")
     assert any(BFLOAT.fma(a, b, c) != BFLOAT.multiply(a, b) for a, b, c in TIES)
+
+
+NEARLY_NORMAL = [(0x0400, 0x8400, 0x0400), (0x8400, 0x0400, 0x0400), (0x0400, 0x9000, 0x0400), (0x3BFF, 0x0400, 0), (0x3BFF, 0x0401, 0)]
+
+
+def test_what_rounds_to_a_normal_half_is_not_flushed() -> None:
+    """2^-14 less a quarter or less of a unit in the last place of the numbers below it, as exponents without end would have it."""
+    lanes = [Lane(a, b, c, 0, 0) for a, b, c in NEARLY_NORMAL]
+    check_rows([Row("HFMA2.FTZ R12,R4,R5,R6", lambda x: fused_flushed(x.a, x.b, x.c))], lanes, "together")
+    assert [HALF.fma_flushed(*each) for each in NEARLY_NORMAL] == [0x0400, 0x0400, 0, 0, 0x0400]
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:

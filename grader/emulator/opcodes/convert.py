@@ -108,11 +108,16 @@ def float_to_float(e: Emitter, i: Decoded) -> None:
     if kinds[0] == "F64":
         set_f64(e, target, quiet(e, value))
     elif kinds[1] == "F64":
-        e.set(target, _narrowed(e, value, kinds[0], rounding_of(i)))
-    elif i.has("FTZ") and kinds[0] == "F32":
-        e.set(target, flush(e, canonical(e, round_to_single(e, value, rounding_of(i)))))
+        narrow = _narrowed(e, value, kinds[0], rounding_of(i))
+        e.set(target, _flushed_result(e, i, e.b.bitcast(narrow, e.real)) if kinds[0] == "F32" else narrow)
+    elif kinds[0] == "F32":
+        e.set(target, _flushed_result(e, i, canonical(e, round_to_single(e, value, rounding_of(i)))))
     else:
         _set_float(e, target, kinds[0], value, rounding_of(i))
+
+
+def _flushed_result(e: Emitter, i: Decoded, value: Value) -> Value:
+    return flush(e, value) if i.has("FTZ") else value
 
 
 def _narrowed(e: Emitter, value: Value, kind: str, mode: Rounding) -> Value:

@@ -6,7 +6,17 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import CANONICAL_NAN, canonical, float_compare, intrinsic
-from grader.emulator.opcodes.formats import ROUNDINGS, Rounding, add_to_odd, flush, round_to_single, rounding_of, saturate
+from grader.emulator.opcodes.formats import (
+    ROUNDINGS,
+    SINGLE,
+    Rounding,
+    add_to_odd,
+    flush,
+    is_tiny,
+    round_to_single,
+    rounding_of,
+    saturate,
+)
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Operand
@@ -31,7 +41,7 @@ def fmul(e: Emitter, i: Decoded) -> None:
     product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
     nearest = rounding_of(i) is Rounding.NEAREST
     result = e.b.fmul(a, b) if nearest else round_to_single(e, product, rounding_of(i))
-    _set_result(e, i, target, _flush_tiny(e, result, product) if i.has("FTZ") else result)
+    _set_result(e, i, target, _flush_tiny(e, i, result, product) if i.has("FTZ") else result)
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
@@ -41,7 +51,7 @@ def ffma(e: Emitter, i: Decoded) -> None:
     product, addend = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double)), e.b.fpext(c, e.double)
     nearest = rounding_of(i) is Rounding.NEAREST
     result = intrinsic(e, "fma", [a, b, c]) if nearest else _sum(e, i, product, addend)
-    _set_result(e, i, target, _flush_tiny(e, result, add_to_odd(e, product, addend)) if i.has("FTZ") else result)
+    _set_result(e, i, target, _flush_tiny(e, i, result, add_to_odd(e, product, addend)) if i.has("FTZ") else result)
 
 
 def _sources(e: Emitter, i: Decoded, operands: list[Operand]) -> list[Value]:
@@ -61,12 +71,10 @@ def _sum(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
     return round_to_single(e, total, mode)
 
 
-def _flush_tiny(e: Emitter, result: Value, exact: Value) -> Value:
-    """`.FTZ` flushes what is below the smallest normal number before it is rounded (seen on an H100). `exact` is float64."""
-    bits = e.b.bitcast(exact, e.double_word)
-    tiny = e.b.icmp_unsigned("<", e.b.and_(bits, e.const64((1 << 63) - 1)), e.const64((1023 - 126) << 52))
+def _flush_tiny(e: Emitter, i: Decoded, result: Value, exact: Value) -> Value:
+    """`.FTZ` on a result, whose rounding as a denormal does not count. `exact` is float64."""
     sign = e.b.and_(e.b.bitcast(result, e.word), e.const(0x80000000))
-    return e.b.select(tiny, e.b.bitcast(sign, e.real), result)
+    return e.b.select(is_tiny(e, exact, SINGLE, rounding_of(i)), e.b.bitcast(sign, e.real), result)
 
 
 def _set_result(e: Emitter, i: Decoded, target: Operand, value: Value) -> None:

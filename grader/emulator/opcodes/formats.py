@@ -158,6 +158,23 @@ def flush(e: Emitter, value: Value) -> Value:
     return e.b.bitcast(e.b.select(denormal, e.b.and_(bits, e.const(0x80000000)), bits), e.real)
 
 
+def is_tiny(e: Emitter, exact: Value, small: SmallFloat, mode: Rounding) -> Value:
+    """Whether `.FTZ` flushes a result: it stays below the smallest normal number when it is rounded as if exponents had no end.
+
+    An H100's halves show it; its recorded float32 results agree. `exact` is of the wider type, exact or rounded to odd.
+    """
+    wide = _wide(e, exact)
+    bits = e.b.bitcast(exact, wide.integer)
+    magnitude = e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1))
+    smallest, half_unit = (small.lowest_exponent + wide.bias) << wide.fraction_bits, 1 << wide.fraction_bits - small.precision
+    kept = wide.const(smallest - half_unit if mode is Rounding.NEAREST else smallest)
+    if mode in (Rounding.DOWN, Rounding.UP):
+        negative = e.b.icmp_signed("<", bits, wide.const(0))
+        outwards = wide.const(smallest - 2 * half_unit + 1)
+        kept = e.b.select(negative, *((outwards, kept) if mode is Rounding.DOWN else (kept, outwards)))
+    return e.b.icmp_unsigned("<", magnitude, kept)
+
+
 def saturate(e: Emitter, value: Value) -> Value:
     """`.SAT`: a float32 between 0 and 1; NaNs and -0 become 0."""
     zero, one = (e.b.bitcast(e.const(bits), e.real) for bits in (0, 0x3F800000))

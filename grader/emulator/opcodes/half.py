@@ -14,7 +14,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import canonical, float_compare
-from grader.emulator.opcodes.formats import HALF, SIGN, Rounding, SmallFloat, add_to_odd, round_to, small_of, unpack
+from grader.emulator.opcodes.formats import HALF, SIGN, Rounding, SmallFloat, add_to_odd, is_tiny, round_to, small_of, unpack
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
@@ -79,7 +79,11 @@ def _literals(operands: list[Operand]) -> bool:
 def _fused(e: Emitter, small: SmallFloat, a: Value, b: Value, c: Value) -> Value:
     """The code of a * b + c: the product is exact in the wider type, and the sum is rounded to odd there."""
     product = e.b.fmul(unpack(e, a, small), unpack(e, b, small))
-    return round_to(e, add_to_odd(e, product, unpack(e, c, small)), small)
+    exact = add_to_odd(e, product, unpack(e, c, small))
+    code = round_to(e, exact, small)
+    if not e.instruction.has("FTZ"):
+        return code
+    return e.b.select(is_tiny(e, exact, small, Rounding.NEAREST), e.b.and_(code, e.const(SIGN)), code)
 
 
 def _set_pair(e: Emitter, i: Decoded, target: Operand, codes: list[Value]) -> None:
@@ -88,9 +92,8 @@ def _set_pair(e: Emitter, i: Decoded, target: Operand, codes: list[Value]) -> No
 
 
 def _clamp(e: Emitter, i: Decoded, code: Value) -> Value:
-    """`.FTZ`: no denormals; `.SAT`: 0 to 1, NaNs become 0; `.RELU`: 0 in place of negative values, NaNs stay."""
+    """`.SAT`: 0 to 1, NaNs become 0; `.RELU`: 0 in place of negative values, NaNs stay."""
     small = small_of(i)
-    code = _flush(e, code) if i.has("FTZ") else code
     negative = e.b.icmp_unsigned(">=", code, e.const(SIGN))
     if i.has("RELU"):
         return e.b.select(negative, e.const(0), code)
