@@ -106,7 +106,7 @@ class Format:
         return self.sign if mode is Mode.DOWN else 0
 
     def fma_flushed(self, a: int, b: int, c: int, mode: Mode = Mode.NEAREST) -> int:
-        """a * b + c where denormals are zeros of their sign, before, and also after: judged by the sum rounded with exponents without end."""
+        """a * b + c where denormals are zeros of their sign, in the end too: judged by the sum rounded with exponents without end."""
         a, b, c = self.flushed(a), self.flushed(b), self.flushed(c)
         rounded = self.fma(a, b, c, mode)
         if any(self.is_nan(each) or self.is_infinite(each) for each in (a, b, c)):

@@ -90,6 +90,12 @@ def test_upper_words_of_special_values() -> None:
         assert [low for low, *_ in got] == want, name
 
 
+def test_a_literal_of_an_upper_word_is_a_float64() -> None:
+    """`x / 7.0` begins with a reciprocal of the literal 7."""
+    rows = [Row("MUFU.RCP64H R12,7", lambda x: 0x3FC24925), Row("MUFU.RSQ64H R12,0.0625", lambda x: 0x40100000)]
+    check_rows(rows, [Lane(0, 0, 0, 0, 0)], "together")
+
+
 def test_functions_of_smaller_floats() -> None:
     """Results are rounded to the format, denormals are kept."""
     cases = [

@@ -18,6 +18,7 @@ from grader.emulator.opcodes.common import canonical, intrinsic
 from grader.emulator.opcodes.convert import read_float
 from grader.emulator.opcodes.formats import BFLOAT, HALF, flush, round_to
 from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.operands import Immediate
 
 Function = Callable[[Emitter, Value], Value]
 """float64 lanes -> float64 lanes."""
@@ -30,7 +31,9 @@ def special_function(e: Emitter, i: Decoded) -> None:
     if not name:
         raise e.unsupported()
     if name in _UPPER_WORDS:
-        e.set(target, _of_upper_word(e, _UPPER_WORDS[name], e.i32(operand)))
+        # A literal is printed as the float64 that it is the upper word of.
+        word = e.const(operand.float64_bits() >> 32) if isinstance(operand, Immediate) else e.i32(operand)
+        e.set(target, _of_upper_word(e, _UPPER_WORDS[name], word))
         return
     kind = next((kind for kind in ("F16", "BF16") if i.has(kind)), "F32")
     value = read_float(e, operand, kind)
