@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.emulator.decode import Decoded
+from grader.emulator.flow import Block
 from grader.emulator.translate import NativeKernel
 
 
@@ -64,12 +65,12 @@ class InstructionCounts:
 
 
 def collect_counts(kernel: NativeKernel, block_counts: np.ndarray, slots: np.ndarray) -> tuple[InstructionCounts, ...]:
-    """Counts of every reachable instruction. `block_counts` is (blocks, 2), `slots` an array of SLOT records, both summed."""
+    """Counts of every reachable instruction. `block_counts` is (blocks, COUNTS_PER_BLOCK), `slots` an array of SLOT records; both summed."""
     return tuple(
         counts
         for block in kernel.flow.blocks
         for instruction in block.instructions
-        for counts in _count(instruction, kernel, block_counts[block.index], slots)
+        for counts in _count(instruction, kernel, _executions(block, instruction, block_counts[block.index]), slots)
     )
 
 
@@ -83,8 +84,14 @@ def sum_slots(parts: Iterable[np.ndarray]) -> np.ndarray:
     return total
 
 
-def _count(instruction: Decoded, kernel: NativeKernel, executions: np.ndarray, slots: np.ndarray) -> Iterator[InstructionCounts]:
-    executed, threads = int(executions[0]), int(executions[1])
+def _executions(block: Block, instruction: Decoded, counts: np.ndarray) -> tuple[int, int]:
+    """How many warps executed an instruction, and how many threads: a repetition is of the same threads."""
+    executed, threads, repetitions = map(int, counts)
+    return executed + (repetitions if instruction is block.instructions[-1] else 0), threads
+
+
+def _count(instruction: Decoded, kernel: NativeKernel, executions: tuple[int, int], slots: np.ndarray) -> Iterator[InstructionCounts]:
+    executed, threads = executions
     accesses = [access for access in _ACCESSES.get(instruction.base, ()) if (instruction.index, access.space) in kernel.slots]
     if not accesses:
         yield InstructionCounts(instruction.index, instruction.opcode, instruction.line, executed, threads)

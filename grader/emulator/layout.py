@@ -25,6 +25,7 @@ WAIT_BLOCK = CONVERGENCE_BARRIERS
 WAIT_NAMED = 32
 """`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`,
 WAIT_NAMED + n at the block's barrier n with a count of its own."""
+COUNTS_PER_BLOCK = 3
 NAMED_BARRIERS = 16
 VOTES = NAMED_BARRIERS + 1
 BLOCK_VOTE = NAMED_BARRIERS
@@ -82,7 +83,7 @@ CONTEXT = np.dtype(
         ("fault_other", "u4"),  # likewise, of another thread
         ("fault_address", "u8"),
         ("slots", "u8"),  # array of SLOT
-        ("block_counts", "u8"),  # two u64 per basic block: executions, threads
+        ("block_counts", "u8"),  # COUNTS_PER_BLOCK u64 per basic block: executions, threads, repetitions of its last instruction
         ("budget", "i8"),  # warp instructions that may still be executed
         ("block_budget", "i8"),  # what it was when the block started
         ("named_arrived", "u4", NAMED_BARRIERS),  # threads that have come to each barrier of the block

@@ -13,7 +13,7 @@ from grader.emulator.architectures import DYNAMIC_SHARED, LOCAL_BASE, MULTIPROCE
 from grader.emulator.counts import InstructionCounts, collect_counts, sum_slots
 from grader.emulator.decode import Decoded
 from grader.emulator.host import HostFunctions, Memories, join_printed
-from grader.emulator.layout import BUFFER, CONTEXT, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
+from grader.emulator.layout import BUFFER, CONTEXT, COUNTS_PER_BLOCK, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.native.blocks import SHARED_POISON_BYTE
 from grader.emulator.translate import NativeKernel
@@ -135,7 +135,7 @@ class _Worker:
         self.shared_bytes = kernel.code.static_shared_bytes + settings.dynamic_shared_bytes
         self.shared = np.zeros(kernel.code.shared_base + self.shared_bytes + 64, dtype=np.uint8)
         self.slots = np.zeros(max(1, len(kernel.slots)), dtype=SLOT)
-        self.block_counts = np.zeros((len(kernel.flow.blocks), 2), dtype=np.uint64)
+        self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
         self.local = np.zeros(max(16, self.local_bytes * WARP_LANES * -(-threads // WARP_LANES)), dtype=np.uint8)
         self.constants = _constant_bank(kernel, settings)

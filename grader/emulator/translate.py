@@ -14,7 +14,7 @@ from llvmlite import binding, ir
 from grader.emulator.decode import Decoded, decode
 from grader.emulator.emitter import SWITCH_FORM, Emitter
 from grader.emulator.flow import Flow, find_blocks
-from grader.emulator.layout import CONTEXT, FaultCode, warp_layout
+from grader.emulator.layout import CONTEXT, COUNTS_PER_BLOCK, FaultCode, warp_layout
 from grader.emulator.native.blocks import define_run_blocks
 from grader.emulator.native.helpers import Helpers
 from grader.emulator.native.paths import PathFunctions, define_paths
@@ -194,7 +194,7 @@ def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
 
 def _count_block(e: Emitter) -> None:
     """Count an execution of the block, with its threads; stop when the budget of instructions is spent."""
-    counts = offset(e.b, e.context.load_pointer("block_counts"), 16 * e.block.index)
+    counts = offset(e.b, e.context.load_pointer("block_counts"), 8 * COUNTS_PER_BLOCK * e.block.index)
     threads = offset(e.b, counts, 8)
     e.b.store(e.b.add(e.b.load(counts, typ=I64), const(1, I64)), counts)
     here = e.b.zext(e.b.ctpop(e.mask), I64)

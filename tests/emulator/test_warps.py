@@ -76,6 +76,7 @@ def test_a_return_may_split_a_warp() -> None:
     counts = executed(ran, text)
     assert counts["first"] == (1, 16)
     assert counts["second"] == (2, 32)
+    assert counts["return"] == (3, 48)  # once for each place that lanes go to
 
 
 BREAKS = (
@@ -182,6 +183,54 @@ def test_lanes_from_several_places_execute_a_collective_operation_once_and_toget
     assert ran.arrays["out"].tolist() == [-1] * 32
     line = apart[: apart.index("VOTE")].count("\n") + 1
     assert (ran.at_line(line).executed, ran.at_line(line).threads) == (1, 32)
+
+
+BOTH_SIDES = (
+    """
+    S2R R0,SR_TID.X
+    LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    MOV R6,0xffffffff
+    BSSY B0,join
+    @P0 BRA odd
+    WARPSYNC.COLLECTIVE R6,even_back # even
+    BRA vote
+even_back: BRA meet
+odd: WARPSYNC.COLLECTIVE R6,meet # odd
+vote: VOTE.ANY R4,PT,PT          # vote
+    ENDCOLLECTIVE                # back
+meet: BSYNC B0                   # sync
+join: NOP                        # after
+"""
+    + STORE
+)
+
+
+def test_the_way_back_from_a_collective_operation_is_executed_once_for_each_place() -> None:
+    counts = executed(run(BOTH_SIDES), BOTH_SIDES)
+    assert (counts["even"], counts["odd"]) == ((1, 16), (1, 16))
+    assert (counts["vote"], counts["back"], counts["sync"], counts["after"]) == ((1, 32), (2, 32), (2, 32), (1, 32))
+
+
+GROUPS_OF_LANES = (
+    """
+    S2R R0,SR_TID.X
+    LOP3.LUT R7,R0,{which:#x},RZ,0xc0,!PT
+    MATCH.ANY R6,R7
+    MOV R4,R6
+    WARPSYNC{form} R6            # sync
+    NOP                          # after
+"""
+    + STORE
+)
+
+
+@pytest.mark.parametrize("which", [0, 1, 3, 31])
+def test_groups_of_lanes_go_apart_by_one_execution_each(which: int) -> None:
+    groups = which + 1
+    text = GROUPS_OF_LANES.format(which=which, form=".EXCLUSIVE")
+    assert executed(run(text), text) == {"sync": (groups, 32), "after": (groups, 32)}
+    text = GROUPS_OF_LANES.format(which=which, form="")
+    assert executed(run(text), text) == {"sync": (1, 32), "after": (1, 32)}
 
 
 def test_lanes_that_are_not_named_may_be_elsewhere() -> None:

@@ -23,7 +23,7 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.opcodes.absent import note_absent_lanes
-from grader.emulator.opcodes.common import call_external, not_emulated
+from grader.emulator.opcodes.common import call_external, not_emulated, repeat_while
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
 
@@ -93,7 +93,9 @@ def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None
         value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
         together = e.b.and_(here, lane_bits(e.b, e.b.icmp_unsigned("==", values, splat(e.b, value))))
         e.b.call(e.paths.push, [e.warp_pointer, together, value if pc is None else pc, const(wait)])
-        e.b.store(e.b.xor(here, together), remaining)
+        left = e.b.xor(here, together)
+        repeat_while(e, left)
+        e.b.store(left, remaining)
 
     loop_while(e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one)
 

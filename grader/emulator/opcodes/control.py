@@ -14,7 +14,7 @@ from grader.emulator.native.paths import note_meeting
 from grader.emulator.native.shadow import end_epoch, pass_fence
 from grader.emulator.native.tools import I1, I32, LANES_I32, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.collective import branch_if_apart
-from grader.emulator.opcodes.common import not_emulated
+from grader.emulator.opcodes.common import not_emulated, repeat_while
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
@@ -72,7 +72,7 @@ def brx(e: Emitter, i: Decoded) -> None:
 
 
 def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, ...]) -> None:
-    """Go to the blocks at the offsets that the lanes name: one path for each, all split by this one execution (as on an H100)."""
+    """Go to the blocks at the offsets that the lanes name: one path for each, which executes the jump."""
     if not isinstance(target, Register):
         raise e.unsupported("with these operands")
     offsets = e.i32(target)
@@ -94,7 +94,9 @@ def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, 
         e.b.position_at_end(known)
         together = e.b.and_(here, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, offset))))
         e.b.call(e.paths.push, [e.warp_pointer, together, block, const(WAIT_NONE)])
-        e.b.store(e.b.xor(here, together), remaining)
+        left = e.b.xor(here, together)
+        repeat_while(e, left)
+        e.b.store(left, remaining)
 
     loop_while(e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one)
     note_split(e)
