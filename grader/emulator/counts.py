@@ -65,7 +65,7 @@ class InstructionCounts:
 
 
 def collect_counts(kernel: NativeKernel, block_counts: np.ndarray, slots: np.ndarray) -> tuple[InstructionCounts, ...]:
-    """Counts of every reachable instruction. `block_counts` is (blocks, COUNTS_PER_BLOCK), `slots` an array of SLOT records; both summed."""
+    """Counts of every reachable instruction. `block_counts` is (blocks, COUNTS_PER_BLOCK), `slots` SLOT records, both summed."""
     return tuple(
         counts
         for block in kernel.flow.blocks

@@ -161,6 +161,7 @@ def warp_layout(registers: int) -> np.dtype:
         ("path_mask", "u4", PATH_SLOTS),
         ("path_pc", "u4", PATH_SLOTS),
         ("path_wait", "i4", PATH_SLOTS),
+        ("path_age", "u4", PATH_SLOTS),  # which of the warp's paths got its slot later: that one runs first
         ("uniform", "u4", UNIFORM_REGISTERS),
         ("predicates", "u4", 8),  # one mask of lanes each
         ("uniform_predicates", "u4", 8),  # 0 or 1
@@ -174,6 +175,7 @@ def warp_layout(registers: int) -> np.dtype:
         ("voted_count", "u4"),  # what the last barrier with a vote found
         ("voted_truth", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
+        ("path_clock", "u4"),  # how many paths have got a slot
         ("meetings", "u4"),  # how often paths have split or met (checked mode)
         ("met", "u4", (WARP_LANES, WARP_LANES)),  # how often they had when two lanes were last on one path, or waited for each other
         ("copies_committed", "u4"),  # groups of asynchronous copies that are under way or done (checked mode)

@@ -299,3 +299,52 @@ def test_a_path_changes_no_register_and_no_predicate_of_another() -> None:
     got = run(PREDICATES_KEPT).arrays["out"].tolist()
     want = {0: 1 + 0x100 + 9, 1: 1 + 7 + 7, 2: 1 + 0x100 + 9, 3: 1 + 7 + 0x100 + 7}
     assert got == [want[lane % 4] for lane in range(32)]
+
+
+LEFT_ALONE = (
+    """
+    S2R R0,SR_TID.X
+    ISETP.LT.AND P0,PT,R0,{limit:#x},PT
+    MOV R4,0x7
+    BSSY B0,join
+    @P0 BRA meet
+    {leave}
+    EXIT
+meet: BSYNC B0               # sync
+join: NOP                    # after
+"""
+    + STORE
+)
+
+
+@pytest.mark.parametrize("leave", ["NOP", "BREAK B0"])
+@pytest.mark.parametrize(("limit", "again"), [(1, 1), (15, 1), (16, 0), (31, 0)])
+def test_the_side_with_fewer_lanes_goes_first_and_syncs_again_when_it_is_left_alone(leave: str, limit: int, again: int) -> None:
+    """Fewer than half of the lanes wait at the barrier until the others leave it; an H100 counts a second BSYNC for them."""
+    text = LEFT_ALONE.format(limit=limit, leave=leave)
+    ran = run(text)
+    assert ran.arrays["out"].tolist() == [7] * limit + [-1] * (32 - limit)
+    assert executed(ran, text) == {"sync": (1 + again, limit), "after": (1, limit)}
+
+
+LAST_WORD = (
+    """
+    S2R R0,SR_TID.X
+    ISETP.GE.AND P0,PT,R0,{limit:#x},PT
+    ULDC.64 UR4,c[0x0][0x208]
+    LDC.64 R2,c[0x0][0x210]
+    BSSY B0,join
+    @P0 BRA else
+    STG.E desc[UR4][R2.64],R0
+    BRA meet
+else: STG.E desc[UR4][R2.64],R0
+meet: BSYNC B0
+join: EXIT
+"""
+)
+
+
+@pytest.mark.parametrize(("limit", "taken"), [(1, True), (15, True), (16, True), (17, False), (31, False)])
+def test_the_side_with_more_lanes_has_the_last_word(limit: int, taken: bool) -> None:
+    written = run(LAST_WORD.format(limit=limit)).arrays["out"][0]
+    assert bool(written >= limit) is taken

@@ -233,7 +233,7 @@ def _reset(module: ir.Module, b: ir.IRBuilder, warp: Record) -> None:
     initial = warp.load("initial")
     for field in ("live", "mask"):
         warp.store(field, initial)
-    for field in ("pc", "at_barrier", "at_named", "path_count", "meetings", "copies_committed", "copies_completed"):
+    for field in ("pc", "at_barrier", "at_named", "path_count", "path_clock", "meetings", "copies_committed", "copies_completed"):
         warp.store(field, 0)
     assert warp.layout.fields is not None
     for field in ("registers", "uniform", "predicates", "uniform_predicates"):

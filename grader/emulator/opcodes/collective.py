@@ -51,7 +51,7 @@ def warpsync(e: Emitter, i: Decoded) -> None:
         _push_groups(e, named, const(e.following), barrier)
     else:
         e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(barrier)])
-    e.b.call(e.paths.release, [e.warp_pointer])
+    e.release(left=False)
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
 

@@ -8,8 +8,9 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import COUNTS_PER_BLOCK, FaultCode
-from grader.emulator.native.tools import F32, F64, I1, I32, I64, LANES_F32, LANES_I32, Value, const, offset
+from grader.emulator.layout import FaultCode
+from grader.emulator.native.paths import repeat_block_end
+from grader.emulator.native.tools import F32, F64, I1, I32, LANES_F32, LANES_I32, Value, const
 from grader.emulator.operands import Constant, Immediate, Operand, Register
 
 CANONICAL_NAN = 0x7FFFFFFF
@@ -94,9 +95,8 @@ def repeat_while(e: Emitter, lanes_left: Value) -> None:
 
     Called once a value; `lanes_left` are the lanes with other values that are still to go. It is the last of its basic block.
     """
-    counter = offset(e.b, e.context.load_pointer("block_counts"), 8 * (COUNTS_PER_BLOCK * e.block.index + 2))
-    more = e.b.zext(e.b.icmp_unsigned("!=", lanes_left, const(0)), I64)
-    e.b.store(e.b.add(e.b.load(counter, typ=I64), more), counter)
+    with e.b.if_then(e.b.icmp_unsigned("!=", lanes_left, const(0))):
+        repeat_block_end(e.b, e.context, const(e.block.index))
 
 
 def not_emulated(e: Emitter, i: Decoded) -> None:

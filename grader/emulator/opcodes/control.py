@@ -12,7 +12,7 @@ from grader.emulator.flow import Block
 from grader.emulator.layout import WAIT_NONE, WARP_LANES, FaultCode
 from grader.emulator.native.paths import note_meeting
 from grader.emulator.native.shadow import end_epoch, pass_fence
-from grader.emulator.native.tools import I1, I32, LANES_I32, const, lane_bits, loop_while, splat
+from grader.emulator.native.tools import I1, I32, LANES_I32, Value, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.collective import branch_if_apart
 from grader.emulator.opcodes.common import not_emulated, repeat_while
 from grader.emulator.opcodes.row import Opcode, row
@@ -28,7 +28,7 @@ def branch(e: Emitter, i: Decoded) -> None:
 
 
 def bra(e: Emitter, i: Decoded) -> None:
-    """Go to the target with the lanes whose guard and extra predicates hold; the others go on."""
+    """Go to the target with the lanes whose guard and extra predicates hold; the others go on. The fewer lanes run first."""
     taken = e.lane_mask()
     for operand in i.operands[:-1]:
         if not isinstance(operand, Predicate):
@@ -46,14 +46,20 @@ def bra(e: Emitter, i: Decoded) -> None:
     e.branch_if(e.b.icmp_unsigned("==", taken, const(0)), following, split)
     e.b.position_at_end(split)
     rest = e.b.and_(e.mask, e.b.not_(taken))
-    e.b.call(e.paths.push, [e.warp_pointer, taken, const(target), const(WAIT_NONE)])
+    jumps_first = e.b.icmp_unsigned("<", e.b.ctpop(taken), e.b.ctpop(rest))
+
+    def first_or_later(jumping: Value, going_on: Value) -> tuple[Value, Value]:
+        return e.b.select(jumps_first, jumping, going_on), e.b.select(jumps_first, going_on, jumping)
+
+    (mask, later_mask), (pc, later_pc) = first_or_later(taken, rest), first_or_later(const(target), const(following))
+    e.b.call(e.paths.push, [e.warp_pointer, later_mask, later_pc, const(WAIT_NONE)])
     note_split(e)
-    e.warp.store("mask", rest)
-    e.warp.store("pc", following)
+    e.warp.store("mask", mask)
     if e.converged:
+        e.warp.store("pc", pc)
         e.switch_form()
     else:
-        e.go_to(following)
+        e.b.cbranch(jumps_first, e.entries[target], e.entries[following])
 
 
 def ret(e: Emitter, i: Decoded) -> None:
@@ -126,7 +132,7 @@ def exit_lanes(e: Emitter, i: Decoded) -> None:
     e.warp.store("live", e.b.and_(e.warp.load("live"), e.b.not_(leaving)))
     e.warp.store("mask", staying)
     if not e.converged:
-        e.b.call(e.paths.release, [e.warp_pointer])
+        e.release(left=True)
     if i.guard is None:
         e.next_path()
         return
@@ -158,7 +164,7 @@ def bsync(e: Emitter, i: Decoded) -> None:
     if e.converged:
         return
     e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(barrier)])
-    e.b.call(e.paths.release, [e.warp_pointer])
+    e.release(left=False)
     e.next_path()
 
 
@@ -172,7 +178,7 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
     together = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.and_(together, splat(e.b, e.b.not_(leaving))), address, align=4)
     if not e.converged:
-        e.b.call(e.paths.release, [e.warp_pointer])
+        e.release(left=True)
 
 
 def move_barrier(e: Emitter, i: Decoded) -> None:
