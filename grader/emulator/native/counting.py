@@ -78,7 +78,7 @@ def define_count_wavefronts(module: ir.Module, kind: AccessKind) -> ir.Function:
     units = b.lshr(context.load_lanes("lane_addresses"), splat(b, const(unit_shift)))
     phases = max(1, width // BANK_BYTES)
     lanes_per_phase = WARP_LANES // phases
-    distinct = mask if kind.turns else _distinct_lanes(b, units, mask, lanes_per_phase)
+    distinct = mask if kind.turns else distinct_lanes(b, units, mask, lanes_per_phase)
     busiest = [
         _busiest_bank(b, units, _part(b, distinct, phase * lanes_per_phase, lanes_per_phase), banks) for phase in range(phases)
     ]
@@ -109,8 +109,8 @@ def define_count_sectors(module: ir.Module, kind: AccessKind) -> ir.Function:
     mask = function.args[2]
     addresses = context.load_lanes("lane_addresses")
     sector_of = b.lshr(addresses, splat(b, const(SECTOR_BYTES.bit_length() - 1)))
-    sectors = b.ctpop(_distinct_lanes(b, sector_of, mask, WARP_LANES))
-    elements = b.ctpop(_distinct_lanes(b, addresses, mask, WARP_LANES))
+    sectors = b.ctpop(distinct_lanes(b, sector_of, mask, WARP_LANES))
+    elements = b.ctpop(distinct_lanes(b, addresses, mask, WARP_LANES))
     bytes_asked = b.mul(b.ctpop(mask), const(width))
     fewest = b.udiv(b.add(bytes_asked, const(SECTOR_BYTES - 1)), const(SECTOR_BYTES))
     slot.store("passes", sectors)
@@ -120,7 +120,7 @@ def define_count_sectors(module: ir.Module, kind: AccessKind) -> ir.Function:
     return function
 
 
-def _distinct_lanes(b: ir.IRBuilder, units: Value, mask: Value, group: int) -> Value:
+def distinct_lanes(b: ir.IRBuilder, units: Value, mask: Value, group: int) -> Value:
     """The active lanes that are the first of their group (of `group` neighbouring lanes) to name their unit, as a mask."""
     stored = cell(b, LANES_I32)
     b.store(units, stored)
@@ -164,7 +164,7 @@ def _merged_pair(
     first = pair * 2 * lanes_per_phase
     active = _part(b, mask, first, 2 * lanes_per_phase)
     separate = b.add(busiest[2 * pair], busiest[2 * pair + 1])
-    distinct = _part(b, _distinct_lanes(b, units, mask, 2 * lanes_per_phase), first, 2 * lanes_per_phase)
+    distinct = _part(b, distinct_lanes(b, units, mask, 2 * lanes_per_phase), first, 2 * lanes_per_phase)
     together = _busiest_bank(b, units, distinct, banks)
     shared = ir.Constant(I1, 0)
     for distance in (1, 2):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH
-from grader.emulator.native.counting import AccessKind
-from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
-from grader.emulator.opcodes.memory import HINTS, WIDTHS, lane_addresses, load_words, store_words
+from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES
+from grader.emulator.native.counting import AccessKind, distinct_lanes
+from grader.emulator.native.tools import I64, Record, Value, bits_to_lanes, const, lane_bits
+from grader.emulator.opcodes.memory import HINTS, WIDTHS, lane_addresses, load_words, slot_pointer, store_words
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Predicate, Register
 
@@ -28,6 +28,7 @@ def load_generic(e: Emitter, i: Decoded) -> None:
     low, high = lane_addresses(e, address)
     values = [e.register_or_zero(target, word) for word in range(max(1, i.access_bytes // 4))]
     signed = i.has("S8") or i.has("S16")
+    _count_bytes_elsewhere(e, i, low, high)
     for space, lanes in _split(e, high):
         loaded = load_words(e, i, AccessKind(space, load=True, width=i.access_bytes), low, high, lanes, values, signed=signed)
         here = bits_to_lanes(e.b, lanes)
@@ -44,8 +45,21 @@ def store_generic(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with these operands")
     low, high = lane_addresses(e, address)
     words = [e.register_or_zero(source, word) for word in range(max(1, i.access_bytes // 4))]
+    _count_bytes_elsewhere(e, i, low, high)
     for space, lanes in _split(e, high):
         store_words(e, i, AccessKind(space, load=False, width=i.access_bytes), low, high, lanes, words)
+
+
+def _count_bytes_elsewhere(e: Emitter, i: Decoded, low: Value, high: Value) -> None:
+    """Nsight Compute takes the distinct bytes of a generic access for global ones, also those of shared and of local memory.
+
+    In local memory the lanes' addresses are the same where they name the same variable.
+    """
+    record = slot_pointer(e, i, "global")
+    for lanes in (lanes_in(e, space, high, e.lane_mask()) for space in _WINDOWS):
+        with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
+            count = e.b.ctpop(distinct_lanes(e.b, low, lanes, WARP_LANES))
+            Record(e.b, record, SLOT).add("bytes_total", e.b.zext(e.b.mul(count, const(i.access_bytes)), I64))
 
 
 def _wide(address: object) -> bool:
