@@ -68,7 +68,7 @@ A_GPU_DOES_NOT_NOTICE = {
 
 EARNED_BY_ATTACKS = {
     "asks_the_cache_to_keep_its_input": 45,  # it is right, and reads along rows
-    "remembers_its_first_output": 45,  # it is right when nothing was there to remember
+    "remembers_its_first_output": 40,  # it is right when nothing was there to remember
     "escape_sequences_and_html": 60,  # it is right and coalesced, with bank conflicts
 } | dict.fromkeys((
     "asks_for_files", "asks_for_files_by_pasting", "asks_for_files_by_pragma", "copies_stale_scratch_memory", "copies_the_input",
