@@ -94,8 +94,9 @@ def print_sweep(sweep: Sweep, *, console: Console) -> None:
             table.add_row("" if index else format_sizes(point.sizes), fold(row.program), verdict, *map(fold, cells))
     console.print(table)
     console.print()
-    for point, row in ((point, row) for point in sweep.points for row in point.rows if row.note):
-        console.print(Text(fold(f"{row.program} at {format_sizes(point.sizes)}: {row.note}")), soft_wrap=True)
+    for point in sweep.points:
+        for row in filter(lambda row: row.note, point.rows):
+            console.print(Text(fold(f"{row.program} at {format_sizes(point.sizes)}: {row.note}")), soft_wrap=True)
     for note in (f"{sweep.submission} on {sweep.device}", *sweep.notes):
         console.print(Text(fold(note), style="dim"), soft_wrap=True)
 
