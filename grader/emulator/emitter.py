@@ -395,10 +395,6 @@ class Emitter:
         self.b.position_at_end(found)
         self.switch_form()
 
-    def release(self, *, left: bool) -> None:
-        """Let go on who waits for nobody any more: lanes have come to a barrier, or, `left`, will not come."""
-        self.b.call(self.paths.release, [self.context_pointer, self.warp_pointer, const(left, I1)])
-
     def switch_form(self) -> None:
         """Return to the dispatcher, which continues at the warp's pc in the form that suits its mask."""
         self.b.ret(const(SWITCH_FORM))

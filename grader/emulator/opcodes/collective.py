@@ -23,7 +23,7 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.opcodes.absent import note_absent_lanes
-from grader.emulator.opcodes.common import call_external, not_emulated, repeat_while
+from grader.emulator.opcodes.common import call_external, not_emulated, release_paths, repeat_while
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
 
@@ -51,7 +51,7 @@ def warpsync(e: Emitter, i: Decoded) -> None:
         _push_groups(e, named, const(e.following), barrier)
     else:
         e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(barrier)])
-    e.release(left=False)
+    release_paths(e, left=False)
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
 

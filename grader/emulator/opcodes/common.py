@@ -90,6 +90,11 @@ def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]
     return e.b.call(callee, arguments)
 
 
+def release_paths(e: Emitter, *, left: bool) -> None:
+    """Let go on who waits for nobody any more: lanes have come to a barrier, or, `left`, will not come."""
+    e.b.call(e.paths.release, [e.context_pointer, e.warp_pointer, const(left, I1)])
+
+
 def repeat_while(e: Emitter, lanes_left: Value) -> None:
     """An instruction that sends lanes apart by a value of each is executed once for each value (seen on an H100).
 

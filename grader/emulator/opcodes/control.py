@@ -14,7 +14,7 @@ from grader.emulator.native.paths import note_meeting
 from grader.emulator.native.shadow import end_epoch, pass_fence
 from grader.emulator.native.tools import I1, I32, LANES_I32, Value, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.collective import branch_if_apart
-from grader.emulator.opcodes.common import not_emulated, repeat_while
+from grader.emulator.opcodes.common import not_emulated, release_paths, repeat_while
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
@@ -132,7 +132,7 @@ def exit_lanes(e: Emitter, i: Decoded) -> None:
     e.warp.store("live", e.b.and_(e.warp.load("live"), e.b.not_(leaving)))
     e.warp.store("mask", staying)
     if not e.converged:
-        e.release(left=True)
+        release_paths(e, left=True)
     if i.guard is None:
         e.next_path()
         return
@@ -164,7 +164,7 @@ def bsync(e: Emitter, i: Decoded) -> None:
     if e.converged:
         return
     e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(barrier)])
-    e.release(left=False)
+    release_paths(e, left=False)
     e.next_path()
 
 
@@ -178,7 +178,7 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
     together = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.and_(together, splat(e.b, e.b.not_(leaving))), address, align=4)
     if not e.converged:
-        e.release(left=True)
+        release_paths(e, left=True)
 
 
 def move_barrier(e: Emitter, i: Decoded) -> None:
