@@ -325,3 +325,19 @@ def test_the_nearest_buffer_is_the_one_that_an_address_misses_by_the_least() -> 
 def test_buffers_beyond_the_window_are_refused() -> None:
     with pytest.raises(MemoryError, match="emulated device has"):
         GlobalMemory({"a": 3 << 30, "b": 3 << 30})
+
+
+def test_bytes_of_a_generic_access_count_as_global_wherever_they_lie() -> None:
+    """As Nsight Compute has it: 16 lanes store 64 bytes to global memory, 16 others meet at 8 words of shared memory."""
+    body = """    LOP3.LUT R8,R0,0x7,RZ,0xc0,!PT
+    SHF.L.U32 R9,R8,0x2,RZ
+    IMAD.WIDE.U32 R6,R0,0x4,R2
+    @!P0 IADD3 R6,R9,0x400,RZ
+    @!P0 MOV R7,0x7f10
+    ST.E desc[UR4][R6.64],R0"""
+    text = program(body, active=16)
+    ran = launch(build(text, shared_bytes=64), {"out": np.zeros(32, dtype=np.uint32), "in": np.zeros(1, dtype=np.uint32)})
+    assert ran.arrays["out"].tolist() == [*range(16), *[0] * 16]
+    line = next(number for number, line in enumerate(text.splitlines(), start=1) if "ST.E" in line)
+    counts = ran.at_line(line)
+    assert (counts.space, counts.requests, counts.bytes) == ("global", 1, 64 + 32)

@@ -146,6 +146,28 @@ def test_a_warp_whose_lanes_have_exited_synchronises_without_them() -> None:
     assert executed(ran, text) == {"even": (1, 16), "odd": (1, 16), "sync": (1, 16), "after": (1, 16)}
 
 
+TWO_MEETINGS = (
+    """
+    S2R R0,SR_TID.X
+    ISETP.LT.AND P0,PT,R0,0x8,PT
+    MOV R6,0xffffff00
+    MOV R4,0x1
+    @P0 BRA all
+    WARPSYNC R6                  # some
+    MOV R4,0x2                   # between
+all: WARPSYNC.ALL                # all
+    NOP                          # after
+"""
+    + STORE
+)
+
+
+def test_lanes_that_wait_for_all_are_not_released_by_a_meeting_of_others() -> None:
+    ran = run(TWO_MEETINGS)
+    assert ran.arrays["out"].tolist() == [1] * 8 + [2] * 24
+    assert executed(ran, TWO_MEETINGS) == {"some": (1, 24), "between": (1, 24), "all": (3, 32), "after": (1, 32)}
+
+
 FENCES = "S2R R0,SR_TID.X\nMEMBAR.SC.GPU\nMEMBAR.ALL.CTA\nERRBAR\nCCTL.IVALL\nYIELD\nNOP\nMOV R4,0x1\n" + STORE
 
 
