@@ -154,6 +154,7 @@ def kernel_code(kernel: Kernel, variables: Sequence[Variable] = ()) -> KernelCod
         local_bytes=kernel.local_bytes,
         constants=constants,
         functions=kernel.functions,
+        encoding=kernel.encoding,
     )
 
 

@@ -167,6 +167,8 @@ def warp_layout(registers: int) -> np.dtype:
         ("barrier_instruction", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
         ("index", "u4"),
+        ("trace", "u8"),  # where the warp's next trace record goes, and the address from which on there is no room: see timing/trace.py
+        ("trace_end", "u8"),
     ]
     size = np.dtype(fields, align=True).itemsize
     return np.dtype([*fields, ("padding", "u1", -size % 64 or 64)], align=True)

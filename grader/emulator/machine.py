@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.host import HostFunctions, Memories, join_printed
 from grader.emulator.layout import BUFFER, CONTEXT, LOCAL_WINDOW, SLOT, WARP_LANES, FaultCode
 from grader.emulator.memory import WINDOW, GlobalMemory
+from grader.emulator.native.tracing import LONGEST_RECORD
 from grader.emulator.translate import NativeKernel
 
 Triple = tuple[int, int, int]
@@ -67,6 +69,8 @@ class LaunchSettings:
     """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host threads.
 
     `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says.
+    Of the blocks with the linear indices `traced` (ascending), every warp leaves a trace of up to `trace_words` words.
+    Where `sample` names blocks (ascending), only these are run.
     """
 
     grid: Triple
@@ -76,26 +80,46 @@ class LaunchSettings:
     budget: int = 10**12
     threads: int = 1
     multiprocessors: int = 132
+    traced: tuple[int, ...] = ()
+    trace_words: int = 0
+    sample: tuple[int, ...] = ()
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the grid has."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+
+@dataclass(frozen=True)
+class BlockTrace:
+    """What the warps of one block did, in the words of native/tracing.py; `executed` are the warp instructions of the whole block."""
+
+    block: int
+    warps: tuple[np.ndarray, ...]
+    executed: int
 
 
 @dataclass(frozen=True)
 class LaunchOutcome:
-    """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block."""
+    """What a launch counted, the fault that ended it, if any, what `printf` wrote, block after block, and the traces asked for."""
 
     counts: tuple[InstructionCounts, ...]
     fault: Fault | None
     printed: str = ""
+    traces: tuple[BlockTrace, ...] = ()
 
 
 def run_launch(
     kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, progress: Callable[[int, int], None] | None = None
 ) -> LaunchOutcome:
     """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not depend on `threads`."""
-    total = settings.grid[0] * settings.grid[1] * settings.grid[2]
+    total = settings.blocks
     threads = 1 if kernel.ordered else max(1, min(settings.threads, total))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
     step = -(-total // (threads * CHUNKS_PER_THREAD))
     chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
+    if settings.sample:
+        chunks, total = [(block, block + 1) for block in settings.sample], len(settings.sample)
     done = 0
     with ThreadPoolExecutor(threads) as pool:
         for first in range(0, len(chunks), threads):
@@ -112,7 +136,8 @@ def run_launch(
             if any(codes) or sum(worker.executed for worker in workers) > settings.budget:
                 break
     printed = join_printed([worker.host_functions.printed for worker in workers])
-    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed)
+    traces = sorted((trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block)
+    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed, tuple(traces))
 
 
 class _Worker:
@@ -137,6 +162,7 @@ class _Worker:
         memories = Memories(memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes)
         self.host_functions = HostFunctions(kernel.warp_type, memories)
         self.context = np.zeros(1, dtype=CONTEXT)
+        self.traces: list[BlockTrace] = []
         self._fill_context()
 
     def _fill_context(self) -> None:
@@ -173,7 +199,25 @@ class _Worker:
         """Run blocks; returns a FaultCode. After a fault the worker runs no more."""
         if self.context[0]["fault_code"]:
             return int(self.context[0]["fault_code"])
+        for traced in self.settings.traced[bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)]:
+            code = self.kernel.run_blocks(self.context.ctypes.data, first, traced) or self._run_traced(traced)
+            if code:
+                return code
+            first = traced + 1
         return self.kernel.run_blocks(self.context.ctypes.data, first, end)
+
+    def _run_traced(self, block: int) -> int:
+        """Run one block and keep what its warps wrote."""
+        before = self.executed
+        room = np.empty((len(self.warps), self.settings.trace_words + LONGEST_RECORD), dtype=np.uint32)
+        starts = room.ctypes.data + np.arange(len(self.warps), dtype=np.uint64) * np.uint64(room.strides[0])
+        self.warps["trace"], self.warps["trace_end"] = starts, starts + np.uint64(4 * self.settings.trace_words)
+        code = self.kernel.run_blocks(self.context.ctypes.data, block, block + 1)
+        lengths = (self.warps["trace"] - starts) // 4
+        self.warps["trace_end"] = 0
+        written = tuple(row[:length].copy() for row, length in zip(room, lengths.tolist(), strict=True))
+        self.traces.append(BlockTrace(block, written, self.executed - before))
+        return code
 
     @property
     def faulty_block(self) -> int:

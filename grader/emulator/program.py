@@ -66,7 +66,8 @@ class KernelCode:
     """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes;
     `shared_base` is where a block's shared memory starts in its window (0x400 on sm_90, DESIGN 3.2). `constants` are the
     constant banks with fixed contents: 2 (literals, jump tables), 3 (`__constant__` variables), 4 (addresses).
-    `functions` are the offsets of functions that calls by pointers may go to."""
+    `functions` are the offsets of functions that calls by pointers may go to. `encoding` is the machine code, 16 bytes an
+    instruction: the timing model reads the control bits in it."""
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -77,6 +78,7 @@ class KernelCode:
     shared_base: int = SHARED_WINDOW
     constants: Mapping[int, bytes] = field(default_factory=dict)
     functions: tuple[int, ...] = ()
+    encoding: bytes = b""
 
     @property
     def jump_targets(self) -> frozenset[int]:

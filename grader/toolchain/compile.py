@@ -81,6 +81,7 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, ar
             constants=found.constants,
             pointers=found.pointers,
             functions=found.functions,
+            encoding=found.encoding,
         )
         for found in read_cubin(artifacts.cubin, arch=arch)
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)

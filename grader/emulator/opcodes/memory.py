@@ -9,6 +9,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind
+from grader.emulator.native.tracing import trace_access
 from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, splat
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
@@ -103,6 +104,8 @@ def start_access(
     e.context.store("fault_instruction", i.index)
     e.b.ret(e.context.load("fault_code"))
     e.b.position_at_end(moved)
+    if slot is None:
+        trace_access(e, i, kind, slot_pointer(e, i, kind.space), low, mask)
 
 
 def end_access(e: Emitter, before: object, after: object, old: list[Value]) -> list[Value]:

@@ -1,0 +1,47 @@
+"""The figures of a GPU that the timing model works with. Cycles are of the SM clock; sources are in notes and in gpus.json's comments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One GPU. The first part is published; the second was fitted on tests/data/truth for the H100 and holds for all (see model.py)."""
+
+    multiprocessors: int
+    clock_mhz: float
+    dram_gbps: float
+    l2_bytes: int
+    l1_bytes: int
+    """L1 and shared memory together, of one SM."""
+    float_lanes: int
+    """float32 lanes of a sub-partition: 32 (two halves of 16) or 16."""
+    double_lanes: int
+    l1_latency: int
+    shared_latency: int
+    l2_latency: int
+    dram_latency: int
+    l2_bytes_per_cycle: float
+    """Read by all SMs together."""
+    shared_carveouts: tuple[int, ...]
+    """Sizes in bytes that shared memory can take of `l1_bytes`."""
+    launch_us: float = 4.0
+    block_launch: float = 200.0
+    dram_queue: float = 270.0
+    """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load of r it is r / (1 - r) times that."""
+    dram_part: float = 0.96
+    """Part of the theoretical bandwidth that a copy reaches at best."""
+    fill_cycles: float = 0.25
+    partial_sector_rate: float = 26.9
+    """Sectors that are written in part, which the L2 takes in a cycle, from all SMs together."""
+    whole_sector_rate: float = 64.0
+    burst_cycles: float = 4000.0
+    lsu_queue: float = 40.0
+    store_queue: float = 1500.0
+    retained_part: float = 0.3
+    """Part of the L2 that keeps what was written beyond the end of a launch."""
+    policy: float = 2.0
+    atomic_rate: float = 40.0
+    memory_issue: float = 2.0
+    barrier_latency: float = 12.0

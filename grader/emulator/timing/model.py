@@ -1,0 +1,182 @@
+"""Time of a launch: a simulation of one SM's resident warps, extended to all blocks of the launch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.emulator.machine import BlockTrace
+from grader.emulator.timing.code import CodeTable, describe_code
+from grader.emulator.timing.figures import Figures
+from grader.emulator.timing.sm import L1_WAYS, PARAMETERS, STATISTICS, simulate
+from grader.emulator.timing.streams import GLOBAL, LINE_BYTES, LOCAL, SECTOR_BYTES, SHARED, Streams, make_streams
+from grader.emulator.translate import NativeKernel
+
+SUB_PARTITIONS = 4
+SIMULATED_INSTRUCTIONS = 400_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a launch asks of an SM: blocks in all, blocks resident on an SM, bytes of shared memory a block, executed instructions in all."""
+
+    blocks: int
+    resident: int
+    shared_bytes: int
+    executed: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    time_ms: float
+    cycles: float
+    dram_bytes: float
+    use: Mapping[str, float]
+
+
+def choose_blocks(blocks: int, resident: int, figures: Figures, most: int = 64) -> tuple[int, ...]:
+    """The blocks that one SM runs first, as the hardware hands them out: one SM after another, then the next round."""
+    per_sm = -(-blocks // figures.multiprocessors)
+    count = min(per_sm, max(2 * resident, 4), most)
+    return tuple(index * figures.multiprocessors for index in range(count) if index * figures.multiprocessors < blocks)
+
+
+def estimate(
+    kernel: NativeKernel, traces: Sequence[BlockTrace], shape: Shape, regions: Sequence[tuple[int, int]], figures: Figures
+) -> Estimate:
+    code = describe_code(kernel.decoded, kernel.code.encoding)
+    blocks = [range(b.instructions[0].index, b.instructions[-1].index + 1) for b in kernel.flow.blocks]
+    executed = sum(trace.executed for trace in traces)
+    streams = make_streams([trace.warps for trace in traces], executed, blocks, code.widths, code.barriers, kernel.code.local_bytes)
+    return Run(streams, code, shape, regions, figures).estimate()
+
+
+class Run:
+    def __init__(self, streams: Streams, code: CodeTable, shape: Shape, regions: Sequence[tuple[int, int]], figures: Figures) -> None:
+        self.streams, self.code, self.shape, self.regions, self.figures = streams, code, shape, regions, figures
+        kinds = code.table[streams.code, 1]
+        self.kind_of_access = np.zeros(len(streams.space), dtype=np.int64)
+        has = streams.access >= 0
+        self.kind_of_access[streams.access[has]] = kinds[has]
+
+    def estimate(self) -> Estimate:
+        s, shape, f = self.streams, self.shape, self.figures
+        per_sm = shape.blocks / f.multiprocessors
+        needed = math.ceil(per_sm)
+        resident = max(1, min(shape.resident, needed))
+        per_block = max(1, len(s.code) // s.blocks)
+        first = np.arange(min(needed, resident))
+        _, stats = self.run(first, resident, read=1.0, write=1.0)
+        found = dict(zip(STATISTICS, stats, strict=True))
+        scale = shape.blocks / len(first) / s.fraction
+        misses, (loads, stores, stored) = found["l1_misses"] * scale, self.footprint()
+        read = min(1.0, loads / max(1.0, misses))
+        kept = max(0.0, stores - f.retained_part * f.l2_bytes / SECTOR_BYTES)
+        write = min(1.0, kept / max(1.0, stored))
+        count = max(resident, min(needed, SIMULATED_INSTRUCTIONS // per_block)) if s.fraction == 1.0 else resident
+        ends, found = self.settle(np.arange(count), resident, read=read, write=write)
+        cycles = self.extend(np.sort(ends), count, resident, per_sm)
+        time_ms = f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
+        use = {name: found[name] / found["cycles"] for name in ("issued", "fma", "alu", "lsu", "store_cycles")}
+        use["issued"] /= SUB_PARTITIONS
+        use["fma"] /= SUB_PARTITIONS
+        use["alu"] /= SUB_PARTITIONS
+        use["dram"] = found["dram_bytes"] * f.multiprocessors / found["cycles"] * f.clock_mhz * 1e6 / (f.dram_gbps * 1e9)
+        use["l2"] = found["l2_bytes"] * f.multiprocessors / found["cycles"] / f.l2_bytes_per_cycle
+        use["hit"] = 1 - found["l1_misses"] / max(1.0, found["l1_sectors"])
+        use["blocks"] = count
+        use["resident"] = resident
+        use["fraction"] = s.fraction
+        use["readpart"] = read
+        return Estimate(time_ms, cycles, SECTOR_BYTES * (misses * read + stored * write), use)
+
+    def extend(self, ends: np.ndarray, count: int, resident: int, per_sm: float) -> float:
+        if self.streams.fraction < 1.0:
+            waves = per_sm / resident
+            waves = math.ceil(waves) if waves < 4 else waves + 0.5
+            return float(ends[-1]) / self.streams.fraction * waves
+        if count >= per_sm:
+            return float(ends[-1])
+        middle = count // 2
+        rate = (ends[-1] - ends[middle - 1]) / (count - middle) if count >= 2 * resident and middle else ends[-1] / count
+        return float(ends[-1] + (per_sm - count) * rate)
+
+    def footprint(self) -> tuple[float, float, float]:
+        """Sectors of global memory that the launch's loads touch, that its stores touch, and how often it stores one."""
+        s = self.streams
+        counts = np.diff(s.line_first)
+        kind = np.repeat(self.kind_of_access, counts)
+        space = np.repeat(s.space, counts)
+        scale = self.shape.blocks / s.blocks / s.fraction
+        sums = []
+        for kinds in ((4, 9), (5, 6)):
+            chosen = np.isin(kind, kinds) & (space == GLOBAL)
+            lines, masks = s.lines[chosen], s.touched[chosen]
+            sectors = np.concatenate([lines[(masks >> b) & 1 == 1] * 4 + b for b in range(4)])
+            unique = np.unique(sectors)
+            total = 0.0
+            for start, end in self.regions:
+                inside = np.count_nonzero((unique >= start // SECTOR_BYTES) & (unique < -(-end // SECTOR_BYTES)))
+                total += min((end - start) / SECTOR_BYTES, inside * scale)
+            sums += [total, len(sectors) * scale]
+        return sums[0], sums[2], sums[3]
+
+    def settle(self, order: np.ndarray, resident: int, *, read: float, write: float) -> tuple[np.ndarray, dict[str, float]]:
+        """Run the blocks with the waiting time in DRAM's queues that belongs to the load that they make, found by bisection."""
+        low, high, load = 0.0, 1.0, 0.0
+        for _ in range(7):
+            ends, stats = self.run(order, resident, read=read, write=write, wait=self.figures.dram_queue * load / (1.0 - load))
+            found = dict(zip(STATISTICS, stats, strict=True))
+            made = found["dram_bytes"] * self.parameters(0, 0, 1, 0)[PARAMETERS.index("dram_byte_cycles")] / found["cycles"]
+            if made < 0.05 or abs(made - load) < 0.01:
+                break
+            low, high = (max(low, load), high) if made > load else (low, min(high, load))
+            low, high = max(low, min(made, load)), min(high, max(made, load))
+            load = 0.5 * (low + min(high, 0.99))
+        return ends, found
+
+    def run(self, order: np.ndarray, resident: int, *, read: float, write: float, wait: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        s = self.streams
+        return simulate(
+            self.code.table, s.first, s.code, s.access, s.space, s.wavefronts, s.tags, s.line_first, s.lines, s.touched, s.whole,
+            s.warps_per_block, order, resident, self.parameters(read, write, resident, wait),
+        )  # fmt: skip
+
+    def parameters(self, read: float, write: float, resident: int, wait: float) -> np.ndarray:
+        f = self.figures
+        needed = resident * (self.shape.shared_bytes + 1024)
+        carveout = next((size for size in f.shared_carveouts if size >= needed), f.shared_carveouts[-1])
+        sms = f.multiprocessors
+        values = {
+            "fma_cycles": 2.0 if f.float_lanes == 32 else 4.0 if f.float_lanes == 16 else 64.0 / f.float_lanes,
+            "alu_cycles": 2.0,
+            "double_cycles": 32.0 / f.double_lanes,
+            "special_cycles": 8.0,
+            "shared_latency": f.shared_latency,
+            "l1_latency": f.l1_latency,
+            "l2_latency": f.l2_latency,
+            "dram_latency": f.dram_latency,
+            "fill_cycles": f.fill_cycles,
+            "l2_sector_cycles": SECTOR_BYTES * sms / f.l2_bytes_per_cycle,
+            "store_sector_cycles": sms / f.whole_sector_rate,
+            "partial_sector_cycles": sms / f.partial_sector_rate,
+            "dram_byte_cycles": f.clock_mhz * 1e6 * sms / (f.dram_gbps * 1e9 * f.dram_part),
+            "burst_cycles": f.burst_cycles,
+            "lsu_queue": f.lsu_queue,
+            "block_launch": f.block_launch,
+            "store_queue": f.store_queue,
+            "dram_read_part": read,
+            "dram_write_part": write,
+            "l1_lines": max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
+            "atomic_cycles": sms / f.atomic_rate,
+            "local_stays": 1.0,
+            "memory_issue": f.memory_issue,
+            "barrier_latency": f.barrier_latency,
+            "fill_port_cycles": 0.5,
+            "dram_wait": wait,
+            "policy": f.policy,
+        }
+        return np.array([values[name] for name in PARAMETERS], dtype=np.float64)
