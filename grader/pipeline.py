@@ -29,6 +29,7 @@ from grader.grading.benchmark import Benchmark, run_benchmark
 from grader.grading.cases import BENCHMARK, Oracle, run_case
 from grader.grading.counting import Counts
 from grader.grading.job import Job
+from grader.grading.modelling import model_times
 from grader.grading.others import build_others, count_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
@@ -130,8 +131,17 @@ def _count_and_judge(
         results.append(run.result)
         execution = run.execution
         others = count_others(job, device, tools, oracle) if run.result.passed else {}
-    found = Benchmark(results[-1], counts=Counts(execution), other_counts=others)
-    return _judge(job, results, found, run_parts(job, built, device, tools))
+    parts = run_parts(job, built, device, tools)
+    if execution is None or not results[-1].passed:
+        return _judge(job, results, Benchmark(results[-1], counts=Counts(execution), other_counts=others), parts)
+    model = model_times(job, built, device, tools, oracle)
+    if isinstance(model, Failure):
+        return job.fail(model, results)
+    job = job.noting(model.facts)
+    if model.case is not None and not model.case.passed:
+        results.append(model.case)
+    counts = Counts(execution, dram_bytes=model.dram_bytes)
+    return _judge(job, results, Benchmark(results[-1], model.timings, counts, other_counts=others), parts)
 
 
 # --- a GPU -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from grader import records
 from grader.devices.base import Arrays
 from grader.devices.faults import describe_fault, describe_unsupported
-from grader.devices.gpus import Gpu, read_gpus
+from grader.devices.gpus import Gpu, read_gpus, resident_blocks
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
 from grader.emulator import (
     GlobalMemory,
@@ -41,6 +41,7 @@ from grader.records import (
     Launch,
     LaunchResult,
     LineCounters,
+    Modelled,
     Progress,
     Role,
     RunLimits,
@@ -115,11 +116,33 @@ class EmulatedDevice:
             threads=self._threads,
             multiprocessors=self.gpu.multiprocessors,
         )
-        outcome = run_launch(native, memory, settings, _tell(progress, kernel.name))
-        result = self._result(kernel, launch, outcome)
+        tell = _tell(progress, kernel.name)
+        outcome, modelled = self._run_native(native, memory, settings, kernel, limits, tell)
+        result = replace(self._result(kernel, launch, outcome), modelled=modelled)
         if outcome.fault is None:
             return result, None
         return result, describe_fault(outcome.fault, kernel, memory, limits.warp_instructions)
+
+    def _run_native(
+        self,
+        native: NativeKernel,
+        memory: GlobalMemory,
+        settings: LaunchSettings,
+        kernel: Kernel,
+        limits: RunLimits,
+        tell: Callable[[int, int], None] | None,
+    ) -> tuple[LaunchOutcome, Modelled | None]:
+        """Run a launch; with the model's word of it where the limits ask for that and this GPU's figures are known."""
+        figures = self.gpu.figures
+        if not limits.model_time or figures is None:
+            return run_launch(native, memory, settings, tell), None
+        from grader.devices.modelled import run_modelled  # numba takes half a second to load
+
+        shared_bytes = kernel.static_shared_bytes + settings.dynamic_shared_bytes
+        threads = settings.block[0] * settings.block[1] * settings.block[2]
+        resident = resident_blocks(self.gpu, registers=kernel.registers, threads=threads, shared_bytes=shared_bytes)
+        run = run_modelled(native, memory, settings, figures, resident=resident, shared_bytes=shared_bytes, progress=tell)
+        return run.outcome, run.modelled
 
     def _translate(self, kernel: Kernel) -> NativeKernel:
         if kernel.symbol not in self._native:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.hints import advise, hint_at_failure, hint_at_misses
-from grader.judging.values import OtherCounts, collect_metrics, collect_others, measure_correctness, missing_metrics
+from grader.judging.values import TIMED_ON, OtherCounts, collect_metrics, collect_others, measure_correctness, missing_metrics
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -57,7 +57,7 @@ def make_score(
     `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
     """
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
-    sizes = exercise.benchmark.get(device.kind, _NO_SIZES)
+    sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
     metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason)
     lines = _source_lines(lines_from or execution, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)

@@ -21,13 +21,14 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.runs import Counters, Execution, LaunchResult, LineCounters
+from grader.records.runs import Bound, Counters, Execution, LaunchResult, LineCounters, Modelled
 from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
 __all__ = [
     "SUBMISSION",
     "Binary",
+    "Bound",
     "BufferArgument",
     "CaseResult",
     "CheckResult",
@@ -51,6 +52,7 @@ __all__ = [
     "LineCounters",
     "MetricValue",
     "Mismatch",
+    "Modelled",
     "PartResult",
     "Pointer",
     "Program",

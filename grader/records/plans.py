@@ -73,10 +73,14 @@ class DeviceBuffer:
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time."""
+    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time.
+
+    `model_time`: the emulated device is to model the time, and may run a sample of the blocks of a long launch.
+    """
 
     warp_instructions: int
     wall_seconds: float
+    model_time: bool = False
 
 
 SUBMISSION = "submission"

@@ -30,11 +30,23 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Use:
+    """The part of a resource that a launch uses, 0 to 1, and what would move the time of one that it binds."""
+
+    resource: str
+    used: float
+    advice: str
+
+
+@dataclass(frozen=True)
 class Estimate:
+    """What the model says of a launch. `bounds` are the three resources that are used most, the most used one first."""
+
     time_ms: float
     cycles: float
     dram_bytes: float
     use: Mapping[str, float]
+    bounds: tuple[Use, ...]
 
 
 def choose_blocks(blocks: int, resident: int, figures: Figures, most: int = 64) -> tuple[int, ...]:
@@ -49,9 +61,35 @@ def estimate(
 ) -> Estimate:
     code = describe_code(kernel.decoded, kernel.code.encoding)
     blocks = [range(b.instructions[0].index, b.instructions[-1].index + 1) for b in kernel.flow.blocks]
-    executed = sum(trace.executed for trace in traces)
+    executed = shape.executed * len(traces) // shape.blocks
     streams = make_streams([trace.warps for trace in traces], executed, blocks, code.widths, code.barriers, kernel.code.local_bytes)
     return Run(streams, code, shape, regions, figures).estimate()
+
+
+_ADVICE = {
+    "dram": ("DRAM bandwidth", "Move fewer bytes between DRAM and the chip: use each one that is loaded, and load it once."),
+    "l2": ("L2 bandwidth", "Ask the L2 for less: keep what a block uses again in shared memory or registers."),
+    "store_cycles": ("L2 stores", "Fill whole 32-byte sectors with each store: let consecutive threads write consecutive addresses."),
+    "lsu": (
+        "load/store unit", "Take fewer wavefronts: avoid bank conflicts, read wider elements (float4), keep what is used again in registers.",
+    ),
+    "issue": ("instruction issue", "Execute fewer instructions: unroll, take index arithmetic out of loops, do more with each load."),
+    "fma": ("float arithmetic", "The float pipe is busy: only less arithmetic, or tensor cores, would be faster."),
+    "alu": ("integer arithmetic", "Take index arithmetic out of the loop, or let each thread do more with it."),
+    "latency": ("latency", "Warps wait: let each thread have several independent loads in flight, or let more warps be resident."),
+}  # fmt: skip
+LATENCY_BOUND = 0.75
+"""Where no resource is used more than this, warps wait for latencies most of the time."""
+
+
+def find_bounds(use: Mapping[str, float]) -> tuple[Use, ...]:
+    """The three most used resources; latency comes first where none of them is busy."""
+    parts = {"issue" if name == "issued" else name: part for name, part in use.items() if name in ("issued", *_ADVICE)}
+    ordered = sorted(parts, key=lambda name: -parts[name])
+    if parts[ordered[0]] < LATENCY_BOUND:
+        parts["latency"] = 1.0 - parts[ordered[0]]
+        ordered.insert(0, "latency")
+    return tuple(Use(_ADVICE[name][0], parts[name], _ADVICE[name][1]) for name in ordered[:3])
 
 
 class Run:
@@ -91,7 +129,8 @@ class Run:
         use["resident"] = resident
         use["fraction"] = s.fraction
         use["readpart"] = read
-        return Estimate(time_ms, cycles, SECTOR_BYTES * (misses * read + stored * write), use)
+        dram_bytes = SECTOR_BYTES * (misses * read + stored * write)
+        return Estimate(time_ms, cycles, dram_bytes, use, find_bounds(use))
 
     def extend(self, ends: np.ndarray, count: int, resident: int, per_sm: float) -> float:
         if self.streams.fraction < 1.0:

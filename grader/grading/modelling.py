@@ -1,0 +1,117 @@
+"""Times without a GPU: runs the submission and the exercise's own programs at a GPU's benchmark sizes for the timing model.
+
+Of a long launch only a sample of the blocks runs; what these computed is still compared with the oracle's outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from grader.devices.base import Arrays, Device
+from grader.grading.cases import BENCHMARK, Oracle, poison_outputs
+from grader.grading.job import Job
+from grader.grading.others import build_other
+from grader.grading.programs import Built, Toolchain, make_program
+from grader.judging.checks import find_timed
+from grader.judging.compare import judge_case
+from grader.judging.hidden import name_case
+from grader.judging.modelled import describe_bounds, model_timing, modelled_launches, total_dram_bytes
+from grader.judging.values import TIMED_ON
+from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, Program, Progress, Role, Timing
+from grader.spec.cases import make_inputs
+from grader.spec.model import Case
+from grader.spec.tolerance import tolerance_at
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the model gave: timings of the submission and of the programs beside it, the case that was checked, and facts."""
+
+    case: CaseResult | None = None
+    timings: tuple[Timing, ...] = ()
+    dram_bytes: int | None = None
+    execution: Execution | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle: Oracle) -> Model | Failure:
+    """Model the submission, and if it is right, the programs that it is compared with. A Failure where it does not run to its end."""
+    sizes = job.exercise.benchmark.get(TIMED_ON)
+    if sizes is None:
+        return Model()
+    job.show(Progress("modelling the time"))
+    case = Case(BENCHMARK, sizes, hidden=False)
+    inputs = make_inputs(job.exercise, case, job.seed)
+    device.load(built.binary)
+    program = make_program(SUBMISSION, built, job.exercise, sizes=sizes, limits=job.info.limits)
+    if isinstance(program, Failure):
+        return program
+    execution, outputs = run_program(job, device, program, inputs)
+    if execution.failure is not None:
+        return name_case(execution.failure, case)
+    timing = model_timing(SUBMISSION, execution)
+    if timing is None:
+        return Model()
+    result = judge_computed(job, case, program, execution, outputs, oracle(inputs, sizes))
+    facts = {"model": describe_run(execution), "bound_by": describe_bounds(execution.launches)}
+    if not result.passed:
+        return Model(result, execution=execution, facts=facts)
+    others = [other for label in find_timed(job.exercise, job.info) if (other := _model_other(job, label, device, tools, inputs))]
+    return Model(result, (timing, *others), total_dram_bytes(execution), execution, facts)
+
+
+def run_program(job: Job, device: Device, program: Program, inputs: Arrays) -> tuple[Execution, Arrays]:
+    """Run a program for its modelled time, with poisoned outputs and scratch."""
+    limits = replace(job.limits, model_time=True, warp_instructions=100 * job.limits.warp_instructions)
+    return device.execute(program.launches, program.buffers, poison_outputs(program.buffers) | inputs, limits=limits)
+
+
+def judge_computed(
+    job: Job, case: Case, program: Program, execution: Execution, outputs: Arrays, expected: Arrays
+) -> CaseResult:
+    """Judge what was computed. Where blocks were left out, elements that still hold poison are theirs; where an earlier launch's
+    were, nothing that follows can be judged."""
+    ran_whole = [each.blocks_run == each.blocks for each in modelled_launches(execution)]
+    buffers = [buffer for buffer in program.buffers if buffer.role is not Role.SCRATCH]
+    got = outputs
+    if not all(ran_whole[:-1]):
+        got = {name: np.array(array) for name, array in expected.items()}
+    elif not ran_whole[-1]:
+        poison = poison_outputs(program.buffers)
+        got = {buffer.name: _fill(outputs[buffer.name], poison[buffer.name], expected[buffer.name]) for buffer in _outputs(buffers)}
+    tolerance = tolerance_at(job.exercise, case)
+    return judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
+
+
+def _outputs(buffers: list[DeviceBuffer]) -> list[DeviceBuffer]:
+    return [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
+
+
+def _fill(got: np.ndarray, poison: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """What was computed, and the expected values where nothing was."""
+    words = f"u{got.dtype.itemsize}"
+    untouched = got.reshape(-1).view(words) == poison.reshape(-1).view(words)
+    return np.where(untouched.reshape(got.shape), expected.astype(got.dtype), got)
+
+
+def _model_other(job: Job, label: str, device: Device, tools: Toolchain, inputs: Arrays) -> Timing | None:
+    """The timing of one of the exercise's own programs; None where the emulated device cannot run it."""
+    job.show(Progress(f"modelling the {label} kernel"))
+    built = build_other(job, tools, label)
+    sizes = job.exercise.benchmark[TIMED_ON]
+    program = make_program(label, built, job.exercise, sizes=sizes, limits=job.info.limits)
+    if isinstance(program, Failure):
+        return None
+    device.load(built.binary)
+    execution, _ = run_program(job, device, program, inputs)
+    return None if execution.failure is not None else model_timing(label, execution)
+
+
+def describe_run(execution: Execution) -> str:
+    """How many of the blocks were run for the model."""
+    launches = modelled_launches(execution)
+    ran, blocks = sum(each.blocks_run for each in launches), sum(each.blocks for each in launches)
+    return "all blocks were run" if ran == blocks else f"a sample of {ran:,} of {blocks:,} blocks was run"
