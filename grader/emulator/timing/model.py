@@ -116,7 +116,7 @@ class Run:
         write = min(1.0, kept / max(1.0, stored))
         count = max(resident, min(needed, SIMULATED_INSTRUCTIONS // per_block)) if s.fraction == 1.0 else resident
         ends, found = self.settle(np.arange(count), resident, read=read, write=write)
-        cycles = self.extend(np.sort(ends), count, resident, per_sm)
+        cycles = self.extend(found, count, resident, per_sm)
         time_ms = f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
         use = {name: found[name] / found["cycles"] for name in ("issued", "fma", "alu", "lsu", "store_cycles")}
         use["issued"] /= SUB_PARTITIONS
@@ -132,16 +132,14 @@ class Run:
         dram_bytes = SECTOR_BYTES * (misses * read + stored * write)
         return Estimate(time_ms, cycles, dram_bytes, use, find_bounds(use))
 
-    def extend(self, ends: np.ndarray, count: int, resident: int, per_sm: float) -> float:
-        if self.streams.fraction < 1.0:
-            waves = per_sm / resident
-            waves = math.ceil(waves) if waves < 4 else waves + 0.5
-            return float(ends[-1]) / self.streams.fraction * waves
-        if count >= per_sm:
-            return float(ends[-1])
-        middle = count // 2
-        rate = (ends[-1] - ends[middle - 1]) / (count - middle) if count >= 2 * resident and middle else ends[-1] / count
-        return float(ends[-1] + (per_sm - count) * rate)
+    def extend(self, found: Mapping[str, float], count: int, resident: int, per_sm: float) -> float:
+        """Cycles of all blocks of an SM: those that were simulated, and the others at the rate of the time when every place was taken."""
+        rate = found["full_issued"] / found["full_cycles"]
+        drain = found["cycles"] - found["full_cycles"] - (found["issued"] - found["full_issued"]) / rate
+        whole = found["issued"] / self.streams.fraction / count
+        if self.streams.fraction == 1.0 and count >= per_sm:
+            return found["cycles"]
+        return per_sm * whole / rate + max(0.0, drain)
 
     def footprint(self) -> tuple[float, float, float]:
         """Sectors of global memory that the launch's loads touch, that its stores touch, and how often it stores one."""

@@ -23,9 +23,9 @@ _FMA, _HEAVY, _ALU, _DOUBLE, _SPECIAL, _MEMORY, _NONE = map(int, Unit)
 
 STATISTICS = (
     "issued", "fma", "alu", "lsu", "l2_bytes", "dram_bytes", "store_cycles", "l1_sectors", "l1_misses", "cycles", "wait_memory",
-    "wait_pipe", "wait_barrier", "double", "special",
+    "wait_pipe", "wait_barrier", "double", "special", "full_cycles", "full_issued",
 )  # fmt: skip
-_ISSUED, _S_FMA, _S_ALU, _S_LSU, _S_L2, _S_DRAM, _S_STORE, _S_SECTORS, _S_MISSES, _S_CYCLES, _W_MEMORY, _W_PIPE, _W_BARRIER, _S_DOUBLE, _S_SPECIAL = range(15)
+_ISSUED, _S_FMA, _S_ALU, _S_LSU, _S_L2, _S_DRAM, _S_STORE, _S_SECTORS, _S_MISSES, _S_CYCLES, _W_MEMORY, _W_PIPE, _W_BARRIER, _S_DOUBLE, _S_SPECIAL, _S_FULL, _S_FULL_ISSUED = range(17)
 
 PARAMETERS = (
     "fma_cycles", "alu_cycles", "double_cycles", "special_cycles", "shared_latency", "l1_latency", "l2_latency", "dram_latency",
@@ -73,11 +73,12 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
     l1_mask = np.zeros((sets, L1_WAYS), dtype=np.int64)
     l1_ready = np.zeros((sets, L1_WAYS), dtype=np.float64)
     l1_used = np.zeros((sets, L1_WAYS), dtype=np.float64)
-    stats = np.zeros(15, dtype=np.float64)
+    stats = np.zeros(17, dtype=np.float64)
     lsu_free, port_free, l2_free, store_free, dram_free = 0.0, 0.0, 0.0, 0.0, 0.0
     read_credit, write_credit = 0.5, 0.5
     random = np.int64(12345)
-    started, ended = 0, 0
+    started, ended, turn = 0, 0, 0
+    full, full_issued = 0.0, 0.0
     t = 0.0
     for slot in range(min(resident, len(order))):
         held[slot] = started
@@ -88,7 +89,9 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
         started += 1
     while ended < len(order):
         soonest = 1e300
-        for part in range(4):
+        turn += 1  # the sub-partitions take turns at what they share
+        for offset in range(4):
+            part = (turn + offset) % 4
             if next_ready[part] > t:
                 soonest = min(soonest, next_ready[part])
                 continue
@@ -225,8 +228,8 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
                                 l1_used[s, way] = t
                                 if here_mask & asked == asked:
                                     continue
-                            full = _bits(np.int64(whole[k]))
-                            cost = full * p[_P_STORE] + (count - full) * p[_P_PARTIAL]
+                            covered = _bits(np.int64(whole[k]))
+                            cost = covered * p[_P_STORE] + (count - covered) * p[_P_PARTIAL]
                             if kind == _ATOMIC:
                                 cost = count * p[_P_ATOMIC]
                             store_free = max(store_free, begin - p[_P_BURST]) + cost
@@ -301,6 +304,8 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
                 if living[block] == 0:
                     ends[held[block]] = t
                     ended += 1
+                    if started == len(order) and full == 0.0:
+                        full, full_issued = t, stats[_ISSUED]
                     if started < len(order):
                         held[block] = started
                         fresh[block] = (order[started] // blocks) * FRESH
@@ -328,7 +333,7 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
         if following >= 1e300:
             break
         t = max(t + 1.0, np.ceil(following))
-    stats[_S_CYCLES] = t
+    stats[_S_CYCLES], stats[_S_FULL], stats[_S_FULL_ISSUED] = t, full, full_issued
     return ends, stats
 
 
