@@ -141,7 +141,7 @@ def _count_and_judge(
     if model.case is not None and not model.case.passed:
         results.append(model.case)
     counts = Counts(execution, dram_bytes=model.dram_bytes)
-    return _judge(job, results, Benchmark(results[-1], model.timings, counts, other_counts=others), parts)
+    return _judge(job, results, Benchmark(results[-1], model.timings, counts, other_counts=others, model=model.launches), parts)
 
 
 # --- a GPU -----------------------------------------------------------------------------------------------------
@@ -228,6 +228,7 @@ def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Seq
         missing_reason=found.counts.reason,
         parts=parts,
         other_counts=found.other_counts,
+        model=found.model,
     )
 
 

@@ -5,7 +5,7 @@ Of a long launch only a sample of the blocks runs; what these computed is still 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,9 +18,9 @@ from grader.grading.programs import Built, Toolchain, make_program
 from grader.judging.checks import find_timed
 from grader.judging.compare import judge_case
 from grader.judging.hidden import name_case
-from grader.judging.modelled import describe_bounds, model_timing, modelled_launches, total_dram_bytes
+from grader.judging.modelled import model_timing, modelled_launches, total_dram_bytes
 from grader.judging.values import TIMED_ON
-from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, Program, Progress, Role, Timing
+from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, Modelled, Program, Progress, Role, Timing
 from grader.spec.cases import make_inputs
 from grader.spec.model import Case
 from grader.spec.tolerance import tolerance_at
@@ -33,7 +33,7 @@ class Model:
     case: CaseResult | None = None
     timings: tuple[Timing, ...] = ()
     dram_bytes: int | None = None
-    execution: Execution | None = None
+    launches: tuple[Modelled, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -56,11 +56,12 @@ def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle
     if timing is None:
         return Model()
     result = judge_computed(job, case, program, execution, outputs, oracle(inputs, sizes))
-    facts = {"model": describe_run(execution), "bound_by": describe_bounds(execution.launches)}
+    launches = modelled_launches(execution)
+    facts = {"model": f"{describe_run(launches)}, {', '.join(f'{name} = {size:,}' for name, size in sizes.items())}"}
     if not result.passed:
-        return Model(result, execution=execution, facts=facts)
+        return Model(result, launches=launches, facts=facts)
     others = [other for label in find_timed(job.exercise, job.info) if (other := _model_other(job, label, device, tools, inputs))]
-    return Model(result, (timing, *others), total_dram_bytes(execution), execution, facts)
+    return Model(result, (timing, *others), total_dram_bytes(execution), launches, facts)
 
 
 def run_program(job: Job, device: Device, program: Program, inputs: Arrays) -> tuple[Execution, Arrays]:
@@ -110,8 +111,7 @@ def _model_other(job: Job, label: str, device: Device, tools: Toolchain, inputs:
     return None if execution.failure is not None else model_timing(label, execution)
 
 
-def describe_run(execution: Execution) -> str:
+def describe_run(launches: Sequence[Modelled]) -> str:
     """How many of the blocks were run for the model."""
-    launches = modelled_launches(execution)
     ran, blocks = sum(each.blocks_run for each in launches), sum(each.blocks for each in launches)
     return "all blocks were run" if ran == blocks else f"a sample of {ran:,} of {blocks:,} blocks was run"

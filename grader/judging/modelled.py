@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from grader.records import Execution, LaunchResult, Modelled, Timing
+from grader.records import Execution, Modelled, Timing
 
 MODEL_ERROR = 0.04
 """Half the width of a modelled time's interval, as a part of it: the median error against an H100's clock (benchmarks/model.py)."""
@@ -29,13 +27,3 @@ def total_dram_bytes(execution: Execution) -> int | None:
     """Bytes between L2 and DRAM of all launches of a plan."""
     launches = modelled_launches(execution)
     return round(sum(launch.dram_bytes for launch in launches)) if launches else None
-
-
-def describe_bounds(launches: Sequence[LaunchResult]) -> str:
-    """What binds the launch that takes most of a plan's time, and how much of the two next resources it uses, in words."""
-    longest = max((launch.modelled for launch in launches if launch.modelled), key=lambda each: each.time_ms, default=None)
-    if longest is None:
-        return ""
-    first, *others = longest.bounds
-    others_words = " and ".join(f"{bound.resource} {bound.used:.0%}" for bound in others)
-    return f"{first.resource} ({first.used:.0%}), then {others_words}"

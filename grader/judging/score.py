@@ -20,6 +20,7 @@ from grader.records import (
     Execution,
     Failure,
     LaunchResult,
+    Modelled,
     PartResult,
     Resources,
     Score,
@@ -48,6 +49,7 @@ def make_score(
     missing_reason: str = "the benchmark did not run",
     parts: Sequence[PartResult] = (),
     other_counts: Mapping[Yardstick, OtherCounts] | None = None,
+    model: Sequence[Modelled] = (),
 ) -> Score:
     """The score of a submission that compiled and ran.
 
@@ -63,7 +65,7 @@ def make_score(
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
     all_cases = (*cases, *(case for part in parts for case in part.cases))
     judged_checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
-    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission)
+    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, model)
     judged = _judged(checks)
     return Score(
         exercise=exercise.id,
@@ -84,6 +86,7 @@ def make_score(
         resources=tuple(_resources(launch) for launch in execution.launches) if execution else (),
         environment=dict(environment),
         seed=seed,
+        model=tuple(model),
     )
 
 

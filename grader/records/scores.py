@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from grader.records.devices import DeviceInfo
 from grader.records.outcomes import CheckStatus, Failure, Finding, Status
-from grader.records.runs import Counters
+from grader.records.runs import Counters, Modelled
 
 
 class Source(StrEnum):
@@ -133,7 +133,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Score:
-    """The result of grading one submission: what the score JSON holds (DESIGN 2.3)."""
+    """The result of grading one submission: what the score JSON holds (DESIGN 2.3). `model` has an entry a launch that was modelled."""
 
     exercise: str
     submission_name: str
@@ -155,6 +155,7 @@ class Score:
     seed: int
     detail: str = ""
     advice: str = ""
+    model: tuple[Modelled, ...] = ()
     schema_version: int = field(default=1)
 
     @property

@@ -62,6 +62,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "lines": _plain(score.lines),
         "findings": _plain(score.findings),
         "resources": _plain(score.resources),
+        "model": _plain(score.model),
         "environment": score.environment,
         "seed": score.seed,
     }

@@ -94,7 +94,7 @@ class CodeTable:
     barriers: np.ndarray
 
 
-COLUMNS = ("unit", "kind", "latency", "stall", "write_scoreboard", "read_scoreboard", "wait_mask", "conflict", "argument")
+COLUMNS = ("unit", "kind", "latency", "stall", "write_scoreboard", "read_scoreboard", "wait_mask", "even_reads", "odd_reads", "argument")
 
 
 def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
@@ -106,7 +106,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
         control = high >> CONTROL_SHIFT
         table[instruction.index] = (
             found.unit, found.kind, found.latency_cycles, control & 15, control >> 5 & 7, control >> 8 & 7, control >> 11 & 63,
-            _bank_conflict(instruction, control >> 17 & 15), _argument(instruction),
+            *_bank_reads(instruction, control >> 17 & 15), _argument(instruction),
         )  # fmt: skip
     return CodeTable(
         table,
@@ -123,13 +123,12 @@ def _classify(instruction: Decoded) -> _Class:
     return _ALU
 
 
-def _bank_conflict(instruction: Decoded, reuse: int) -> int:
-    """Cycles lost where three source registers lie in one of the two register banks, less those from the reuse cache."""
+def _bank_reads(instruction: Decoded, reuse: int) -> tuple[int, int]:
+    """Registers read from each of the two register banks, less those that the reuse cache holds (the reuse bits of the encoding)."""
     sources = [operand for operand in instruction.operands[1:] if isinstance(operand, Register) and not operand.uniform]
-    if len(sources) < 3:
-        return 0
     read = {operand.index for slot, operand in enumerate(sources[:3]) if not reuse >> slot & 1 and operand.index != ZERO_REGISTER}
-    return max(0, max(sum(index % 2 == bank for index in read) for bank in (0, 1)) - 2)
+    even = sum(index % 2 == 0 for index in read)
+    return even, len(read) - even
 
 
 def _argument(instruction: Decoded) -> int:

@@ -37,6 +37,8 @@ PARAMETERS = (
  _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_LOCAL, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT, _P_POLICY) = range(27)  # fmt: skip
 
 L1_WAYS = 16
+PORT_QUEUE = 2.0
+"""Cycles by which reads of a register bank, one a cycle, may lag behind the issue: operands are collected in queues."""
 HASH = 0x9E3779B1
 """Spreads lines over the sets of the L1 (Knuth's multiplicative hash): the hardware's own is not published."""
 FRESH = 1 << 42
@@ -65,7 +67,7 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
     held = np.full(resident, -1, dtype=np.int64)
     fresh = np.zeros(resident, dtype=np.int64)
     ends = np.zeros(len(order), dtype=np.float64)
-    pipes = np.zeros((4, 8), dtype=np.float64)  # 0, 1: halves of the float pipe; then ALU, double, special, memory
+    pipes = np.zeros((4, 8), dtype=np.float64)  # halves of the float pipe, ALU, double, special, memory; the two register banks
     greedy = np.full(4, -1, dtype=np.int64)
     next_ready = np.zeros(4, dtype=np.float64)
     sets = max(1, int(p[_P_LINES]) // L1_WAYS)
@@ -110,7 +112,7 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
                             at = board[w, b]
                 kind = row[1]
                 if kind == _DEPEND:
-                    allowed = row[8]
+                    allowed = row[9]
                     known = committed[w]
                     for g in range(max(0, known - COPY_GROUPS), known - allowed):
                         if groups[w, g % COPY_GROUPS] > at:
@@ -153,10 +155,12 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
             unit, kind = row[0], row[1]
             stats[_ISSUED] += 1
             position[w] = here + 1
-            ready[w] = t + max(1.0, float(row[3])) + row[7]
+            ready[w] = t + max(1.0, float(row[3]))
+            pipes[part, 6] = max(pipes[part, 6], t) + row[7]
+            pipes[part, 7] = max(pipes[part, 7], t) + row[8]
             if unit == _FMA:
                 half = 1 if pipes[part, 1] <= pipes[part, 0] else 0
-                pipes[part, half] = t + p[_P_FMA] + row[7]
+                pipes[part, half] = t + p[_P_FMA]
                 stats[_S_FMA] += p[_P_FMA] * 0.5
             elif unit == _HEAVY:
                 pipes[part, 0] = t + p[_P_FMA]
