@@ -41,7 +41,6 @@ class Figures:
     store_queue: float = 1500.0
     retained_part: float = 0.3
     """Part of the L2 that keeps what was written beyond the end of a launch."""
-    policy: float = 2.0
     atomic_rate: float = 40.0
     memory_issue: float = 2.0
     barrier_latency: float = 12.0

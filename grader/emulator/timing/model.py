@@ -214,6 +214,5 @@ class Run:
             "barrier_latency": f.barrier_latency,
             "fill_port_cycles": 0.5,
             "dram_wait": wait,
-            "policy": f.policy,
         }
         return np.array([values[name] for name in PARAMETERS], dtype=np.float64)

@@ -1,6 +1,6 @@
 """Simulates the warps that are resident on one SM, cycle by cycle where anything happens, over the memory system that all SMs share.
 
-Four sub-partitions issue one instruction a cycle each, the oldest ready warp after the one that issued last (greedy, then oldest). A warp is
+Four sub-partitions issue one instruction a cycle each, of the next ready warp in turn after the one that issued last (loose round robin). A warp is
 ready when its stall count has passed, the scoreboards of its wait mask are free, and the pipe that it needs can take it: the control bits
 of the machine code hold the dependencies. Memory instructions pass one load/store unit an SM: its data stage (wavefronts), its tag stage,
 an L1 that knows lines, sectors and when they arrive, then the L2 and DRAM, of which the SM has its share. Every server takes what comes in
@@ -31,13 +31,13 @@ PARAMETERS = (
     "fma_cycles", "alu_cycles", "double_cycles", "special_cycles", "shared_latency", "l1_latency", "l2_latency", "dram_latency",
     "fill_cycles", "l2_sector_cycles", "store_sector_cycles", "partial_sector_cycles", "dram_byte_cycles", "burst_cycles",
     "lsu_queue", "block_launch", "store_queue", "dram_read_part", "dram_write_part", "l1_lines", "atomic_cycles", "local_stays",
-    "memory_issue", "barrier_latency", "fill_port_cycles", "dram_wait", "policy",
+    "memory_issue", "barrier_latency", "fill_port_cycles", "dram_wait",
 )  # fmt: skip
 (_P_FMA, _P_ALU, _P_DOUBLE, _P_SPECIAL, _P_SHARED, _P_L1, _P_L2, _P_DRAM, _P_FILL, _P_L2SEC, _P_STORE, _P_PARTIAL, _P_BYTE, _P_BURST,
- _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_LOCAL, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT, _P_POLICY) = range(27)  # fmt: skip
+ _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_LOCAL, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT) = range(26)  # fmt: skip
 
 L1_WAYS = 16
-PORT_QUEUE = 2.0
+PORT_QUEUE = 1.0
 """Cycles by which reads of a register bank, one a cycle, may lag behind the issue: operands are collected in queues."""
 HASH = 0x9E3779B1
 """Spreads lines over the sets of the L1 (Knuth's multiplicative hash): the hardware's own is not published."""
@@ -60,15 +60,13 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
     groups = np.zeros((slots, COPY_GROUPS), dtype=np.float64)
     committed = np.zeros(slots, dtype=np.int64)
     open_copy = np.zeros(slots, dtype=np.float64)
-    born = np.zeros(slots, dtype=np.int64)
-    issued_at = np.zeros(slots, dtype=np.int64)
     living = np.zeros(resident, dtype=np.int64)
     arrived = np.zeros(resident, dtype=np.int64)
     held = np.full(resident, -1, dtype=np.int64)
     fresh = np.zeros(resident, dtype=np.int64)
     ends = np.zeros(len(order), dtype=np.float64)
     pipes = np.zeros((4, 8), dtype=np.float64)  # halves of the float pipe, ALU, double, special, memory; the two register banks
-    greedy = np.full(4, -1, dtype=np.int64)
+    latest = np.full(4, -1, dtype=np.int64)
     next_ready = np.zeros(4, dtype=np.float64)
     sets = max(1, int(p[_P_LINES]) // L1_WAYS)
     l1_tag = np.full((sets, L1_WAYS), -1, dtype=np.int64)
@@ -85,7 +83,7 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
     for slot in range(min(resident, len(order))):
         held[slot] = started
         fresh[slot] = (order[started] // blocks) * FRESH
-        _start(order[started] % blocks, slot, warps, first, position, last, ready, board, waits, committed, open_copy, born, t + 8.0 * slot, started)
+        _start(order[started] % blocks, slot, warps, first, position, last, ready, board, waits, committed, open_copy, t + 8.0 * slot)
         living[slot] = warps
         arrived[slot] = 0
         started += 1
@@ -98,7 +96,7 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
                 soonest = min(soonest, next_ready[part])
                 continue
             chosen = -1
-            chosen_age = FAR
+            chosen_distance = slots
             wake = 1e300
             for w in range(part, slots, 4):
                 if waits[w] != 0 or ready[w] >= FAR:
@@ -126,19 +124,14 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
                     at = max(at, pipes[part, 5], lsu_free - p[_P_QUEUE])
                 elif unit != _NONE:
                     at = max(at, pipes[part, unit])
+                if row[7]:
+                    at = max(at, pipes[part, 6] - PORT_QUEUE)
+                if row[8]:
+                    at = max(at, pipes[part, 7] - PORT_QUEUE)
                 if at <= t:
-                    if p[_P_POLICY] == 0.0:
-                        age = -1 if w == greedy[part] else born[w]
-                    elif p[_P_POLICY] == 1.0:
-                        age = issued_at[w] + 1
-                    elif p[_P_POLICY] == 2.0:
-                        age = (w - greedy[part] - 1) % slots
-                    else:
-                        age = -1 if w == greedy[part] else issued_at[w] + 1
-                    if age < chosen_age:
-                        chosen, chosen_age = w, age
-                        if age < 0:
-                            break
+                    distance = (w - latest[part] - 1) % slots
+                    if distance < chosen_distance:
+                        chosen, chosen_distance = w, distance
                 elif at < wake:
                     wake = at
             if chosen < 0:
@@ -146,8 +139,7 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
                 soonest = min(soonest, next_ready[part])
                 continue
             w = chosen
-            greedy[part] = w
-            issued_at[w] = np.int64(t)
+            latest[part] = w
             next_ready[part] = t + 1.0
             soonest = min(soonest, t + 1.0)
             here = position[w]
@@ -303,8 +295,6 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
             if kind == _EXIT and position[w] >= last[w] or position[w] >= last[w]:
                 ready[w] = FAR
                 living[block] -= 1
-                if greedy[part] == w:
-                    greedy[part] = -1
                 if living[block] == 0:
                     ends[held[block]] = t
                     ended += 1
@@ -313,8 +303,8 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
                     if started < len(order):
                         held[block] = started
                         fresh[block] = (order[started] // blocks) * FRESH
-                        _start(order[started] % blocks, block, warps, first, position, last, ready, board, waits, committed, open_copy, born,
-                               t + p[_P_LAUNCH], started)  # fmt: skip
+                        _start(order[started] % blocks, block, warps, first, position, last, ready, board, waits, committed, open_copy,
+                               t + p[_P_LAUNCH])  # fmt: skip
                         living[block] = warps
                         arrived[block] = 0
                         started += 1
@@ -356,7 +346,7 @@ def _victim(used, s):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
 
 
 @njit(cache=True)
-def _start(block, slot, warps, first, position, last, ready, board, waits, committed, open_copy, born, at, age):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _start(block, slot, warps, first, position, last, ready, board, waits, committed, open_copy, at):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     for i in range(warps):
         w = slot * warps + i
         position[w] = first[block * warps + i]
@@ -366,8 +356,7 @@ def _start(block, slot, warps, first, position, last, ready, board, waits, commi
         waits[w] = 0
         committed[w] = 0
         open_copy[w] = 0.0
-        born[w] = age * warps + i
-
+    
 
 @njit(cache=True)
 def _release(block, warps, waits, ready, at, next_ready):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
