@@ -80,7 +80,8 @@ def main() -> int:
     if options.worker is not None:
         work(options.worker, options.gpu, options.samples)
         return 0
-    jobs = [job for job in find_jobs(options.files) if not options.only or any(part in f"{job.exercise}/{job.name}" for part in options.only)]
+    jobs = find_jobs(options.files)
+    jobs = [job for job in jobs if not options.only or any(part in f"{job.exercise}/{job.name}" for part in options.only)]
     name, arch = describe_gpu(options.gpu)
     rows = list(measure(jobs, compile_all(jobs, arch), options.gpu, options.samples))
     if options.json is not None:
@@ -101,7 +102,8 @@ def find_jobs(files: Sequence[Path]) -> list[Job]:
         jobs += [Job(TRUTH_EXERCISES[family], f"truth/{path.stem}", path, dict.fromkeys(names, size)) for size in TRUTH_SIZES[family]]
     for name, exercise in exercises.items():
         own = [(f"{folder}/{name}", ROOT / folder / f"{name}.cu") for folder in ("starter", "solutions")]
-        known = [(path.stem, path) for path in sorted((ROOT / "tests" / "submissions" / name).glob("*.cu")) if not path.stem.startswith("timeout--")]
+        files = sorted((ROOT / "tests" / "submissions" / name).glob("*.cu"))
+        known = [(path.stem, path) for path in files if not path.stem.startswith("timeout--")]
         jobs += [Job(name, label, path, exercise.benchmark["gpu"]) for label, path in (*own, *known) if path.exists()]
         jobs += [Job(name, "baseline", exercise.baseline_source, exercise.benchmark["gpu"])]
     return jobs

@@ -60,7 +60,7 @@ def run_modelled(
 
 
 def choose_rest(blocks: int, traced: Sequence[int], executed: int) -> tuple[int, ...]:
-    """The blocks that are run beside the traced ones: all, or the first, the last, those of edges, and some at random. `executed`: by a block."""
+    """The blocks that are run beside the traced ones: all, or the first, the last, and some at random. `executed`: by a block."""
     known = set(traced)
     if executed * blocks <= WHOLE_INSTRUCTIONS:
         return tuple(block for block in range(blocks) if block not in known)

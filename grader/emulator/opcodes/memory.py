@@ -9,8 +9,8 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind
-from grader.emulator.native.tracing import trace_access
 from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, splat
+from grader.emulator.native.tracing import trace_access
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 

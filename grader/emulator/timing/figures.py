@@ -26,13 +26,13 @@ class Figures:
     """Read by all SMs together."""
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
-    launch_us: float = 4.0
-    block_launch: float = 200.0
-    dram_queue: float = 270.0
+    launch_us: float = 5.0
+    block_launch: float = 500.0
+    dram_queue: float = 135.0
     """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load of r it is r / (1 - r) times that."""
-    dram_part: float = 0.96
+    dram_part: float = 0.89
     """Part of the theoretical bandwidth that a copy reaches at best."""
-    fill_cycles: float = 0.25
+    fill_cycles: float = 0.5
     partial_sector_rate: float = 26.9
     """Sectors that are written in part, which the L2 takes in a cycle, from all SMs together."""
     whole_sector_rate: float = 64.0

@@ -12,7 +12,7 @@ from grader.emulator.machine import BlockTrace
 from grader.emulator.timing.code import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.sm import L1_WAYS, PARAMETERS, STATISTICS, simulate
-from grader.emulator.timing.streams import GLOBAL, LINE_BYTES, LOCAL, SECTOR_BYTES, SHARED, Streams, make_streams
+from grader.emulator.timing.streams import GLOBAL, LINE_BYTES, SECTOR_BYTES, Streams, make_streams
 from grader.emulator.translate import NativeKernel
 
 SUB_PARTITIONS = 4
@@ -21,7 +21,7 @@ SIMULATED_INSTRUCTIONS = 400_000
 
 @dataclass(frozen=True)
 class Shape:
-    """What a launch asks of an SM: blocks in all, blocks resident on an SM, bytes of shared memory a block, executed instructions in all."""
+    """What a launch asks for: blocks in all, blocks resident on an SM, bytes of shared memory a block, executed instructions in all."""
 
     blocks: int
     resident: int
@@ -71,7 +71,7 @@ _ADVICE = {
     "l2": ("L2 bandwidth", "Ask the L2 for less: keep what a block uses again in shared memory or registers."),
     "store_cycles": ("L2 stores", "Fill whole 32-byte sectors with each store: let consecutive threads write consecutive addresses."),
     "lsu": (
-        "load/store unit", "Take fewer wavefronts: avoid bank conflicts, read wider elements (float4), keep what is used again in registers.",
+        "load/store unit", "Take fewer wavefronts: avoid bank conflicts, keep what is used again in registers, read along rows.",
     ),
     "issue": ("instruction issue", "Execute fewer instructions: unroll, take index arithmetic out of loops, do more with each load."),
     "fma": ("float arithmetic", "The float pipe is busy: only less arithmetic, or tensor cores, would be faster."),
@@ -115,7 +115,7 @@ class Run:
         kept = max(0.0, stores - f.retained_part * f.l2_bytes / SECTOR_BYTES)
         write = min(1.0, kept / max(1.0, stored))
         count = max(resident, min(needed, SIMULATED_INSTRUCTIONS // per_block)) if s.fraction == 1.0 else resident
-        ends, found = self.settle(np.arange(count), resident, read=read, write=write)
+        found = self.settle(np.arange(count), resident, read=read, write=write)
         cycles = self.extend(found, count, resident, per_sm)
         time_ms = f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
         use = {name: found[name] / found["cycles"] for name in ("issued", "fma", "alu", "lsu", "store_cycles")}
@@ -161,26 +161,27 @@ class Run:
             sums += [total, len(sectors) * scale]
         return sums[0], sums[2], sums[3]
 
-    def settle(self, order: np.ndarray, resident: int, *, read: float, write: float) -> tuple[np.ndarray, dict[str, float]]:
+    def settle(self, order: np.ndarray, resident: int, *, read: float, write: float) -> dict[str, float]:
         """Run the blocks with the waiting time in DRAM's queues that belongs to the load that they make, found by bisection."""
         low, high, load = 0.0, 1.0, 0.0
-        for _ in range(7):
-            ends, stats = self.run(order, resident, read=read, write=write, wait=self.figures.dram_queue * load / (1.0 - load))
+        for _ in range(9):
+            _, stats = self.run(order, resident, read=read, write=write, wait=self.figures.dram_queue * load / (1.0 - load))
             found = dict(zip(STATISTICS, stats, strict=True))
             made = found["dram_bytes"] * self.parameters(0, 0, 1, 0)[PARAMETERS.index("dram_byte_cycles")] / found["cycles"]
-            if made < 0.05 or abs(made - load) < 0.01:
+            if made < 0.05 or abs(made - load) < 0.004:
                 break
             low, high = (max(low, load), high) if made > load else (low, min(high, load))
             low, high = max(low, min(made, load)), min(high, max(made, load))
             load = 0.5 * (low + min(high, 0.99))
-        return ends, found
+        return found
 
     def run(self, order: np.ndarray, resident: int, *, read: float, write: float, wait: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         s = self.streams
-        return simulate(
+        ends, stats = simulate(
             self.code.table, s.first, s.code, s.access, s.space, s.wavefronts, s.tags, s.line_first, s.lines, s.touched, s.whole,
             s.warps_per_block, order, resident, self.parameters(read, write, resident, wait),
         )  # fmt: skip
+        return ends, stats
 
     def parameters(self, read: float, write: float, resident: int, wait: float) -> np.ndarray:
         f = self.figures

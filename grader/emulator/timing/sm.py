@@ -1,10 +1,11 @@
 """Simulates the warps that are resident on one SM, cycle by cycle where anything happens, over the memory system that all SMs share.
 
-Four sub-partitions issue one instruction a cycle each, of the next ready warp in turn after the one that issued last (loose round robin). A warp is
-ready when its stall count has passed, the scoreboards of its wait mask are free, and the pipe that it needs can take it: the control bits
-of the machine code hold the dependencies. Memory instructions pass one load/store unit an SM: its data stage (wavefronts), its tag stage,
-an L1 that knows lines, sectors and when they arrive, then the L2 and DRAM, of which the SM has its share. Every server takes what comes in
-order and is known by the cycle at which it is free, so that an instruction's end is known when it is issued.
+Four sub-partitions issue one instruction a cycle each, of the next ready warp in turn after the one that issued last (loose round
+robin). A warp is ready when its stall count has passed, the scoreboards of its wait mask are free, the pipe that it needs can take it,
+and the two register banks can be read: the control bits of the machine code hold the dependencies. Memory instructions pass one
+load/store unit an SM: its data stage (wavefronts), its tag stage, an L1 that knows lines, sectors and when they arrive, then the L2 and
+DRAM, of which the SM has its share. Every server takes what comes in order and is known by the cycle at which it is free, so that an
+instruction's end is known when it is issued.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from grader.emulator.timing.streams import LOCAL_LINES
 FAR = 1 << 60
 SCOREBOARDS = 6
 COPY_GROUPS = 8
-_FIXED, _VARIABLE, _SHARED_LOAD, _SHARED_STORE, _GLOBAL_LOAD, _GLOBAL_STORE, _ATOMIC, _BARRIER, _EXIT, _COPY, _COMMIT, _DEPEND = map(int, Kind)
+(_FIXED, _VARIABLE, _SHARED_LOAD, _SHARED_STORE, _GLOBAL_LOAD, _GLOBAL_STORE, _ATOMIC, _BARRIER, _EXIT, _COPY, _COMMIT, _DEPEND) = map(
+    int, Kind
+)
 _FMA, _HEAVY, _ALU, _DOUBLE, _SPECIAL, _MEMORY, _NONE = map(int, Unit)
 
 STATISTICS = (
-    "issued", "fma", "alu", "lsu", "l2_bytes", "dram_bytes", "store_cycles", "l1_sectors", "l1_misses", "cycles", "wait_memory",
-    "wait_pipe", "wait_barrier", "double", "special", "full_cycles", "full_issued",
+    "issued", "fma", "alu", "lsu", "l2_bytes", "dram_bytes", "store_cycles", "l1_sectors", "l1_misses", "cycles", "double",
+    "special", "full_cycles", "full_issued",
 )  # fmt: skip
-_ISSUED, _S_FMA, _S_ALU, _S_LSU, _S_L2, _S_DRAM, _S_STORE, _S_SECTORS, _S_MISSES, _S_CYCLES, _W_MEMORY, _W_PIPE, _W_BARRIER, _S_DOUBLE, _S_SPECIAL, _S_FULL, _S_FULL_ISSUED = range(17)
+(_ISSUED, _S_FMA, _S_ALU, _S_LSU, _S_L2, _S_DRAM, _S_STORE, _S_SECTORS, _S_MISSES, _S_CYCLES, _S_DOUBLE, _S_SPECIAL, _S_FULL,
+ _S_FULL_ISSUED) = range(14)  # fmt: skip
 
 PARAMETERS = (
     "fma_cycles", "alu_cycles", "double_cycles", "special_cycles", "shared_latency", "l1_latency", "l2_latency", "dram_latency",
@@ -46,10 +50,14 @@ FRESH = 1 << 42
 
 
 @njit(cache=True)
-def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
+def simulate(  # type: ignore[no-untyped-def]
     table, first, code, access, space, wavefronts, tags, line_first, lines, touched, whole, warps, order, resident, p
-):  # noqa: ANN001
-    """Run the blocks `order` (indices into the streams), at most `resident` at a time. Returns the cycle at which each ended, and STATISTICS."""
+):
+    """Run the blocks `order` (indices into the streams), at most `resident` at a time.
+
+    Returns the cycle at which each ended, and STATISTICS: instructions, busy cycles of the pipes (of all sub-partitions together) and
+    of the units, bytes, sectors; `full_*` are of the time until the first place stays empty. `p` holds PARAMETERS, in cycles.
+    """
     slots = resident * warps
     blocks = (len(first) - 1) // warps
     position = np.zeros(slots, dtype=np.int64)
@@ -73,7 +81,7 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
     l1_mask = np.zeros((sets, L1_WAYS), dtype=np.int64)
     l1_ready = np.zeros((sets, L1_WAYS), dtype=np.float64)
     l1_used = np.zeros((sets, L1_WAYS), dtype=np.float64)
-    stats = np.zeros(17, dtype=np.float64)
+    stats = np.zeros(14, dtype=np.float64)
     lsu_free, port_free, l2_free, store_free, dram_free = 0.0, 0.0, 0.0, 0.0, 0.0
     read_credit, write_credit = 0.5, 0.5
     random = np.int64(12345)
@@ -292,7 +300,7 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
             if row[5] < SCOREBOARDS:
                 board[w, row[5]] = max(board[w, row[5]], read)
             block = w // warps
-            if kind == _EXIT and position[w] >= last[w] or position[w] >= last[w]:
+            if (kind == _EXIT and position[w] >= last[w]) or position[w] >= last[w]:
                 ready[w] = FAR
                 living[block] -= 1
                 if living[block] == 0:
@@ -332,12 +340,12 @@ def simulate(  # type: ignore[no-untyped-def]  # noqa: ANN201
 
 
 @njit(cache=True)
-def _bits(mask):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _bits(mask):  # type: ignore[no-untyped-def]
     return (mask & 1) + ((mask >> 1) & 1) + ((mask >> 2) & 1) + ((mask >> 3) & 1)
 
 
 @njit(cache=True)
-def _victim(used, s):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _victim(used, s):  # type: ignore[no-untyped-def]
     way = 0
     for v in range(1, L1_WAYS):
         if used[s, v] < used[s, way]:
@@ -346,7 +354,7 @@ def _victim(used, s):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
 
 
 @njit(cache=True)
-def _start(block, slot, warps, first, position, last, ready, board, waits, committed, open_copy, at):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _start(block, slot, warps, first, position, last, ready, board, waits, committed, open_copy, at):  # type: ignore[no-untyped-def]
     for i in range(warps):
         w = slot * warps + i
         position[w] = first[block * warps + i]
@@ -356,10 +364,10 @@ def _start(block, slot, warps, first, position, last, ready, board, waits, commi
         waits[w] = 0
         committed[w] = 0
         open_copy[w] = 0.0
-    
+
 
 @njit(cache=True)
-def _release(block, warps, waits, ready, at, next_ready):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _release(block, warps, waits, ready, at, next_ready):  # type: ignore[no-untyped-def]
     for w in range(block * warps, (block + 1) * warps):
         if waits[w] == 1:
             waits[w] = 0

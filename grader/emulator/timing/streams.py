@@ -1,8 +1,9 @@
 """Traces of warps -> what the simulation of an SM walks along: instructions in order, and what each access asks of the memory system.
 
-An access is described by its wavefronts in the data stage (the most distinct words in one of 32 banks, per phase of 32 lanes up to 4 bytes,
-16 lanes of 8 and 8 lanes of 16: for global memory too, which shares the banks: an H100 takes 34 cycles for a load of 32 rows that lie a power
-of two apart, and 18 for two such rows of 16), its wavefronts in the tag stage (see _tag_bank), and the 32-byte sectors that it touches.
+An access is described by its wavefronts in the data stage (the most distinct words in one of 32 banks, per phase of 32 lanes up to 4
+bytes, 16 lanes of 8 and 8 lanes of 16: for global memory too, which shares the banks: an H100 takes 34 cycles for a load of 32 rows
+that lie a power of two apart, and 18 for two such loads of 16 rows and 2), its wavefronts in the tag stage (see _tag_bank), and the
+32-byte sectors that it touches.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _BLOCK, _ACCESS, _SHIFT = BLOCK, ACCESS, SPACE_SHIFT
 
 @dataclass(frozen=True)
 class Streams:
-    """The warps of some blocks. Warp w runs `code[first[w]:first[w + 1]]`, indices of instructions; `access` is beside it, -1 where there is none.
+    """The warps of some blocks. Warp w runs `code[first[w]:first[w + 1]]`, indices of instructions; `access` is beside it, -1 for none.
 
     Of access a: `wavefronts` and `tags` in cycles, and its lines, with a mask of touched and one of wholly written sectors each, at
     `line_first[a]:line_first[a + 1]`. An instruction with two accesses (asynchronous copies) has the second one right behind the first.
@@ -50,22 +51,41 @@ class Streams:
 
 
 def make_streams(
-    traces: Sequence[Sequence[np.ndarray]], executed: int, blocks: Sequence[range], widths: np.ndarray, barriers: np.ndarray, local_bytes: int
+    traces: Sequence[Sequence[np.ndarray]],
+    executed: int,
+    blocks: Sequence[range],
+    widths: np.ndarray,
+    barriers: np.ndarray,
+    local_bytes: int,
 ) -> Streams:
     """Streams of the blocks' traces. `blocks` are the instructions of each basic block, `widths` the bytes a lane moves, by instruction."""
     starts = np.array([block.start for block in blocks], dtype=np.int64)
     sizes = np.array([len(block) for block in blocks], dtype=np.int64)
     words = np.concatenate([warp for block in traces for warp in block]) if traces else np.zeros(0, dtype=np.uint32)
     ends = np.cumsum([0, *(len(warp) for block in traces for warp in block)])
-    instructions, accesses, lines = _measure(words, sizes)
-    out = _expand(words, ends, starts, sizes, widths, local_bytes // WORD_BYTES, instructions, accesses, lines)
-    first, code, access = out[:3]
+    instructions, accesses, most_lines = _measure(words, sizes)
+    first, code, access, space, wavefronts, tags, line_first, lines, touched, whole_sectors = _expand(
+        words, ends, starts, sizes, widths, local_bytes // WORD_BYTES, instructions, accesses, most_lines
+    )
     whole = int(first[-1])
     fraction = 1.0
     if whole < executed:
         first, code, access = _cut_at_barriers(first, code, access, barriers, len(traces[0]))
         fraction = len(code) / max(1, executed)
-    return Streams(first, code, access, *out[3:], warps_per_block=len(traces[0]), fraction=fraction)
+    return Streams(
+        first,
+        code,
+        access,
+        space,
+        wavefronts,
+        tags,
+        line_first,
+        lines,
+        touched,
+        whole_sectors,
+        warps_per_block=len(traces[0]),
+        fraction=fraction,
+    )
 
 
 def _cut_at_barriers(
@@ -87,7 +107,7 @@ def _cut_at_barriers(
 
 
 @njit(cache=True)
-def _measure(words, sizes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _measure(words, sizes):  # type: ignore[no-untyped-def]
     """How many instructions, accesses and (at most) lines the traces hold."""
     position, instructions, accesses, lines = 0, 0, 0, 0
     while position < len(words):
@@ -106,14 +126,14 @@ def _measure(words, sizes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN
 
 
 @njit(cache=True)
-def _tag_bank(line):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _tag_bank(line):  # type: ignore[no-untyped-def]
     """The bank of the tag stage that holds a line: bits of its index folded to two by exclusive or (fitted on te42kyfo/gpu-benches)."""
     folded = line ^ (line >> 2) ^ (line >> 4) ^ (line >> 6) ^ (line >> 8)
     return folded & 3
 
 
 @njit(cache=True)
-def _data_wavefronts(words, active, width):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _data_wavefronts(words, active, width):  # type: ignore[no-untyped-def]
     """Cycles of the data stage: the most distinct words in a bank, phase by phase. `words` are the lanes' first word indices."""
     per_lane = max(1, width // WORD_BYTES)
     lanes = LANES // per_lane
@@ -144,7 +164,7 @@ def _data_wavefronts(words, active, width):  # type: ignore[no-untyped-def]  # n
 
 
 @njit(cache=True)
-def _expand(words, ends, starts, sizes, widths, local_words, instructions, accesses, max_lines):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _expand(words, ends, starts, sizes, widths, local_words, instructions, accesses, max_lines):  # type: ignore[no-untyped-def]
     first = np.zeros(len(ends), dtype=np.int64)
     code = np.empty(instructions, dtype=np.int32)
     access = np.full(instructions, -1, dtype=np.int32)
