@@ -128,7 +128,7 @@ def _measure(words, sizes):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _tag_bank(line):  # type: ignore[no-untyped-def]
     """The bank of the tag stage that holds a line: bits of its index folded to two by exclusive or (fitted on te42kyfo/gpu-benches)."""
-    folded = line ^ (line >> 2) ^ (line >> 4) ^ (line >> 6) ^ (line >> 8)
+    folded: int = line ^ (line >> 2) ^ (line >> 4) ^ (line >> 6) ^ (line >> 8)
     return folded & 3
 
 
@@ -164,6 +164,38 @@ def _data_wavefronts(words, active, width):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _add_lines(words, position, mask, width, local, local_line, lines, touched, covered, used, lane_words):  # type: ignore[no-untyped-def]
+    """Append the lines of an access whose record is at `position`: their sectors, and their bytes that are covered, by words."""
+    start = used
+    for lane in range(LANES):
+        address = np.int64(words[position + 3 + lane])
+        if local:
+            address = (address // WORD_BYTES) * LINE_BYTES + lane * WORD_BYTES
+        lane_words[lane] = address // WORD_BYTES
+        if not (mask >> lane) & 1:
+            continue
+        line = address // LINE_BYTES
+        if local:
+            line += LOCAL_LINES + local_line
+        found = -1
+        for k in range(used - 1, start - 1, -1):
+            if lines[k] == line:
+                found = k
+                break
+        if found < 0:
+            found = used
+            lines[used] = line
+            touched[used] = 0
+            covered[used - start] = 0
+            used += 1
+        touched[found] |= 1 << ((address % LINE_BYTES) // SECTOR_BYTES)
+        # By words of 4 bytes: narrower stores never cover a sector here, which they seldom do.
+        for part in range(max(1, width // WORD_BYTES) if width >= WORD_BYTES else 0):
+            covered[found - start] |= 1 << ((address % LINE_BYTES) // WORD_BYTES + part)
+    return used
+
+
+@njit(cache=True)
 def _expand(words, ends, starts, sizes, widths, local_words, instructions, accesses, max_lines):  # type: ignore[no-untyped-def]
     first = np.zeros(len(ends), dtype=np.int64)
     code = np.empty(instructions, dtype=np.int32)
@@ -177,7 +209,7 @@ def _expand(words, ends, starts, sizes, widths, local_words, instructions, acces
     whole = np.empty(max_lines, dtype=np.int8)
     lane_words = np.empty(LANES, dtype=np.int64)
     covered = np.empty(LANES, dtype=np.int64)
-    n, a, used = 0, 0, 0
+    n, a, used = 0, 0, 0  # instructions, accesses, lines
     for warp in range(len(ends) - 1):
         place = n
         position = ends[warp]
@@ -207,33 +239,8 @@ def _expand(words, ends, starts, sizes, widths, local_words, instructions, acces
                 continue
             width = widths[instruction]
             start = used
-            for lane in range(LANES):
-                address = np.int64(words[position + 3 + lane])
-                if here == LOCAL:
-                    address = (address // WORD_BYTES) * LINE_BYTES + lane * WORD_BYTES
-                lane_words[lane] = address // WORD_BYTES
-                if not (mask >> lane) & 1:
-                    continue
-                line = address // LINE_BYTES
-                if here == LOCAL:
-                    line += LOCAL_LINES + warp * local_words
-                sector = (address % LINE_BYTES) // SECTOR_BYTES
-                found = -1
-                for k in range(used - 1, start - 1, -1):
-                    if lines[k] == line:
-                        found = k
-                        break
-                if found < 0:
-                    found = used
-                    lines[used] = line
-                    touched[used] = 0
-                    whole[used] = 0
-                    covered[used - start] = 0
-                    used += 1
-                touched[found] |= 1 << sector
-                # Bytes of a line by words of 4: narrower stores never cover a sector whole here, which they seldom do.
-                for part in range(max(1, width // WORD_BYTES) if width >= WORD_BYTES else 0):
-                    covered[found - start] |= 1 << ((address % LINE_BYTES) // WORD_BYTES + part)
+            used = _add_lines(words, position, mask, width, here == LOCAL, warp * local_words, lines, touched, covered, used, lane_words)
+            whole[start:used] = 0
             banks = np.zeros(4, dtype=np.int64)
             for k in range(start, used):
                 banks[_tag_bank(lines[k])] += 1
