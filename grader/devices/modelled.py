@@ -35,9 +35,12 @@ class ModelledRun:
 
 def run_modelled(
     kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, figures: Figures, *, resident: int, shared_bytes: int,
-    progress: Progress = None,
+    progress: Progress = None, whole_instructions: int = WHOLE_INSTRUCTIONS,
 ) -> ModelledRun:  # fmt: skip
-    """Run a launch, or a sample of its blocks, and model its time. `resident` blocks of `shared_bytes` each fit on an SM."""
+    """Run a launch, or a sample of its blocks, and model its time. `resident` blocks of `shared_bytes` each fit on an SM.
+
+    All blocks are run where they execute at most `whole_instructions` together.
+    """
     traced = choose_blocks(settings.blocks, resident, figures)
     warps = -(-settings.block[0] * settings.block[1] * settings.block[2] // 32)
     words = max(LEAST_WORDS, min(MOST_WORDS, TRACE_WORDS // (len(traced) * warps)))
@@ -47,7 +50,8 @@ def run_modelled(
         ran = settings.blocks
     else:
         parts = [run_launch(kernel, memory, replace(tracing, sample=traced))]
-        rest = choose_rest(settings.blocks, traced, _executed(parts) // len(traced))
+        executed = _executed(parts) // len(traced)
+        rest = choose_rest(settings.blocks, traced, executed, whole=executed * settings.blocks <= whole_instructions)
         if parts[0].fault is None and rest:
             parts.append(run_launch(kernel, memory, replace(settings, sample=rest), progress))
         ran = len(traced) + len(rest)
@@ -59,10 +63,10 @@ def run_modelled(
     return ModelledRun(outcome, _model(kernel, traces, shape, memory, figures, ran))
 
 
-def choose_rest(blocks: int, traced: Sequence[int], executed: int) -> tuple[int, ...]:
+def choose_rest(blocks: int, traced: Sequence[int], executed: int, *, whole: bool) -> tuple[int, ...]:
     """The blocks that are run beside the traced ones: all, or the first, the last, and some at random. `executed`: by a block."""
     known = set(traced)
-    if executed * blocks <= WHOLE_INSTRUCTIONS:
+    if whole:
         return tuple(block for block in range(blocks) if block not in known)
     count = max(LEAST_SAMPLE, min(MOST_SAMPLE, SAMPLE_INSTRUCTIONS // max(1, executed)))
     rng = Random(blocks)
