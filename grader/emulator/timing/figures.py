@@ -32,7 +32,7 @@ class Figures:
     """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load of r it is r / (1 - r) times that."""
     dram_part: float = 0.89
     """Part of the theoretical bandwidth that a copy reaches at best."""
-    fill_cycles: float = 0.5
+    fill_cycles: float = 0.25
     partial_sector_rate: float = 26.9
     """Sectors that are written in part, which the L2 takes in a cycle, from all SMs together."""
     whole_sector_rate: float = 64.0

@@ -41,6 +41,8 @@ PARAMETERS = (
  _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_LOCAL, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT) = range(26)  # fmt: skip
 
 L1_WAYS = 16
+LEAST_CYCLES = 1.24
+"""Of the load/store unit for an access to global memory, however few its wavefronts: te42kyfo/gpu-benches measures it at small strides."""
 PORT_QUEUE = 1.0
 """Cycles by which reads of a register bank, one a cycle, may lag behind the issue: operands are collected in queues."""
 HASH = 0x9E3779B1
@@ -203,7 +205,7 @@ def simulate(  # type: ignore[no-untyped-def]
                     read = done
                 else:
                     begin = max(lsu_free, t + 4.0)
-                    passes = float(max(wavefronts[a], tags[a]))
+                    passes = max(float(max(wavefronts[a], tags[a])), LEAST_CYCLES)
                     lsu_free = begin + passes
                     stats[_S_LSU] += passes
                     done = lsu_free + p[_P_L1] - 5.0
