@@ -1,9 +1,12 @@
 """How fast the emulator is: translation, run time and warp instructions a second, counting on, on one core.
 
     python benchmarks/emulator.py [--repeat N] [KERNEL ...]
+    python benchmarks/emulator.py --checked [--repeat N] [KERNEL ...]
 
 The kernels are those of tests/data/truth, at 1024³ (GEMM) and 8192² (transpose). Prints the median of N runs, and at
 the end the most memory that the process ever held beyond the buffers of its largest kernel. Needs no GPU.
+
+--checked compares the checked mode with counting, at the size of correctness cases: 256³ and 512².
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import os
 import resource
 import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -36,12 +39,14 @@ from grader.toolchain.preprocess import preprocess
 KERNELS = Path(__file__).parents[1] / "tests" / "data" / "truth" / "kernels"
 GPU = read_gpus()["h100"]
 SIZES = {"gemm": {"M": 1024, "N": 1024, "K": 1024}, "transpose": {"rows": 8192, "cols": 8192}}
+SMALL_SIZES = {"gemm": {"M": 256, "N": 256, "K": 256}, "transpose": {"rows": 512, "cols": 512}}
 BUFFERS = {
     "gemm": {"A": ("M", "K"), "B": ("K", "N"), "C": ("M", "N")},
     "transpose": {"out": ("cols", "rows"), "in": ("rows", "cols")},
 }
 OUTPUTS = ("C", "out")
 T = TypeVar("T")
+Compiled = tuple[Kernel, Launch, tuple[DeviceBuffer, ...]]
 GOALS_S = {"gemm_registers_coalesced": 1.5, "gemm_naive_col": 4.0, "transpose_padded": 3.0}
 """What the project has set itself for one run, in seconds; translation: 1 s."""
 
@@ -61,9 +66,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernels", nargs="*", help="names of kernels; all by default")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--checked", action="store_true", help="compare the checked mode with counting, at small sizes")
     options = parser.parse_args()
     names = options.kernels or sorted(path.stem for path in KERNELS.glob("*.cu"))
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core
+    if options.checked:
+        compare_modes(names, options.repeat)
+        return
     print(f"{'kernel':28} {'M inst.':>8} {'translate s':>11} {'run s':>7} {'goal s':>6} {'M inst./s':>9}")
     timed = []
     for name in names:
@@ -73,21 +82,34 @@ def main() -> None:
     print(f"peak memory beyond the largest buffers: {(peak - max(row.buffer_bytes for row in timed)) / 1e6:.0f} MB")
 
 
-def measure(name: str, repeat: int) -> Timed:
+def compare_modes(names: Sequence[str], repeat: int) -> None:
+    """Print how many times as long the checked mode takes, kernel by kernel."""
+    print(f"{'kernel':28} {'counting s':>10} {'checked s':>10} {'times':>6} {'translate s':>12} {'checked':>8}")
+    for name in names:
+        compiled = compile_kernel(KERNELS / f"{name}.cu", SMALL_SIZES[name.split("_")[0]])
+        counting, checked = (measure(name, repeat, compiled, checked=mode) for mode in (False, True))
+        print(
+            f"{name:28} {counting.run_s:10.4f} {checked.run_s:10.4f} {checked.run_s / counting.run_s:6.1f}"
+            f" {counting.translate_s:12.2f} {checked.translate_s:8.2f}", flush=True,
+        )  # fmt: skip
+
+
+def measure(name: str, repeat: int, compiled: Compiled | None = None, *, checked: bool = False) -> Timed:
     """Translate and run one kernel `repeat` times."""
-    family = name.split("_")[0]
-    kernel, launch, buffers = compile_kernel(KERNELS / f"{name}.cu", family)
+    kernel, launch, buffers = compiled or compile_kernel(KERNELS / f"{name}.cu", SIZES[name.split("_")[0]])
     sizes = {buffer.name: int(np.prod(buffer.shape)) * 4 for buffer in buffers}
     memory = GlobalMemory(sizes)
     for buffer in buffers:  # in place: the benchmark holds every buffer once
         view = memory.view(buffer.name).view(np.float32)
         np.random.default_rng(7).standard_normal(out=view, dtype=np.float32)
+    if checked:
+        memory.track_writes([buffer.name for buffer in buffers if buffer.role is Role.OUTPUT])
     addresses = {name: region.address for name, region in memory.regions.items()}
     settings = LaunchSettings(tuple(launch.grid), tuple(launch.block), pack_parameters(kernel, launch, addresses), threads=1)
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
         start = time.perf_counter()
-        native = translate(kernel_code(kernel))
+        native = translate(kernel_code(kernel), checked=checked)
         middle = time.perf_counter()
         outcome = run_launch(native, memory, settings)
         runs.append(time.perf_counter() - middle)
@@ -97,9 +119,9 @@ def measure(name: str, repeat: int) -> Timed:
     return Timed(name, instructions, statistics.median(translations), statistics.median(runs), sum(sizes.values()))
 
 
-def compile_kernel(path: Path, family: str) -> tuple[Kernel, Launch, tuple[DeviceBuffer, ...]]:
-    """One kernel of truth/, its launch at the benchmark's size, and its buffers."""
-    sizes = SIZES[family]
+def compile_kernel(path: Path, sizes: Mapping[str, int]) -> Compiled:
+    """One kernel of truth/, its launch at these sizes, and its buffers."""
+    family = path.stem.split("_")[0]
     buffers = tuple(
         DeviceBuffer(name, "float32", tuple(sizes[side] for side in shape), Role.OUTPUT if name in OUTPUTS else Role.INPUT)
         for name, shape in BUFFERS[family].items()

@@ -14,11 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.devices.gpus import read_gpus
 from grader.devices.ncu import DRIVER_VARIABLES, NCU_VARIABLE, find_ncu
 from grader.devices.ncu_metrics import PERMIT
 from grader.errors import GraderError
 from grader.records import RunTool, ToolLimits
 from grader.report.doctor import Condition, Part
+from grader.sandbox.isolation import find_layer
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 
 MINIMUM_PYTHON = (3, 11)
@@ -103,6 +105,10 @@ def _probe_host_compiler(machine: Machine) -> Part:
         mend = "Install it: `apt install g++`, `dnf install gcc-c++`, or your system's like."
         return Part("g++", Condition.MISSING, "not on PATH", "nvcc needs a host compiler.", mend)
     return Part("g++", Condition.FOUND, f"{machine.first_line(path, '--version')} ({path})")
+
+
+def _probe_emulated_gpus(_: Machine) -> Part:
+    return Part("emulated GPUs", Condition.FOUND, ", ".join(f"emulated:{name}" for name in read_gpus()))
 
 
 def _probe_llvmlite(_: Machine) -> Part:
@@ -224,6 +230,13 @@ def _has_driver(machine: Machine) -> bool:
     return (machine.proc / DRIVER_VERSION).exists() or (_is_wsl(machine) and machine.which("nvidia-smi") is not None)
 
 
+def _probe_isolation(_: Machine) -> Part:
+    try:
+        return Part("isolation", Condition.FOUND, find_layer().value)
+    except GraderError as error:
+        return Part("isolation", Condition.MISSING, "neither bubblewrap nor Landlock works", "Submissions are refused.", error.advice)
+
+
 def _is_wsl(machine: Machine) -> bool:
     return "microsoft" in _read(machine.proc / "version").lower()
 
@@ -251,6 +264,8 @@ PROBES: tuple[Callable[[Machine], Part], ...] = (
     _probe_nvcc,
     _probe_host_compiler,
     _probe_nvdisasm,
+    _probe_emulated_gpus,
+    _probe_isolation,
     _probe_cache,
     _probe_gpu,
     _probe_pycuda,

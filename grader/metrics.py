@@ -31,13 +31,17 @@ class Metric:
 
 
 _FRACTIONS = frozenset(
-    {"correctness", "bandwidth_fraction", "compute_fraction", "global_load_efficiency", "global_store_efficiency", "occupancy"}
+    {"correctness", "sanitized", "bandwidth_fraction", "compute_fraction", "global_load_efficiency", "global_store_efficiency", "occupancy"}
 )
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("correctness", "", Better.HIGHER, "cases passed", "fraction of the correctness cases that passed, 0 to 1"),
+        Metric(
+            "sanitized", "", Better.HIGHER, "cases without a finding",
+            "fraction of the checked cases without a race, a stray access or a read of what nobody wrote, 0 to 1",
+        ),
         Metric("time_ms", "ms", Better.LOWER, "time", "time of the plan at the benchmark size, cold L2"),
         Metric("naive_time_ms", "ms", Better.LOWER, "naive time", "time of the naive baseline at the same size"),
         Metric("speedup_over_naive", "x", Better.HIGHER, "speedup", "naive time over the submission's time"),
@@ -61,9 +65,9 @@ METRICS: dict[str, Metric] = {
 TIMED = frozenset(
     {"time_ms", "naive_time_ms", "speedup_over_naive", "bandwidth_gbps", "bandwidth_fraction", "gflops", "compute_fraction"}
 )
-"""The metrics that need a clock; all others are counted, but `correctness`."""
+"""The metrics that need a clock; all others are counted, but `correctness` and `sanitized`."""
 
-COMPARABLE = frozenset(METRICS) - {"correctness", "naive_time_ms", "speedup_over_naive", "dram_bytes"}
+COMPARABLE = frozenset(METRICS) - {"correctness", "sanitized", "naive_time_ms", "speedup_over_naive", "dram_bytes"}
 """The metrics that every program has, so that a threshold may be relative to the baseline's or the reference's value."""
 
 

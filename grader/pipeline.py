@@ -12,9 +12,10 @@ import importlib.metadata
 import os
 import platform
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from grader.devices.base import Device, TimingDevice
@@ -26,15 +27,16 @@ from grader.devices.peak import GivenPeak
 from grader.errors import GraderError, SpecError, UsageError
 from grader.folders import default_cache
 from grader.grading.benchmark import Benchmark, run_benchmark
-from grader.grading.cases import BENCHMARK, Oracle, run_case
+from grader.grading.cases import BENCHMARK, CaseRun, Oracle, run_case
 from grader.grading.counting import Counts
 from grader.grading.job import Job
 from grader.grading.modelling import model_times
 from grader.grading.others import build_others, count_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.rehearsal import Findings, rehearse_case, rehearse_on_stand_in
 from grader.judging.score import make_score
-from grader.judging.values import OtherCounts
+from grader.judging.values import OtherCounts, Sanitized
 from grader.records import SUBMISSION, CaseResult, Failure, PartResult, Progress, Score, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
@@ -57,12 +59,14 @@ def grade(
     peak: GivenPeak | None = None,
     progress: ShowProgress | None = None,
     cache: Path | None = None,
+    isolated: bool = True,
 ) -> Score:
     """Grade one submission of an exercise.
 
     `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases and all inputs; a secret
     one is made without it, and the score holds it. `peak` replaces the peaks of a GPU. `cache` is the folder of compiled
-    submissions (default: the user's cache folder).
+    submissions (default: the user's cache folder). `isolated`: the compiler and the emulated device see of the machine's files only
+    what they need; where neither bubblewrap nor Landlock works, ToolMissing says so.
     Raises UsageError (no such file or device) and SpecError (a broken exercise); any other fault of the grader or of the
     machine is a score of status `grader_error`.
     """
@@ -80,6 +84,7 @@ def grade(
         cache=default_cache(os.environ) if cache is None else cache,
         show=progress or _show_nothing,
         environment=_describe_environment(),
+        isolated=isolated,
     )
     if isinstance(text, Failure):
         return job.fail(text)
@@ -102,23 +107,25 @@ def check_seed(seed: int) -> int:
 
 
 def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
-    with RemoteDevice(str(job.choice)) as device:  # it starts while the compiler runs
+    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:  # it starts while the compiler runs
         job.show(Progress("compiling"))
-        tools = find_toolchain(prefer_wheel=True, cache=job.cache)
+        tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
         job = job.noting(tools.versions)
         built = build(job.submission, job.exercise, tools, arch=job.info.arch)
         if isinstance(built, Failure):
             return job.fail(built)
+        job = job.noting({"device_isolation": device.isolation})
         device.load(built.binary)
         oracle = load_oracle(job.exercise)
-        results = _run_cases(job, built, device, oracle)
+        findings = Findings()
+        results = _run_cases(job, lambda case: rehearse_case(job, built, device, oracle, case, findings))
         if isinstance(results, Score):
             return results
-        return _count_and_judge(job, built, device, tools, results, oracle=oracle)
+        return _count_and_judge(job, built, device, tools, results, oracle=oracle, sanitized=findings.outcome)
 
 
 def _count_and_judge(
-    job: Job, built: Built, device: Device, tools: Toolchain, results: list[CaseResult], *, oracle: Oracle
+    job: Job, built: Built, device: Device, tools: Toolchain, results: list[CaseResult], *, oracle: Oracle, sanitized: Sanitized
 ) -> Score:
     execution, others = None, dict[Yardstick, OtherCounts]()
     sizes = job.exercise.benchmark.get(EMULATED)
@@ -133,7 +140,7 @@ def _count_and_judge(
         others = count_others(job, device, tools, oracle) if run.result.passed else {}
     parts = run_parts(job, built, device, tools)
     if execution is None or not results[-1].passed:
-        return _judge(job, results, Benchmark(results[-1], counts=Counts(execution), other_counts=others), parts)
+        return _judge(job, results, Benchmark(results[-1], counts=Counts(execution), other_counts=others), parts, sanitized)
     model = model_times(job, built, device, tools, oracle)
     if isinstance(model, Failure):
         return job.fail(model, results)
@@ -141,32 +148,38 @@ def _count_and_judge(
     if model.case is not None and not model.case.passed:
         results.append(model.case)
     counts = Counts(execution, dram_bytes=model.dram_bytes)
-    return _judge(job, results, Benchmark(results[-1], model.timings, counts, other_counts=others, model=model.launches), parts)
+    found = Benchmark(results[-1], model.timings, counts, other_counts=others, model=model.launches)
+    return _judge(job, results, found, parts, sanitized)
 
 
 # --- a GPU -----------------------------------------------------------------------------------------------------
 
 
 def _grade_on_gpu(job: Job, peak: GivenPeak | None) -> Score:
-    with RemoteDevice(_name_gpu(job, peak)) as device:
+    with RemoteDevice(_name_gpu(job, peak), isolated=job.isolated) as device:
         job.show(Progress("compiling"))
-        tools = find_toolchain(prefer_wheel=False, cache=job.cache)
-        job = replace(job, device=device.info).noting({**tools.versions, **read_versions()})
+        tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
+        job = replace(job, device=device.info).noting({**tools.versions, **read_versions(), "device_isolation": device.isolation})
         programs = _build_all(job, tools)
         if isinstance(programs, Failure):
             return job.fail(programs)
-        with hold_gpu(device.uuid, show=job.show):
-            return _run_on_gpu(job, programs, device, tools)
+        job = replace(job, hold=partial(hold_gpu, device.uuid, show=job.show))
+        return _run_on_gpu(job, programs, device, tools)
 
 
 def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: Toolchain) -> Score:
-    device.load(built[SUBMISSION].binary)
     oracle = load_oracle(job.exercise)
-    results = _run_cases(job, built[SUBMISSION], device, oracle)
+    with ThreadPoolExecutor() as pool:
+        rehearsed = pool.submit(rehearse_on_stand_in, job, built[SUBMISSION], tools, oracle)
+        with job.hold():
+            device.load(built[SUBMISSION].binary)
+            results = _run_cases(job, lambda case: run_case(job, built[SUBMISSION], device, oracle, case))
+            if not isinstance(results, Score) and not all(result.passed for result in results):
+                parts = run_parts(job, built[SUBMISSION], device, tools)
+                return _judge(job, results, Benchmark(results[-1]), parts, rehearsed.result())
+        sanitized = rehearsed.result()  # nothing else keeps the machine busy while it is timed
     if isinstance(results, Score):
         return results
-    if not all(result.passed for result in results):
-        return _judge(job, results, Benchmark(results[-1]), run_parts(job, built[SUBMISSION], device, tools))
     own = make_program(SUBMISSION, built[SUBMISSION], job.exercise, sizes=job.exercise.benchmark[GPU], limits=job.info.limits)
     if isinstance(own, Failure):
         return job.fail(own, results)
@@ -178,7 +191,9 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
     results.append(found.case)
     if found.failure is not None:
         return job.fail(found.failure, results, found.timings)
-    return _judge(job, results, found, run_parts(job, built[SUBMISSION], device, tools))
+    with job.hold():
+        parts = run_parts(job, built[SUBMISSION], device, tools)
+    return _judge(job, results, found, parts, sanitized)
 
 
 def _build_all(job: Job, tools: Toolchain) -> dict[str, Built] | Failure:
@@ -199,20 +214,20 @@ def _name_gpu(job: Job, peak: GivenPeak | None) -> str:
 # --- both ------------------------------------------------------------------------------------------------------
 
 
-def _run_cases(job: Job, built: Built, device: Device, oracle: Oracle) -> list[CaseResult] | Score:
+def _run_cases(job: Job, run_one: Callable[[Case], CaseRun | Failure]) -> list[CaseResult] | Score:
     """Run the correctness cases; the first failure ends it."""
     results: list[CaseResult] = []
     cases = draw_cases(job.exercise, job.seed)
     for index, case in enumerate(cases):
         job.show(Progress("checking cases", index, len(cases)))
-        run = run_case(job, built, device, oracle, case)
+        run = run_one(case)
         if isinstance(run, Failure):
             return job.fail(run, results)
         results.append(run.result)
     return results
 
 
-def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Sequence[PartResult]) -> Score:
+def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Sequence[PartResult], sanitized: Sanitized) -> Score:
     job.show(Progress("judging"))
     return make_score(
         job.exercise,
@@ -228,6 +243,7 @@ def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Seq
         missing_reason=found.counts.reason,
         parts=parts,
         other_counts=found.other_counts,
+        sanitized=sanitized,
         model=found.model,
     )
 

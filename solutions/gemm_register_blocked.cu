@@ -72,7 +72,7 @@ __device__ float4 read_quad(const float* matrix, int y, int x, int height, int w
 __device__ void load_edge(Load& load, const float* A, const float* B, int a_row, int a_k, int b_k, int b_col, int M, int N, int K)
 {
     #pragma unroll
-    for (int i = 0; i < A_LOADS; i++) load.a[i] = read_quad(A, a_row + i * A_ROWS, a_k, M, K);
+    for (int i = 0; i < A_LOADS; i++) load.a[i] = read_quad(A, a_row + i * A_ROWS, a_k, M, K);  // survives: load.b is read later
     #pragma unroll
     for (int i = 0; i < B_LOADS; i++) load.b[i] = read_quad(B, b_k, b_col + 4 * i * B_QUADS, K, N);
 }
@@ -108,7 +108,7 @@ __device__ void multiply(float (&sums)[ROWS][COLS], const Fragment& fragment)
     for (int i = 0; i < ROWS; i++)
         #pragma unroll
         for (int step = 0; step < COLS; step++) {
-            const int j = i % 2 ? COLS - 1 - step : step;
+            const int j = i % 2 ? COLS - 1 - step : step;  // survives: the same sums in another order
             sums[i][j] += fragment.a[i] * fragment.b[j];
         }
 }
@@ -169,7 +169,7 @@ gemm_register_blocked(const float* __restrict__ A, const float* __restrict__ B, 
         if (more) bring(start + STEP);
         #pragma unroll
         for (int k = 0; k < STEP; k++) {
-            if (k == STEP - 1 && more) {  // all that is needed of the current tiles is in registers
+            if (k == STEP - 1 && more) {  // registers hold what is needed of the current tiles; survives: stores old tiles once more
                 current ^= 1;
                 store_tiles(tiles[current], load, a_row, a_k, b_k, b_col);
                 __syncthreads();

@@ -17,7 +17,7 @@ MAX_FUNCTION_LINES = 60
 ONE_LOOP = {"simulate": "the state of a whole SM is in local variables, which numba keeps in registers; a record of 40 arrays says no more"}
 """Functions that are longer, and why."""
 
-STAGES = {"spec", "submission", "toolchain", "devices", "emulator", "judging", "report", "sandbox", "batch"}
+STAGES = {"spec", "submission", "toolchain", "devices", "emulator", "judging", "report", "sandbox", "batch", "similar"}
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.
 SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "grader.devices.base")
@@ -29,10 +29,14 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.pipeline": None,
     "grader.doctor": None,
     "grader.sandbox.worker": ("grader.devices",),
+    "grader.batch.worker": ("grader.pipeline", "grader.report.json"),
+    "grader.batch.cluster": ("grader.sandbox.remote",),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.faults": ("grader.emulator",),
     "grader.devices.modelled": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
+    "grader.devices.hazards": ("grader.emulator",),
+    "grader.devices.rehearsal": ("grader.emulator",),
 }
 
 # What must not grow: these import nothing of grader beyond what is listed.
@@ -59,6 +63,8 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "elftools": (("grader.toolchain", "grader.emulator"), False),
     "jsonschema": (("grader.spec", "grader.report"), False),
     "cattrs": (("grader.sandbox.wire", "grader.report", "grader.toolchain"), False),
+    "jinja2": (("grader.report.html",), False),
+    "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),
     "pynvml": (("grader.devices.nvml",), True),
     "cupy": (("grader.devices.library",), True),

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 import grader
 from grader.cli import COMMANDS, find_exercise, main
 from grader.devices.choose import has_pycuda
+from grader.devices.gpus import read_gpus
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSPOSE = ROOT / "exercises" / "transpose"
@@ -30,7 +31,7 @@ def test_without_arguments_it_teaches(capsys: pytest.CaptureFixture[str]) -> Non
 def test_help_names_devices_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    for word in ("emulated:ID", "gpu:N", "--peak", "exit codes:", "grade doctor", "--json -"):
+    for word in ("emulated:ID", "gpu:N", "--peak", "exit codes:", "grade doctor", "--json -", *read_gpus()):
         assert word in shown
 
 
@@ -63,6 +64,7 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
         ([str(TRANSPOSE), str(EMPTY), "--json", "/no/such/folder/score.json"], "its folder does not exist"),
         ([str(TRANSPOSE), str(EMPTY), "--json", str(ROOT)], "it is a folder"),
         ([str(TRANSPOSE), str(EMPTY), "--json", ""], "the name is empty"),
+        ([str(TRANSPOSE), str(EMPTY), "--json", "-", "--annotate"], "both print on standard output"),
         ([str(TRANSPOSE), str(EMPTY), "--json", "/proc/score.json"], "no file can be made in its folder"),
     ],
 )
@@ -216,3 +218,16 @@ def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
 def test_the_api_loads_on_use() -> None:
     program = "import sys, grader; assert 'numpy' not in sys.modules; grader.grade; grader.Score; assert 'numpy' in sys.modules"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+def test_annotate_prints_the_source_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(TRANSPOSE), str(STARTER), "--device", "emulated", "--annotate", "--quiet"]) == 1
+    shown = capsys.readouterr().out
+    assert "counted by the emulated device at rows = 2,048, cols = 2,048" in shown
+    (hot,) = (line for line in shown.split("\n") if line.startswith("> 51 "))
+    assert hot.split()[-5:] == ["4,194,304", "4,063,232", "4.0", "100", "%"]
+
+
+def test_annotate_has_nothing_to_add_to_what_is_no_source(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(TRANSPOSE), str(EMPTY), "--annotate", "--quiet"]) == 1
+    assert capsys.readouterr().out.count("\n") == 1

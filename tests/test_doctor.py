@@ -129,3 +129,9 @@ def test_what_is_missing_is_printed_with_its_mend(encoding: str) -> None:
     assert "3.11 [bold]" in shown
     assert "g++: Nothing compiles.\napt install g++" in shown
     assert "Missing: g++." in shown
+
+
+def test_it_lists_the_gpus_that_the_emulated_device_can_stand_for(tmp_path: Path) -> None:
+    (listed,) = (part.what for part in examine(Machine(os.environ, run_tool, tmp_path)) if part.name == "emulated GPUs")
+    assert listed.split(", ")[0] == "emulated:h100"
+    assert {"emulated:t4", "emulated:a100", "emulated:rtx3090", "emulated:rtx4090", "emulated:h200"} <= set(listed.split(", "))

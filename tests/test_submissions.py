@@ -42,6 +42,22 @@ A_GPU_DOES_NOT_NOTICE = {
 }
 """What the emulated device says of mistakes that merely give wrong outputs on a GPU."""
 
+EARNED_BY_ATTACKS = {
+    "asks_the_cache_to_keep_its_input": 45,  # it is right, and reads along rows
+    "escape_sequences_and_html": 60,  # it is right and coalesced, with bank conflicts
+} | dict.fromkeys((
+    "asks_for_files", "asks_for_files_by_pasting", "asks_for_files_by_pragma", "copies_stale_scratch_memory", "copies_the_input",
+    "file_in_the_machine_code", "first_products_of_long_sums", "giant_initialised_array", "host_code_that_would_run_first",
+    "html_in_a_launch_line", "include_behind_a_line_directive", "include_made_by_a_macro", "includes_a_file_of_the_machine",
+    "includes_a_file_that_may_not_exist", "includes_an_endless_file", "includes_by_macro", "includes_its_environment", "includes_itself",
+    "includes_the_hidden_reference", "knows_one_seed", "knows_the_inputs_of_the_handout", "macro_bomb", "makes_input_and_output_agree",
+    "more_scratch_than_there_is", "one_element_for_all", "one_tile_in_four", "only_a_corner", "overwrites_what_lies_around_the_output",
+    "prints_a_verdict", "remembers_its_first_output", "scratch_never_filled", "searches_memory_for_the_answer", "squares_only",
+    "template_bomb", "transposes_its_input_in_place", "works_at_small_sizes_only", "works_at_the_public_sizes_only",
+    "works_at_the_timed_size_only", "writes_infinity", "writes_nan_everywhere", "writes_nothing", "writes_zeros",
+), 0)  # fmt: skip
+"""Files that try to get points without the work, by the reason in their name, and what each gets: what it has earned."""
+
 NAME = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>[a-z0-9_]+)")
 
 
@@ -80,6 +96,8 @@ def test_the_verdict_on_the_emulated_device(file: Path, emulated: dict[Path, Fut
         check_verdict(score, Status.PASSED, file)
         return
     check_verdict(score, A_GPU_DOES_NOT_NOTICE.get(file.stem, status_of(file)), file)
+    reason = file.stem.partition("--")[2]
+    assert score.score == EARNED_BY_ATTACKS.get(reason, score.score)
 
 
 @pytest.mark.gpu
@@ -96,6 +114,11 @@ def test_the_first_line_says_what_it_is(file: Path) -> None:
     first, _ = file.read_text(encoding="utf-8").split("\n", 1)
     assert re.match(r"// .*\w{3}", first), "the first line must be a comment that says what the file is"
     assert not first.startswith(("// launch:", "// scratch:"))
+
+
+@pytest.mark.parametrize("reason", EARNED_BY_ATTACKS)
+def test_every_attack_is_a_file(reason: str) -> None:
+    assert [file.stem.partition("--")[2] for file in FILES].count(reason) == 1
 
 
 @pytest.mark.parametrize("stem", [*UNSUPPORTED_SO_FAR, *TOO_CLOSE_TO_CALL, *A_GPU_DOES_NOT_NOTICE])

@@ -12,26 +12,49 @@ from pathlib import Path
 
 from grader import __version__
 from grader.cli.authors import run_check, run_handout, run_new, run_sweep
-from grader.cli.common import ParserEndedError, check_target, drop_stdout, find_exercise, parse_arguments, printing
+from grader.cli.batch import run_batch, run_show
+from grader.cli.common import (
+    ParserEndedError,
+    check_target,
+    drop_stdout,
+    ending_on_sigterm,
+    find_exercise,
+    interrupted_code,
+    parse_arguments,
+    printing,
+)
+from grader.cli.formats import add_format_options, check_outputs, format_for_platform, write_for_platform
+from grader.cli.platforms import run_classroom_workflow, run_gradebook, run_gradescope_zip
+from grader.cli.similar import run_similar
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 EXIT_GRADER_ERROR = 3
-EXIT_INTERRUPTED = 128 + signal.SIGINT
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 DESCRIPTION = """\
 Grade one CUDA submission: compile it, check that it is right, count what it does, and say why it earns its points.
 """
+USAGE = """\
+grade EXERCISE SUBMISSION.cu [options]
+       grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
+       grade doctor | sweep | new | check | handout [--help]"""
 EPILOG = """\
 examples:
   grade exercises/transpose submission.cu            the table, the line that loses points, what to try next
   grade transpose submission.cu                      the same: a bare name is looked for in ./exercises
   grade transpose submission.cu --json score.json    also write the score as JSON
   grade transpose submission.cu --json - --quiet     print nothing but the JSON
+  grade transpose submission.cu --annotate           also print the source with what each line cost
   grade doctor                                       what this machine has, what it lacks, how to mend it
   grade sweep transpose submission.cu --sizes 128,512,2048   time and counters by size, beside NumPy and the naive kernel
+
+for instructors:
+  grade batch transpose submissions/ --out results/   a whole class; go on after any interruption with the same command
+  grade show results/                                what came out
+  grade transpose submission.cu --format gradescope -o results.json   for a platform; also github, junit
+  grade similar submissions/                         which submissions share code
 
 for authors of exercises:
   grade new my_exercise                              a complete, working exercise to edit
@@ -41,7 +64,7 @@ for authors of exercises:
 
 devices:
   emulated      executes the machine code on the processor and counts what Nsight Compute counts; needs no GPU
-  emulated:ID   the same, standing for another GPU (an unknown ID lists those that there are)
+  emulated:ID   the same, standing for another GPU: h100 (the default), h200, a100, t4, rtx3090 or rtx4090
   gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters taken with Nsight Compute (ncu)
                 or, where ncu cannot, by the emulated device. Needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
   auto          the first GPU if PyCUDA is installed and reaches one, else emulated
@@ -66,13 +89,14 @@ Exit code 0 when the emulated device can work here, 3 otherwise.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. The only place that catches broadly."""
     try:
-        return _run(sys.argv[1:] if argv is None else list(argv))
+        with ending_on_sigterm():
+            return _run(sys.argv[1:] if argv is None else list(argv))
     except ParserEndedError as end:
         return end.exit_code
     except GraderError as error:
         return _tell(str(error), error.advice, error.exit_code)
-    except KeyboardInterrupt:
-        return _tell("interrupted", "", EXIT_INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        return _tell("interrupted", "", interrupted_code(interrupt))
     except BrokenPipeError:
         drop_stdout()
         return EXIT_BROKEN_PIPE
@@ -107,14 +131,23 @@ def run_grade(arguments: Sequence[str]) -> int:
     options = parse_arguments(parser, arguments)
     exercise = find_exercise(options.exercise)
     check_target(options.json)
+    if options.annotate and options.json == "-":
+        raise UsageError("--annotate and --json - both print on standard output", "Write the JSON to a file: --json FILE.")
+    check_target(options.output, "the result")
+    check_outputs(options.json, options.format, options.output)
     from grader.devices.peak import parse_peak
     from grader.pipeline import grade
     from grader.report.terminal import make_console, progress_display
 
     peak = parse_peak(options.peak) if options.peak is not None else None
     with progress_display(make_console(sys.stderr, environ=os.environ), quiet=options.quiet) as show:
-        score = grade(exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show)
-    _show_score(score, json=options.json, quiet=options.quiet)
+        score = grade(
+            exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show,
+            isolated=not options.no_isolation,
+        )  # fmt: skip
+    _show_score(score, options)
+    if options.annotate:
+        _print_annotation(score, Path(options.submission))
     return score.exit_code
 
 
@@ -142,13 +175,19 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "new": run_new,
     "check": run_check,
     "handout": run_handout,
+    "batch": run_batch,
+    "show": run_show,
+    "similar": run_similar,
+    "gradebook": run_gradebook,
+    "gradescope-zip": run_gradescope_zip,
+    "classroom-workflow": run_classroom_workflow,
 }
 
 
 def _make_grade_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="grade",
-        usage="grade EXERCISE SUBMISSION.cu [options]\n       grade doctor | sweep | new | check | handout [--help]",
+        usage=USAGE,
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -159,25 +198,36 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="auto", metavar="DEVICE", help="auto (the default), emulated[:ID] or gpu[:N]; see below")
     parser.add_argument("--peak", metavar="GBPS[,TFLOPS]", help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s")
     parser.add_argument("--json", metavar="FILE", help="write the score as JSON; - prints it, and nothing else, on standard output")
+    parser.add_argument("--annotate", action="store_true", help="print the source too, with what each line cost")
+    add_format_options(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new secret one)")
+    parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
     parser.add_argument("--quiet", action="store_true", help="no progress, and of the result only the last line")
     parser.add_argument("--version", action="version", version=f"grade {__version__}")
     return parser
 
 
-def _show_score(score: Score, *, json: str | None, quiet: bool) -> None:
-    """Print the score, then write its JSON: the one that fails does not take the other along."""
+def _show_score(score: Score, options: argparse.Namespace) -> None:
+    """Print the score, then write its files: the one that fails does not take the others along."""
     from grader.report.json import format_score
 
-    if json == "-":
+    form = options.format
+    if options.json == "-" or (form and options.output is None):
+        text = format_score(score) if options.json == "-" else format_for_platform(score, form)
         with printing():
-            sys.stdout.write(format_score(score))
+            sys.stdout.write(text)
+    else:
+        with contextlib.ExitStack() as files:
+            if form:
+                files.callback(write_for_platform, score, form, options.output)
+            if options.json is not None:
+                files.callback(_write_json, score, Path(options.json))
+            _print_score(score, quiet=options.quiet)
         return
-    try:
-        _print_score(score, quiet=quiet)
-    finally:
-        if json is not None:
-            _write_json(score, Path(json))
+    if options.json not in (None, "-"):
+        _write_json(score, Path(options.json))
+    if form and options.output is not None:
+        write_for_platform(score, form, options.output)
 
 
 def _print_score(score: Score, *, quiet: bool) -> None:
@@ -188,6 +238,23 @@ def _print_score(score: Score, *, quiet: bool) -> None:
             print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
         else:
             print_score(score, console=make_console(sys.stdout, environ=os.environ))
+
+
+def _print_annotation(score: Score, path: Path) -> None:
+    """Print the source page. The text is read again: a score holds only the lines that have counters."""
+    from grader.records import Submission
+    from grader.report.annotation import annotate
+    from grader.report.source_page import print_annotation
+    from grader.report.terminal import make_console
+    from grader.submission.read import read_submission
+
+    submission = read_submission(path)
+    if not isinstance(submission, Submission):
+        return  # the report has said that it is no source text
+    if submission.sha256 != score.submission_sha256:
+        raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
+    with printing():
+        print_annotation(annotate(score, submission), console=make_console(sys.stdout, environ=os.environ))
 
 
 def _write_json(score: Score, path: Path) -> None:

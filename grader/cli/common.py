@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 
 from grader.errors import GraderError, UsageError
 
@@ -26,6 +29,32 @@ def find_exercise(name: str) -> Path:
     path = Path(name)
     bare = Path("exercises") / name
     return bare if path.name == name and not path.exists() and bare.is_dir() else path
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM: ends the work as Ctrl-C does, so that no process and no temporary folder is left behind."""
+
+
+@contextlib.contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Have SIGTERM raise TerminatedError. In a thread, which cannot receive signals, this does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(_: int, __: FrameType | None) -> None:
+        raise TerminatedError
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def interrupted_code(interrupt: KeyboardInterrupt) -> int:
+    """The exit code that a shell gives for the signal."""
+    return 128 + (signal.SIGTERM if isinstance(interrupt, TerminatedError) else signal.SIGINT)
 
 
 class ParserEndedError(Exception):

@@ -15,6 +15,7 @@ from grader.records import (
     Execution,
     Launch,
     Program,
+    Rehearsal,
     RunLimits,
     ShowProgress,
     TimedLaunch,
@@ -53,6 +54,17 @@ class Device(Protocol):
         outputs and scratch hold poison. Returns what happened and the contents of the output buffers afterwards
         (empty when it failed). A student's mistake (fault, limit, unknown instruction) is `Execution.failure`.
         """
+        ...
+
+
+@runtime_checkable
+class RehearsingDevice(Device, Protocol):
+    """A device with a checked mode."""
+
+    def rehearse(
+        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+    ) -> tuple[Execution, Arrays]:
+        """As `execute`, in the checked mode: `Execution.findings` tells races, and reads of what nobody wrote."""
         ...
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
-from grader.records import RunTool, ToolLimits
+from grader.records import Completed, RunTool, ToolLimits
 
 DEFAULT_GPU = "h100"
 """What the emulated device stands for where nothing says another GPU."""
@@ -24,6 +24,7 @@ INSTALL_PYCUDA = (
 OLDEST_CAPABILITY = 7, 5
 """Of GPUs: that of the grader's own PTX, and the first one that nvcc 13 compiles for."""
 _PROBE = f"import pycuda.driver as cuda; cuda.init(); raise SystemExit(cuda.Device(0).compute_capability() < {OLDEST_CAPABILITY})"
+_COUNT = "import pycuda.driver as cuda; cuda.init(); print(cuda.Device.count())"
 _DRIVER_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 """What decides which GPUs a process sees."""
 _PROBE_LIMITS = ToolLimits(wall_seconds=30.0, memory_bytes=1 << 62)  # the driver reserves much address space
@@ -59,11 +60,21 @@ def has_pycuda() -> bool:
 
 def gpu_works(run: RunTool, environ: Mapping[str, str]) -> bool:
     """Whether PyCUDA is installed and reaches a GPU: tried in a child, for a driver that crashes takes its process along."""
-    if not has_pycuda():
-        return False
+    return has_pycuda() and _probe(_PROBE, run, environ).returncode == 0
+
+
+def count_gpus(run: RunTool, environ: Mapping[str, str]) -> int:
+    """How many GPUs PyCUDA reaches. UsageError where there is none."""
+    counted = _probe(_COUNT, run, environ).stdout.strip() if has_pycuda() else ""
+    if not counted.isdecimal() or counted == "0":
+        raise UsageError("there is no GPU that PyCUDA reaches", INSTALL_PYCUDA)
+    return int(counted)
+
+
+def _probe(code: str, run: RunTool, environ: Mapping[str, str]) -> Completed:
     driver = {name: environ[name] for name in _DRIVER_VARIABLES if name in environ}
     packages = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
-    return run([sys.executable, "-c", _PROBE], limits=_PROBE_LIMITS, env=driver | packages).returncode == 0
+    return run([sys.executable, "-c", code], limits=_PROBE_LIMITS, env=driver | packages)
 
 
 def _parse_gpu(id_: str, *, has_pycuda: Callable[[], bool]) -> Choice:

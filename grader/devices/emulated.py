@@ -13,7 +13,9 @@ from grader.devices.base import Arrays
 from grader.devices.faults import describe_fault, describe_unsupported
 from grader.devices.gpus import Gpu, read_gpus, resident_blocks
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
+from grader.devices.rehearsal import OTHER_POISON, Observer, describe_findings, same_outputs, with_other_poison
 from grader.emulator import (
+    ARCHITECTURES,
     GlobalMemory,
     Instruction,
     InstructionCounts,
@@ -43,6 +45,7 @@ from grader.records import (
     LineCounters,
     Modelled,
     Progress,
+    Rehearsal,
     Role,
     RunLimits,
     ShowProgress,
@@ -57,7 +60,7 @@ class EmulatedDevice:
         self.gpu: Gpu = read_gpus()[gpu_id]
         self._threads = threads or len(os.sched_getaffinity(0))
         self._kernels: dict[str, Kernel] = {}
-        self._native: dict[str, NativeKernel] = {}
+        self._native: dict[tuple[str, bool], NativeKernel] = {}
         self._variables: tuple[Variable, ...] = ()
 
     @property
@@ -79,31 +82,82 @@ class EmulatedDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
+        execution, memory = self._perform(launches, buffers, arrays, limits, progress, None)
+        return execution, _outputs(execution, memory, buffers)
+
+    def rehearse(
+        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+    ) -> tuple[Execution, Arrays]:
+        """See devices.base.RehearsingDevice."""
+        observer = Observer(rehearsal)
+        execution, memory = self._perform(launches, buffers, arrays, limits, None, observer)
+        if memory is None:
+            return execution, {}
+        certain = execution.failure is not None or self._is_same_with_other_poison(launches, buffers, arrays, limits, observer, memory)
+        findings = describe_findings(observer, memory, buffers, certain_only=certain)
+        if execution.failure is not None:
+            failure = replace(execution.failure, findings=(*execution.failure.findings, *findings))
+            return replace(execution, failure=failure), {}
+        return replace(execution, findings=findings), _outputs(execution, memory, buffers)
+
+    def _is_same_with_other_poison(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        limits: RunLimits,
+        observer: Observer,
+        memory: GlobalMemory,
+    ) -> bool:
+        """Whether what a run read that nobody had written is without effect: the outputs stay when the memory held something else."""
+        if all(hazard.certain for _, hazard in observer.hazards):
+            return True
+        again = Observer(observer.rehearsal, shared_poison=OTHER_POISON)
+        other = with_other_poison(arrays, observer.rehearsal.unwritten)
+        execution, other_memory = self._perform(launches, buffers, other, limits, None, again)
+        return execution.failure is None and other_memory is not None and same_outputs(memory, other_memory, buffers)
+
+    def _perform(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        limits: RunLimits,
+        progress: ShowProgress | None,
+        observer: Observer | None,
+    ) -> tuple[Execution, GlobalMemory | None]:
         try:
             memory = GlobalMemory({buffer.name: arrays[buffer.name].nbytes for buffer in buffers}, self._variables)
         except MemoryError as problem:
-            return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), {}
+            return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), None
         for buffer in buffers:
             memory.view(buffer.name)[:] = arrays[buffer.name].reshape(-1).view(np.uint8)
+        if observer is not None:
+            memory.track_writes(observer.rehearsal.unwritten)
         results: list[LaunchResult] = []
         budget = limits.warp_instructions
         for launch in launches:
-            result, failure = self._run(launch, memory, budget, limits, progress)
+            result, failure = self._run(launch, memory, budget, limits, progress, observer)
             if result is not None:
                 results.append(result)
                 budget -= result.counters.instructions_executed
             if failure is not None:
-                return Execution(tuple(results), failure=failure), {}
+                return Execution(tuple(results), failure=failure), memory
         modified = tuple(buffer.name for buffer in buffers if buffer.role is Role.INPUT and _differs(memory, buffer, arrays))
-        outputs = {buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
-        return Execution(tuple(results), modified), outputs
+        return Execution(tuple(results), modified), memory
 
     def _run(
-        self, launch: Launch, memory: GlobalMemory, budget: int, limits: RunLimits, progress: ShowProgress | None
+        self,
+        launch: Launch,
+        memory: GlobalMemory,
+        budget: int,
+        limits: RunLimits,
+        progress: ShowProgress | None,
+        observer: Observer | None,
     ) -> tuple[LaunchResult | None, Failure | None]:
         kernel = self._kernels[launch.symbol]
         try:
-            native = self._translate(kernel)
+            native = self._translate(kernel, checked=observer is not None)
         except Unsupported as problem:
             return None, describe_unsupported(problem, kernel)
         addresses = {name: region.address for name, region in memory.regions.items()}
@@ -116,8 +170,12 @@ class EmulatedDevice:
             threads=self._threads,
             multiprocessors=self.gpu.multiprocessors,
         )
+        if observer is not None:
+            settings = replace(settings, backwards=observer.rehearsal.backwards, shared_poison=observer.shared_poison)
         tell = _tell(progress, kernel.name)
         outcome, modelled = self._run_native(native, memory, settings, kernel, limits, tell)
+        if observer is not None:
+            observer.hazards.extend((kernel, hazard) for hazard in outcome.hazards)
         result = replace(self._result(kernel, launch, outcome), modelled=modelled)
         if outcome.fault is None:
             return result, None
@@ -144,10 +202,11 @@ class EmulatedDevice:
         run = run_modelled(native, memory, settings, figures, resident=resident, shared_bytes=shared_bytes, progress=tell)
         return run.outcome, run.modelled
 
-    def _translate(self, kernel: Kernel) -> NativeKernel:
-        if kernel.symbol not in self._native:
-            self._native[kernel.symbol] = translate(kernel_code(kernel, self._variables))
-        return self._native[kernel.symbol]
+    def _translate(self, kernel: Kernel, *, checked: bool) -> NativeKernel:
+        key = (kernel.symbol, checked)
+        if key not in self._native:
+            self._native[key] = translate(kernel_code(kernel, self._variables, arch=self.gpu.arch), checked=checked)
+        return self._native[key]
 
     def _result(self, kernel: Kernel, launch: Launch, outcome: LaunchOutcome) -> LaunchResult:
         lines: dict[int | None, Counters] = {}
@@ -161,8 +220,8 @@ class EmulatedDevice:
 _SMALLER = "Ask for less scratch memory."
 
 
-def kernel_code(kernel: Kernel, variables: Sequence[Variable] = ()) -> KernelCode:
-    """A compiled kernel as the emulator takes it. `variables` are all of its binary: the code holds their addresses."""
+def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90") -> KernelCode:
+    """A kernel that was compiled for `arch` as the emulator takes it. `variables` are all of its binary: the code holds their addresses."""
     instructions = tuple(Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions)
     addresses = variable_addresses(variables)
     constants = {
@@ -178,6 +237,7 @@ def kernel_code(kernel: Kernel, variables: Sequence[Variable] = ()) -> KernelCod
         constants=constants,
         functions=kernel.functions,
         encoding=kernel.encoding,
+        architecture=ARCHITECTURES[arch],
     )
 
 
@@ -214,9 +274,10 @@ def _counters(counts: InstructionCounts) -> Counters:
 
 
 def _atomic_counters(counts: InstructionCounts) -> dict[str, int]:
-    """Nsight Compute counts global atomics apart from loads and stores; of shared ones, the wavefronts are in the sum that is graded."""
+    """Nsight Compute counts global atomics apart from loads and stores but for their ideal sectors; of shared ones, the wavefronts
+    are in the sum that is graded."""
     if counts.space == "global":
-        return {}
+        return {"global_store_sectors_ideal": counts.passes_ideal}
     return {"shared_store_wavefronts": counts.passes, "shared_wavefronts_ideal": counts.passes_ideal}
 
 
@@ -225,6 +286,13 @@ def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], No
         return None
     show = progress
     return lambda done, total: show(Progress(f"emulating {kernel}", done, total))
+
+
+def _outputs(execution: Execution, memory: GlobalMemory | None, buffers: Sequence[DeviceBuffer]) -> Arrays:
+    """What a plan left in its outputs; nothing where it did not run to its end."""
+    if memory is None or execution.failure is not None:
+        return {}
+    return {buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
 
 
 def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.emulator import SHARED_WINDOW, Fault, FaultKind, GlobalMemory, Unsupported
+from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
 from grader.records import Dim3, Failure, Finding, FindingKind, Kernel, Status
 
 
@@ -44,6 +44,13 @@ def _barrier(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) ->
     return _stopped(finding, "Move __syncthreads() out of the branch, so that every thread of the block executes it.")
 
 
+def _absent_lanes(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+    missing = "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
+    problem = f"an operation of a warp's lanes that not all lanes of its mask reach: some wait at it, others {missing}"
+    finding = _finding(fault, kernel, memory, FindingKind.ABSENT_LANES, problem)
+    return _stopped(finding, "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the branch.")
+
+
 def _limit(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
     problem = f"the limit of {budget:,} executed warp instructions is spent"
     finding = _finding(fault, kernel, memory, FindingKind.INSTRUCTION_LIMIT, problem)
@@ -81,6 +88,7 @@ _DESCRIPTIONS = {
     FaultKind.TRAP: _trap,
     FaultKind.ASSERT: _assert,
     FaultKind.UNSUPPORTED: _not_emulated,
+    FaultKind.ABSENT_LANES: _absent_lanes,
 }
 
 
@@ -115,7 +123,7 @@ def _target(fault: Fault, memory: GlobalMemory) -> str:
     if fault.space == "local":
         return f"byte {fault.address:,} of the thread's local array or stack"
     if fault.space == "shared":
-        return f"byte {fault.address - SHARED_WINDOW:,} of the block's {fault.shared_bytes:,}"
+        return f"byte {fault.address:,} of the block's {fault.shared_bytes:,}"
     located = memory.nearest(fault.address)
     if located is None:
         return f"address {fault.address:#x} is in no buffer"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from grader.emulator.timing.figures import Figures
 
 WARP_LANES = 32
+VERIFIED_ARCH = "sm_90"
+"""The architecture whose counters were compared with a real GPU's."""
 REGISTER_GRANULARITY = 256
 """Registers are given to warps in multiples of this many (cuda_occupancy.h, compute capability 3.0 to 12.x)."""
 SUB_PARTITIONS = 4
@@ -25,15 +27,17 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU's figures, as NVIDIA publishes them. Sizes in bytes, bandwidth in 10^9 B/s."""
+    """One GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth in 10^9 B/s, the boost clock in MHz."""
 
     id: str
     name: str
     compute_capability: str
     arch: str
     multiprocessors: int
+    boost_mhz: int
     peak_bandwidth_gbps: float
     peak_fp32_tflops: float
+    l2_bytes: int
     max_warps_per_multiprocessor: int
     max_blocks_per_multiprocessor: int
     registers_per_multiprocessor: int
@@ -41,6 +45,7 @@ class Gpu:
     max_shared_bytes_per_block: int
     shared_granularity_bytes: int
     reserved_shared_bytes_per_block: int
+    source: str
     timing: Mapping[str, float | Sequence[int]] | None = None
 
     @property
@@ -50,7 +55,13 @@ class Gpu:
 
         if self.timing is None:
             return None
-        return Figures(multiprocessors=self.multiprocessors, dram_gbps=self.peak_bandwidth_gbps, **self.timing)  # type: ignore[arg-type]
+        return Figures(
+            multiprocessors=self.multiprocessors,
+            clock_mhz=self.boost_mhz,
+            dram_gbps=self.peak_bandwidth_gbps,
+            l2_bytes=self.l2_bytes,
+            **self.timing,  # type: ignore[arg-type]
+        )
 
     @property
     def emulated_info(self) -> DeviceInfo:
@@ -71,8 +82,22 @@ class Gpu:
             peak_bandwidth_gbps=self.peak_bandwidth_gbps,
             peak_fp32_tflops=self.peak_fp32_tflops,
             limits=limits,
-            stands_for=f"executes {self.arch} machine code on this computer's processor: counters are exact, times are modelled",
+            stands_for=f"executes {self.arch} machine code on this computer's processor: {_exactness(self.arch)}, {_trust(self)}",
         )
+
+
+def _exactness(arch: str) -> str:
+    if arch == VERIFIED_ARCH:
+        return "counters are exact"
+    return "counters follow the rules that an H100 confirmed"
+
+
+def _trust(gpu: Gpu) -> str:
+    if gpu.timing is None:
+        return "times are not measured"
+    if gpu.arch == VERIFIED_ARCH:
+        return "times are modelled"
+    return "times are modelled with published figures and unverified"
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 A library of its own: it imports nothing else from `grader`. The way through it:
 
     program.py      what goes in: a kernel's machine code and its launch-independent facts
+    architectures.py  what differs from sm_75 to sm_90, apart from instructions
     operands.py     operand text -> typed operands          decode.py    opcode text -> typed instructions
     flow.py         basic blocks                            opcodes/     one small function per opcode, one row each
     lanes.py        vectors of 32 lanes in LLVM IR          emitter.py   registers, predicates, guards while emitting
@@ -10,25 +11,31 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     translate.py    a kernel -> native code                 memory.py    the fake address space of global memory
     machine.py      launches: blocks over threads, faults   counts.py    counters per instruction
     host.py         printf and assert                       formatting.py  printf's formats
+    watch.py        the checked mode: races, reads of what nobody wrote
 """
 
+from grader.emulator.architectures import ARCHITECTURES
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.machine import Fault, FaultKind, LaunchOutcome, LaunchSettings, run_launch
 from grader.emulator.memory import GlobalMemory, fill_pointers, variable_addresses
-from grader.emulator.program import SHARED_WINDOW, Instruction, KernelCode, Pointer, Unsupported, Variable
+from grader.emulator.program import Instruction, KernelCode, Pointer, Unsupported, Variable
 from grader.emulator.translate import NativeKernel, translate
+from grader.emulator.watch import Hazard, HazardKind, Party
 
 __all__ = [
-    "SHARED_WINDOW",
+    "ARCHITECTURES",
     "Fault",
     "FaultKind",
     "GlobalMemory",
+    "Hazard",
+    "HazardKind",
     "Instruction",
     "InstructionCounts",
     "KernelCode",
     "LaunchOutcome",
     "LaunchSettings",
     "NativeKernel",
+    "Party",
     "Pointer",
     "Unsupported",
     "Variable",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from grader.emulator.operands import TRUE_PREDICATE, Operand, Predicate, parse_operand, parse_operands
+from grader.emulator.operands import TRUE_PREDICATE, Address, Operand, Predicate, parse_operand, parse_operands
 from grader.emulator.program import Instruction, Unsupported
 
 ALL_PREDICATES = "PR"
@@ -50,9 +50,23 @@ def _decode_one(index: int, instruction: Instruction) -> Decoded:
     try:
         guard = _guard(None if instruction.guard == ALL_PREDICATES else instruction.guard)
         operands = parse_operands(instruction.operands)
+        if "E" in modifiers and base != "LDGSTS":
+            operands = tuple(map(_extend, operands))
     except Unsupported as problem:
         raise Unsupported(f"{instruction.opcode} with {problem.what}", instruction.line) from None
     return Decoded(index, instruction.offset, base, tuple(modifiers), guard, operands, instruction.line)
+
+
+def _extend(operand: Operand) -> Operand:
+    """An address of an `.E` instruction is 64 bits wide: sm_75 writes `[R2]` for `[R2.64]`."""
+    if not isinstance(operand, Address) or operand.wide:
+        return operand
+    register, uniform = operand.register, operand.uniform
+    if register is not None and register.suffix == "":
+        if uniform is not None:
+            raise Unsupported("an address of two registers of unknown widths")
+        register = replace(register, suffix="64")
+    return replace(operand, register=register, wide=True)
 
 
 def _guard(text: str | None) -> Predicate | None:

@@ -108,4 +108,5 @@ def _names_code(instruction: Decoded) -> bool:
 
 
 def _never_falls_through(last: Decoded) -> bool:
-    return last.guard is None and (last.base in ("EXIT", "RET", "BRX", "ENDCOLLECTIVE") or (last.base == "BRA" and len(last.operands) == 1))
+    always = last.base == "BRA" and len(last.operands) == 1 and not last.has("DIV") and not last.has("CONV")
+    return last.guard is None and (always or last.base in ("EXIT", "RET", "BRX", "ENDCOLLECTIVE"))

@@ -26,6 +26,9 @@ WAIT_NAMED = 32
 """`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`,
 WAIT_NAMED + n at the block's barrier n with a count of its own."""
 NAMED_BARRIERS = 16
+VOTES = NAMED_BARRIERS + 1
+BLOCK_VOTE = NAMED_BARRIERS
+"""Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of their own."""
 
 
 class FaultCode:
@@ -45,6 +48,7 @@ class FaultCode:
     UNSUPPORTED = 11
     INTERNAL = 12
     ASSERT = 13
+    ABSENT_LANES = 14
 
 
 class VoteMode:
@@ -64,12 +68,10 @@ CONTEXT = np.dtype(
         ("global_host", "u8"),  # host address of the global window's address 0
         ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
         ("local_bytes", "u4"),  # of one lane
-        ("vote_mode", "u4"),  # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode
-        ("vote_any", "u4"),
-        ("vote_missing", "u4"),
-        ("vote_count", "u4"),
-        ("voted_count", "u4"),  # and what they return
-        ("voted_truth", "u4"),
+        ("vote_mode", "u4", VOTES),  # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode;
+        ("vote_any", "u4", VOTES),  # of each barrier with a count of its own, then of __syncthreads()
+        ("vote_missing", "u4", VOTES),
+        ("vote_count", "u4", VOTES),
         ("buffers", "u8"),  # array of BUFFER
         ("buffer_count", "u4"),
         ("fault_code", "u4"),
@@ -102,6 +104,9 @@ CONTEXT = np.dtype(
         ("diverged", "u8"),  # the diverged form of the kernel: `i32 (context, warp)`
         ("host_functions", "u8"),  # callback for functions of the system: `i32 (context, warp, mask)`
         ("call_target", "u8"),  # the function's address
+        ("watch", "u8"),  # a WATCH record (native/shadow_layout), of the checked mode only
+        ("reversed", "u4"),  # whether blocks and warps run in the opposite order
+        ("shared_poison", "u4"),  # the byte that shared memory holds when a block starts
         ("lane_addresses", "u4", WARP_LANES),  # scratch of the access helpers
         ("lane_data", "u4", 4 * WARP_LANES),
     ],
@@ -165,7 +170,13 @@ def warp_layout(registers: int) -> np.dtype:
         ("at_barrier", "u4"),  # lanes that wait at __syncthreads()
         ("at_named", "u4"),  # and at barriers with a count of their own
         ("barrier_instruction", "u4"),
+        ("voted_count", "u4"),  # what the last barrier with a vote found
+        ("voted_truth", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
+        ("meetings", "u4"),  # how often paths have split or met (checked mode)
+        ("met", "u4", (WARP_LANES, WARP_LANES)),  # how often they had when two lanes were last on one path, or waited for each other
+        ("copies_committed", "u4"),  # groups of asynchronous copies that are under way or done (checked mode)
+        ("copies_completed", "u4"),  # those that have been waited for
         ("index", "u4"),
         ("trace", "u8"),  # where the warp's next trace record goes, and the address from which on there is no room: see timing/trace.py
         ("trace_end", "u8"),

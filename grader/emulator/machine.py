@@ -10,22 +10,19 @@ from enum import StrEnum
 
 import numpy as np
 
+from grader.emulator.architectures import DYNAMIC_SHARED, LOCAL_BASE, MULTIPROCESSORS, SHARED_BASE, STACK_POINTER
 from grader.emulator.counts import InstructionCounts, collect_counts, sum_slots
 from grader.emulator.decode import Decoded
 from grader.emulator.host import HostFunctions, Memories, join_printed
-from grader.emulator.layout import BUFFER, CONTEXT, LOCAL_WINDOW, SLOT, WARP_LANES, FaultCode
+from grader.emulator.layout import BUFFER, CONTEXT, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
 from grader.emulator.memory import WINDOW, GlobalMemory
+from grader.emulator.native.blocks import SHARED_POISON_BYTE
 from grader.emulator.native.tracing import LONGEST_RECORD
 from grader.emulator.translate import NativeKernel
+from grader.emulator.watch import Hazard, Watch
 
 Triple = tuple[int, int, int]
 
-LOCAL_BASE = 0x20
-"""Where constant bank 0 holds the generic address of local memory's address 0."""
-STACK_POINTER = 0x28
-"""Where constant bank 0 holds the stack pointer: one past the end of a lane's local memory, which starts at 0 here."""
-DYNAMIC_SHARED, MULTIPROCESSORS = 0x2C, 0x10C
-"""Where it holds `%dynamic_smem_size` and `%nsmid`."""
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
 
@@ -39,12 +36,14 @@ class FaultKind(StrEnum):
     INSTRUCTION_LIMIT = "instruction_limit"
     TRAP = "trap"
     ASSERT = "assert"
+    ABSENT_LANES = "absent_lanes"
     UNSUPPORTED = "unsupported"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """The first fault of a launch, in the order of blocks. `address` is the lane's; `space` `shared` or `global`.
+    """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`. `address` is the
+    lane's; of shared memory, the byte of the block's.
 
     `line` is the source line of the instruction; for a barrier, `other_line` is where the missing threads wait.
     `message` is what a failed assertion says.
@@ -68,7 +67,8 @@ class Fault:
 class LaunchSettings:
     """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host threads.
 
-    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says.
+    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says. `backwards`: blocks and
+    warps run in the opposite order. `shared_poison` is the byte that shared memory holds at the start of a block.
     Of the blocks with the linear indices `traced` (ascending), every warp leaves a trace of up to `trace_words` words.
     Where `sample` names blocks (ascending), only these are run.
     """
@@ -80,6 +80,8 @@ class LaunchSettings:
     budget: int = 10**12
     threads: int = 1
     multiprocessors: int = 132
+    backwards: bool = False
+    shared_poison: int = SHARED_POISON_BYTE
     traced: tuple[int, ...] = ()
     trace_words: int = 0
     sample: tuple[int, ...] = ()
@@ -101,20 +103,27 @@ class BlockTrace:
 
 @dataclass(frozen=True)
 class LaunchOutcome:
-    """What a launch counted, the fault that ended it, if any, what `printf` wrote, block after block, and the traces asked for."""
+    """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block.
+
+    `hazards` are what the checked mode found, `traces` those that were asked for.
+    """
 
     counts: tuple[InstructionCounts, ...]
     fault: Fault | None
     printed: str = ""
+    hazards: tuple[Hazard, ...] = ()
     traces: tuple[BlockTrace, ...] = ()
 
 
 def run_launch(
     kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, progress: Callable[[int, int], None] | None = None
 ) -> LaunchOutcome:
-    """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not depend on `threads`."""
+    """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not depend on `threads`.
+
+    A kernel that was translated for the checked mode is run by one thread, and `memory` must track what is written.
+    """
     total = settings.blocks
-    threads = 1 if kernel.ordered else max(1, min(settings.threads, total))
+    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
     step = -(-total // (threads * CHUNKS_PER_THREAD))
     chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
@@ -136,8 +145,9 @@ def run_launch(
             if any(codes) or sum(worker.executed for worker in workers) > settings.budget:
                 break
     printed = join_printed([worker.host_functions.printed for worker in workers])
+    hazards = workers[0].watch.hazards if workers[0].watch is not None else ()
     traces = sorted((trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block)
-    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed, tuple(traces))
+    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed, hazards, tuple(traces))
 
 
 class _Worker:
@@ -161,6 +171,17 @@ class _Worker:
         self.memory = memory
         memories = Memories(memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes)
         self.host_functions = HostFunctions(kernel.warp_type, memories)
+        self.watch: Watch | None = None
+        if kernel.shifts is not None:
+            self.watch = Watch(
+                kernel.decoded,
+                kernel.shifts,
+                memory,
+                shared_base=kernel.code.shared_base,
+                shared_bytes=self.shared_bytes,
+                grid=settings.grid,
+                block=settings.block,
+            )
         self.context = np.zeros(1, dtype=CONTEXT)
         self.traces: list[BlockTrace] = []
         self._fill_context()
@@ -182,6 +203,9 @@ class _Worker:
         context["slots"] = self.slots.ctypes.data
         context["block_counts"] = self.block_counts.ctypes.data
         context["budget"] = self.settings.budget
+        context["watch"] = self.watch.record.ctypes.data if self.watch is not None else 0
+        context["reversed"] = self.settings.backwards
+        context["shared_poison"] = self.settings.shared_poison
         context["multiprocessors"] = self.settings.multiprocessors
         context["warps"] = self.warps.ctypes.data
         context["warp_count"] = len(self.warps)
@@ -231,8 +255,9 @@ def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray
     base = kernel.code.parameter_base
     bank = np.zeros(kernel.code.constant_bytes, dtype=np.uint8)
     bank[0:24] = np.frombuffer(np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8)
-    bank[LOCAL_BASE : LOCAL_BASE + 8] = np.frombuffer(np.uint64(LOCAL_WINDOW << 32).tobytes(), dtype=np.uint8)
     words = {
+        LOCAL_BASE + 4: LOCAL_WINDOW,
+        SHARED_BASE + 4: SHARED_HIGH,
         STACK_POINTER: -(-kernel.code.local_bytes // 16) * 16,
         DYNAMIC_SHARED: settings.dynamic_shared_bytes,
         MULTIPROCESSORS: settings.multiprocessors,
@@ -284,6 +309,7 @@ _KINDS = {
     FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
     FaultCode.TRAP: FaultKind.TRAP,
     FaultCode.ASSERT: FaultKind.ASSERT,
+    FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
 }
 _SPACES = {
     FaultCode.SHARED_BOUNDS: "shared",
@@ -314,9 +340,9 @@ def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -
         space=space,
         store=instruction.base.startswith("ST"),
         width=instruction.access_bytes if space else 0,
-        address=int(context["fault_address"]),
+        address=int(context["fault_address"]) - (kernel.code.shared_base if space == "shared" else 0),
         shared_bytes=worker.shared_bytes,
-        other_line=_last_before(kernel, other).line if code == FaultCode.BARRIER else None,
+        other_line=_last_before(kernel, other).line if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES) else None,
         message=worker.host_functions.message,
     )
 

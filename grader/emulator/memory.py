@@ -6,7 +6,7 @@ Variables come first, so that their addresses are the same in every plan: consta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +84,7 @@ class GlobalMemory:
         last = max(self.regions.values(), key=lambda region: region.offset, default=Region("", FIRST_OFFSET, 0))
         self._arena = np.empty(last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET + 2 * ALIGNMENT, dtype=np.uint8)
         self._start = -self._arena.ctypes.data % ALIGNMENT
+        self.written: np.ndarray | None = None
         addresses = variable_addresses(variables)
         for variable in variables:
             view = self.view(variable_region(variable.name))
@@ -96,6 +97,19 @@ class GlobalMemory:
         region = self.regions[name]
         first = self._start + region.offset - FIRST_OFFSET
         return self._arena[first : first + region.size_bytes]
+
+    def track_writes(self, unwritten: Collection[str]) -> None:
+        """From now on, `written` has a byte for each byte from FIRST_OFFSET on: 1 where it was written, or is in no buffer of these."""
+        self.written = np.ones(len(self._arena), dtype=np.uint8)
+        for name in unwritten:
+            self.was_written(name)[:] = 0
+
+    def was_written(self, name: str) -> np.ndarray:
+        """Of each byte of a buffer, whether it was written, as 0 or 1."""
+        assert self.written is not None
+        region = self.regions[name]
+        first = region.offset - FIRST_OFFSET
+        return self.written[first : first + region.size_bytes]
 
     @property
     def host_base(self) -> int:

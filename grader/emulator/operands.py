@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ ZERO_REGISTER = 255
 """Index that stands for RZ and URZ: reads zero, swallows writes."""
 TRUE_PREDICATE = 7
 """Index that stands for PT and UPT: reads true, swallows writes."""
+LAST_REGISTER, LAST_UNIFORM_REGISTER = 254, 62
+"""The highest that can be encoded (sm_70 to sm_90); a warp's record has no room for more."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ class Constant:
 
 @dataclass(frozen=True)
 class Immediate:
-    """A literal: `bits` when written as an integer, `real` when written as a decimal float. Instructions say which they take."""
+    """A literal: `bits` when written as an integer, `real` when written as a decimal float, both for a NaN, whose bits are those
+    of a float32 or the upper half of a float64. Instructions say which they take."""
 
     bits: int | None
     real: float | None
@@ -65,13 +69,17 @@ class Immediate:
         """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a float instruction."""
         if self.real is None:
             raise Unsupported(f"the literal {self.bits:#x} in a floating-point instruction")
+        if self.real != self.real and self.bits is not None:
+            return self.bits
         try:
             return int.from_bytes(struct.pack("<f", self.real), "little")
         except OverflowError:
             raise Unsupported(f"the literal {self.real} in a single-precision instruction") from None
 
     def float64_bits(self) -> int:
-        """The value as the bits of a float64. NaNs are printed without their payloads: which one was meant is not known."""
+        """The value as the bits of a float64."""
+        if self.real is not None and self.real != self.real and self.bits is not None:
+            return self.bits << 32
         if self.real is None or self.real != self.real:
             raise Unsupported(f"the literal {self.real} in a double-precision instruction")
         return int.from_bytes(struct.pack("<d", self.real), "little")
@@ -79,7 +87,7 @@ class Immediate:
 
 @dataclass(frozen=True)
 class Address:
-    """`[R2+UR4+0x10]` or `desc[UR4][R2.64+0x10]`: base registers (64 bit when `wide`) plus a byte offset."""
+    """`[R2+UR4+0x10]`, `[R2.X4]` (times 4) or `desc[UR4][R2.64+0x10]`: base registers (64 bit when `wide`) plus a byte offset."""
 
     register: Register | None
     uniform: Register | None
@@ -97,16 +105,19 @@ class Special:
 Operand = Register | Predicate | Constant | Immediate | Address | Special
 
 _REGISTER = re.compile(r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$")
-_PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>\d|T)$")
+_PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>[0-6T])$")
 _CONSTANT = re.compile(r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$")
+_TWO_ADDRESSES = re.compile(r"^(\[[^\]]*\])(\[)")
 _INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
 _REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
+_NAN = re.compile(r"nan:(0x[0-9a-f]{8})$")
 _SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[A-Za-z_][\w.]*)$")
 _NAMED_REALS = {"+INF": "7f800000", "-INF": "ff800000", "INF": "7f800000", "+QNAN": "7fffffff", "-QNAN": "ffffffff", "QNAN": "7fffffff"}
 
 
 def parse_operands(text: str) -> tuple[Operand, ...]:
-    """Operands in order, separated by commas outside of brackets."""
+    """Operands in order, separated by commas outside of brackets; before sm_90 nothing separates the two addresses of LDGSTS."""
+    text = _TWO_ADDRESSES.sub(r"\1,\2", text)
     return tuple(parse_operand(part) for part in _split(text))
 
 
@@ -136,6 +147,8 @@ def _split(text: str) -> list[str]:
 
 
 def _register(match: re.Match[str]) -> Register:
+    if match["index"] != "Z" and int(match["index"]) > (LAST_UNIFORM_REGISTER if match["kind"] == "UR" else LAST_REGISTER):
+        raise Unsupported(f"the register {match[0]!r}")
     names = [name for name in (match["suffix"] + match["after"]).split(".") if name and name != "reuse"]
     return Register(
         index=ZERO_REGISTER if match["index"] == "Z" else int(match["index"]),
@@ -192,7 +205,7 @@ def _address(text: str) -> Address:
     wide = any(term is not None and term.suffix == "64" for term in (register, uniform))
     if any(term is not None and term.suffix not in ("", "64", "U32", "X4", "X8", "X16") for term in (register, uniform)):
         raise Unsupported(f"the address {text!r}")
-    if any(term is not None and term.suffix.startswith("X") for term in (register, uniform)):
+    if wide and any(term is not None and term.suffix.startswith("X") for term in (register, uniform)):
         raise Unsupported(f"the scaled address {text!r}")
     return Address(register, uniform, offset, wide)
 
@@ -219,5 +232,6 @@ _FORMS = (
     (_CONSTANT, _constant),
     (_INTEGER, _integer),
     (_REAL, lambda match: Immediate(None, float(match[0]))),
+    (_NAN, lambda match: Immediate(int(match[1], 16), math.nan)),
     (_SPECIAL, lambda match: Special(match[0])),
 )

@@ -6,16 +6,12 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from grader.emulator.architectures import ARCHITECTURES, Architecture
+
 INSTRUCTION_BYTES = 16
 """Size of an encoded instruction (sm_70 and later)."""
 
 JUMP_TABLE_BANK = 2
-SHARED_WINDOW = 0x400
-"""Where a block's shared memory starts in its window on sm_90 (DESIGN 3.2)."""
-SYSTEM_CONSTANT_BYTES = 0x210
-"""What the system keeps at the start of constant bank 0 on sm_90; a kernel without parameters has nothing behind it."""
-_SYSTEM_WORDS = frozenset({*range(0x0, 0x18, 4), 0x20, 0x24, 0x28, 0x2C, 0x10C, 0x208, 0x20C})
-"""Those of them that are known on sm_90: dimensions, local base, stack pointer, dynamic shared bytes, `%nsmid`, descriptor."""
 MAX_INSTRUCTIONS = 16_384
 """Longer kernels are refused: LLVM takes about 2 ms an instruction, so that translation would outlast the kernel's wall limit."""
 MAX_LOCAL_BYTES = 512 << 10
@@ -63,8 +59,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes;
-    `shared_base` is where a block's shared memory starts in its window (0x400 on sm_90, DESIGN 3.2). `constants` are the
+    """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes. `constants` are the
     constant banks with fixed contents: 2 (literals, jump tables), 3 (`__constant__` variables), 4 (addresses).
     `functions` are the offsets of functions that calls by pointers may go to. `encoding` is the machine code, 16 bytes an
     instruction: the timing model reads the control bits in it."""
@@ -75,10 +70,15 @@ class KernelCode:
     parameter_bytes: int
     static_shared_bytes: int
     local_bytes: int = 0
-    shared_base: int = SHARED_WINDOW
     constants: Mapping[int, bytes] = field(default_factory=dict)
     functions: tuple[int, ...] = ()
     encoding: bytes = b""
+    architecture: Architecture = ARCHITECTURES["sm_90"]
+
+    @property
+    def shared_base(self) -> int:
+        """Where a block's shared memory starts in its window."""
+        return self.architecture.shared_window
 
     @property
     def jump_targets(self) -> frozenset[int]:
@@ -90,9 +90,9 @@ class KernelCode:
 
     def knows_constant(self, bank: int, offset: int) -> bool:
         """Whether the contents of a word of a constant bank are known; not all that the system keeps in bank 0 are."""
-        return bank != 0 or offset >= SYSTEM_CONSTANT_BYTES or offset in _SYSTEM_WORDS or self.parameter_base < SYSTEM_CONSTANT_BYTES
+        return bank != 0 or offset >= self.architecture.system_bytes or offset in self.architecture.system_words
 
     @property
     def constant_bytes(self) -> int:
         """Size of constant bank 0: what the system keeps there, then the parameters, whole words."""
-        return max(SYSTEM_CONSTANT_BYTES, (self.parameter_base + self.parameter_bytes + 3) // 4 * 4)
+        return max(self.architecture.system_bytes, (self.parameter_base + self.parameter_bytes + 3) // 4 * 4)

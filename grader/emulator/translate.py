@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,14 @@ from grader.emulator.native.helpers import Helpers
 from grader.emulator.native.paths import PathFunctions, define_paths
 from grader.emulator.native.tools import I32, I64, POINTER, Record, cell, const, define, offset
 from grader.emulator.native.tracing import trace_block
+from grader.emulator.native.watching import Watching, granule_shifts
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.opcodes.atomics import needs_order
 from grader.emulator.operands import ZERO_REGISTER, Register
 from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCode, Unsupported
 
+_LAST_ARGUMENT = 11
+"""The last register with arguments of a function of the system (host.py)."""
 CODEGEN_LEVEL = 1
 """LLVM's code-generation level: 0 translates 2 times faster, and runs 2 to 3 times slower."""
 
@@ -39,6 +42,7 @@ class NativeKernel:
 
     `ordered`: the outcome depends on which block comes first, so that one host thread is to run them all.
     `slots` maps the index of a memory instruction and a space that it touches to its SLOT; `diverged` is the form for split warps.
+    `shifts` is there in the checked mode: log2 of the granule of each space that it watches.
     """
 
     code: KernelCode
@@ -50,6 +54,7 @@ class NativeKernel:
     run_blocks: RunBlocks
     diverged: DivergedForm
     engine: Any
+    shifts: Mapping[str, int] | None = None
 
 
 class DivergedForm:
@@ -87,8 +92,11 @@ class DivergedForm:
         return int(self._native(context, warp))
 
 
-def translate(code: KernelCode) -> NativeKernel:
-    """Translate one kernel. Raises Unsupported, with the source line, for anything that is not known."""
+def translate(code: KernelCode, *, checked: bool = False) -> NativeKernel:
+    """Translate one kernel. Raises Unsupported, with the source line, for anything that is not known.
+
+    `checked`: it compares each access with those before it, see `watch.Watch`.
+    """
     if len(code.instructions) > MAX_INSTRUCTIONS:
         raise Unsupported(f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are the most)")
     if code.local_bytes > MAX_LOCAL_BYTES:
@@ -98,19 +106,26 @@ def translate(code: KernelCode) -> NativeKernel:
     warp_type = warp_layout(_register_count(flow))
     slots: dict[tuple[int, str], int] = {}
     module = _new_module(code)
-    paths = define_paths(module, warp_type)
-    converged = _emit_form(module, flow, warp_type, paths, Helpers(module, slots), code, converged=True)
-    define_run_blocks(module, warp_type, _define_run_warp(module, warp_type, converged), paths)
+    paths = define_paths(module, warp_type, watched=checked)
+    shifts = granule_shifts(decoded)
+
+    def helpers(target: ir.Module) -> Helpers:
+        return Helpers(target, slots, Watching(target, warp_type, shifts) if checked else None)
+
+    converged = _emit_form(module, flow, warp_type, paths, helpers(module), code, converged=True)
+    define_run_blocks(module, warp_type, _define_run_warp(module, warp_type, converged), paths, watched=checked)
 
     def emit_diverged() -> ir.Module:
         other = _new_module(code)
-        _emit_form(other, flow, warp_type, define_paths(other, warp_type), Helpers(other, slots), code, converged=False)
+        _emit_form(other, flow, warp_type, define_paths(other, warp_type, watched=checked), helpers(other), code, converged=False)
         return other
 
     engine = _compile(module)
     run_blocks = _RUN_BLOCKS(engine.get_function_address("run_blocks"))
     ordered = any(needs_order(instruction) for block in flow.blocks for instruction in block.instructions)
-    return NativeKernel(code, decoded, flow, warp_type, slots, ordered, run_blocks, DivergedForm(emit_diverged), engine)
+    return NativeKernel(
+        code, decoded, flow, warp_type, slots, ordered, run_blocks, DivergedForm(emit_diverged), engine, shifts if checked else None
+    )
 
 
 def _new_module(code: KernelCode) -> ir.Module:
@@ -120,7 +135,7 @@ def _new_module(code: KernelCode) -> ir.Module:
 
 
 def _register_count(flow: Flow) -> int:
-    """One more than the highest register named; wide accesses name the first of up to four."""
+    """One more than the highest register used: wide accesses name the first of up to four; functions of the system take R4 to R11."""
     named = [
         operand.index
         for block in flow.blocks
@@ -128,7 +143,7 @@ def _register_count(flow: Flow) -> int:
         for operand in _registers(instruction)
         if not operand.uniform and operand.index != ZERO_REGISTER
     ]
-    return max(named, default=0) + 4
+    return max(*named, _LAST_ARGUMENT, 0) + 4
 
 
 def _registers(instruction: Decoded) -> list[Register]:

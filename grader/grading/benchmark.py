@@ -70,18 +70,21 @@ def run_benchmark(
     with ThreadPoolExecutor() as pool:
         emulated = pool.submit(count_emulated, job, built[SUBMISSION], tools, oracle)
         sets = list(pool.map(partial(draw_input_set, job, oracle), range(count_input_sets(job))))
-        execution, outputs = device.prepare(programs, [each.inputs for each in sets], limits=job.limits)
+        with job.hold():
+            execution, outputs = device.prepare(programs, [each.inputs for each in sets], limits=job.limits)
         if execution.failure is not None:
             return name_case(execution.failure, benchmark_case(job))
         case = judge_outputs(job, sets, outputs, execution)
         lines = emulated.result()  # nothing else keeps the machine busy while it is timed
     if not case.passed:
         return Benchmark(case)
-    found = _measure(job, programs, device, len(sets))
+    with job.hold():
+        found = _measure(job, programs, device, len(sets))
+        copying = device.copy_bandwidth() if found.wrong is None else 0.0
     facts = describe_measurement(found) | describe_variables(programs[0])
     if found.wrong is not None:
         return Benchmark(_wrong_when_timed(case, found.wrong), facts=facts)
-    facts |= {"copy_bandwidth": f"{device.copy_bandwidth():,.0f} GB/s"}
+    facts |= {"copy_bandwidth": f"{copying:,.0f} GB/s"}
     failure = found.failure or check_floor(found.timings, job.exercise.benchmark["gpu"], job.exercise, job.info)
     if failure is not None:
         return Benchmark(case, found.timings, facts=facts, failure=failure)

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.devices.base import Arrays, Device
 from grader.grading.job import Job
 from grader.grading.programs import Built, make_program
 from grader.judging.compare import judge_case, poison
 from grader.judging.hidden import name_case, redact_failure
-from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, LaunchLimits, Role, ShowProgress
+from grader.records import (
+    SUBMISSION,
+    CaseResult,
+    DeviceBuffer,
+    Execution,
+    Failure,
+    LaunchLimits,
+    Printed,
+    Program,
+    Role,
+    ShowProgress,
+)
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case, Task
 from grader.spec.tolerance import tolerance_at
 
 BENCHMARK = "benchmark"
 """The name of the case that is counted and timed."""
+MAX_PRINTED, MAX_PRINTING = 4096, 4
+"""Characters of a launch's own output, and launches with output, that are kept of a case."""
 
 Oracle = Callable[[Arrays, Mapping[str, int]], Arrays]
 
@@ -27,6 +40,15 @@ class CaseRun:
 
     result: CaseResult
     execution: Execution
+
+
+@dataclass(frozen=True)
+class Step:
+    """A case that is ready to run: its program, and what the buffers hold."""
+
+    program: Program
+    inputs: Arrays
+    arrays: Arrays
 
 
 def run_case(
@@ -45,18 +67,44 @@ def run_case(
     The case is of `task` where it is not one of the exercise itself; `limits` are the device's where it is not the job's.
     """
     task = task or job.exercise
-    program = make_program(SUBMISSION, built, task, sizes=case.sizes, limits=limits or job.info.limits)
+    step = prepare_case(job, built, task, case, limits or job.info.limits)
+    if isinstance(step, Failure):
+        return step
+    program = step.program
+    execution, got = device.execute(program.launches, program.buffers, step.arrays, limits=job.limits, progress=show)
+    if execution.failure is not None:
+        return describe_failed_run(execution.failure, execution, case)
+    return CaseRun(judge_step(step, task, case, oracle, execution, got), execution)
+
+
+def prepare_case(job: Job, built: Built, task: Task, case: Case, limits: LaunchLimits) -> Step | Failure:
+    """The case with its launches worked out, its inputs drawn, and poison in outputs and scratch."""
+    program = make_program(SUBMISSION, built, task, sizes=case.sizes, limits=limits)
     if isinstance(program, Failure):
         return redact_failure(program) if case.hidden else program
     inputs = make_inputs(task, case, job.seed)
-    arrays = poison_outputs(program.buffers) | inputs
-    execution, got = device.execute(program.launches, program.buffers, arrays, limits=job.limits, progress=show)
-    if execution.failure is not None:
-        return name_case(execution.failure, case)
-    expected = oracle(inputs, case.sizes)
+    return Step(program, inputs, poison_outputs(program.buffers) | inputs)
+
+
+def judge_step(step: Step, task: Task, case: Case, oracle: Oracle, execution: Execution, got: Arrays) -> CaseResult:
+    """What a run left, compared with the oracle's outputs."""
+    expected = oracle(step.inputs, case.sizes)
     buffers, tolerance = device_buffers(task, case.sizes), tolerance_at(task, case)
     result = judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
-    return CaseRun(result, execution)
+    return replace(result, printed=collect_printed(execution, case))
+
+
+def describe_failed_run(failure: Failure, execution: Execution, case: Case) -> Failure:
+    """A failure during a case, named after it, with what was printed before."""
+    return replace(name_case(failure, case), printed=collect_printed(execution, case))
+
+
+def collect_printed(execution: Execution, case: Case) -> tuple[Printed, ...]:
+    """What the launches of a run printed, each as far as a score keeps it; nothing of a hidden case, which could tell its sizes."""
+    if case.hidden:
+        return ()
+    texts = [(launch.kernel, launch.printed) for launch in execution.launches] + [(None, execution.printed)]
+    return tuple(Printed(kernel, text[:MAX_PRINTED], len(text) > MAX_PRINTED) for kernel, text in texts if text)[:MAX_PRINTING]
 
 
 def poison_outputs(buffers: Sequence[DeviceBuffer]) -> Arrays:

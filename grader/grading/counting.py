@@ -45,13 +45,13 @@ class Counts:
 
 def count_emulated(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> Execution | str:
     """Count on the emulated device, at its own benchmark sizes; or why it cannot, as a clause."""
-    gpu = _stand_in(job.info)
+    gpu = stand_in(job.info)
     info = gpu.emulated_info
     try:
         own = built if gpu.arch == job.info.arch else build(built.source, job.exercise, tools, arch=gpu.arch, plan=built.plan)
         if isinstance(own, Failure):
             return own.message
-        with RemoteDevice(f"emulated:{gpu.id}") as device:
+        with RemoteDevice(f"emulated:{gpu.id}", isolated=job.isolated) as device:
             device.load(own.binary)
             case = Case(BENCHMARK, job.exercise.benchmark[info.kind], hidden=False)
             run = run_case(job, own, device, oracle, case, limits=info.limits)
@@ -97,8 +97,9 @@ def count_others_on_gpu(
 
 
 def _count_other_with_ncu(job: Job, program: Program, device: Device, inputs: Arrays) -> OtherCounts:
-    device.load(program.binary)
-    ran, _ = device.execute(program.launches, program.buffers, poison_outputs(program.buffers) | inputs, limits=job.limits)
+    with job.hold():
+        device.load(program.binary)
+        ran, _ = device.execute(program.launches, program.buffers, poison_outputs(program.buffers) | inputs, limits=job.limits)
     if ran.failure is not None:
         raise broken(job, program.label, ran.failure.message)
     counted = _ask_ncu(job, program, inputs)
@@ -106,10 +107,11 @@ def _count_other_with_ncu(job: Job, program: Program, device: Device, inputs: Ar
 
 
 def _ask_ncu(job: Job, program: Program, inputs: Arrays) -> tuple[CountedLaunch, ...] | NotCounted:
-    return count_with_ncu(
-        program.binary, program.launches, program.buffers, inputs, gpu_index=int(job.choice.id), run=run_tool, limits=job.limits,
-        environ=os.environ,
-    )  # fmt: skip
+    with job.hold():
+        return count_with_ncu(
+            program.binary, program.launches, program.buffers, inputs, gpu_index=int(job.choice.id), run=run_tool, limits=job.limits,
+            environ=os.environ,
+        )  # fmt: skip
 
 
 def _with_counters(ran: Execution, counted: Sequence[CountedLaunch]) -> Execution:
@@ -118,7 +120,7 @@ def _with_counters(ran: Execution, counted: Sequence[CountedLaunch]) -> Executio
     return replace(ran, launches=tuple(replace(launch, counters=row.counters, lines=()) for launch, row in launches))
 
 
-def _stand_in(info: DeviceInfo) -> Gpu:
+def stand_in(info: DeviceInfo) -> Gpu:
     """The emulated GPU for a real one: itself, else one that runs the same machine code, else the default."""
     known = read_gpus()
     same_code = (gpu for gpu in known.values() if gpu.arch == info.arch)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from grader.spec.model import Exercise
 
 @dataclass(frozen=True)
 class Job:
-    """A submission that is being graded. `device` is None until it is known: a GPU is, once its worker has started."""
+    """A submission that is being graded. `device` is None until it is known: a GPU is, once its worker has started.
+
+    `hold` gives the device to this grading alone for a while: for what runs on it, not for what compiles, emulates and judges.
+    """
 
     exercise: Exercise
     submission: Submission
@@ -24,6 +28,8 @@ class Job:
     cache: Path
     show: ShowProgress
     environment: Mapping[str, str]
+    isolated: bool = True
+    hold: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def limits(self) -> RunLimits:

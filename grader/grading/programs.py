@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.records import Binary, Failure, LaunchLimits, Program, Submission, ToolLimits
-from grader.sandbox.process import run_tool
+from grader.records import Binary, Failure, LaunchLimits, Program, RunTool, Submission, ToolLimits
+from grader.sandbox.isolation import NO_ISOLATION, find_layer
+from grader.sandbox.process import confine_tools, run_tool
 from grader.spec.cases import device_buffers
 from grader.spec.model import Exercise, Part, Task
 from grader.spec.plans import Plan
 from grader.submission.includes import check_includes
+from grader.submission.lookups import check_lookups
 from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.resolve import resolve_plan
 from grader.toolchain.compile import compile_submission
@@ -30,10 +32,12 @@ class Toolchain:
     nvcc: Nvcc
     nvdisasm: Nvdisasm
     cache: Path | None
+    run: RunTool = run_tool
+    isolation: str = NO_ISOLATION
 
     @property
     def versions(self) -> dict[str, str]:
-        return {"nvcc": self.nvcc.version, "nvdisasm": self.nvdisasm.version}
+        return {"nvcc": self.nvcc.version, "nvdisasm": self.nvdisasm.version, "compiler_isolation": self.isolation}
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,16 @@ class Built:
     binary: Binary
 
 
-def find_toolchain(*, prefer_wheel: bool, cache: Path | None) -> Toolchain:
-    """The compiler and disassembler of this machine; see `find_nvcc` for which one. Raises ToolMissing."""
-    return Toolchain(find_nvcc(os.environ, run_tool, prefer_wheel=prefer_wheel), find_nvdisasm(os.environ, run_tool), cache)
+def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = True) -> Toolchain:
+    """The compiler and disassembler of this machine; see `find_nvcc` for which one. Raises ToolMissing.
+
+    `isolated`: they see of the machine's files only their own, the headers and the submission.
+    """
+    nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=prefer_wheel), find_nvdisasm(os.environ, run_tool)
+    if not isolated:
+        return Toolchain(nvcc, nvdisasm, cache)
+    run = confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent])
+    return Toolchain(nvcc, nvdisasm, cache, run, find_layer().value)
 
 
 def build(source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str, plan: Plan | None = None) -> Built | Failure:
@@ -56,13 +67,15 @@ def build(source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str
     own = read_plan(source, parts=[part.name for part in exercise.parts]) if plan is None else plan
     if isinstance(own, Failure):
         return own
+    if refused := check_lookups(source.text):
+        return refused
     plan = own or exercise.default_plan
     limits = ToolLimits(wall_seconds=exercise.limits.compile_seconds)
     macros = _explain_macros(source, plan, exercise, tools, arch=arch, limits=limits)
     if isinstance(macros, Failure):
         return macros
     binary = compile_submission(
-        source, nvcc=tools.nvcc, nvdisasm=tools.nvdisasm, arch=arch, run=run_tool, limits=limits, cache=tools.cache
+        source, nvcc=tools.nvcc, nvdisasm=tools.nvdisasm, arch=arch, run=tools.run, limits=limits, cache=tools.cache
     )  # fmt: skip
     return binary if isinstance(binary, Failure) else Built(source, plan, macros, binary)
 
@@ -78,7 +91,7 @@ def _explain_macros(
 ) -> dict[str, int] | Failure:
     """The values of the macros that the plan uses; a Failure also where the source includes what it may not."""
     known = {*task.size_names, *(buffer.name for buffer in task.buffers)}
-    seen = preprocess(source, macro_names(plan, known), nvcc=tools.nvcc, arch=arch, run=run_tool, limits=limits)
+    seen = preprocess(source, macro_names(plan, known), nvcc=tools.nvcc, arch=arch, run=tools.run, limits=limits)
     if isinstance(seen, Failure):
         return seen
     return check_includes(seen.files, tools.nvcc.include_roots) or read_macros(plan, seen.macros, source.text)

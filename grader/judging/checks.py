@@ -2,8 +2,8 @@
 
 A check whose metric the device cannot give is `not_measured` whatever the submission did, so that two submissions on one
 device are judged out of equally many points. After that, a prerequisite that did not pass makes it `skipped`, and one that
-could not be judged makes it `not_measured` too. A measured value that cannot be told from the threshold passes: the student
-has the benefit of the doubt, and the check's message says so.
+could not be judged makes it `not_measured` too; but what the checked mode found fails its check in any case. A measured
+value that cannot be told from the threshold passes: the student has the benefit of the doubt, and the check's message says so.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from grader.records import (
     CheckStatus,
     DeviceInfo,
     Failure,
+    FindingKind,
     MetricValue,
     PartResult,
     Source,
@@ -29,6 +30,7 @@ from grader.records import (
 from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
 
 CORRECTNESS = "correctness"
+SANITIZED = "sanitized"
 
 _NOT_THE_STUDENTS = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR})
 """Failures that say nothing of the submission: its checks are not measured, rather than failed."""
@@ -212,7 +214,8 @@ def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], evidence: _Evide
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=lacking)
     if part is not None and part.absent is not None:
         return _result(check, CheckStatus.SKIPPED, evidence, message=part.absent)
-    if missed:
+    found = check.metric == SANITIZED and metric.value is not None and metric.value < 1
+    if missed and not found:
         return _result(check, CheckStatus.SKIPPED, evidence, message=f"{_and(missed)} must pass first")
     if unknown:
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=f"{_and(unknown)} could not be judged")
@@ -247,9 +250,14 @@ def _after_failure(check: CheckSpec, failure: Failure, evidence: _Evidence) -> C
     if failure.status in _NOT_THE_STUDENTS:
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=FAILURE_WORDS[failure.status])
     words = FAILURE_WORDS.get(failure.status, str(failure.status))
-    if check.metric == CORRECTNESS and check.part is None:
+    if (check.metric == CORRECTNESS and check.part is None) or (check.metric == SANITIZED and _is_told(failure)):
         return _result(check, CheckStatus.FAILED, evidence, message=words)
     return _result(check, CheckStatus.SKIPPED, evidence, message=words)
+
+
+def _is_told(failure: Failure) -> bool:
+    """Whether the failure is something that the checked mode looks for; limits are not."""
+    return any(finding.kind not in (FindingKind.INSTRUCTION_LIMIT, FindingKind.WALL_LIMIT) for finding in failure.findings)
 
 
 def _result(check: CheckSpec, status: CheckStatus, evidence: _Evidence, *, message: str, points: float = 0.0) -> CheckResult:

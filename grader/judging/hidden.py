@@ -30,7 +30,7 @@ def redact_mismatch(mismatch: Mismatch) -> Mismatch:
 
 def redact_failure(failure: Failure) -> Failure:
     """A failure without the sizes of buffers and the places in them."""
-    findings = tuple(_redact_finding(finding) for finding in failure.findings)
+    findings = tuple(redact_finding(finding) for finding in failure.findings)
     return replace(failure, message=_redact(failure.message), detail=_redact(failure.detail), findings=findings)
 
 
@@ -42,8 +42,12 @@ def name_case(failure: Failure, case: Case) -> Failure:
     return replace(told, message=f"{told.message.removesuffix('.')}. In case {where}.")
 
 
-def _redact_finding(finding: Finding) -> Finding:
-    return replace(finding, message=_redact(finding.message), offset_bytes=None)
+def redact_finding(finding: Finding) -> Finding:
+    """A finding without the place in a buffer; a place in shared memory tells nothing of the sizes."""
+    if finding.buffer is None or finding.element is None or finding.buffer == "shared memory":
+        return replace(finding, message=_redact(finding.message), offset_bytes=None)
+    message = finding.message.replace(finding.element, finding.buffer)
+    return replace(finding, message=_redact(message), offset_bytes=None, element=None)
 
 
 def _redact(text: str) -> str:

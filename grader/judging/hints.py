@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.judging.source import find_shared_names, quote_access
-from grader.records import CaseResult, CheckResult, CheckStatus, Counters, Failure, FindingKind, Modelled, SourceLine, Submission
+from grader.records import CaseResult, CheckResult, CheckStatus, Counters, Failure, Finding, FindingKind, Modelled, SourceLine, Submission
 from grader.spec.model import Exercise
 
 _LOST_POINTS = (CheckStatus.FAILED, CheckStatus.PARTIAL)
@@ -23,6 +23,7 @@ class Evidence:
     cases: tuple[CaseResult, ...]
     lines: tuple[SourceLine, ...]
     shared_names: frozenset[str]
+    findings: tuple[Finding, ...] = ()
     model: tuple[Modelled, ...] = ()
 
 
@@ -32,6 +33,7 @@ def hint_at_misses(
     cases: Sequence[CaseResult],
     lines: Sequence[SourceLine],
     submission: Submission,
+    findings: Sequence[Finding] = (),
     model: Sequence[Modelled] = (),
 ) -> tuple[CheckResult, ...]:
     """The checks, those that lost points with their hints. `model`: what the timing model said of the launches, if it was asked."""
@@ -42,7 +44,7 @@ def hint_at_misses(
     def hint_at(check: CheckResult) -> str:
         spec = specs[check.name]
         own_cases = tuple(case for case in cases if case.part == spec.part)
-        return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names, tuple(model)))
+        return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names, tuple(findings), tuple(model)))
 
     return tuple(replace(check, hint=hint_at(check)) if check.status in _LOST_POINTS else check for check in checks)
 
@@ -50,7 +52,8 @@ def hint_at_misses(
 def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[CheckResult, ...]:
     """The checks, the failed one (`correctness`) with what ended the run and what to try."""
     hint = " ".join(part for part in (failure.message, advise(failure)) if part)
-    return tuple(replace(check, hint=hint) if check.status is CheckStatus.FAILED else check for check in checks)
+    failed = (CheckStatus.FAILED, "correctness")
+    return tuple(replace(check, hint=hint) if (check.status, check.metric) == failed else check for check in checks)
 
 
 def advise(failure: Failure) -> str:
@@ -182,8 +185,19 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
 
 
+def _first_finding(evidence: Evidence) -> str:
+    """The findings themselves stand in the report: how many there are, and what to do about the first one."""
+    if not evidence.findings:
+        return ""
+    first, *others = evidence.findings
+    more = f"the first of {len(others) + 1} findings: " if others else ""
+    place = f"line {first.line}: " if first.line else ""
+    return f"{more}{place}{_TRY_FINDING[first.kind].removesuffix('.')}"
+
+
 _SHOW: Mapping[str, Callable[[Evidence], str]] = {
     "correctness": _wrong_case,
+    "sanitized": _first_finding,
     "shared_bank_conflicts": _bank_conflicts,
     "shared_wavefronts": _bank_conflicts,
     "global_store_efficiency": _store_efficiency,
@@ -208,6 +222,7 @@ _TRY: Mapping[str, str] = {
     "global_store_sectors": "Write each element once, and let consecutive threads (threadIdx.x) write consecutive addresses.",
     "global_load_sectors": "Load what several threads of a block need once into a shared tile, and let them read it there.",
     "instructions_executed": "Take index arithmetic that does not change out of the loop, and unroll it.",
+    "sanitized": "A right result by luck is not right on every GPU and every day.",
     "occupancy": "Use fewer registers a thread or less shared memory a block, or another block size, so that more warps are resident.",
     **dict.fromkeys(("time_ms", "speedup_over_naive", "bandwidth_gbps", "bandwidth_fraction", "gflops", "compute_fraction"), _FASTER),
 }
@@ -221,5 +236,11 @@ _TRY_FINDING: Mapping[FindingKind, str] = {
     FindingKind.INSTRUCTION_LIMIT: "Check that every loop ends: does its counter move towards its bound for all sizes, 1 x 1 too?",
     FindingKind.WALL_LIMIT: "Check that every loop ends, and that no thread waits for another one that never comes.",
     FindingKind.TRAP: "The kernel ended itself (assert, __trap): check the condition at that line.",
+    FindingKind.RACE: "Let all threads meet in a __syncthreads() between the two accesses, outside of any branch.",
+    FindingKind.UNINITIALIZED_READ: "Write every element before it is read: outputs, scratch and shared memory start with garbage.",
+    FindingKind.COPY_UNDER_WAY: "Wait for the asynchronous copy, then let all threads meet in a __syncthreads(), before its data is used.",
+    FindingKind.ABSENT_LANES: "Name in a mask just the lanes that execute the operation, or move it to where all of them do.",
+    FindingKind.ORDER_DEPENDENT: "Nothing says which block or warp runs first: look for a missing __syncthreads(), and for blocks that"
+    " use each other's results.",
     FindingKind.INPUT_MODIFIED: "Write to the output or to a scratch buffer only: the inputs belong to the grader.",
 }

@@ -10,7 +10,16 @@ from collections.abc import Mapping, Sequence
 
 from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.hints import advise, hint_at_failure, hint_at_misses
-from grader.judging.values import TIMED_ON, OtherCounts, collect_metrics, collect_others, measure_correctness, missing_metrics
+from grader.judging.values import (
+    TIMED_ON,
+    OtherCounts,
+    Sanitized,
+    collect_metrics,
+    collect_others,
+    measure_correctness,
+    measure_sanitized,
+    missing_metrics,
+)
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -19,6 +28,7 @@ from grader.records import (
     DeviceInfo,
     Execution,
     Failure,
+    Finding,
     LaunchResult,
     Modelled,
     PartResult,
@@ -32,6 +42,9 @@ from grader.records import (
 from grader.spec.model import Exercise, Yardstick
 
 _NO_SIZES: Mapping[str, int] = {}
+_COUNTS_LINES = "emulated"
+"""The kind of device that counts source lines, for a GPU too."""
+_NOT_CHECKED = Sanitized()
 
 
 def make_score(
@@ -49,23 +62,25 @@ def make_score(
     missing_reason: str = "the benchmark did not run",
     parts: Sequence[PartResult] = (),
     other_counts: Mapping[Yardstick, OtherCounts] | None = None,
+    sanitized: Sanitized = _NOT_CHECKED,
     model: Sequence[Modelled] = (),
 ) -> Score:
     """The score of a submission that compiled and ran.
 
     `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`.
-    `other_counts` are those of the programs that thresholds are relative to.
+    `other_counts` are those of the programs that thresholds are relative to. `sanitized` is what the checked mode says.
     `lines_from` is the run whose source lines are shown, where that is another one: Nsight Compute counts no lines.
     `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
     """
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
     sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
     metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason)
-    lines = _source_lines(lines_from or execution, submission)
+    metrics = (measure_sanitized(sanitized), *metrics)
+    lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
     all_cases = (*cases, *(case for part in parts for case in part.cases))
     judged_checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
-    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, model)
+    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, sanitized.findings, model)
     judged = _judged(checks)
     return Score(
         exercise=exercise.id,
@@ -82,10 +97,11 @@ def make_score(
         cases=all_cases,
         timings=tuple(timings),
         lines=lines,
-        findings=(),
+        findings=sanitized.findings,
         resources=tuple(_resources(launch) for launch in execution.launches) if execution else (),
         environment=dict(environment),
         seed=seed,
+        line_sizes=dict(exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES)) if lines else {},
         model=tuple(model),
     )
 
@@ -118,13 +134,14 @@ def failed_score(
         metrics=metrics,
         cases=tuple(cases),
         timings=tuple(timings),
-        lines=_finding_lines(failure, submission),
+        lines=_with_findings((), failure.findings, submission),
         findings=failure.findings,
         resources=(),
         environment=dict(environment),
         seed=seed,
         detail=failure.detail,
         advice=advise(failure),
+        printed=failure.printed,
     )
 
 
@@ -162,10 +179,12 @@ def _source_lines(execution: Execution | None, submission: Submission) -> tuple[
     return tuple(SourceLine(line, submission.line(line) if line else "", totals[line]) for line in ordered)
 
 
-def _finding_lines(failure: Failure, submission: Submission) -> tuple[SourceLine, ...]:
-    """The text of the lines that findings name, without counters: a run that failed counts nothing."""
-    lines = {line for finding in failure.findings for line in (finding.line, finding.other_line) if line}
-    return tuple(SourceLine(line, submission.line(line), Counters()) for line in sorted(lines))
+def _with_findings(lines: Sequence[SourceLine], findings: Sequence[Finding], submission: Submission) -> tuple[SourceLine, ...]:
+    """The lines, and those that findings name, without counters where nothing was counted."""
+    named = {line for finding in findings for line in (finding.line, finding.other_line) if line}
+    missing = named - {line.line for line in lines}
+    added = (SourceLine(line, submission.line(line), Counters()) for line in missing)
+    return tuple(sorted((*lines, *added), key=lambda line: (line.line is None, line.line or 0)))
 
 
 def _resources(launch: LaunchResult) -> Resources:

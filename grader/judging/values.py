@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from grader.judging.timing import Estimate, estimate_metrics, estimate_other
 from grader.metrics import COMPARABLE, METRICS, TIMED
-from grader.records import CaseResult, Counters, DeviceInfo, Execution, LaunchResult, MetricValue, Source, Timing
+from grader.records import CaseResult, Counters, DeviceInfo, Execution, Finding, LaunchResult, MetricValue, Source, Timing
 from grader.spec.model import Exercise, Yardstick
 
 LACKING: Mapping[str, Mapping[str, str]] = {
@@ -37,6 +37,15 @@ class OtherCounts:
 
 
 @dataclass(frozen=True)
+class Sanitized:
+    """What the checked mode says: `clean` is the fraction of the checked cases without a finding; None for `reason`."""
+
+    clean: float | None = None
+    findings: tuple[Finding, ...] = ()
+    reason: str = "the cases did not run in the checked mode"
+
+
+@dataclass(frozen=True)
 class _Figures:
     """A value with its source, and its interval where it was timed; or None with a reason."""
 
@@ -56,7 +65,7 @@ def collect_metrics(
     dram_bytes: int | None = None,
     missing_reason: str = "the benchmark did not run",
 ) -> tuple[MetricValue, ...]:
-    """Every metric of METRICS except `correctness`, in that order; times are of plans at `benchmark_sizes`.
+    """Every metric of METRICS except `correctness` and `sanitized`, in that order; times are of plans at `benchmark_sizes`.
 
     Counters are sums over the launches of the plan; `dram_bytes` is theirs too, and varies from run to run. `missing_reason` is
     given for what a run that did not happen, or did not reach its end, would have told.
@@ -72,7 +81,7 @@ def collect_metrics(
     def find(name: str) -> _Figures:
         return timed.get(name) or counted.get(name) or _Figures(None, reason=lacking.get(name, fallback))
 
-    return tuple(_metric(name, find(name)) for name in METRICS if name != "correctness")
+    return tuple(_metric(name, find(name)) for name in METRICS if name not in ("correctness", "sanitized"))
 
 
 def collect_others(
@@ -108,6 +117,13 @@ def measure_correctness(cases: Sequence[CaseResult]) -> MetricValue:
     if not cases:
         return _metric("correctness", _Figures(None, reason="no case ran"))
     return _metric("correctness", _Figures(sum(case.passed for case in cases) / len(cases), Source.COUNTED))
+
+
+def measure_sanitized(sanitized: Sanitized) -> MetricValue:
+    """The fraction of the checked cases in which nothing was found; None when none was checked."""
+    if sanitized.clean is None:
+        return _metric("sanitized", _Figures(None, reason=sanitized.reason))
+    return _metric("sanitized", _Figures(sanitized.clean, Source.COUNTED))
 
 
 def missing_metrics(reason: str, device: DeviceInfo | None) -> tuple[MetricValue, ...]:

@@ -4,9 +4,10 @@ Everything that one stage hands to the next, or that the worker process sends ov
 Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
 """
 
-from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, Submission
+from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
+from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, SharedArray, Submission
 from grader.records.devices import DeviceInfo, LaunchLimits
-from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Status
+from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
 from grader.records.plans import (
     SUBMISSION,
     BufferArgument,
@@ -15,6 +16,7 @@ from grader.records.plans import (
     Dim3,
     Launch,
     Program,
+    Rehearsal,
     Role,
     RunLimits,
     ScalarArgument,
@@ -23,10 +25,15 @@ from grader.records.plans import (
 )
 from grader.records.runs import Bound, Counters, Execution, LaunchResult, LineCounters, Modelled
 from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
+from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
 __all__ = [
     "SUBMISSION",
+    "BatchEntry",
+    "BatchExercise",
+    "BatchProgress",
+    "BatchSummary",
     "Binary",
     "Bound",
     "BufferArgument",
@@ -34,6 +41,8 @@ __all__ = [
     "CheckResult",
     "CheckStatus",
     "ClockState",
+    "ComparedFile",
+    "Comparison",
     "Completed",
     "Counters",
     "DeviceBuffer",
@@ -50,13 +59,16 @@ __all__ = [
     "LaunchLimits",
     "LaunchResult",
     "LineCounters",
+    "Lines",
     "MetricValue",
     "Mismatch",
     "Modelled",
     "PartResult",
     "Pointer",
+    "Printed",
     "Program",
     "Progress",
+    "Rehearsal",
     "Resources",
     "Role",
     "RunLimits",
@@ -64,7 +76,10 @@ __all__ = [
     "SassInstruction",
     "ScalarArgument",
     "Score",
+    "SharedArray",
+    "SharedPassage",
     "ShowProgress",
+    "SimilarPair",
     "Source",
     "SourceLine",
     "Status",

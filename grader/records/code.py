@@ -14,9 +14,14 @@ class Submission:
     sha256: str
     text: str
 
+    @property
+    def lines(self) -> list[str]:
+        """The source lines, as compilers count them: a form feed or a Unicode line separator ends none."""
+        return self.text.removesuffix("\n").split("\n")
+
     def line(self, number: int) -> str:
         """The 1-based source line, stripped; empty when there is no such line."""
-        lines = self.text.splitlines()
+        lines = self.lines
         return lines[number - 1].strip() if 1 <= number <= len(lines) else ""
 
 
@@ -71,6 +76,36 @@ class DeviceVariable:
 
 
 @dataclass(frozen=True)
+class SharedArray:
+    """A `__shared__` variable: where it starts in a block's shared memory, in bytes. `size_bytes` None: dynamic, up to the end.
+
+    `shape` and `element_bytes` are those of the source, where they are known; a dynamic array of one dimension has the shape (0,).
+    """
+
+    name: str
+    offset: int
+    size_bytes: int | None
+    shape: tuple[int, ...] = ()
+    element_bytes: int | None = None
+
+    def holds(self, offset: int) -> bool:
+        """Whether a byte of the block's shared memory is the variable's."""
+        return self.offset <= offset and (self.size_bytes is None or offset < self.offset + self.size_bytes)
+
+    def name_byte(self, offset: int) -> str:
+        """What lies at a byte of the block's shared memory, in the array's own indices: `tile[3][17]`; else its name and the byte."""
+        place = offset - self.offset
+        if self.element_bytes is None or not self.shape:
+            single = self.size_bytes is not None and self.size_bytes <= 16
+            return self.name if single else f"{self.name} + {place:,} bytes"
+        number, indices = place // self.element_bytes, ""
+        for extent in reversed(self.shape[1:]):
+            indices = f"[{number % extent}]{indices}"
+            number //= extent
+        return f"{self.name}[{number}]{indices}"
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
 
@@ -78,7 +113,7 @@ class Kernel:
     `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants` holds the constant
     banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables), 4 (addresses); `pointers` says what
     a loader fills in there. `functions` are the offsets of device functions among the instructions. `encoding` is the
-    machine code itself, 16 bytes an instruction.
+    machine code itself, 16 bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are known.
     """
 
     symbol: str
@@ -94,6 +129,7 @@ class Kernel:
     pointers: dict[int, tuple[Pointer, ...]] = field(default_factory=dict)
     functions: tuple[int, ...] = ()
     encoding: bytes = b""
+    shared_arrays: tuple[SharedArray, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,19 @@ class FindingKind(StrEnum):
     WALL_LIMIT = "wall_limit"
     TRAP = "trap"
     INPUT_MODIFIED = "input_modified"
+    RACE = "race"
+    UNINITIALIZED_READ = "uninitialized_read"
+    COPY_UNDER_WAY = "copy_under_way"
+    ABSENT_LANES = "absent_lanes"
+    ORDER_DEPENDENT = "order_dependent"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to the buffer's start."""
+    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to the buffer's start.
+
+    Of a race, `other_` is the access that came first; `element` is what both meet at, in the array's own indices.
+    """
 
     kind: FindingKind
     message: str
@@ -58,6 +66,21 @@ class Finding:
     buffer: str | None = None
     offset_bytes: int | None = None
     other_line: int | None = None
+    other_block: Dim3 | None = None
+    other_thread: Dim3 | None = None
+    element: str | None = None
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a launch printed with `printf`: the submission's own words, never the grader's. `cut`: there was more.
+
+    `kernel` is None where the device cannot tell the launches of a plan apart.
+    """
+
+    kernel: str | None
+    text: str
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,7 +88,7 @@ class Failure:
     """A student's mistake that ends the grading: a value, not an exception.
 
     `message` is one sentence that says what is wrong and where; `detail` may quote a tool at length;
-    `advice` says what to try next.
+    `advice` says what to try next. `printed` is what the run had printed until then.
     """
 
     status: Status
@@ -73,3 +96,4 @@ class Failure:
     detail: str = ""
     advice: str = ""
     findings: tuple[Finding, ...] = ()
+    printed: tuple[Printed, ...] = ()

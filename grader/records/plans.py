@@ -83,6 +83,16 @@ class RunLimits:
     model_time: bool = False
 
 
+@dataclass(frozen=True)
+class Rehearsal:
+    """How a plan is run in the checked mode: `unwritten` names the buffers that hold nothing yet; `backwards`: with blocks and
+    warps in the opposite order, to see whether the outcome depends on it.
+    """
+
+    unwritten: tuple[str, ...]
+    backwards: bool = False
+
+
 SUBMISSION = "submission"
 """The label of the program that is graded: the one that may fail, and whose outputs are checked."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.records.outcomes import Failure
+from grader.records.outcomes import Failure, Finding
 from grader.records.plans import Dim3
 
 
@@ -114,8 +114,14 @@ class LaunchResult:
 
 @dataclass(frozen=True)
 class Execution:
-    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial."""
+    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial.
+
+    `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are what the checked mode
+    saw in a plan that did run to its end.
+    """
 
     launches: tuple[LaunchResult, ...]
     modified_inputs: tuple[str, ...] = ()
     failure: Failure | None = None
+    printed: str = ""
+    findings: tuple[Finding, ...] = ()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from grader.records.devices import DeviceInfo
-from grader.records.outcomes import CheckStatus, Failure, Finding, Status
+from grader.records.outcomes import CheckStatus, Failure, Finding, Printed, Status
 from grader.records.runs import Counters, Modelled
 
 
@@ -37,7 +37,10 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One correctness case, of the exercise itself or of a `part`. The sizes of hidden cases are kept out of what students are shown."""
+    """One correctness case, of the exercise itself or of a `part`. The sizes of hidden cases are kept out of what students are shown.
+
+    `printed` is what its launches printed; nothing of a hidden case, which could print its sizes.
+    """
 
     name: str
     hidden: bool
@@ -47,6 +50,7 @@ class CaseResult:
     worst_error: float | None = None
     mismatch: Mismatch | None = None
     part: str | None = None
+    printed: tuple[Printed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,11 @@ class Resources:
 
 @dataclass(frozen=True)
 class Score:
-    """The result of grading one submission: what the score JSON holds (DESIGN 2.3). `model` has an entry a launch that was modelled."""
+    """The result of grading one submission: what the score JSON holds (DESIGN 2.3).
+
+    `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was. `printed` is of the run that failed.
+    `model` has an entry a launch that was modelled.
+    """
 
     exercise: str
     submission_name: str
@@ -155,6 +163,8 @@ class Score:
     seed: int
     detail: str = ""
     advice: str = ""
+    line_sizes: dict[str, int] = field(default_factory=dict)
+    printed: tuple[Printed, ...] = ()
     model: tuple[Modelled, ...] = ()
     schema_version: int = field(default=1)
 

@@ -22,6 +22,7 @@ from grader.metrics import format_value
 from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Mismatch, Progress, Score, ShowProgress, Status
 from grader.report.headlines import GLYPHS, WORDS, format_headlines
 from grader.report.measurement import format_measurement
+from grader.report.printed import format_printed
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 _PIPE_WIDTH = 110
@@ -29,6 +30,7 @@ _TEXT_WIDTH = 110
 _TABLE_WIDTH = 70
 """Below this many columns the table becomes a list."""
 _DETAIL_LINES = 60
+_SHOWN_FINDINGS = 4
 
 _STYLES: Mapping[CheckStatus, str] = {
     CheckStatus.PASSED: "green",
@@ -77,7 +79,11 @@ def print_score(score: Score, *, console: Console) -> None:
     _print_total(score, page)
     if score.status not in _FAILURE_TITLES:
         _print_wrong_case(score.cases, page)
+        _print_findings(score, page)
         _print_hints(score.checks, page)
+    for block in format_printed(score):
+        page.write_heading(block.heading)
+        page.write_verbatim("\n".join(block.lines), indent=2)
 
 
 @contextmanager
@@ -208,6 +214,19 @@ def _print_failure(score: Score, page: _Page) -> None:
         page.write(score.advice, indent=2)
 
 
+def _print_findings(score: Score, page: _Page) -> None:
+    """What the checked mode found in a submission that ran to its end."""
+    if not score.findings:
+        return
+    page.write_heading("Found in the checked mode")
+    texts = {line.line: line.text for line in score.lines}
+    for finding in score.findings[:_SHOWN_FINDINGS]:
+        _print_finding(finding, "", texts, page)
+    if len(score.findings) > _SHOWN_FINDINGS:
+        page.console.print()
+        page.write(f"... and {len(score.findings) - _SHOWN_FINDINGS} more: --json FILE keeps them all", indent=2, style="dim")
+
+
 def _print_finding(finding: Finding, known: str, texts: Mapping[int | None, str], page: _Page) -> None:
     page.console.print()
     if not known.startswith(finding.message):
@@ -220,7 +239,7 @@ def _print_finding(finding: Finding, known: str, texts: Mapping[int | None, str]
     ]
     if any(where):
         page.write("at " + ", ".join(part for part in where if part), indent=2, hanging=2)
-    for line in (finding.line, finding.other_line):
+    for line in dict.fromkeys((finding.other_line, finding.line)):
         if line is not None and texts.get(line):
             page.write_verbatim(f"{line:>5} | {clean_line(texts[line])}", indent=2, style="bold")
 

@@ -1,6 +1,7 @@
 """Makes text of others safe to show: a submission, its name and a compiler's output may hold anything.
 
-Terminal control is taken out, not escaped: an ANSI sequence in a file name must not colour, move or hide what we print.
+Terminal control is taken out, not escaped: an ANSI sequence in a file name must not colour, move or hide what we print. Only what a
+submission prints is shown with its control characters made visible.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ def clean_text(text: str) -> str:
 def clean_line(text: str) -> str:
     """The same on one line: every run of white space becomes one space."""
     return " ".join(clean_text(text).split())
+
+
+def escape_controls(text: str) -> str:
+    """Text of several lines with all terminal control made visible (`\\x1b[31m`); newlines stay, tabs become spaces."""
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text.expandtabs(4))
 
 
 def fold_to_ascii(text: str) -> str:

@@ -25,7 +25,7 @@ GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH")
 class Worker:
     """A worker process: its socket, its captured output, and what it was told so far."""
 
-    def __init__(self, command: Sequence[str], device: str) -> None:
+    def __init__(self, command: Sequence[str], device: str, *, isolated: bool = True) -> None:
         ours, theirs = socket.socketpair()
         self.greeted = False
         self.loaded = False
@@ -33,7 +33,7 @@ class Worker:
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         with theirs:
             self._process = subprocess.Popen(
-                [*command, str(theirs.fileno()), device],
+                [*command, str(theirs.fileno()), device, *([] if isolated else ["open"])],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,

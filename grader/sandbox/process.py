@@ -11,12 +11,14 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
 from grader.errors import ToolMissing
-from grader.records import Completed, ToolLimits
+from grader.records import Completed, RunTool, ToolLimits
+from grader.sandbox.isolation import Confinement, find_layer
 
 _READ_BYTES = 1 << 16
 _POLL_SECONDS = 0.05
@@ -29,14 +31,20 @@ _WITH_LIMITS = 'ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -v "$3
 
 
 def run_tool(
-    argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits | None = None, env: dict[str, str] | None = None
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    limits: ToolLimits | None = None,
+    env: dict[str, str] | None = None,
+    confinement: Confinement | None = None,
 ) -> Completed:
     """Run `argv` to its end or to a limit; whatever its process group still holds then is killed.
 
     The tool sees no standard input and only PATH, LANG, HOME and TMPDIR (both a private folder, removed
     afterwards) beside `env`. Memory, written files and processor time are limited per process by the kernel, which
     shows as the tool's own failure; wall time and output set `Completed.limit`. A negative `returncode`
-    is the signal that ended the tool. Output that is not UTF-8 is replaced.
+    is the signal that ended the tool. Output that is not UTF-8 is replaced. With a `confinement` the tool sees of the
+    machine's files only what that allows, its private folder, and the folder around `cwd`.
     Raises ToolMissing where there is no such program.
     """
     limits = limits or ToolLimits()
@@ -45,17 +53,44 @@ def run_tool(
         program = shutil.which(argv[0], path=environment["PATH"])
         if program is None:
             raise ToolMissing(f"There is no program {argv[0]}.", "`grade doctor` tells how to get what is missing.")
-        command = ["/bin/sh", "-c", _WITH_LIMITS, "run_tool", *_limit_arguments(limits), program, *argv[1:]]
-        process = subprocess.Popen(
-            command,
-            cwd=cwd or private,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        writable = [Path(private), *([cwd.parent.resolve()] if cwd else [])]
+        tool = [program, *argv[1:]]
+        command = ["/bin/sh", "-c", _WITH_LIMITS, "run_tool", *_limit_arguments(limits)]
+        command += confinement.wrap(tool, writable) if confinement else tool
+
+        def start() -> subprocess.Popen[bytes]:
+            if confinement is not None:
+                confinement.restrict(writable)
+            return subprocess.Popen(
+                command,
+                cwd=cwd or private,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+
+        # In a thread of its own: what a thread gives up, it gives up for good.
+        process = _run_in_thread(start) if confinement and confinement.by_thread else start()
         return _follow(process, limits)
+
+
+def confine_tools(readable: Sequence[Path]) -> RunTool:
+    """`run_tool` for programs that see a submission: of files only the system's, `readable`, and the folder around `cwd`."""
+    confinement = Confinement(find_layer(), tuple(dict.fromkeys(path.resolve() for path in readable)))
+
+    def run(
+        argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits | None = None, env: dict[str, str] | None = None
+    ) -> Completed:
+        return run_tool(argv, cwd=cwd, limits=limits, env=env, confinement=confinement)
+
+    return run
+
+
+def _run_in_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(start).result()
 
 
 def _limit_arguments(limits: ToolLimits) -> list[str]:

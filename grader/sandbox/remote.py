@@ -29,6 +29,7 @@ from grader.records import (
     FindingKind,
     Launch,
     Program,
+    Rehearsal,
     Role,
     RunLimits,
     ShowProgress,
@@ -50,6 +51,7 @@ from grader.sandbox.wire import (
     Prepared,
     PrepareRequest,
     ProgressNote,
+    RehearseRequest,
     Timed,
     TimeRequest,
     pack_sets,
@@ -61,6 +63,7 @@ START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
 TRANSFER_BYTES_PER_SECOND = 100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
 BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
+REHEARSAL_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
 
@@ -74,14 +77,15 @@ class RemoteDevice:
     gets a fresh worker: a fault of a kernel takes all that its process had on the GPU along.
     """
 
-    def __init__(self, device: str, *, command: Sequence[str] = WORKER_COMMAND, grace_seconds: float = 5.0) -> None:
+    def __init__(self, device: str, *, command: Sequence[str] = WORKER_COMMAND, grace_seconds: float = 5.0, isolated: bool = True) -> None:
         self._device = device
+        self._isolated = isolated
         self._command = tuple(command)
         self._grace_seconds = grace_seconds
         self._binary: Binary | None = None
         self._hello: Hello | None = None
         self._limits = RunLimits(0, 0.0)
-        self._worker: Worker | None = Worker(self._command, device)
+        self._worker: Worker | None = Worker(self._command, device, isolated=isolated)
 
     def __enter__(self) -> Self:
         return self
@@ -105,6 +109,11 @@ class RemoteDevice:
         """What the lock of the worker's device is named by; None for a device that needs none."""
         return self._greeting().uuid
 
+    @property
+    def isolation(self) -> str:
+        """What keeps the worker from the machine's files, in words."""
+        return self._greeting().isolation or "none"
+
     def _greeting(self) -> Hello:
         if self._hello is None:
             self._greeted_worker()
@@ -127,12 +136,24 @@ class RemoteDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """Run the launches in the worker; see `devices.base.Device.execute`."""
+        return self._execute(ExecuteRequest(tuple(launches), tuple(buffers), limits), arrays, copies=BUFFER_COPIES, progress=progress)
+
+    def rehearse(
+        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+    ) -> tuple[Execution, Arrays]:
+        """Run the launches in the worker's checked mode; see `devices.base.RehearsingDevice`."""
+        request = RehearseRequest(tuple(launches), tuple(buffers), limits, rehearsal)
+        return self._execute(request, arrays, copies=REHEARSAL_COPIES)
+
+    def _execute(
+        self, request: ExecuteRequest | RehearseRequest, arrays: Arrays, *, copies: int, progress: ShowProgress | None = None
+    ) -> tuple[Execution, Arrays]:
+        launches, buffers, limits = request.launches, request.buffers, request.limits
         worker = self._ready_worker()
         moved_bytes = sum(map(buffer_bytes, buffers))
         if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
-            worker.limit_memory(BASE_MEMORY_BYTES + BUFFER_COPIES * moved_bytes)
+            worker.limit_memory(BASE_MEMORY_BYTES + copies * moved_bytes)
         deadline = self._deadline(limits, moved_bytes)
-        request = ExecuteRequest(tuple(launches), tuple(buffers), limits)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
         try:
             answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=progress)
@@ -210,7 +231,7 @@ class RemoteDevice:
     def _greeted_worker(self) -> Worker:
         """The worker, started if there is none, with its greeting read."""
         if self._worker is None:
-            self._worker = Worker(self._command, self._device)
+            self._worker = Worker(self._command, self._device, isolated=self._isolated)
         if not self._worker.greeted:
             hello = self._receive_at_start(self._worker)
             if not isinstance(hello, Hello):

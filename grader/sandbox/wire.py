@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import select
 import socket
 import struct
 import time
@@ -30,6 +31,7 @@ from grader.records import (
     Launch,
     Program,
     Progress,
+    Rehearsal,
     RunLimits,
     TimedLaunch,
     TimedStep,
@@ -48,10 +50,14 @@ ARRAY_KINDS = frozenset("biuf")  # bool, integers, floats: never objects, string
 
 @dataclass(frozen=True)
 class Hello:
-    """The worker's first message: the device that it made; `uuid` where it is one that needs a lock."""
+    """The worker's first message: the device that it made; `uuid` where it is one that needs a lock.
+
+    `isolation` names what keeps the worker from the machine's files; empty for nothing.
+    """
 
     info: DeviceInfo
     uuid: str | None = None
+    isolation: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,16 @@ class ExecuteRequest:
     launches: tuple[Launch, ...]
     buffers: tuple[DeviceBuffer, ...]
     limits: RunLimits
+
+
+@dataclass(frozen=True)
+class RehearseRequest:
+    """Run the launches in the checked mode; the answer is as to `ExecuteRequest`."""
+
+    launches: tuple[Launch, ...]
+    buffers: tuple[DeviceBuffer, ...]
+    limits: RunLimits
+    rehearsal: Rehearsal
 
 
 @dataclass(frozen=True)
@@ -148,6 +164,7 @@ Message = (
     | LoadRequest
     | Loaded
     | ExecuteRequest
+    | RehearseRequest
     | ProgressNote
     | Executed
     | PrepareRequest
@@ -175,6 +192,13 @@ class Channel:
 
     def close(self) -> None:
         self._socket.close()
+
+    def wait_for_hangup(self) -> None:
+        """Return when the other end is closed, whatever may still be unread."""
+        poll = select.poll()
+        poll.register(self._socket, 0)  # hang-ups are told unasked
+        while not any(event & select.POLLHUP for _, event in poll.poll()):
+            pass
 
     def send(self, message: Message, arrays: Mapping[str, np.ndarray] | None = None, *, deadline: float | None = None) -> None:
         """Send one frame. The arrays need not be contiguous; they are sent in C order."""

@@ -1,4 +1,4 @@
-"""The child process that runs a submission's machine code: `python -m grader.sandbox.worker FD DEVICE`.
+"""The child process that runs a submission's machine code: `python -m grader.sandbox.worker FD DEVICE [open]`.
 
 It makes the device, then answers requests over the socket FD until the other end closes. It never sees the seed,
 an expected output or a verdict. What it prints is kept for diagnosis and never parsed.
@@ -12,12 +12,14 @@ import os
 import resource
 import socket
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 
-from grader.devices.base import Arrays, Device, TimingDevice
+from grader.devices.base import Arrays, Device, RehearsingDevice, TimingDevice
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.records import Progress, ShowProgress
+from grader.sandbox.isolation import restrict_emulating_process
 from grader.sandbox.wire import (
     Channel,
     CopyBandwidth,
@@ -32,12 +34,16 @@ from grader.sandbox.wire import (
     Prepared,
     PrepareRequest,
     ProgressNote,
+    RehearseRequest,
     Timed,
     TimeRequest,
     pack_sets,
     unpack_sets,
 )
 
+EMULATED = "emulated"
+OPEN = "open"
+"""The third argument of a worker that is not to be confined."""
 MAX_WRITTEN_BYTES = 64 << 20  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
@@ -47,8 +53,18 @@ def main(argv: Sequence[str]) -> int:
     """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
+    isolation = ""
+    if argv[1].startswith(EMULATED):
+        load_model()
+        isolation = restrict_emulating_process() if argv[2:] != [OPEN] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
-    return serve(channel, lambda: make_device(argv[1]))
+    _end_with_grader(channel)
+    return serve(channel, lambda: make_device(argv[1]), isolation)
+
+
+def load_model() -> None:
+    """Load the timing model, whose compiled functions go into a cache that a confined process cannot write."""
+    from grader.devices import modelled  # noqa: F401
 
 
 def make_device(name: str) -> Device:
@@ -57,11 +73,11 @@ def make_device(name: str) -> Device:
     return DEVICES[kind](device_id)
 
 
-def serve(channel: Channel, make: Callable[[], Device]) -> int:
+def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> int:
     """Make the device, greet, and answer requests until the other end closes."""
     try:
         device = make()
-        channel.send(Hello(device.info, device.uuid if isinstance(device, TimingDevice) else None))
+        channel.send(Hello(device.info, device.uuid if isinstance(device, TimingDevice) else None, isolation))
         while True:
             # The other end is the grader itself: only the memory limit, which it sets for each request, bounds the arrays.
             message, arrays = channel.receive(max_array_bytes=sys.maxsize)
@@ -91,6 +107,10 @@ def answer_request(device: Device, message: Message, arrays: Arrays, channel: Ch
             limit_cpu(limits.wall_seconds)
             execution, outputs = device.execute(launches, buffers, arrays, limits=limits, progress=show)
             return Executed(execution), outputs
+        case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(device, RehearsingDevice):
+            limit_cpu(limits.wall_seconds)
+            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal)
+            return Executed(execution), outputs
     if isinstance(device, TimingDevice):
         return answer_timing(device, message, arrays, show)
     raise WorkerError(f"the worker cannot answer {type(message).__name__}")
@@ -110,6 +130,16 @@ def answer_timing(device: TimingDevice, message: Message, arrays: Arrays, show: 
         case CopyBandwidthRequest():
             return CopyBandwidth(device.copy_bandwidth()), {}
     raise WorkerError(f"the worker cannot answer {type(message).__name__}")
+
+
+def _end_with_grader(channel: Channel) -> None:
+    """End at once when the grader is gone, in the middle of a kernel too."""
+
+    def watch() -> None:
+        channel.wait_for_hangup()
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def limit_process() -> None:

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
 from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
-from grader.toolchain.cubin import CubinKernel, read_cubin, read_labels, read_variable_bytes
+from grader.toolchain.callers import give_to_callers
+from grader.toolchain.cubin import CubinKernel, read_code, read_cubin, read_labels, read_variable_bytes
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
-from grader.toolchain.diagnostics import clean_warnings, compile_failure, no_kernel_failure, too_many_variables_failure
+from grader.toolchain.diagnostics import (
+    clean_warnings,
+    compile_failure,
+    no_kernel_failure,
+    too_many_variables_failure,
+    too_much_shared_failure,
+)
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
+from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
 from grader.toolchain.variables import read_variables
 from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
 
 _OUTPUT_NAME = "submission.cubin"
+_MOST_SHARED_BYTES = 48 << 10
+"""ptxas 13.5 refuses more, but lets arrays of 4 GiB and more pass, for which nvdisasm takes as much memory."""
 _MOST_VARIABLE_BYTES = (4 << 30) - 1
 """nvdisasm 13.5 refuses a cubin with more (`Invalid symbol size`), and takes as much memory as the variables do."""
 
@@ -38,7 +49,18 @@ def compile_submission(
         artifacts = made
         if cache:
             write_entry(cache, key, artifacts)
-    return _read_binary(artifacts, submission, nvcc=nvcc, arch=arch)
+    return _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+
+
+def read_compiled(cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool) -> Binary:
+    """The kernels of a cubin that an nvcc of this version made of the submission. Raises GraderError where it is no such cubin."""
+    symbols = [kernel.symbol for kernel in read_cubin(cubin, arch=arch)]
+    with tempfile.TemporaryDirectory(prefix="grader-cubin-") as folder:
+        path = Path(folder) / _OUTPUT_NAME
+        path.write_bytes(cubin)
+        listing = disassemble(path, nvdisasm=nvdisasm, run=run)
+    artifacts = Artifacts(cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings="")
+    return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
 
 
 def _make_artifacts(
@@ -54,9 +76,12 @@ def _make_artifacts(
             return rejected
         cubin = workspace.out / _OUTPUT_NAME
         content = cubin.read_bytes()
-        symbols = [kernel.symbol for kernel in read_cubin(content, arch=arch)]
+        kernels = read_cubin(content, arch=arch)
+        symbols = [kernel.symbol for kernel in kernels]
         if not symbols:
             return no_kernel_failure(submission)
+        if (largest := max(kernels, key=lambda kernel: kernel.static_shared_bytes)).static_shared_bytes > _MOST_SHARED_BYTES:
+            return too_much_shared_failure(largest.symbol, largest.static_shared_bytes, _MOST_SHARED_BYTES)
         if (variable_bytes := read_variable_bytes(content)) > _MOST_VARIABLE_BYTES:
             return too_many_variables_failure(submission, variable_bytes, _MOST_VARIABLE_BYTES)
         listing = disassemble(cubin, nvdisasm=nvdisasm, run=run)
@@ -65,8 +90,10 @@ def _make_artifacts(
     return Artifacts(content, listing.instructions, listing.lines, demangle(symbols, run), warnings)
 
 
-def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, arch: str) -> Binary:
-    functions = parse_disassembly(Disassembly(artifacts.instructions, artifacts.lines), read_labels(artifacts.cubin))
+def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str) -> Binary:
+    arrays = read_shared_arrays(artifacts.cubin, submission.text)
+    listing = Disassembly(artifacts.instructions, artifacts.lines)
+    functions = parse_disassembly(listing, read_labels(artifacts.cubin), read_code(artifacts.cubin))
     kernels = (
         Kernel(
             symbol=found.symbol,
@@ -77,18 +104,19 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc: Nvcc, ar
             static_shared_bytes=found.static_shared_bytes,
             local_bytes=found.local_bytes,
             max_threads_per_block=found.max_threads_per_block,
-            instructions=functions[found.symbol],
+            instructions=give_to_callers(functions[found.symbol], found.functions),
             constants=found.constants,
             pointers=found.pointers,
             functions=found.functions,
             encoding=found.encoding,
+            shared_arrays=fitting_arrays(arrays.get(found.symbol, ()), found.static_shared_bytes),
         )
         for found in read_cubin(artifacts.cubin, arch=arch)
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)
     )
     warnings = artifacts.warnings.replace(SOURCE_NAME, submission.name)
     cubin = artifacts.cubin
-    return Binary(arch, nvcc.version, cubin, tuple(kernels), warnings, read_variable_bytes(cubin), read_variables(cubin))
+    return Binary(arch, nvcc_version, cubin, tuple(kernels), warnings, read_variable_bytes(cubin), read_variables(cubin))
 
 
 def _parameters(found: CubinKernel, signature: Signature) -> tuple[KernelParameter, ...]:

@@ -72,6 +72,12 @@ def read_labels(cubin: bytes) -> dict[str, int]:
     return {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols() if symbol["st_info"]["type"] == "STT_FUNC"}
 
 
+def read_code(cubin: bytes) -> dict[str, bytes]:
+    """The machine code of every section of functions, by the function that the section is named after."""
+    sections = ELFFile(io.BytesIO(cubin)).iter_sections()
+    return {section.name.removeprefix(".text."): section.data() for section in sections if section.name.startswith(".text.")}
+
+
 def read_variable_bytes(cubin: bytes) -> int:
     """Bytes of the cubin's `__device__` and `__managed__` variables together.
 

@@ -15,6 +15,27 @@ from grader.records import Failure, RunTool, Status, ToolLimits
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import DEPENDENCIES_NAME, SOURCE_NAME, Workspace, run_nvcc
 
+_FORBIDDEN = re.compile(r"fatal error: .*: Permission denied$", re.MULTILINE)
+"""What gcc says of a file that Landlock keeps it from."""
+_DIRECTIVES = "include|include_next|import|embed|if|ifn?def|elif|else|endif|define|undef"
+_MADE_DIRECTIVE = re.compile(rf"^[ \t]*(?:#|%:)[ \t]*(?:{_DIRECTIVES})\b", re.MULTILINE)
+_PIECES = re.compile(
+    r"""
+      (?<![\w$]) (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16} ) \( .*? (?: \) (?P=mark) " | \Z )
+    | " (?: \\. | [^"\\\n] )*+ "?
+    | (?<![\w$]) [0-9] [0-9A-Za-z_.']*
+    | ' (?: \\. | [^'\\\n] )*+ '?
+    | [^\W\d] [\w$]* | \$ [\w$]*
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Literals and names of preprocessed text; `mark` is that of a raw string. gcc lets names hold dollars."""
+_REJECTED = Failure(
+    Status.REJECTED,
+    "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++ standard library.",
+    advice="Keep everything in one .cu file; include only headers such as <cuda_runtime.h> or <cstdio>.",
+)
+
 
 def parse_dependencies(text: str) -> tuple[str, ...]:
     """The prerequisites of a make rule as gcc writes it, in order, unescaped (gcc, `-M`: space, `#` and `$`)."""
@@ -24,12 +45,16 @@ def parse_dependencies(text: str) -> tuple[str, ...]:
 
 
 def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
-    """Absolute, resolved paths of the included files that the last run of nvcc opened, without the submission itself."""
+    """Absolute, resolved paths of the included files that the last run of nvcc opened, without the submission itself.
+
+    With `-MG` gcc lists missing files too: of these, those that only a path out of the submission's folder can have named.
+    """
     text = (workspace.out / DEPENDENCIES_NAME).read_text(errors="surrogateescape")
     # os.path, because pathlib raises where a student's name is too long or a link leads to itself.
     paths = dict.fromkeys(os.path.realpath(workspace.source / name) for name in parse_dependencies(text))
     own = os.path.realpath(workspace.source / SOURCE_NAME)
-    return tuple(path for path in paths if path != own and os.path.exists(path))  # noqa: PTH110
+    folder = os.path.realpath(workspace.source) + os.sep
+    return tuple(path for path in paths if path != own and (os.path.exists(path) or not path.startswith(folder)))  # noqa: PTH110
 
 
 def check_failed_run(workspace: Workspace, *, nvcc: Nvcc, arch: str, run: RunTool, limits: ToolLimits) -> Failure | None:
@@ -38,7 +63,9 @@ def check_failed_run(workspace: Workspace, *, nvcc: Nvcc, arch: str, run: RunToo
     The list is made anew, past missing headers (`-MG`): gcc writes none where the first missing header stopped it.
     """
     (workspace.out / DEPENDENCIES_NAME).unlink(missing_ok=True)
-    run_nvcc(workspace, "-E", output="again.ii", dependencies="-M,-MG", nvcc=nvcc, arch=arch, run=run, limits=limits)
+    again = run_nvcc(workspace, "-E", output="again.ii", dependencies="-M,-MG", nvcc=nvcc, arch=arch, run=run, limits=limits)
+    if _FORBIDDEN.search(again.stderr + again.stdout):
+        return _REJECTED
     return check_files(read_dependencies(workspace), nvcc) if (workspace.out / DEPENDENCIES_NAME).exists() else None
 
 
@@ -46,8 +73,17 @@ def check_files(files: Sequence[str], nvcc: Nvcc) -> Failure | None:
     """A rejection where a file is neither the toolkit's nor the C++ compiler's; its name and contents stay unsaid."""
     if all(any(Path(file).is_relative_to(root) for root in nvcc.include_roots) for file in files):
         return None
+    return _REJECTED
+
+
+def check_directives(preprocessed: str) -> Failure | None:
+    """A rejection where macros have made directives: gcc leaves them alone, and the compiler proper would obey them unseen."""
+    if not _MADE_DIRECTIVE.search(preprocessed):  # of which nearly all that remain are lines of raw strings
+        return None
+    if not _MADE_DIRECTIVE.search(_PIECES.sub(lambda piece: '""' if piece["mark"] is not None else piece.group(), preprocessed)):
+        return None
     return Failure(
         Status.REJECTED,
-        "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++ standard library.",
-        advice="Keep everything in one .cu file; include only headers such as <cuda_runtime.h> or <cstdio>.",
+        "The submission makes a preprocessor directive out of macros.",
+        advice="Write #include and #if as they are; a macro cannot stand for them.",
     )

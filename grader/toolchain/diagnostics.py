@@ -177,9 +177,13 @@ def _too_much_shared(message: _Message) -> Failure | None:
     found = _TOO_MUCH_SHARED.search(message.text)
     if found is None:
         return None
-    used, most = int(found["used"], 16), int(found["most"], 16)
+    return too_much_shared_failure(found["kernel"], int(found["used"], 16), int(found["most"], 16))
+
+
+def too_much_shared_failure(kernel: str, used: int, most: int) -> Failure:
+    """The failure of a kernel with more static shared memory than a block can have."""
     return _compile_error(
-        f"Kernel {found['kernel']} declares {used:,} bytes of static __shared__ memory; {most:,} are the most.",
+        f"Kernel {kernel} declares {used:,} bytes of static __shared__ memory; {most:,} are the most.",
         advice="Use a smaller tile, or dynamic shared memory (`extern __shared__`, its bytes as the launch's third argument).",
     )
 

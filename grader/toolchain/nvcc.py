@@ -24,13 +24,15 @@ _NVDISASM_ADVICE = "Install the package nvidia-cuda-nvdisasm (`pip install` of t
 class Nvcc:
     """An nvcc that can compile. `version` is e.g. `13.5.37`; `include_roots` are resolved folders.
 
-    `identity` tells this compiler with its host compiler from others, wherever they are installed.
+    `identity` tells this compiler with its host compiler from others, wherever they are installed. `toolkit` are the folders
+    that it needs of its own: all of it, and that of a wrapper around it.
     """
 
     path: Path
     version: str
     include_roots: tuple[Path, ...]
     identity: str
+    toolkit: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -
     about = _version_text(path, run, _NVCC_ADVICE)
     search = _include_search(path, run)
     host = re.search(r"^(?:gcc|clang) version .*$", search, re.MULTILINE)
-    return Nvcc(path, _version(about), _include_roots(search), f"{about}\n{host.group() if host else ''}")
+    return Nvcc(path, _version(about), _include_roots(search), f"{about}\n{host.group() if host else ''}", _toolkit(path, search))
 
 
 def find_nvdisasm(environ: Mapping[str, str], run: RunTool) -> Nvdisasm:
@@ -111,10 +113,10 @@ def _version(about: str) -> str:
 
 
 def _include_search(path: Path, run: RunTool) -> str:
-    """What the host compiler tells with -v while it preprocesses an empty file as nvcc would have it."""
+    """What nvcc and the host compiler tell with -v while it preprocesses an empty file as nvcc would have it."""
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:
         (Path(folder) / "empty.cu").touch()
-        completed = run([str(path), "-E", "-Xcompiler", "-v", "empty.cu", "-o", "empty.ii"], cwd=Path(folder), limits=_LIMITS)
+        completed = run([str(path), "-v", "-E", "-Xcompiler", "-v", "empty.cu", "-o", "empty.ii"], cwd=Path(folder), limits=_LIMITS)
     if completed.returncode != 0:
         raise ToolMissing(f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE)
     return completed.stderr
@@ -125,6 +127,16 @@ def _include_roots(search: str) -> tuple[Path, ...]:
     listed = re.search(r"^#include <\.\.\.> search starts here:\n(.*?)^End of search list", search, re.MULTILINE | re.DOTALL)
     folders = listed.group(1).splitlines() if listed else []
     return tuple(dict.fromkeys(Path(folder.strip()).resolve() for folder in folders))
+
+
+def _toolkit(path: Path, search: str) -> tuple[Path, ...]:
+    """The folders that nvcc (`TOP`) and gcc (`COMPILER_PATH`, `LIBRARY_PATH`) say they live in, and those of their programs."""
+    said = re.findall(r"^(?:#\$ TOP|COMPILER_PATH|LIBRARY_PATH)=(.+)$", search, re.MULTILINE)
+    compiler = shutil.which("gcc")
+    programs = [path, Path(compiler)] if compiler else [path]
+    listed = (Path(folder) for line in said for folder in line.split(":") if folder)
+    folders = [*(program.resolve().parent for program in programs), *listed]
+    return tuple(dict.fromkeys(folder.resolve() for folder in folders if folder.is_absolute()))
 
 
 def _last_line(completed: Completed) -> str:

@@ -20,7 +20,10 @@ from grader.toolchain.workspace import SOURCE_NAME
 INSTRUCTION_BYTES = 16  # Volta and later.
 
 _SECTION = re.compile(r"\s*\.section\s+\.text\.(?P<function>[^,\s]+),")
+_FUNCTION = re.compile(r"\s*\.type\s+\S+,@function")
 _PLACE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d+)(?P<inlined> inlined at)?')
+_NAN = re.compile(r"[-+]?QNAN")
+_LITERAL = slice(4, 8)
 _INSTRUCTION = re.compile(r"\s+/\*(?P<offset>[0-9a-f]{4,})\*/")
 
 # Text of instructions and lines is 100 to 200 bytes an instruction; 64 MiB are 300,000 of them.
@@ -51,16 +54,20 @@ def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool) -> Disassembly
         return Disassembly(run_with("-json"), lines.result())
 
 
-def parse_disassembly(disassembly: Disassembly, labels: Mapping[str, int]) -> dict[str, tuple[SassInstruction, ...]]:
+def parse_disassembly(
+    disassembly: Disassembly, labels: Mapping[str, int], code: Mapping[str, bytes]
+) -> dict[str, tuple[SassInstruction, ...]]:
     """Function symbol to the instructions of its whole section, device functions in it included, in order of offset.
 
     `labels` are the offsets of functions in their sections: calls and returns name functions, branches give offsets.
+    `code` are the functions' machine code: nvdisasm prints every NaN as QNAN; here it is `nan:0xfff00000`, with its bits.
     """
     lines = parse_lines(disassembly.lines)
     _, functions = json.loads(disassembly.instructions)
     return {
-        function["function-name"]: tuple(_parse_instructions(function, lines.get(function["function-name"], {}), labels))
+        name: tuple(_parse_instructions(function, lines.get(name, {}), labels, code[name]))
         for function in functions
+        for name in (function["function-name"],)
     }
 
 
@@ -68,7 +75,7 @@ def parse_lines(text: str) -> dict[str, dict[int, int | None]]:
     """Function symbol to (offset to line of the submission) from the output of `nvdisasm -gi -c`.
 
     A place that was inlined is followed by the place it was inlined at, and so on outwards: the innermost
-    one that lies in the submission counts.
+    one that lies in the submission counts. A function begins without a place: it does not belong to the line before it.
     """
     functions: dict[str, dict[int, int | None]] = {}
     lines: dict[int, int | None] = {}
@@ -83,6 +90,8 @@ def parse_lines(text: str) -> dict[str, dict[int, int | None]]:
         elif section := _SECTION.match(row):
             lines = functions.setdefault(section["function"], {})
             line, chained = None, False
+        elif _FUNCTION.match(row):
+            line, chained = None, False
     return functions
 
 
@@ -92,7 +101,7 @@ def _own_line(place: re.Match[str]) -> int | None:
 
 
 def _parse_instructions(
-    function: Mapping[str, object], lines: Mapping[int, int | None], labels: Mapping[str, int]
+    function: Mapping[str, object], lines: Mapping[int, int | None], labels: Mapping[str, int], code: bytes
 ) -> Iterator[SassInstruction]:
     instructions = function["sass-instructions"]
     assert isinstance(instructions, list)
@@ -102,7 +111,7 @@ def _parse_instructions(
             offset=offset,
             predicate=instruction.get("predicate"),
             opcode=instruction["opcode"],
-            operands=_resolve_label(instruction, labels),
+            operands=_write_nan(instruction["opcode"], _resolve_label(instruction, labels), code[offset : offset + INSTRUCTION_BYTES]),
             line=lines.get(offset),
         )
 
@@ -113,3 +122,10 @@ def _resolve_label(instruction: Mapping[str, str], labels: Mapping[str, int]) ->
         return operands
     *others, name = operands.split(",")
     return ",".join([*others, hex(labels[name])]) if name in labels else operands
+
+
+def _write_nan(opcode: str, operands: str, encoded: bytes) -> str:
+    """A literal NaN with its bits, from the literal's place in the encoding; half instructions have two shorter ones."""
+    if "QNAN" not in operands or opcode.startswith("H"):
+        return operands
+    return _NAN.sub(f"nan:{int.from_bytes(encoded[_LITERAL], 'little'):#010x}", operands)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from grader.records import Failure, RunTool, Submission, ToolLimits
-from grader.toolchain.dependencies import check_failed_run, read_dependencies
+from grader.toolchain.dependencies import check_directives, check_failed_run, read_dependencies
 from grader.toolchain.diagnostics import compile_failure
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import open_workspace, run_nvcc
@@ -40,7 +39,8 @@ def preprocess(
     with open_workspace(submission.text + _marker_lines(macro_names, marker)) as workspace:
         completed = run_nvcc(workspace, "-E", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits)
         if completed.limit is None and completed.returncode == 0:
-            return Preprocessed(read_dependencies(workspace), _read_macros(workspace.out / _OUTPUT_NAME, macro_names, marker))
+            text = (workspace.out / _OUTPUT_NAME).read_text(errors="replace")
+            return check_directives(text) or Preprocessed(read_dependencies(workspace), _read_macros(text, macro_names, marker))
         rejected = check_failed_run(workspace, nvcc=nvcc, arch=arch, run=run, limits=limits)
         return rejected or compile_failure(completed, submission, nvcc=nvcc, limits=limits, run=run)
 
@@ -54,8 +54,7 @@ def _marker_lines(macro_names: Sequence[str], marker: str) -> str:
     return "\n\n" + "".join(lines)
 
 
-def _read_macros(preprocessed: Path, macro_names: Sequence[str], marker: str) -> dict[str, str]:
+def _read_macros(text: str, macro_names: Sequence[str], marker: str) -> dict[str, str]:
     """Expansions between the markers; line markers in them (tokens of system headers bring some) are left out."""
-    text = preprocessed.read_text(errors="replace")
     found = re.findall(rf"^{marker}_(\d+) (.*?){marker}_end$", text[max(0, text.find(marker)) :], re.MULTILINE | re.DOTALL)
     return {macro_names[int(i)]: " ".join(re.sub(r"^#.*$", "", body, flags=re.MULTILINE).split()) for i, body in found}

@@ -20,10 +20,11 @@ def read_variables(cubin: bytes) -> tuple[DeviceVariable, ...]:
     elf: Any = ELFFile(io.BytesIO(cubin))
     sections = list(elf.iter_sections())
     pointers = {name: read_pointers({section.name: section for section in sections}, name) or () for name in VARIABLE_SECTIONS}
+    held = {index for index, section in enumerate(sections) if section.name in VARIABLE_SECTIONS}
     found = []
     for symbol in elf.get_section_by_name(".symtab").iter_symbols():
         index = symbol["st_shndx"]
-        if symbol["st_info"]["type"] != "STT_OBJECT" or not isinstance(index, int) or sections[index].name not in VARIABLE_SECTIONS:
+        if symbol["st_info"]["type"] != "STT_OBJECT" or not isinstance(index, int) or index not in held:
             continue
         start, size = int(symbol["st_value"]), int(symbol["st_size"])
         section = sections[index]
@@ -35,12 +36,22 @@ def read_variables(cubin: bytes) -> tuple[DeviceVariable, ...]:
 
 
 def read_pointers(sections: Mapping[str, Any], name: str) -> tuple[Pointer, ...] | None:
-    """The addresses that a loader fills in in a section; None where it fills in anything else too."""
-    relocations = sections.get(f".rela{name}")
-    if relocations is None:
-        return ()
+    """The addresses that a loader fills in in a section; None where it fills in anything else too.
+
+    Before sm_80 there are `.rel` sections too, whose addends lie in the section that they fill in.
+    """
     symbols = sections[".symtab"]
-    entries = list(relocations.iter_relocations())
+    tables = [sections[table] for table in (f".rela{name}", f".rel{name}") if table in sections]
+    entries = [entry for table in tables for entry in table.iter_relocations()]
     if any(entry["r_info_type"] not in _ADDRESS_KINDS for entry in entries):
         return None
-    return tuple(Pointer(int(entry["r_offset"]), symbols.get_symbol(entry["r_info_sym"]).name, int(entry["r_addend"])) for entry in entries)
+    return tuple(
+        Pointer(int(entry["r_offset"]), symbols.get_symbol(entry["r_info_sym"]).name, _addend(entry, sections[name])) for entry in entries
+    )
+
+
+def _addend(entry: Any, section: Any) -> int:  # noqa: ANN401 - pyelftools has no types
+    if entry.is_RELA():
+        return int(entry["r_addend"])
+    start = int(entry["r_offset"])
+    return int.from_bytes(section.data()[start : start + 8], "little", signed=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.devices.locks import hold_gpu
+from grader.devices.locks import hold_gpu, lock_folder
 from grader.errors import GraderError
 from grader.records import Progress
 
@@ -33,6 +33,12 @@ def hold_elsewhere(folder: Path, seconds: float, uuid: str = UUID) -> subprocess
 def hold(folder: Path, shown: list[Progress], *, uuid: str | None = UUID, wait_seconds: float = 10.0) -> None:
     with hold_gpu(uuid, show=shown.append, folder=folder, wait_seconds=wait_seconds):
         pass
+
+
+def test_a_batch_with_temporary_files_of_its_own_shares_the_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "own"))
+    monkeypatch.setenv("GRADER_LOCKS", str(tmp_path))
+    assert lock_folder() == tmp_path
 
 
 def test_a_free_gpu_is_held_at_once_and_again(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from grader.records import (
     ScalarArgument,
 )
 from grader.sandbox.process import run_tool
-from grader.toolchain.cubin import read_cubin, read_labels
+from grader.toolchain.cubin import read_code, read_cubin, read_labels
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 from grader.toolchain.nvdisasm import disassemble, parse_disassembly
 
@@ -39,7 +39,7 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
     assert done.returncode == 0, done.stderr
     cubin = (folder / "own.cubin").read_bytes()
     listing = disassemble(folder / "own.cubin", nvdisasm=find_nvdisasm(os.environ, run_tool), run=run_tool)
-    functions = parse_disassembly(listing, read_labels(cubin))
+    functions = parse_disassembly(listing, read_labels(cubin), read_code(cubin))
     kernels = tuple(
         Kernel(
             symbol=found.symbol,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from grader.emulator import (
+    ARCHITECTURES,
     GlobalMemory,
     Instruction,
     InstructionCounts,
@@ -27,7 +28,6 @@ from grader.emulator import (
     translate,
 )
 
-PARAMETER_BASE = 0x210
 PARAMETER_BYTES = 64
 SHARED_BASE = 0x400
 ONE = (1, 1, 1)
@@ -60,14 +60,18 @@ def _instruction(offset: int, line: int, code: str, labels: Mapping[str, int]) -
 
 
 @functools.cache
-def build(text: str, *, shared_bytes: int = 0, local_bytes: int = 0, constants: tuple[tuple[int, bytes], ...] = ()) -> NativeKernel:
+def build(
+    text: str, *, shared_bytes: int = 0, local_bytes: int = 0, constants: tuple[tuple[int, bytes], ...] = (), arch: str = "sm_90"
+) -> NativeKernel:
     """The translated kernel of a text, with static shared memory a block, local memory a thread, and constant banks.
 
     Translated once a session.
     """
-    code = assemble(text)
-    banks = dict(constants)
-    return translate(KernelCode("kernel", code, PARAMETER_BASE, PARAMETER_BYTES, shared_bytes, local_bytes=local_bytes, constants=banks))
+    architecture, banks = ARCHITECTURES[arch], dict(constants)
+    base = architecture.system_bytes
+    return translate(
+        KernelCode("kernel", assemble(text), base, PARAMETER_BYTES, shared_bytes, local_bytes, banks, architecture=architecture)
+    )
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ def launch(
     progress: Callable[[int, int], None] | None = None,
     **settings: Any,  # noqa: ANN401 - the other fields of LaunchSettings
 ) -> Run:
-    """Run a kernel. Parameters from 0x210 on: 64-bit addresses of the buffers in order, then 64-bit scalars.
+    """Run a kernel. Parameters (from 0x210 on for sm_90): 64-bit addresses of the buffers in order, then 64-bit scalars.
 
     `check` asserts that it ended without a fault.
     """

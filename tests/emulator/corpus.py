@@ -9,44 +9,44 @@ A kernel file of `kernels/` says in comment lines what it is run on (the first l
     // compare: y ulp 2                    how an output is compared with hardware: `ulp N`, `sorted`, `ignored`; else bit for bit
     // counters: ignored                   counters that hardware does not repeat either (spinning, clocks)
 
-    python -m tests.emulator.corpus compile --out DIR [NAME...]     cubins
-    python -m tests.emulator.corpus run --json FILE [--device emulated|gpu] [NAME...]
-    python -m tests.emulator.corpus compare GOT.json WANT.json
+    python -m tests.emulator.corpus compile --out DIR [NAME...]     machine code for a GPU machine: nothing runs
+    python -m tests.emulator.corpus record --cubins DIR [--out DIR] on a GPU machine: the same machine code, every output, ncu's counters
+    python -m tests.emulator.corpus compare [--record DIR]          the emulated device against a record
 """
 
 from __future__ import annotations
 
 import argparse
-import base64
+import datetime
 import functools
-import hashlib
-import json
 import os
 import re
 import sys
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from grader.devices.base import Device
+from grader.devices.choose import DEFAULT_GPU
 from grader.devices.emulated import EmulatedDevice
-from grader.records import Binary, Completed, DeviceBuffer, Role, RunLimits, Submission, ToolLimits
+from grader.devices.gpus import read_gpus
+from grader.records import Binary, Completed, Counters, DeviceBuffer, DeviceInfo, Launch, Role, RunLimits, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+from grader.toolchain.compile import compile_submission, read_compiled
+from grader.toolchain.nvcc import Nvdisasm, find_nvcc, find_nvdisasm
 
 from .corpus_data import numpy_type, parse_contents
+from .corpus_record import FOLDER, Compiled, Record, Recorded, Result, digest, read_record, write_record
 
 KERNELS = Path(__file__).parent / "kernels"
-RECORDED = Path(__file__).parents[1] / "data" / "corpus_h100.json"
-"""What an H100 said, where it has been recorded."""
+ARCH = "sm_90"
 LIMITS = RunLimits(warp_instructions=10**9, wall_seconds=60.0)
 LEVELS = (0, 1, 3)
 UNWRITTEN_BYTE = 0xA5
@@ -70,32 +70,26 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel file at one optimisation level of ptxas."""
+    """A kernel file at one optimisation level of ptxas, for a GPU of gpus.json."""
 
     path: Path
     level: int
     buffers: tuple[Buffer, ...]
     counted: bool
+    gpu: str = DEFAULT_GPU
 
     def __str__(self) -> str:
-        return f"{self.path.stem}-O{self.level}"
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a run left: output arrays by name, and the counters of each launch by name (no launches: not counted)."""
-
-    outputs: dict[str, np.ndarray]
-    launches: tuple[dict[str, int], ...]
+        name = f"{self.path.stem}-O{self.level}"
+        return name if self.gpu == DEFAULT_GPU else f"{name}-{self.gpu}"
 
 
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def find_cases(names: Sequence[str] = ()) -> tuple[Case, ...]:
-    """All cases of the corpus in order, or those of the named files."""
+def find_cases(names: Sequence[str] = (), *, gpu: str = DEFAULT_GPU) -> tuple[Case, ...]:
+    """All cases of the corpus in order, or those of the named files, for this GPU."""
     paths = [KERNELS / f"{name}.cu" for name in names] or sorted(KERNELS.glob("*.cu"))
-    return tuple(case for path in paths for case in read_cases(path))
+    return tuple(replace(case, gpu=gpu) for path in paths for case in read_cases(path))
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:
@@ -138,79 +132,93 @@ def make_arrays(case: Case) -> dict[str, np.ndarray]:
 # --- running ------------------------------------------------------------------------------------------------
 
 
+def find_recorded(case: Case) -> Recorded | None:
+    """What the H100 said of a case as it stands now."""
+    recorded = read_record().cases.get(str(case))
+    return recorded if recorded and recorded.compiled.source_sha256 == _submission(case).sha256 else None
+
+
 @functools.cache
 def compile_case(case: Case) -> Binary:
-    """The kernels of a case as the grader's toolchain compiles them, with ptxas at the case's level; once a session."""
+    """The kernels of a case: the machine code that is recorded, else what the grader's toolchain makes, with ptxas at the case's level."""
+    recorded = find_recorded(case)
+    if recorded is not None:
+        return _read_binary(case, recorded.compiled)
     nvcc = find_nvcc(os.environ, run_tool, prefer_wheel=True)
-    nvdisasm = find_nvdisasm(os.environ, run_tool)
 
     def run(argv: Sequence[str], **settings: Any) -> Completed:  # noqa: ANN401 - a RunTool that adds an option
         extra = ["-Xptxas", f"-O{case.level}"] if argv[0] == str(nvcc.path) else []
         return run_tool([argv[0], *extra, *argv[1:]], **settings)
 
-    binary = compile_submission(_submission(case), nvcc=nvcc, nvdisasm=nvdisasm, arch="sm_90", run=run, limits=ToolLimits(), cache=None)
+    arch = read_gpus()[case.gpu].arch
+    binary = compile_submission(_submission(case), nvcc=nvcc, nvdisasm=_nvdisasm(), arch=arch, run=run, limits=ToolLimits(), cache=None)
     assert isinstance(binary, Binary), f"{case}: {binary.message}\n{binary.detail}"
     return binary
 
 
+def compile_cases(cases: Iterable[Case]) -> None:
+    """Compile cases on all processors, for `compile_case` to remember."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(compile_case, cases))
+
+
+def _read_binary(case: Case, compiled: Compiled) -> Binary:
+    submission, version = _submission(case), compiled.nvcc_version
+    return read_compiled(compiled.cubin, submission, nvcc_version=version, nvdisasm=_nvdisasm(), arch=ARCH, run=run_tool)
+
+
+@functools.cache
+def _nvdisasm() -> Nvdisasm:
+    return find_nvdisasm(os.environ, run_tool)
+
+
 def run_case(case: Case, device: Device | None = None) -> Result:
-    """Run a case on a device (the emulated H100 where none is given), which must come to its end."""
-    device = device or EmulatedDevice("h100", threads=1)
-    arrays = make_arrays(case)
-    buffers = tuple(
-        DeviceBuffer(buffer.name, numpy_type(buffer.dtype).name, (buffer.count,), Role.OUTPUT if buffer.output else Role.INPUT)
-        for buffer in case.buffers
-    )
-    plan = _resolve(case, buffers, device)
-    device.load(compile_case(case))
-    execution, outputs = device.execute(plan.launches, buffers, arrays, limits=LIMITS)
+    """Run a case on a device (where none is given: the emulated GPU that it is compiled for), which must come to its end."""
+    device = device or EmulatedDevice(case.gpu, threads=1)
+    return run_binary(case, compile_case(case), device)
+
+
+def run_binary(case: Case, binary: Binary, device: Device) -> Result:
+    """Run this machine code of a case on a device."""
+    arrays, buffers = make_arrays(case), make_buffers(case)
+    device.load(binary)
+    execution, outputs = device.execute(make_launches(case, binary, device.info), buffers, arrays, limits=LIMITS)
     assert execution.failure is None, f"{case}: {execution.failure.message}"
-    counted = tuple(_counters(launch.counters) for launch in execution.launches)
+    counted = tuple(counter_names(launch.counters) for launch in execution.launches)
     return Result({name: array.copy() for name, array in outputs.items()}, counted if case.counted else ())
 
 
-def _counters(counters: Any) -> dict[str, int]:  # noqa: ANN401 - a record of integers
-    return dict(zip(counters.__dataclass_fields__, counters.values(), strict=True))
+def make_buffers(case: Case) -> tuple[DeviceBuffer, ...]:
+    return tuple(
+        DeviceBuffer(buffer.name, numpy_type(buffer.dtype).name, (buffer.count,), Role.OUTPUT if buffer.output else Role.INPUT)
+        for buffer in case.buffers
+    )
+
+
+def make_launches(case: Case, binary: Binary, info: DeviceInfo) -> tuple[Launch, ...]:
+    """The case's launch lines with the binary's kernels."""
+    submission = _submission(case)
+    plan = read_plan(submission)
+    assert isinstance(plan, Plan), f"{case}: {plan}"
+    buffers, text = make_buffers(case), submission.text
+    resolved = resolve_plan(plan, sizes={}, macros={}, buffers=buffers, kernels=binary.kernels, limits=info.limits, source=text)
+    assert isinstance(resolved, ResolvedPlan), f"{case}: {resolved}"
+    return resolved.launches
+
+
+def counter_names(counters: Counters) -> dict[str, int]:
+    """Counters by name, the ideal sectors of loads and stores together, as Nsight Compute has them."""
+    together = counters.global_load_sectors_ideal + counters.global_store_sectors_ideal
+    joined = replace(counters, global_load_sectors_ideal=together, global_store_sectors_ideal=0)
+    return dict(zip(joined.__dataclass_fields__, joined.values(), strict=True))
 
 
 def _submission(case: Case) -> Submission:
     content = case.path.read_bytes()
-    return Submission(case.path.name, hashlib.sha256(content).hexdigest(), content.decode())
+    return Submission(case.path.name, digest(content), content.decode())
 
 
-def _resolve(case: Case, buffers: tuple[DeviceBuffer, ...], device: Device) -> ResolvedPlan:
-    submission = _submission(case)
-    plan = read_plan(submission)
-    assert isinstance(plan, Plan), f"{case}: {plan}"
-    resolved = resolve_plan(
-        plan, sizes={}, macros={}, buffers=buffers, kernels=compile_case(case).kernels, limits=device.info.limits, source=submission.text
-    )
-    assert isinstance(resolved, ResolvedPlan), f"{case}: {resolved}"
-    return resolved
-
-
-# --- results as JSON ------------------------------------------------------------------------------------------
-
-
-def pack_result(result: Result) -> dict[str, Any]:
-    """A result for a JSON file: each output's dtype, SHA-256 and bytes (zlib, base64), each launch's counters."""
-    outputs = {name: _pack_array(array) for name, array in result.outputs.items()}
-    return {"outputs": outputs, "launches": list(result.launches)}
-
-
-def unpack_result(packed: Mapping[str, Any]) -> Result:
-    """The result that a JSON file holds."""
-    return Result({name: _unpack_array(entry) for name, entry in packed["outputs"].items()}, tuple(packed["launches"]))
-
-
-def _pack_array(array: np.ndarray) -> dict[str, str]:
-    data = array.tobytes()
-    packed = base64.b64encode(zlib.compress(data, 9)).decode()
-    return {"dtype": array.dtype.name, "sha256": hashlib.sha256(data).hexdigest(), "data": packed}
-
-
-def _unpack_array(entry: Mapping[str, str]) -> np.ndarray:
-    return np.frombuffer(zlib.decompress(base64.b64decode(entry["data"])), dtype=entry["dtype"])
+# --- comparing -----------------------------------------------------------------------------------------------
 
 
 def find_differences(case: Case, got: Result, want: Result) -> list[str]:
@@ -256,38 +264,42 @@ def _beyond_ulps(got: np.ndarray, want: np.ndarray, ulps: int) -> np.ndarray:
 
 def _compile_command(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
-    for case in find_cases(options.names):
-        (options.out / f"{case}.cubin").write_bytes(compile_case(case).cubin)
+    cases = find_cases(options.names)
+    compile_cases(cases)
+    compiled = {case: Compiled(_submission(case).sha256, compile_case(case).cubin, compile_case(case).compiler) for case in cases}
+    write_record(options.out, Record({}, {str(case): Recorded(made, Result({}, ())) for case, made in compiled.items()}))
     return 0
 
 
-def _run_command(options: argparse.Namespace) -> int:
-    device: Device = EmulatedDevice("h100", threads=1)
-    if options.device == "gpu":
-        from grader.devices.gpu.device import GpuDevice  # loads PyCUDA
+def _record_command(options: argparse.Namespace) -> int:
+    from .corpus_gpu import record_cases  # loads PyCUDA
 
-        device = GpuDevice(0)
-    results, failed = {}, 0
-    for case in find_cases(options.names):
-        try:
-            results[str(case)] = pack_result(run_case(case, device))
-        except AssertionError as problem:
-            failed += 1
-            print(problem, file=sys.stderr)
-    text = json.dumps({"device": device.info.name, "kernels": results}, indent=1)
-    options.json.write_text(text + "\n", encoding="utf-8")
-    print(f"{len(results)} ran, {failed} did not")
-    return 1 if failed else 0
+    compiled = {name: case.compiled for name, case in read_record(options.cubins).cases.items()}
+    cases = [case for case in find_cases(options.names) if str(case) in compiled]
+    binaries = {case: _read_binary(case, compiled[str(case)]) for case in cases}
+    about, results = record_cases(binaries)
+    date = {"date": datetime.date.today().isoformat()}
+    write_record(options.out, Record(date | about, {str(case): Recorded(compiled[str(case)], results[case]) for case in results}))
+    print(f"{len(results)} of {len(cases)} recorded, {sum(bool(result.launches) for result in results.values())} with counters")
+    return 0
 
 
 def _compare_command(options: argparse.Namespace) -> int:
-    got, want = (json.loads(path.read_text(encoding="utf-8"))["kernels"] for path in (options.got, options.want))
-    cases = [case for case in find_cases() if str(case) in got and str(case) in want]
-    found = [find_differences(case, unpack_result(got[str(case)]), unpack_result(want[str(case)])) for case in cases]
+    record = read_record(options.record)
+    cases = [case for case in find_cases(options.names) if str(case) in record.cases]
+    found = [_compare(case, record.cases[str(case)]) for case in cases]
     for text in (text for texts in found for text in texts):
         print(text)
     print(f"{sum(not texts for texts in found)} of {len(cases)} equal")
     return 1 if any(found) else 0
+
+
+def _compare(case: Case, recorded: Recorded) -> list[str]:
+    try:
+        got = run_binary(case, _read_binary(case, recorded.compiled), EmulatedDevice("h100", threads=1))
+    except AssertionError as problem:
+        return [str(problem)]
+    return find_differences(case, got, recorded.result)
 
 
 def main() -> int:
@@ -295,19 +307,17 @@ def main() -> int:
     commands = parser.add_subparsers(required=True)
     actions: dict[str, Callable[[argparse.Namespace], int]] = {
         "compile": _compile_command,
-        "run": _run_command,
+        "record": _record_command,
         "compare": _compare_command,
     }
     parsers = {name: commands.add_parser(name) for name in actions}
     for name, action in actions.items():
         parsers[name].set_defaults(action=action)
-    parsers["compile"].add_argument("--out", type=Path, required=True)
-    parsers["run"].add_argument("--json", type=Path, required=True)
-    parsers["run"].add_argument("--device", choices=("emulated", "gpu"), default="emulated")
-    for name in ("compile", "run"):
         parsers[name].add_argument("names", nargs="*")
-    parsers["compare"].add_argument("got", type=Path)
-    parsers["compare"].add_argument("want", type=Path)
+    parsers["compile"].add_argument("--out", type=Path, required=True)
+    parsers["record"].add_argument("--cubins", type=Path, required=True)
+    parsers["record"].add_argument("--out", type=Path, default=FOLDER)
+    parsers["compare"].add_argument("--record", type=Path, default=FOLDER)
     options = parser.parse_args()
     return int(options.action(options))
 

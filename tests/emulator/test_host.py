@@ -133,3 +133,17 @@ __global__ void k(int* y, int n) { __shared__ int s[8]; put(threadIdx.x & 1 ? s 
     execution, _ = run(device_of(text), n=8)
     assert execution.failure is not None
     assert "4-byte store to shared memory out of bounds" in execution.failure.message
+
+
+def test_constant_memory_cannot_be_written() -> None:
+    """Its address is not known here, and a store that the compiler sees through is a trap: nothing is left from one launch to the next."""
+    put = "__device__ __noinline__ void put(int* p) { p[threadIdx.x] = 4; }\n"
+    by_address = "__constant__ int table[32];\n" + put + "__global__ void k(int* y, int n) { put(n ? y : (int*)table); }"
+    execution, _ = run(device_of(by_address))
+    assert execution.failure is not None
+    assert execution.failure.status is Status.UNSUPPORTED
+    store = "const_cast<int*>(table)[threadIdx.x] = n;"
+    directly = f"__constant__ int table[32];\n__global__ void k(int* y, int n) {{ {store} y[0] = table[1]; }}"
+    execution, _ = run(device_of(directly))
+    assert execution.failure is not None
+    assert execution.failure.status is Status.RUNTIME_ERROR

@@ -57,6 +57,8 @@ LOGIC_ROWS = [
     Row("LOP3.LUT R12,RZ,R4,RZ,0x33,!PT", lambda x: ~x.a),
     Row("LOP3.LUT P2,RZ,R4,R5,RZ,0xc0,!PT", lambda x: Wrote(p=x.a & x.b != 0)),
     Row("LOP3.LUT P2,R12,R4,R5,RZ,0x3c,!PT", lambda x: Wrote(x.a ^ x.b, p=x.a != x.b)),
+    Row("LOP3.LUT P2,RZ,R4,R5,RZ,0xc0,P1", lambda x: Wrote(p=x.a & x.b != 0 or x.q)),
+    Row("LOP3.LUT.PAND P2,R12,R4,R5,RZ,0xc0,!P0", lambda x: Wrote(x.a & x.b, p=x.a & x.b != 0 and not x.p)),
     *(predicate_logic(table, second) for table, second in zip(TABLES, reversed(TABLES), strict=True)),
     Row("PLOP3.LUT P2,PT,R4.SIGN,R5.reuse.SIGN,P0,0x40,0x0", lambda x: Wrote(p=signed(x.a) < 0 and signed(x.b) < 0 and not x.p)),
     Row("PLOP3.LUT P2,PT,!P0,P1,PT,0x80,0x0", lambda x: Wrote(p=not x.p and x.q)),

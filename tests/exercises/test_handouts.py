@@ -98,7 +98,7 @@ def figure(check: CheckSpec, value: float) -> str:
 
 
 def words_of_goal(check: CheckSpec) -> str:
-    if check.metric == "correctness":
+    if check.metric in ("correctness", "sanitized"):
         return "all cases"
     if check.threshold.at_most == 0:
         return "none at all"

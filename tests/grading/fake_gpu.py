@@ -22,7 +22,9 @@ class FakeGpu(FakeClock):
 
     name = ""
 
-    def named(self, name: str) -> Self:
+    isolation = "none"
+
+    def named(self, name: str, *, isolated: bool = True) -> Self:
         """Takes the place of RemoteDevice."""
         self.name = name
         return self

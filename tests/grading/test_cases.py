@@ -7,7 +7,7 @@ from pathlib import Path
 
 import grader
 from grader.grading.cases import BENCHMARK
-from grader.records import Score, Status
+from grader.records import Printed, Score, Status
 from grader.report.json import format_score
 from grader.report.terminal import make_console, print_score
 from grader.spec.cases import draw_cases
@@ -24,7 +24,7 @@ KERNEL = """\
 __global__ void transpose(float* out, const float* in, int rows, int cols)
 {
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
-    if (BROKEN) ACTION;
+    if (BROKEN) { ACTION; }
     if (x < cols && y < rows) out[x * rows + y] = in[y * cols + x];
 }
 """
@@ -83,3 +83,25 @@ def test_a_wrong_hidden_case_gives_no_sizes_away(tmp_path: Path) -> None:
     assert "of the elements of `out` are wrong" in case.message
     total = HIDDEN.sizes["rows"] * HIDDEN.sizes["cols"]
     assert not any(figure in shown(score) for figure in (f"{total:,}", f" {total}", "▒"))
+
+
+def test_what_a_public_case_prints_is_shown_as_the_submissions_own(tmp_path: Path) -> None:
+    public = CASES[0]
+    score = grade(tmp_path, public, 'if (x + y == 0) printf("\\x1b[31m%d rows\\n", rows)')
+    printed = {case.name: case.printed for case in score.cases if case.printed}
+    assert printed == {public.name: (Printed("transpose", f"\x1b[31m{public.sizes['rows']} rows\n"),)}
+    report = shown(score)
+    assert f"Printed by the submission itself, not by the grader (kernel transpose, case {public.name})" in report
+    assert f"| \\x1b[31m{public.sizes['rows']} rows" in report
+
+
+def test_what_a_hidden_case_prints_is_not_shown(tmp_path: Path) -> None:
+    score = grade(tmp_path, HIDDEN, 'if (x + y == 0) printf("SIZES %d\\n", rows)')
+    assert not any(case.printed for case in score.cases)
+    assert f"SIZES {HIDDEN.sizes['rows']}" not in shown(score)
+
+
+def test_a_failed_run_shows_what_it_printed_before(tmp_path: Path) -> None:
+    score = grade(tmp_path, CASES[0], '{ if (x + y == 0) printf("so far"); out[-9999] = 0; }')
+    assert score.status is Status.RUNTIME_ERROR
+    assert score.printed == (Printed("transpose", "so far"),)

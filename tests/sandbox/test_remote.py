@@ -69,7 +69,7 @@ def test_a_students_failure_is_a_value(device: RemoteDevice) -> None:
 def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(device: RemoteDevice, what: str) -> None:
     started = time.monotonic()
     execution, _ = execute(device, what, wall_seconds=0.3)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     assert execution.failure is not None
     assert execution.failure.status is Status.TIMEOUT
     assert execution.failure.findings[0].kind is FindingKind.WALL_LIMIT
@@ -80,7 +80,7 @@ def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(device:
 def test_no_process_of_the_group_outlives_the_kill(device: RemoteDevice) -> None:
     before = sleepers()
     execute(device, "loop", wall_seconds=0.3)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while sleepers() - before and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not sleepers() - before

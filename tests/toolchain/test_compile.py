@@ -269,3 +269,10 @@ def test_a_cache_that_cannot_be_written_is_done_without(counted: Counted, tmp_pa
     (tmp_path / "file").touch()
     binary, _ = counted.compile(tmp_path / "file")
     assert isinstance(binary, Binary)
+
+
+def test_shared_arrays_beyond_all_bounds_are_refused(compile_text: Compile) -> None:
+    """Found by benchmarks/fuzz.py: ptxas counts in 32 bits, and nvdisasm then ran out of memory."""
+    failure = compile_text("__global__ void k(float* o) { __shared__ float t[32][2147483648]; t[threadIdx.x][1] = 2; o[0] = t[3][1]; }\n")
+    assert isinstance(failure, Failure)
+    assert "274,877,906,944 bytes of static __shared__ memory; 49,152 are the most" in failure.message

@@ -50,7 +50,15 @@ def test_nothing_of_the_machine_is_shown(compile_text: Compile) -> None:
 
 
 def test_a_path_that_the_student_wrote_stays(compile_text: Compile) -> None:
-    assert '"/no/such/file.h"' in fail(compile_text, '#include "/no/such/file.h"\n').detail
+    assert "see /no/such/place" in fail(compile_text, "#error see /no/such/place\n").detail
+
+
+def test_an_include_out_of_the_folder_says_the_same_whether_there_is_a_file_or_not(compile_text: Compile, tmp_path: Path) -> None:
+    there = tmp_path / "there.h"
+    there.write_text("int x;\n")
+    failures = [fail(compile_text, f'#include "{path}"\n__global__ void k() {{}}\n') for path in (there, tmp_path / "absent.h")]
+    assert failures[0].status is Status.REJECTED
+    assert failures[0] == failures[1]
 
 
 def test_a_file_of_the_machine_is_rejected_and_not_shown(compile_text: Compile) -> None:

@@ -96,6 +96,20 @@ def test_a_line_directive_does_not_hide_an_include(nvcc: Nvcc, tmp_path: Path) -
     assert str(secret) in result.files
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['#define H #\nH include "x.h"\n', '#define H %:\n H include "x.h"\n', '#define H #\nauto x = $R"("\nH include "x.h"\n")";'],
+)
+def test_a_directive_out_of_a_macro_is_refused(nvcc: Nvcc, text: str) -> None:
+    failure = fail(nvcc, text)
+    assert failure.status is Status.REJECTED
+    assert "out of macros" in failure.message
+
+
+def test_a_directive_in_a_raw_string_is_text(nvcc: Nvcc) -> None:
+    assert expand(nvcc, '#define TILE 32\nconst char* text = R"x(\n#include "x.h"\n)x";\n', "TILE") == {"TILE": "32"}
+
+
 def test_an_error_in_a_foreign_file_is_a_rejection_that_shows_nothing_of_it(nvcc: Nvcc, tmp_path: Path) -> None:
     secret = tmp_path / "secret.h"
     secret.write_text("#error the password is swordfish\n")

@@ -49,9 +49,9 @@ def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
         raise GraderError(f"{attributes.name} has compute capability {found}; {oldest} is the oldest that can grade", NO_GPU_NEEDED)
     peak = find_peak(attributes, given)
     gpu = describe_gpu(device, attributes, peak)
-    info, l2_bytes = _describe_device(device, gpu, peak), _attribute(device, "L2_CACHE_SIZE")
+    info = _describe_device(device, gpu, peak)
     # Last of all: a process that ends with a context on PyCUDA's stack is aborted.
-    return OpenGpu(gpu, info, _read_uuid(index), device.pci_bus_id(), l2_bytes, make_context(device))
+    return OpenGpu(gpu, info, _read_uuid(index), device.pci_bus_id(), gpu.l2_bytes, make_context(device))
 
 
 def find_device(index: int) -> Any:  # noqa: ANN401 (PyCUDA has no types)
@@ -94,8 +94,10 @@ def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noq
         compute_capability="{}.{}".format(*capability),
         arch="sm_{}{}".format(*capability),
         multiprocessors=attributes.multiprocessors,
+        boost_mhz=attributes.clock_khz // 1000,
         peak_bandwidth_gbps=round(peak.bandwidth_gbps, 1),
         peak_fp32_tflops=round(peak.fp32_tflops, 1),
+        l2_bytes=_attribute(device, "L2_CACHE_SIZE"),
         max_warps_per_multiprocessor=_attribute(device, "MAX_THREADS_PER_MULTIPROCESSOR") // WARP_LANES,
         max_blocks_per_multiprocessor=_attribute(device, "MAX_BLOCKS_PER_MULTIPROCESSOR"),
         registers_per_multiprocessor=_attribute(device, "MAX_REGISTERS_PER_MULTIPROCESSOR"),
@@ -103,6 +105,7 @@ def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noq
         max_shared_bytes_per_block=_attribute(device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
         shared_granularity_bytes=128 if capability >= (8, 0) else 256,  # cuda_occupancy.h
         reserved_shared_bytes_per_block=_attribute(device, "RESERVED_SHARED_MEMORY_PER_BLOCK"),
+        source="the device's attributes",
     )
 
 

@@ -7,8 +7,21 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
-from grader.emulator.layout import CONTEXT, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WAIT_NONE, WARP_LANES, FaultCode, VoteMode
+from grader.emulator.layout import (
+    BLOCK_VOTE,
+    COLLECTIVE_BARRIER,
+    CONTEXT,
+    NAMED_BARRIERS,
+    WAIT_BLOCK,
+    WAIT_NAMED,
+    WAIT_NONE,
+    WARP_LANES,
+    WARPSYNC_BARRIER,
+    FaultCode,
+    VoteMode,
+)
 from grader.emulator.native.paths import PathFunctions
+from grader.emulator.native.shadow import end_epoch, start_block
 from grader.emulator.native.tools import (
     I1,
     I8,
@@ -30,9 +43,11 @@ SHARED_POISON_BYTE = 0xFF
 """Shared memory starts as all ones: a quiet NaN as float, so that a value nobody wrote is seen in the result."""
 
 
-def define_run_blocks(module: ir.Module, warp_type: np.dtype, run_warp: ir.Function, paths: PathFunctions) -> ir.Function:
+def define_run_blocks(
+    module: ir.Module, warp_type: np.dtype, run_warp: ir.Function, paths: PathFunctions, *, watched: bool
+) -> ir.Function:
     """`i32 run_blocks(context, first, end)`: run the blocks first..end-1 in order; returns a FaultCode, 0 for none."""
-    run_block = _define_run_block(module, warp_type, run_warp, paths)
+    run_block = _define_run_block(module, warp_type, run_warp, paths, watched=watched)
     function, b = define(module, "run_blocks", I32, [POINTER, I64, I64], internal=False)
     pointer, first, end = function.args
     context = Record(b, pointer, CONTEXT)
@@ -40,7 +55,10 @@ def define_run_blocks(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
     b.store(first, index)
 
     def one_block() -> None:
-        linear = b.load(index, typ=I64)
+        turn = b.load(index, typ=I64)
+        linear = _in_order(b, context, turn, _block_count(b, context))
+        if watched:
+            start_block(b, context, linear)
         width, height = (b.zext(context.load(name), I64) for name in ("grid_x", "grid_y"))
         row = b.udiv(linear, width)
         context.store("ctaid_x", b.trunc(b.urem(linear, width), I32))
@@ -50,22 +68,25 @@ def define_run_blocks(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
         code = b.call(run_block, [pointer])
         with b.if_then(b.icmp_unsigned("!=", code, const(0)), likely=False):
             b.ret(code)
-        b.store(b.add(linear, const(1, I64)), index)
+        b.store(b.add(turn, const(1, I64)), index)
 
     loop_while(b, lambda: b.icmp_unsigned("<", b.load(index, typ=I64), end), one_block)
     b.ret(const(0))
     return function
 
 
-def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Function, paths: PathFunctions) -> ir.Function:
+def _define_run_block(
+    module: ir.Module, warp_type: np.dtype, run_warp: ir.Function, paths: PathFunctions, *, watched: bool
+) -> ir.Function:
     """`i32 run_block(context)`: rounds over all warps until all have exited; each runs to its next barrier or end."""
     function, b = define(module, "run_block", I32, [POINTER])
     pointer = function.args[0]
     context = Record(b, pointer, CONTEXT)
     warp_at = _warp_getter(b, context, warp_type)
-    _fill(module, b, offset(b, context.load_pointer("shared_host"), b.zext(context.load("shared_base"), I64)), context.load("shared_bytes"))
-    for field in ("named_arrived", "named_expected"):
-        _fill(module, b, context.at(field), const(4 * NAMED_BARRIERS), byte=0)
+    shared = offset(b, context.load_pointer("shared_host"), b.zext(context.load("shared_base"), I64))
+    _fill(module, b, shared, context.load("shared_bytes"), b.trunc(context.load("shared_poison"), I8))
+    for field in ("named_arrived", "named_expected", "vote_any", "vote_missing", "vote_count"):
+        _fill(module, b, context.at(field), const(CONTEXT.fields[field][0].itemsize), const(0, I8))  # type: ignore[index]
     with counting_loop(b, context.load("warp_count")) as index:
         _reset(module, b, warp_at(index))
     release_named = _define_release_named(module, warp_type, paths)
@@ -75,7 +96,8 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
     def one_round() -> None:
         b.store(const(0), living)
         b.store(const(0), stuck)
-        with counting_loop(b, context.load("warp_count")) as index:
+        with counting_loop(b, context.load("warp_count")) as turn:
+            index = _in_order(b, context, turn, context.load("warp_count"))
             warp = warp_at(index)
             code = b.call(run_warp, [pointer, warp.pointer])
             with b.if_then(b.icmp_unsigned("!=", code, const(0)), likely=False):
@@ -85,11 +107,15 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
             b.store(b.or_(b.load(living, typ=I32), live), living)
             b.store(b.or_(b.load(stuck, typ=I32), b.xor(live, waiting)), stuck)
         with b.if_else(b.icmp_unsigned("!=", b.load(stuck, typ=I32), const(0)), likely=False) as (apart, together):
-            with apart, b.if_then(b.not_(b.call(release_named, [pointer]))):
-                _blame_barrier(b, context, warp_at)
-                b.ret(const(FaultCode.BARRIER))
+            with apart:
+                with b.if_then(b.not_(b.call(release_named, [pointer]))):
+                    _blame_barrier(b, context, warp_at)
+                    b.ret(context.load("fault_code"))
+                if watched:
+                    end_epoch(b, context)
             with together:
-                _count_votes(b, context)
+                if watched:
+                    end_epoch(b, context)
                 _release_all(b, context, warp_at, paths)
 
     loop_while(b, lambda: b.icmp_unsigned("!=", b.load(living, typ=I32), const(0)), one_round)
@@ -97,12 +123,25 @@ def _define_run_block(module: ir.Module, warp_type: np.dtype, run_warp: ir.Funct
     return function
 
 
+def _block_count(b: ir.IRBuilder, context: Record) -> Value:
+    width, height, depth = (b.zext(context.load(name), I64) for name in ("grid_x", "grid_y", "grid_z"))
+    return b.mul(width, b.mul(height, depth))
+
+
+def _in_order(b: ir.IRBuilder, context: Record, turn: Value, count: Value) -> Value:
+    """Which of `count` has this turn: the last one first where the context says so."""
+    backwards = b.sub(b.sub(count, const(1, turn.type)), turn)
+    return b.select(b.icmp_unsigned("!=", context.load("reversed"), const(0)), backwards, turn)
+
+
 def _release_all(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record], paths: PathFunctions) -> None:
     """Past `__syncthreads()`; a fault where lanes of one warp came to different ones."""
+    votes = _count_votes(b, context, const(BLOCK_VOTE))
     with counting_loop(b, context.load("warp_count")) as index:
         with b.if_then(_waits_at_two_barriers(b, context, warp_at(index)), likely=False):
             context.store("fault_warp", index)
             b.ret(const(FaultCode.BARRIER))
+        _tell_votes(warp_at(index), votes)
         _release_warp(b, warp_at(index), paths)
 
 
@@ -123,33 +162,42 @@ def _define_release_named(module: ir.Module, warp_type: np.dtype, paths: PathFun
         complete = b.icmp_unsigned(">=", arrived, expected)
         with b.if_then(b.and_(complete, b.icmp_unsigned("!=", arrived, const(0)))):
             context.store("named_arrived", b.sub(arrived, expected), barrier)
+            votes = _count_votes(b, context, barrier)
             with counting_loop(b, context.load("warp_count")) as index:
-                _release_paths(b, warp_at(index), b.add(barrier, const(WAIT_NAMED)), any_released, paths)
+                _release_paths(b, warp_at(index), b.add(barrier, const(WAIT_NAMED)), votes, any_released, paths)
     b.ret(b.icmp_unsigned("!=", b.load(any_released, typ=I32), const(0)))
     return function
 
 
-def _release_paths(b: ir.IRBuilder, warp: Record, wait: Value, any_released: Value, paths: PathFunctions) -> None:
+def _release_paths(
+    b: ir.IRBuilder, warp: Record, wait: Value, votes: tuple[Value, Value], any_released: Value, paths: PathFunctions
+) -> None:
     with counting_loop(b, warp.load("path_count")) as slot:
         mask = warp.load("path_mask", slot)
         waits = b.icmp_unsigned("==", warp.load("path_wait", slot), wait)
         with b.if_then(b.and_(waits, b.icmp_unsigned("!=", mask, const(0)))):
             warp.store("path_wait", WAIT_NONE, slot)
             warp.store("at_named", b.and_(warp.load("at_named"), b.not_(mask)))
+            _tell_votes(warp, votes)
             b.store(const(1), any_released)
     with b.if_then(b.icmp_unsigned("==", warp.load("mask"), const(0))):
         b.call(paths.next, [warp.pointer])
 
 
-def _count_votes(b: ir.IRBuilder, context: Record) -> None:
-    """All threads have come to the barrier: what `BAR.RED` gathered becomes its result."""
-    every = b.icmp_unsigned("==", context.load("vote_missing"), const(0))
-    some = b.icmp_unsigned("!=", context.load("vote_any"), const(0))
-    wants_all = b.icmp_unsigned("==", context.load("vote_mode"), const(VoteMode.ALL))
-    context.store("voted_truth", b.zext(b.select(wants_all, every, some), I32))
-    context.store("voted_count", context.load("vote_count"))
+def _count_votes(b: ir.IRBuilder, context: Record, barrier: Value) -> tuple[Value, Value]:
+    """All threads have come to a barrier: what `BAR.RED` gathered there, the count of true threads and the and / or of all."""
+    every = b.icmp_unsigned("==", context.load("vote_missing", barrier), const(0))
+    some = b.icmp_unsigned("!=", context.load("vote_any", barrier), const(0))
+    wants_all = b.icmp_unsigned("==", context.load("vote_mode", barrier), const(VoteMode.ALL))
+    count, truth = context.load("vote_count", barrier), b.zext(b.select(wants_all, every, some), I32)
     for field in ("vote_any", "vote_missing", "vote_count"):
-        context.store(field, 0)
+        context.store(field, 0, barrier)
+    return count, truth
+
+
+def _tell_votes(warp: Record, votes: tuple[Value, Value]) -> None:
+    for field, value in zip(("voted_count", "voted_truth"), votes, strict=True):
+        warp.store(field, value)
 
 
 def _waits_at_two_barriers(b: ir.IRBuilder, context: Record, warp: Record) -> Value:
@@ -185,11 +233,11 @@ def _reset(module: ir.Module, b: ir.IRBuilder, warp: Record) -> None:
     initial = warp.load("initial")
     for field in ("live", "mask"):
         warp.store(field, initial)
-    for field in ("pc", "at_barrier", "at_named", "path_count"):
+    for field in ("pc", "at_barrier", "at_named", "path_count", "meetings", "copies_committed", "copies_completed"):
         warp.store(field, 0)
     assert warp.layout.fields is not None
     for field in ("registers", "uniform", "predicates", "uniform_predicates"):
-        _fill(module, b, warp.at(field), const(warp.layout.fields[field][0].itemsize), byte=0)
+        _fill(module, b, warp.at(field), const(warp.layout.fields[field][0].itemsize), const(0, I8))
 
 
 def _release_warp(b: ir.IRBuilder, warp: Record, paths: PathFunctions) -> None:
@@ -207,6 +255,7 @@ def _release_warp(b: ir.IRBuilder, warp: Record, paths: PathFunctions) -> None:
 def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record]) -> None:
     """Some lanes wait at __syncthreads() for lanes that cannot come: name one of each, and the barrier."""
     context.store("fault_code", FaultCode.BARRIER)
+    _blame_warp_barrier(b, context, warp_at)
     with counting_loop(b, context.load("warp_count")) as index:
         warp = warp_at(index)
         waiting = b.or_(warp.load("at_barrier"), warp.load("at_named"))
@@ -219,6 +268,23 @@ def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], 
             context.store("fault_other", warp.load("path_pc", _path_of(b, warp, missing)))
 
 
+def _blame_warp_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record]) -> None:
+    """Some lanes wait for lanes of their own warp (`__syncwarp()`, a shuffle) that wait elsewhere: that is told first."""
+    with counting_loop(b, context.load("warp_count")) as index:
+        warp = warp_at(index)
+        with counting_loop(b, warp.load("path_count")) as slot:
+            wait, mask = warp.load("path_wait", slot), warp.load("path_mask", slot)
+            here = b.or_(b.icmp_signed("==", wait, const(WARPSYNC_BARRIER)), b.icmp_signed("==", wait, const(COLLECTIVE_BARRIER)))
+            with b.if_then(b.and_(here, b.icmp_unsigned("!=", mask, const(0)))):
+                missing = b.and_(warp.load("live"), b.not_(mask))
+                context.store("fault_code", FaultCode.ABSENT_LANES)
+                context.store("fault_block", warp.load("path_pc", slot))
+                context.store("fault_lane", b.cttz(mask, const(0, I1)))
+                context.store("fault_warp", index)
+                context.store("fault_other", warp.load("path_pc", _path_of(b, warp, missing)))
+                b.ret(const(FaultCode.ABSENT_LANES))
+
+
 def _path_of(b: ir.IRBuilder, warp: Record, lanes: Value) -> Value:
     """The slot of a path that holds any of the lanes."""
     found = cell(b, I32)
@@ -229,9 +295,9 @@ def _path_of(b: ir.IRBuilder, warp: Record, lanes: Value) -> Value:
     return b.load(found, typ=I32)
 
 
-def _fill(module: ir.Module, b: ir.IRBuilder, target: Value, size: Value, byte: int = SHARED_POISON_BYTE) -> None:
+def _fill(module: ir.Module, b: ir.IRBuilder, target: Value, size: Value, byte: Value) -> None:
     name = "llvm.memset.p0.i64"
     existing = module.globals.get(name)
     kind = ir.FunctionType(VOID, [POINTER, I8, I64, I1])
     memset = existing if existing is not None else ir.Function(module, kind, name)
-    b.call(memset, [target, const(byte, I8), b.zext(size, I64), const(0, I1)])
+    b.call(memset, [target, byte, b.zext(size, I64), const(0, I1)])

@@ -38,7 +38,8 @@ WARP_BYTES = BANKS * BANK_BYTES
 class AccessKind:
     """What a memory instruction does: `space` is `shared`, `global` or `local`, `width` in bytes.
 
-    `atomic`: lanes that meet at one address take turns. `part`: of the bytes only the first is sure to be accessed.
+    `part`: of the bytes only the first is sure to be accessed. Of atomics in shared memory, `turns` says whether lanes that
+    meet at one address take turns there, and `rounds` how often the data goes through: twice for a compare-and-swap.
     """
 
     space: str
@@ -46,10 +47,15 @@ class AccessKind:
     width: int
     atomic: bool = False
     part: bool = False
+    turns: bool = False
+    rounds: int = 1
 
     @property
     def name(self) -> str:
-        return f"{self.space}_{'atomic' if self.atomic else 'load' if self.load else 'store'}_{self.width}{'_part' if self.part else ''}"
+        """What tells it from other kinds, in names of helpers."""
+        way = "atomic" if self.atomic else "load" if self.load else "store"
+        flags = [name for name, present in (("part", self.part), ("turns", self.turns), ("twice", self.rounds == 2)) if present]
+        return "_".join([self.space, way, str(self.width), *flags])
 
     @property
     def bounded_bytes(self) -> int:
@@ -72,8 +78,7 @@ def define_count_wavefronts(module: ir.Module, kind: AccessKind) -> ir.Function:
     units = b.lshr(context.load_lanes("lane_addresses"), splat(b, const(unit_shift)))
     phases = max(1, width // BANK_BYTES)
     lanes_per_phase = WARP_LANES // phases
-    # Atomics of lanes at one address are taken for a conflict, as those in one bank are: to be probed on hardware.
-    distinct = mask if kind.atomic else _distinct_lanes(b, units, mask, lanes_per_phase)
+    distinct = mask if kind.turns else _distinct_lanes(b, units, mask, lanes_per_phase)
     busiest = [
         _busiest_bank(b, units, _part(b, distinct, phase * lanes_per_phase, lanes_per_phase), banks) for phase in range(phases)
     ]
@@ -85,8 +90,8 @@ def define_count_wavefronts(module: ir.Module, kind: AccessKind) -> ir.Function:
     bytes_asked = b.mul(b.ctpop(mask), const(width))
     fewest = b.udiv(b.add(bytes_asked, const(WARP_BYTES - 1)), const(WARP_BYTES))
     fewest = b.select(b.icmp_unsigned(">", fewest, const(1)), fewest, const(1))
-    slot.store("passes", total)
-    slot.store("passes_ideal", b.select(b.icmp_unsigned("<", total, fewest), total, fewest))
+    slot.store("passes", b.mul(total, const(kind.rounds)))
+    slot.store("passes_ideal", b.mul(b.select(b.icmp_unsigned("<", total, fewest), total, fewest), const(kind.rounds)))
     slot.store("bytes", bytes_asked)
     b.ret_void()
     return function

@@ -6,13 +6,18 @@ from llvmlite import ir
 
 from grader.emulator.native.access import define_check, define_check_local, define_gather, define_move
 from grader.emulator.native.counting import AccessKind
+from grader.emulator.native.watching import Watching
 
 
 class Helpers:
-    """Defines each access helper once a module. `slots` numbers memory instructions and their spaces; a kernel's forms share it."""
+    """Defines each access helper once a module. `slots` numbers memory instructions and their spaces; a kernel's forms share it.
 
-    def __init__(self, module: ir.Module, slots: dict[tuple[int, str], int]) -> None:
+    `watching` is there in the checked mode only.
+    """
+
+    def __init__(self, module: ir.Module, slots: dict[tuple[int, str], int], watching: Watching | None = None) -> None:
         self._module = module
+        self.watching = watching
         self._checks: dict[AccessKind, ir.Function] = {}
         self._gathers: dict[tuple[int, bool], ir.Function] = {}
         self._moves: dict[tuple[int, bool, bool], ir.Function] = {}

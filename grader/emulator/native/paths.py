@@ -11,8 +11,23 @@ from dataclasses import dataclass
 import numpy as np
 from llvmlite import ir
 
-from grader.emulator.layout import COLLECTIVE_BARRIER, CONVERGENCE_BARRIERS, PATH_SLOTS, WAIT_NONE
-from grader.emulator.native.tools import I1, I32, POINTER, VOID, Record, Value, cell, const, counting_loop, define
+from grader.emulator.layout import COLLECTIVE_BARRIER, CONVERGENCE_BARRIERS, PATH_SLOTS, WAIT_NONE, WARP_LANES
+from grader.emulator.native.tools import (
+    I1,
+    I32,
+    LANES_I32,
+    POINTER,
+    VOID,
+    Record,
+    Value,
+    bits_to_lanes,
+    cell,
+    const,
+    counting_loop,
+    define,
+    each_set_bit,
+    splat,
+)
 
 
 @dataclass(frozen=True)
@@ -24,9 +39,10 @@ class PathFunctions:
     release: ir.Function
 
 
-def define_paths(module: ir.Module, warp_type: np.dtype) -> PathFunctions:
-    """The functions that keep a warp's paths."""
-    return PathFunctions(_define_push(module, warp_type), _define_next(module, warp_type), _define_release(module, warp_type))
+def define_paths(module: ir.Module, warp_type: np.dtype, *, watched: bool) -> PathFunctions:
+    """The functions that keep a warp's paths. `watched`: they note which lanes meet."""
+    release = _define_release(module, warp_type, watched=watched)
+    return PathFunctions(_define_push(module, warp_type), _define_next(module, warp_type), release)
 
 
 def _define_push(module: ir.Module, warp_type: np.dtype) -> ir.Function:
@@ -72,7 +88,7 @@ def _shrink(b: ir.IRBuilder, warp: Record) -> None:
         warp.store("path_count", last)
 
 
-def _define_release(module: ir.Module, warp_type: np.dtype) -> ir.Function:
+def _define_release(module: ir.Module, warp_type: np.dtype, *, watched: bool) -> ir.Function:
     """Merge the waiting paths of every convergence barrier whose living participants have all arrived."""
     function, b = define(module, "release_paths", VOID, [POINTER])
     warp = Record(b, function.args[0], warp_type)
@@ -89,6 +105,8 @@ def _define_release(module: ir.Module, warp_type: np.dtype) -> ir.Function:
                 joined = b.or_(b.load(arrived, typ=I32), b.and_(warp.load("path_mask", other), expected))
                 b.store(b.select(together, joined, b.load(arrived, typ=I32)), arrived)
             with b.if_then(b.icmp_unsigned("==", b.load(arrived, typ=I32), expected)):
+                if watched:
+                    note_meeting(b, warp, expected)
                 _merge(b, warp, slot, wait, expected)
     b.ret_void()
     return function
@@ -112,6 +130,16 @@ def _merge(b: ir.IRBuilder, warp: Record, slot: Value, wait: Value, expected: Va
             with b.if_then(joins):
                 warp.store("path_mask", b.or_(warp.load("path_mask", slot), mask), slot)
                 warp.store("path_mask", 0, other)
+
+
+def note_meeting(b: ir.IRBuilder, warp: Record, mask: Value) -> None:
+    """These lanes are on one path, or wait for each other: what each has done so far is ordered before what any of them does next."""
+    now = warp.load("meetings")
+    together = bits_to_lanes(b, mask)
+    with each_set_bit(b, mask) as lane:
+        row = warp.at("met", b.mul(lane, const(WARP_LANES)))
+        b.store(b.select(together, splat(b, now), b.load(row, typ=LANES_I32, align=4)), row, align=4)
+    warp.store("meetings", b.add(now, const(1)))
 
 
 def _participants(b: ir.IRBuilder, warp: Record, barrier: Value, mask: Value) -> Value:

@@ -21,25 +21,26 @@ from grader.emulator.opcodes.row import Opcode
 from grader.emulator.opcodes.special import SPECIAL
 from grader.emulator.program import Unsupported
 
-OPCODES: dict[str, Opcode] = {
-    **INTEGER,
-    **PACKED,
-    **LOGIC,
-    **MOVE,
-    **FLOATING,
-    **SPECIAL,
-    **DOUBLE,
-    **HALVES,
-    **CONVERSIONS,
-    **MEMORY,
-    **GENERIC,
-    **ATOMICS,
-    **COPIES,
-    **CONTROL,
-    **COLLECTIVE,
-    **BARRIERS,
-    **CALLS,
+FAMILIES: dict[str, dict[str, Opcode]] = {
+    "integers": INTEGER,
+    "integers in parts of a word": PACKED,
+    "bits and predicates": LOGIC,
+    "moves, constants, votes, shuffles": MOVE,
+    "float32": FLOATING,
+    "special functions": SPECIAL,
+    "float64": DOUBLE,
+    "pairs of half or bfloat16": HALVES,
+    "conversions": CONVERSIONS,
+    "memory": MEMORY,
+    "generic addresses": GENERIC,
+    "atomics and reductions": ATOMICS,
+    "asynchronous copies": COPIES,
+    "control flow": CONTROL,
+    "lanes together": COLLECTIVE,
+    "barriers of a block": BARRIERS,
+    "calls": CALLS,
 }
+OPCODES: dict[str, Opcode] = {name: opcode for family in FAMILIES.values() for name, opcode in family.items()}
 
 
 def find_opcode(instruction: Decoded) -> Opcode:

@@ -6,36 +6,37 @@ from collections.abc import Sequence
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import FULL_MASK, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WARP_LANES, FaultCode, VoteMode
+from grader.emulator.layout import BLOCK_VOTE, FULL_MASK, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WARP_LANES, FaultCode, VoteMode
 from grader.emulator.native.tools import I1, Value, const, lane_bits, splat
-from grader.emulator.opcodes.control import not_emulated
+from grader.emulator.opcodes.common import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Operand, Predicate, Register
 
 
 def bar(e: Emitter, i: Decoded) -> None:
     """`BAR.SYNC` waits, `BAR.RED` gathers a predicate too, `BAR.ARV` comes and goes on."""
-    votes = [operand for operand in i.operands if isinstance(operand, Predicate)]
     place = [operand for operand in i.operands if not isinstance(operand, Predicate)]
+    # Before any branch: what is read of registers is kept for the rest of the basic block.
+    votes = [lane_bits(e.b, e.predicate(operand)) for operand in i.operands if isinstance(operand, Predicate)]
     if i.guard is not None:
         _skip_together(e, i)
     if len(place) == 1 and isinstance(place[0], Immediate) and place[0].integer() == 0 and not i.has("ARV"):
         _wait_for_all(e, i, votes)
-    elif votes or i.has("RED"):
-        raise e.unsupported("at a barrier other than __syncthreads()")
     elif all(isinstance(operand, Immediate) for operand in place):
-        number, *count = (const(operand.integer()) for operand in place if isinstance(operand, Immediate))
-        _named(e, i, number, count[0] if count else const(0))
+        number, *count = (operand.integer() for operand in place if isinstance(operand, Immediate))
+        if number >= NAMED_BARRIERS:
+            raise e.unsupported(f"of barrier {number}")
+        _named(e, i, const(number), const(count[0] if count else 0), votes)
     else:
-        _packed(e, i, place)
+        _packed(e, i, place, votes)
 
 
-def _wait_for_all(e: Emitter, i: Decoded, votes: list[Predicate]) -> None:
+def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
     """`__syncthreads()`: the path waits until every living thread of the block has come."""
     if i.has("SYNC") == i.has("RED") or len(votes) != i.has("RED"):
         raise e.unsupported("with these operands")
     for vote in votes:
-        _gather_vote(e, i, lane_bits(e.b, e.predicate(vote)))
+        _gather_vote(e, i, vote, const(BLOCK_VOTE))
     e.warp.store("at_barrier", e.b.or_(e.warp.load("at_barrier"), e.mask))
     e.warp.store("barrier_instruction", i.index)
     if e.converged:
@@ -46,7 +47,7 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Predicate]) -> None:
     e.next_path()
 
 
-def _packed(e: Emitter, i: Decoded, place: Sequence[Operand]) -> None:
+def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
     """Number and count in a register: bits 0 to 3 and 16 to 27; no count and number 0 are `__syncthreads()`."""
     if len(place) != 2 or place[0] != place[1] or not isinstance(place[0], Register):
         raise e.unsupported("with these operands")
@@ -62,21 +63,27 @@ def _packed(e: Emitter, i: Decoded, place: Sequence[Operand]) -> None:
     count = e.b.and_(e.b.lshr(word, const(16)), const(0xFFF))
     e.b.cbranch(e.b.icmp_unsigned("==", e.b.or_(number, count), const(0)), every, named)
     e.b.position_at_end(every)
-    _wait_for_all(e, i, [])
+    if i.has("ARV"):  # it needs a count of threads
+        not_emulated(e, i)
+    else:
+        _wait_for_all(e, i, votes)
     e.b.position_at_end(named)
-    _named(e, i, number, count)
+    _named(e, i, number, count, votes)
 
 
-def _named(e: Emitter, i: Decoded, number: Value, count: Value) -> None:
+def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Value]) -> None:
     """A barrier with a count: each warp that comes counts as 32 threads (PTX ISA, `barrier`); a part of one, lane by lane."""
     arrived: Value = const(WARP_LANES)
     if not e.converged:
         whole, part = e.function.append_basic_block("whole"), e.function.append_basic_block("part")
-        e.b.cbranch(e.b.icmp_unsigned("==", e.warp.load("live"), const(FULL_MASK)), whole, part)
+        there = e.mask if votes else e.warp.load("live")  # the result of a vote is kept once a warp
+        e.b.cbranch(e.b.icmp_unsigned("==", there, const(FULL_MASK)), whole, part)
         e.b.position_at_end(part)
         not_emulated(e, i)
         e.b.position_at_end(whole)
         arrived = e.b.ctpop(e.mask)
+    for vote in votes:
+        _gather_vote(e, i, vote, number)
     e.context.add("named_arrived", arrived, number)
     e.context.store("named_expected", count, number)
     if i.has("ARV"):
@@ -105,12 +112,12 @@ def _skip_together(e: Emitter, i: Decoded) -> None:
     e.b.position_at_end(waiting)
 
 
-def _gather_vote(e: Emitter, i: Decoded, truths: Value) -> None:
-    e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY)
-    yes = e.b.and_(truths, e.mask)
-    e.context.store("vote_any", e.b.or_(e.context.load("vote_any"), yes))
-    e.context.store("vote_missing", e.b.or_(e.context.load("vote_missing"), e.b.xor(yes, e.mask)))
-    e.context.add("vote_count", e.b.ctpop(yes))
+def _gather_vote(e: Emitter, i: Decoded, vote: Value, barrier: Value) -> None:
+    e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY, barrier)
+    yes = e.b.and_(vote, e.mask)
+    e.context.store("vote_any", e.b.or_(e.context.load("vote_any", barrier), yes), barrier)
+    e.context.store("vote_missing", e.b.or_(e.context.load("vote_missing", barrier), e.b.xor(yes, e.mask)), barrier)
+    e.context.add("vote_count", e.b.ctpop(yes), barrier)
 
 
 BARRIERS: dict[str, Opcode] = {

@@ -8,9 +8,13 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import is_indirect
 from grader.emulator.native.tools import I1, I32, POINTER, const, lane_bits, splat
-from grader.emulator.opcodes.control import bra, go_to_computed, not_emulated
+from grader.emulator.opcodes.common import not_emulated
+from grader.emulator.opcodes.control import bra, go_to_computed
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Register
+
+_RETURN_ADDRESS = Register(20)
+"""The pair in which a function of the system finds the address that it returns to."""
 
 
 def call(e: Emitter, i: Decoded) -> None:
@@ -24,14 +28,15 @@ def call(e: Emitter, i: Decoded) -> None:
 
 
 def call_system(e: Emitter, i: Decoded) -> None:
-    """Call back with the path's lanes, which must all name the same function; it returns behind the call."""
+    """Call back with the path's lanes, which must all name the same function and return behind the call."""
     (target,) = i.operands
     if i.guard is not None or not isinstance(target, Register):
         raise e.unsupported("with these operands")
-    _check_return(e, i)
     addresses = e.i64(target)
     address = e.b.extract_element(addresses, e.b.cttz(e.mask, const(1, I1)))
-    others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", addresses, splat(e.b, address))))
+    returns = e.b.icmp_unsigned("!=", e.i64(_RETURN_ADDRESS), e.const64(e.flow.blocks[e.following].instructions[0].offset))
+    others = e.b.or_(returns, e.b.icmp_unsigned("!=", addresses, splat(e.b, address)))
+    others = e.b.and_(e.mask, lane_bits(e.b, others))
     together, apart, failed = (e.function.append_basic_block(name) for name in ("together", "several", "failed"))
     e.b.cbranch(e.b.icmp_unsigned("==", others, const(0)), together, apart)
     e.b.position_at_end(apart)
@@ -47,20 +52,13 @@ def call_system(e: Emitter, i: Decoded) -> None:
     e.b.ret(code)
 
 
-def _check_return(e: Emitter, i: Decoded) -> None:
-    """The function returns to the address in R20, which LEPC puts there in front of the call: it must be behind the call."""
-    wanted = e.flow.blocks[e.following].instructions[0].offset
-    places = [other.operands[-1] for other in e.block.instructions if other.base == "LEPC"]
-    if not places or not isinstance(places[-1], Immediate) or places[-1].bits != wanted:
-        raise e.unsupported("that returns elsewhere")
-
-
 def load_address(e: Emitter, i: Decoded) -> None:
-    """d = the address of an instruction: its offset in the code."""
-    target, place = i.operands
-    if not isinstance(place, Immediate) or place.bits is None:
+    """d = the address of an instruction, of this one where none is named: its offset in the code."""
+    target, *place = i.operands
+    offset = place[0].bits if place and isinstance(place[0], Immediate) else i.offset
+    if offset is None or len(place) > 1:
         raise e.unsupported("with these operands")
-    e.set64(target, e.const64(place.bits))
+    e.set64(target, e.const64(offset))
 
 
 CALLS: dict[str, Opcode] = {

@@ -22,7 +22,8 @@ from grader.emulator.native.tools import (
     loop_while,
     splat,
 )
-from grader.emulator.opcodes.common import call_external
+from grader.emulator.opcodes.absent import note_absent_lanes
+from grader.emulator.opcodes.common import call_external, not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
 
@@ -32,8 +33,6 @@ def warpsync(e: Emitter, i: Decoded) -> None:
 
     `.EXCLUSIVE` and `.COLLECTIVE`: lanes that name other lanes go on apart; the collective ones come back by ENDCOLLECTIVE.
     """
-    if i.guard is not None:
-        raise e.unsupported("with a guard")
     collective = i.has("COLLECTIVE")
     masks = [] if i.has("ALL") else [i.operands[0]]
     if len(i.operands) != len(masks) + collective:
@@ -42,6 +41,8 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     apart = collective or i.has("EXCLUSIVE")
     if e.converged and not apart:
         return
+    if i.guard is not None:
+        _skip_or_come(e, i)
     barrier = COLLECTIVE_BARRIER if collective else WARPSYNC_BARRIER
     _store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
     if collective:
@@ -53,6 +54,18 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     e.b.call(e.paths.release, [e.warp_pointer])
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
+
+
+def _skip_or_come(e: Emitter, i: Decoded) -> None:
+    """A guard: the whole path skips the instruction, or none of it does."""
+    coming = e.lane_mask()
+    waiting, elsewhere, apart = (e.function.append_basic_block(name) for name in ("come", "skip", "apart"))
+    e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
+    e.b.position_at_end(elsewhere)
+    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
+    e.b.position_at_end(apart)
+    not_emulated(e, i)
+    e.b.position_at_end(waiting)
 
 
 def end_collective(e: Emitter, i: Decoded) -> None:
@@ -86,10 +99,14 @@ def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None
 
 
 def branch_if_apart(e: Emitter, i: Decoded) -> None:
-    """`BRA.DIV`: to a slow way unless all named lanes that live are on this path with a guard that holds; `BRA.CONV`: if they are."""
-    if len(i.operands) != 2:
+    """`BRA.DIV`: to a slow way unless all named lanes that live are on this path with a guard that holds; `BRA.CONV`: if they are.
+
+    sm_75 names no lanes: all are meant.
+    """
+    *named, _ = i.operands
+    if len(named) > 1:
         raise e.unsupported("with these operands")
-    mask = e.i32(i.operands[0])
+    mask = e.i32(named[0]) if named else e.const(-1)
     e.b.store(mask, e.context.at("lane_addresses"), align=4)
     living = e.b.and_(e.context.load("lane_addresses", 0), e.warp.load("live"))
     missing = e.b.and_(living, e.b.not_(e.lane_mask()))
@@ -108,6 +125,7 @@ def match(e: Emitter, i: Decoded) -> None:
     everyone = i.has("ALL")
     if i.guard is not None or len(truths) != everyone or not isinstance(target, Register):
         raise e.unsupported("with these operands")
+    note_absent_lanes(e, i)
     value = e.i64(source) if i.has("U64") else e.i32(source)
     result = ir.Constant(LANES_I32, ir.Undefined)
     for lane in range(WARP_LANES):
@@ -134,6 +152,7 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
     target, source = i.operands
     if i.guard is not None or not isinstance(target, Register) or not target.uniform:
         raise e.unsupported("with these operands")
+    note_absent_lanes(e, i)
     name = next((name for name in i.modifiers if name in (*_REDUCTIONS, "MIN", "MAX")), "AND")
     operation, neutral = _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]
     values = e.b.select(e.active, e.i32(source), e.const(neutral))

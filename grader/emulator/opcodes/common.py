@@ -1,4 +1,4 @@
-"""What several families of opcodes share: LLVM intrinsics and the NaN of the hardware."""
+"""What several families of opcodes share: LLVM intrinsics, the NaN of the hardware, and where the emulator gives up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.tools import F32, F64, I32, LANES_F32, LANES_I32, Value
+from grader.emulator.layout import FaultCode
+from grader.emulator.native.tools import F32, F64, I1, I32, LANES_F32, LANES_I32, Value, const
 from grader.emulator.operands import Constant, Immediate, Operand, Register
 
 CANONICAL_NAN = 0x7FFFFFFF
@@ -49,6 +50,11 @@ def f64(e: Emitter, operand: Operand) -> Value:
     return e.b.bitcast(value, e.double)
 
 
+def without_sign_changes(operand: Operand) -> Operand:
+    """The operand as it stands in its register or constant, neither negated nor made absolute."""
+    return replace(operand, negated=False, absolute=False) if isinstance(operand, Register | Constant) else operand
+
+
 def set_f64(e: Emitter, operand: Operand, value: Value) -> None:
     """Write a float64 to a pair."""
     e.set64(operand, e.b.bitcast(value, e.double_word))
@@ -81,3 +87,11 @@ def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]
     if callee is None:
         callee = ir.Function(module, ir.FunctionType(result, [argument.type for argument in arguments]), name)
     return e.b.call(callee, arguments)
+
+
+def not_emulated(e: Emitter, i: Decoded) -> None:
+    """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed targets). Ends the launch."""
+    e.context.store("fault_code", FaultCode.UNSUPPORTED)
+    e.context.store("fault_instruction", i.index)
+    e.context.store("fault_lane", e.b.cttz(e.mask, const(0, I1)))
+    e.b.ret(const(FaultCode.UNSUPPORTED))

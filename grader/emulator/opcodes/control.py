@@ -10,11 +10,16 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Block
 from grader.emulator.layout import WAIT_NONE, WARP_LANES, FaultCode
+from grader.emulator.native.paths import note_meeting
+from grader.emulator.native.shadow import end_epoch, pass_fence
 from grader.emulator.native.tools import I1, I32, LANES_I32, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.collective import branch_if_apart
+from grader.emulator.opcodes.common import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
+
+_BARRIERS = tuple(f"B{number}" for number in range(16))
 
 
 def branch(e: Emitter, i: Decoded) -> None:
@@ -42,6 +47,7 @@ def bra(e: Emitter, i: Decoded) -> None:
     e.b.position_at_end(split)
     rest = e.b.and_(e.mask, e.b.not_(taken))
     e.b.call(e.paths.push, [e.warp_pointer, taken, const(target), const(WAIT_NONE)])
+    note_split(e)
     e.warp.store("mask", rest)
     e.warp.store("pc", following)
     if e.converged:
@@ -91,10 +97,17 @@ def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, 
         e.b.store(e.b.xor(here, together), remaining)
 
     loop_while(e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one)
+    note_split(e)
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)
+
+
+def note_split(e: Emitter) -> None:
+    """The checked mode notes that the path's lanes were together up to here."""
+    if e.helpers.watching is not None:
+        note_meeting(e.b, e.warp, e.mask)
 
 
 def _stay_behind(e: Emitter) -> None:
@@ -176,14 +189,6 @@ def move_barrier(e: Emitter, i: Decoded) -> None:
     e.b.store(e.b.select(e.active, e.i32(source), others), address, align=4)
 
 
-def not_emulated(e: Emitter, i: Decoded) -> None:
-    """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed targets). Ends the launch."""
-    e.context.store("fault_code", FaultCode.UNSUPPORTED)
-    e.context.store("fault_instruction", i.index)
-    e.context.store("fault_lane", e.b.cttz(e.mask, const(0, I1)))
-    e.b.ret(const(FaultCode.UNSUPPORTED))
-
-
 def trap(e: Emitter, i: Decoded) -> None:
     """`__trap()`: the launch ends with a fault if any lane gets here."""
     lanes = e.lane_mask()
@@ -192,6 +197,15 @@ def trap(e: Emitter, i: Decoded) -> None:
         e.context.store("fault_instruction", i.index)
         e.context.store("fault_lane", e.b.cttz(lanes, const(0, I1)))
         e.b.ret(const(FaultCode.TRAP))
+
+
+def fence(e: Emitter, i: Decoded) -> None:
+    """Orders nothing here, where accesses are done at once; the checked mode notes it."""
+    if e.helpers.watching is None:
+        return
+    end_epoch(e.b, e.context)
+    if not i.has("CTA"):
+        pass_fence(e.b, e.context)
 
 
 def no_operation(e: Emitter, i: Decoded) -> None:
@@ -204,13 +218,13 @@ def _unguarded(e: Emitter, i: Decoded) -> None:
 
 
 def _barrier(e: Emitter, operand: object) -> int:
-    if not isinstance(operand, Special) or not operand.name.startswith("B"):
+    if not isinstance(operand, Special) or operand.name not in _BARRIERS:
         raise e.unsupported("with this barrier")
-    return int(operand.name[1:])
+    return _BARRIERS.index(operand.name)
 
 
 CONTROL: dict[str, Opcode] = {
-    "BRA": row(branch, "DIV CONV", ends_block=True),
+    "BRA": row(branch, "DIV CONV U", ends_block=True),
     "RET": row(ret, "REL NODEC", ends_block=True),
     "BRX": row(brx, ends_block=True),
     "EXIT": row(exit_lanes, ends_block=True),
@@ -218,11 +232,11 @@ CONTROL: dict[str, Opcode] = {
     "BSYNC": row(bsync, ends_block=True),
     "BREAK": row(break_barrier),
     "BMOV": row(move_barrier, "32 CLEAR"),
-    "MEMBAR": row(no_operation, "SC ALL CTA SM GPU SYS VC"),
+    "MEMBAR": row(fence, "SC ALL CTA SM GPU SYS VC"),
     "ERRBAR": row(no_operation),
     "CGAERRBAR": row(no_operation),
     "CCTL": row(no_operation, "IVALL IV E PF1 PF2"),
-    "NANOSLEEP": row(no_operation),
+    "NANOSLEEP": row(no_operation, "WARP"),
     "BPT": row(trap, "TRAP"),
     "NOP": row(no_operation),
     "YIELD": row(no_operation),

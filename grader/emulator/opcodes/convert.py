@@ -7,11 +7,12 @@ from dataclasses import replace
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import LANES_F32, Value
-from grader.emulator.opcodes.common import call_external, canonical, f64, intrinsic, quiet, set_f64
+from grader.emulator.opcodes.common import QUIET_BIT, call_external, canonical, f64, intrinsic, quiet, set_f64
 from grader.emulator.opcodes.formats import (
     BFLOAT,
     HALF,
     ROUNDINGS,
+    SINGLE,
     Rounding,
     SmallFloat,
     add_to_odd,
@@ -106,10 +107,25 @@ def float_to_float(e: Emitter, i: Decoded) -> None:
         value = e.b.fpext(flush(e, value) if i.has("FTZ") else value, e.double)
     if kinds[0] == "F64":
         set_f64(e, target, quiet(e, value))
+    elif kinds[1] == "F64":
+        e.set(target, _narrowed(e, value, kinds[0], rounding_of(i)))
     elif i.has("FTZ") and kinds[0] == "F32":
         e.set(target, flush(e, canonical(e, round_to_single(e, value, rounding_of(i)))))
     else:
         _set_float(e, target, kinds[0], value, rounding_of(i))
+
+
+def _narrowed(e: Emitter, value: Value, kind: str, mode: Rounding) -> Value:
+    """A float64 in a narrower format. Unlike other conversions, this one keeps a NaN's sign and the top of its payload (H100)."""
+    bits = e.b.or_(e.b.bitcast(value, e.double_word), e.const64(QUIET_BIT))
+    single = kind == "F32"
+    number = e.b.bitcast(round_to_single(e, value, mode), e.word) if single else round_to(e, value, _SMALL[kind], mode)
+    small = {"F32": SINGLE, **_SMALL}[kind]
+    width, fraction_bits = (32 if single else 16), small.precision - 1
+    sign = e.b.trunc(e.b.shl(e.b.lshr(bits, e.const64(63)), e.const64(width - 1)), e.word)
+    payload = e.b.trunc(e.b.and_(e.b.lshr(bits, e.const64(52 - fraction_bits)), e.const64((1 << fraction_bits) - 1)), e.word)
+    exponent = e.const(((1 << width - 1) - 1) >> fraction_bits << fraction_bits)
+    return e.b.select(e.b.fcmp_unordered("uno", value, value), e.b.or_(e.b.or_(sign, exponent), payload), number)
 
 
 def read_float(e: Emitter, operand: Operand, kind: str) -> Value:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.counting import AccessKind
-from grader.emulator.native.tools import Value, bits_to_lanes, lane_bits
+from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
 from grader.emulator.opcodes.memory import HINTS, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate
@@ -60,13 +60,27 @@ def _byte_mask(e: Emitter, count: Value) -> Value:
 
 
 def wait(e: Emitter, i: Decoded) -> None:
-    """DEPBAR.LE SB0, n: nothing is under way."""
+    """DEPBAR.LE SB0, n: nothing is under way. The checked mode takes all groups but the last n for arrived from here on."""
     if i.operands and not isinstance(i.operands[-1], Immediate):
         raise e.unsupported("with these operands")
+    if e.helpers.watching is None or not i.operands:
+        return
+    left = i.operands[-1]
+    assert isinstance(left, Immediate)
+    committed, completed = e.warp.load("copies_committed"), e.warp.load("copies_completed")
+    done = e.b.sub(committed, const(left.integer()))
+    more = e.b.icmp_signed(">", done, completed)
+    e.warp.store("copies_completed", e.b.select(more, done, completed))
+
+
+def commit(e: Emitter, i: Decoded) -> None:
+    """LDGDEPBAR: the copies so far are a group."""
+    if e.helpers.watching is not None:
+        e.warp.add("copies_committed", const(1))
 
 
 COPIES: dict[str, Opcode] = {
     "LDGSTS": row(copy, f"{HINTS} 64 128 BYPASS ACCESS ZFILL"),
-    "LDGDEPBAR": row(wait),
+    "LDGDEPBAR": row(commit),
     "DEPBAR": row(wait, "LE"),
 }

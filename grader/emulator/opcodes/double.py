@@ -1,6 +1,7 @@
-"""float64 arithmetic: each operation rounds once. NaN results keep the payload of the first NaN operand, made quiet.
+"""float64 arithmetic: each operation rounds once. Of NaN operands, the second comes before the third and that before the first.
 
-That rule, and 0xfff8000000000000 where no operand is a NaN, is what NVIDIA's own division and square root return.
+The result keeps the operand's payload and its sign as it stands in the register, made quiet; where no operand is a NaN, it is
+0xfff8000000000000 (all seen on an H100: `double_nan.cu` of the corpus).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
-from grader.emulator.opcodes.common import QUIET_BIT, f64, float_compare, intrinsic, set_f64
+from grader.emulator.opcodes.common import QUIET_BIT, f64, float_compare, intrinsic, set_f64, without_sign_changes
 from grader.emulator.opcodes.formats import ROUNDINGS, Rounding, rounding_of
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.rounding import rounded_double
@@ -47,13 +48,14 @@ def _arithmetic(e: Emitter, i: Decoded, name: str) -> None:
     else:
         left, right = sources
         result = (e.b.fadd if name == "fadd" else e.b.fmul)(left, right)
-    set_f64(e, target, _with_nans(e, result, sources))
+    set_f64(e, target, _with_nans(e, result, [f64(e, without_sign_changes(operand)) for operand in operands]))
 
 
 def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
     """The result with each NaN replaced by the one that the hardware returns."""
     nan = e.const64(INVALID)
-    for source in reversed(sources):
+    first, *others = sources
+    for source in (first, *reversed(others)):
         quieted = e.b.or_(e.b.bitcast(source, e.double_word), e.const64(QUIET_BIT))
         nan = e.b.select(e.b.fcmp_unordered("uno", source, source), quieted, nan)
     return e.b.select(e.b.fcmp_ordered("ord", result, result), result, e.b.bitcast(nan, e.double))

@@ -28,22 +28,20 @@ def fmul(e: Emitter, i: Decoded) -> None:
     """d = a * b"""
     target, *operands = i.operands
     a, b = _sources(e, i, operands)
-    if rounding_of(i) is Rounding.NEAREST:
-        _set_result(e, i, target, e.b.fmul(a, b))
-    else:
-        product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
-        _set_result(e, i, target, round_to_single(e, product, rounding_of(i)))
+    product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
+    nearest = rounding_of(i) is Rounding.NEAREST
+    result = e.b.fmul(a, b) if nearest else round_to_single(e, product, rounding_of(i))
+    _set_result(e, i, target, _flush_tiny(e, result, product) if i.has("FTZ") else result)
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
     """d = a * b + c, rounded once"""
     target, *operands = i.operands
     a, b, c = _sources(e, i, operands)
-    if rounding_of(i) is Rounding.NEAREST:
-        _set_result(e, i, target, intrinsic(e, "fma", [a, b, c]))
-    else:
-        product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
-        _set_result(e, i, target, _sum(e, i, product, e.b.fpext(c, e.double)))
+    product, addend = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double)), e.b.fpext(c, e.double)
+    nearest = rounding_of(i) is Rounding.NEAREST
+    result = intrinsic(e, "fma", [a, b, c]) if nearest else _sum(e, i, product, addend)
+    _set_result(e, i, target, _flush_tiny(e, result, add_to_odd(e, product, addend)) if i.has("FTZ") else result)
 
 
 def _sources(e: Emitter, i: Decoded, operands: list[Operand]) -> list[Value]:
@@ -61,6 +59,14 @@ def _sum(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
         signed_zero = e.b.bitcast(e.b.and_(signs, e.const64(1 << 63)), e.double)
         total = e.b.select(zero, signed_zero, total)
     return round_to_single(e, total, mode)
+
+
+def _flush_tiny(e: Emitter, result: Value, exact: Value) -> Value:
+    """`.FTZ` flushes what is below the smallest normal number before it is rounded (seen on an H100). `exact` is float64."""
+    bits = e.b.bitcast(exact, e.double_word)
+    tiny = e.b.icmp_unsigned("<", e.b.and_(bits, e.const64((1 << 63) - 1)), e.const64((1023 - 126) << 52))
+    sign = e.b.and_(e.b.bitcast(result, e.word), e.const(0x80000000))
+    return e.b.select(tiny, e.b.bitcast(sign, e.real), result)
 
 
 def _set_result(e: Emitter, i: Decoded, target: Operand, value: Value) -> None:

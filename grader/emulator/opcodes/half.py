@@ -14,7 +14,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import canonical, float_compare
-from grader.emulator.opcodes.formats import HALF, SIGN, SmallFloat, add_to_odd, round_to, small_of, unpack
+from grader.emulator.opcodes.formats import HALF, SIGN, Rounding, SmallFloat, add_to_odd, round_to, small_of, unpack
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
@@ -22,19 +22,33 @@ from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand
 Halves = tuple[Value, Value]
 """The codes of the lower and the upper float, each in the low half of a word."""
 
-_PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16)}
+_PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16), "H0_NH1": (16, 0)}
+"""Where a source's lower and upper float begin; `H0_NH1` negates the lower one (products of complex numbers)."""
 
 
 def hadd2(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half)."""
+    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half); `R1.F32` is truncated to half."""
     target, *sources = i.operands
     small = small_of(i)
+    if isinstance(sources[0], Register) and sources[0].suffix == "F32":
+        _truncate(e, i)
+        return
     left, right = _halves(e, sources, small)
     if i.has("F32"):
         e.set(target, canonical(e, e.b.fadd(unpack(e, left[0], HALF), unpack(e, right[0], HALF))))
         return
     one = (e.const(small.one), e.const(small.one))
     _set_pair(e, i, target, [_fused(e, small, a, b, c) for a, b, c in zip(left, one, right, strict=True)])
+
+
+def _truncate(e: Emitter, i: Decoded) -> None:
+    """Both halves of d = a float32 rounded towards zero: `R1.F32 - 0` is what sm_75 has for `cvt.rz.f16.f32`, and only for that."""
+    target, single, zero = i.operands
+    minus_zero = isinstance(zero, Register) and zero.index == ZERO_REGISTER and zero.negated
+    if not isinstance(single, Register) or not minus_zero or i.modifiers:
+        raise e.unsupported("with this operand")
+    code = round_to(e, e.f32(replace(single, suffix="")), HALF, Rounding.ZERO)
+    _set_pair(e, i, target, [code, code])
 
 
 def hmul2(e: Emitter, i: Decoded) -> None:
@@ -74,8 +88,9 @@ def _set_pair(e: Emitter, i: Decoded, target: Operand, codes: list[Value]) -> No
 
 
 def _clamp(e: Emitter, i: Decoded, code: Value) -> Value:
-    """`.SAT`: 0 to 1, NaNs become 0; `.RELU`: 0 in place of negative values, NaNs stay."""
+    """`.FTZ`: no denormals; `.SAT`: 0 to 1, NaNs become 0; `.RELU`: 0 in place of negative values, NaNs stay."""
     small = small_of(i)
+    code = _flush(e, code) if i.has("FTZ") else code
     negative = e.b.icmp_unsigned(">=", code, e.const(SIGN))
     if i.has("RELU"):
         return e.b.select(negative, e.const(0), code)
@@ -139,8 +154,15 @@ def _comparisons(e: Emitter, i: Decoded, sources: list[Operand]) -> list[Value]:
 
 
 def _halves(e: Emitter, operands: list[Operand], small: SmallFloat) -> list[Halves]:
-    """Source operands as pairs of codes, with `-` and `|x|` applied to each half."""
-    return list(_each_pair(e, operands, small))
+    """Source operands as pairs of codes, with `-` and `|x|` applied to each half, and flushed as `.FTZ` says."""
+    pairs = list(_each_pair(e, operands, small))
+    return [(_flush(e, low), _flush(e, high)) for low, high in pairs] if e.instruction.has("FTZ") else pairs
+
+
+def _flush(e: Emitter, code: Value) -> Value:
+    """`.FTZ`: the code of a half denormal becomes the zero of its sign. bfloat16 instructions have no such modifier."""
+    denormal = e.b.icmp_unsigned("<", e.b.and_(code, e.const(SIGN - 1)), e.const(1 << HALF.precision - 1))
+    return e.b.select(denormal, e.b.and_(code, e.const(SIGN)), code)
 
 
 def _each_pair(e: Emitter, operands: list[Operand], small: SmallFloat) -> Iterator[Halves]:
@@ -161,10 +183,11 @@ def _each_pair(e: Emitter, operands: list[Operand], small: SmallFloat) -> Iterat
 def _register_halves(e: Emitter, operand: Register | Constant) -> Halves:
     word = e.i32(replace(operand, suffix="", negated=False, absolute=False))
     halves = []
-    for shift in _PARTS[operand.suffix]:
+    for place, shift in enumerate(_PARTS[operand.suffix]):
         code = e.b.and_(word, e.const(0xFFFF)) if shift == 0 else e.b.lshr(word, e.const(16))
         code = e.b.and_(code, e.const(0x7FFF)) if operand.absolute else code
-        halves.append(e.b.xor(code, e.const(SIGN)) if operand.negated else code)
+        negated = operand.negated != (operand.suffix == "H0_NH1" and place == 0)
+        halves.append(e.b.xor(code, e.const(SIGN)) if negated else code)
     return halves[0], halves[1]
 
 
@@ -181,14 +204,14 @@ def _literal_code(e: Emitter, operand: Operand, small: SmallFloat) -> int:
     return int.from_bytes(struct.pack("<f", value), "little") >> 16
 
 
-_ARITHMETIC = "BF16_V2 SAT RELU"
-_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR BF16_V2"
+_ARITHMETIC = "BF16_V2 FTZ SAT RELU"
+_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ BF16_V2"
 
 HALVES: dict[str, Opcode] = {
     "HADD2": row(hadd2, f"{_ARITHMETIC} F32"),
     "HMUL2": row(hmul2, _ARITHMETIC),
     "HFMA2": row(hfma2, f"{_ARITHMETIC} MMA"),
-    "HMNMX2": row(minimum_maximum, "BF16_V2 NAN"),
+    "HMNMX2": row(minimum_maximum, "BF16_V2 FTZ NAN"),
     "HSETP2": row(hsetp2, _COMPARISONS),
     "HSET2": row(hset2, f"{_COMPARISONS} BF"),
 }

@@ -9,7 +9,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import TRUE_PREDICATE, Immediate, Operand, Predicate, Register
+from grader.emulator.operands import Immediate, Operand, Predicate, Register
 
 
 def three_input_logic(e: Emitter, table: int, a: Value, b: Value, c: Value) -> Value:
@@ -50,16 +50,15 @@ def _two_input_logic(e: Emitter, table: int, a: Value, b: Value) -> Value:
 
 
 def lop3(e: Emitter, i: Decoded) -> None:
-    """d = logic(a, b, c) by table; a leading predicate gets d != 0."""
+    """d = logic(a, b, c) by table; a leading predicate gets d != 0, or-ed (`.PAND`: and-ed) with the last operand."""
     operands = list(i.operands)
     flag = operands.pop(0) if isinstance(operands[0], Predicate) else None
-    target, a, b, c, table, accumulate = operands
-    if not _is_false(accumulate):
-        raise e.unsupported("with a predicate to combine")
+    target, a, b, c, table, other = operands
     result = three_input_logic(e, _table(e, table), e.i32(a), e.i32(b), e.i32(c))
     e.set(target, result)
     if flag is not None:
-        e.set_predicate(flag, e.b.icmp_unsigned("!=", result, e.const(0)))
+        combine = e.b.and_ if i.has("PAND") else e.b.or_
+        e.set_predicate(flag, combine(e.b.icmp_unsigned("!=", result, e.const(0)), e.predicate(other)))
 
 
 def plop3(e: Emitter, i: Decoded) -> None:
@@ -147,16 +146,12 @@ def _table(e: Emitter, operand: Operand) -> int:
     return operand.integer()
 
 
-def _is_false(operand: Operand) -> bool:
-    return isinstance(operand, Predicate) and operand.index == TRUE_PREDICATE and operand.negated
-
-
 _PERMUTATIONS = "F4E B4E RC8 ECL ECR RC16"
 _SHIFTS = "L R U32 S32 U64 S64 HI W"
 
 LOGIC: dict[str, Opcode] = {
-    "LOP3": row(lop3, "LUT"),
-    "ULOP3": row(lop3, "LUT", uniform=True),
+    "LOP3": row(lop3, "LUT PAND"),
+    "ULOP3": row(lop3, "LUT PAND", uniform=True),
     "PLOP3": row(plop3, "LUT"),
     "UPLOP3": row(plop3, "LUT", uniform=True),
     "SHF": row(shift_funnel, _SHIFTS),

@@ -9,19 +9,21 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind
+from grader.emulator.native.shadow import acquire
 from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, splat
 from grader.emulator.native.tracing import trace_access
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 
 WIDTHS = "U8 S8 U16 S16 64 128"
-HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE"
+HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE U"
 
 
 def load(space: str) -> Opcode:
     """The row of a load from `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
+        """d = the data at an address"""
         if len(i.operands) != 2:
             raise e.unsupported("with extra operands")
         target, address = i.operands
@@ -43,6 +45,7 @@ def store(space: str) -> Opcode:
     """The row of a store to `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
+        """The data at an address = d"""
         if len(i.operands) != 2:
             raise e.unsupported("with extra operands")
         address, source = i.operands
@@ -76,6 +79,7 @@ def load_words(
     after = e.function.append_basic_block("loaded")
     start_access(e, i, kind, low, high, mask, after=after, slot=slot)
     record = slot_pointer(e, i, slot or kind.space)
+    watch_access(e, i, kind, mask, slot)
     e.b.call(e.helpers.move(kind, signed=signed), [e.context_pointer, record, space_host(e, kind.space), mask])
     return end_access(e, before, after, old)
 
@@ -85,6 +89,7 @@ def store_words(e: Emitter, i: Decoded, kind: AccessKind, low: Value, high: Valu
     after = e.function.append_basic_block("stored")
     start_access(e, i, kind, low, high, mask, after=after)
     set_lane_data(e, words)
+    watch_access(e, i, kind, mask)
     e.b.call(e.helpers.move(kind, signed=False), [e.context_pointer, slot_pointer(e, i, kind.space), space_host(e, kind.space), mask])
     e.b.branch(after)
     e.b.position_at_end(after)
@@ -106,6 +111,17 @@ def start_access(
     e.b.position_at_end(moved)
     if slot is None:
         trace_access(e, i, kind, slot_pointer(e, i, kind.space), low, mask)
+
+
+def watch_access(e: Emitter, i: Decoded, kind: AccessKind, mask: Value, slot: str | None = None) -> None:
+    """In the checked mode, compare an access that may go on with those before it; of a store, the data lies in `lane_data`."""
+    if e.helpers.watching is None or kind.space == "local":
+        return
+    watch = e.helpers.watching.function(kind, asynchronous=i.base == "LDGSTS" and kind.space == "shared", strong=i.has("STRONG"))
+    record = slot_pointer(e, i, slot or kind.space)
+    e.b.call(watch, [e.context_pointer, e.warp_pointer, record, const(i.index), mask])
+    if kind.space == "global" and kind.load and i.has("STRONG"):
+        acquire(e.b, e.context)
 
 
 def end_access(e: Emitter, before: object, after: object, old: list[Value]) -> list[Value]:
@@ -151,8 +167,14 @@ def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
     low = e.const(operand.offset)
     for register in (operand.register, operand.uniform):
         if register is not None:
-            low = e.b.add(low, e.i32(Register(register.index, register.uniform)))
+            word = e.i32(Register(register.index, register.uniform))
+            scale = _SCALES[register.suffix]
+            low = e.b.add(low, e.b.shl(word, e.const(scale)) if scale else word)
     return low, e.const(0)
+
+
+_SCALES = {"": 0, "X4": 2, "X8": 3, "X16": 4}
+"""By how much a register of a shared or local address is shifted, before sm_90."""
 
 
 def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:

@@ -10,7 +10,8 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SHARED_HIGH
 from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, bits_to_lanes, const, lane_bits, lanes, splat
-from grader.emulator.opcodes.control import not_emulated
+from grader.emulator.opcodes.absent import note_absent_lanes, note_absent_sources
+from grader.emulator.opcodes.common import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register, Special
 
@@ -97,11 +98,11 @@ _SCALARS: dict[str, Callable[[Emitter], Value]] = {
 
 
 def barrier_result(e: Emitter, i: Decoded) -> None:
-    """What the block's last `BAR.RED` found: a register gets the count of true threads, a predicate the and / or."""
+    """What the warp's last `BAR.RED` found: a register gets the count of true threads, a predicate the and / or."""
     target, *truths = i.operands
-    e.set(target, splat(e.b, e.context.load("voted_count")))
+    e.set(target, splat(e.b, e.warp.load("voted_count")))
     for truth in truths:
-        e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", e.context.load("voted_truth"), const(0))))
+        e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0))))
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
@@ -214,6 +215,7 @@ def _predicate_mask(e: Emitter, operand: Operand) -> int:
 def vote(e: Emitter, i: Decoded) -> None:
     """Over the lanes that take part: a register gets the mask of true ones; a predicate whether any, all, or an equal vote."""
     *targets, source = i.operands
+    note_absent_lanes(e, i)
     lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
     uniform, e.uniform = e.uniform, False
     truths = lane_bits(e.b, e.predicate(source))
@@ -252,7 +254,8 @@ def shuffle(e: Emitter, i: Decoded) -> None:
         wanted = computed[mode]
         valid = e.b.icmp_signed("<=", wanted, edge)
     wanted = e.b.and_(e.b.select(valid, wanted, lane), e.const(31))
-    e.set(target, _permute(e, value, wanted))
+    note_absent_lanes(e, i)
+    e.set(target, note_absent_sources(e, i, _permute(e, value, wanted), wanted, valid))
     e.set_predicate(inside, valid)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from grader.emulator.timing.code import Kind, Unit
+from grader.emulator.timing.compiled import compiled
 from grader.emulator.timing.streams import LOCAL_LINES
 
 FAR = 1 << 60
@@ -51,7 +52,47 @@ FRESH = 1 << 42
 """Blocks that stand for others, whose data lie elsewhere, find none of it in the L1: their lines are so many further on each time."""
 
 
-@njit(cache=True)
+@njit
+def _bits(mask):  # type: ignore[no-untyped-def]
+    return (mask & 1) + ((mask >> 1) & 1) + ((mask >> 2) & 1) + ((mask >> 3) & 1)
+
+
+@njit
+def _victim(used, s):  # type: ignore[no-untyped-def]
+    way = 0
+    for v in range(1, L1_WAYS):
+        if used[s, v] < used[s, way]:
+            way = v
+    return way
+
+
+@njit
+def _start(block, slot, warps, first, position, last, ready, board, waits, committed, open_copy, at):  # type: ignore[no-untyped-def]
+    for i in range(warps):
+        w = slot * warps + i
+        position[w] = first[block * warps + i]
+        last[w] = first[block * warps + i + 1]
+        ready[w] = at + i // 4
+        board[w, :] = 0.0
+        waits[w] = 0
+        committed[w] = 0
+        open_copy[w] = 0.0
+
+
+@njit
+def _release(block, warps, waits, ready, at, next_ready):  # type: ignore[no-untyped-def]
+    for w in range(block * warps, (block + 1) * warps):
+        if waits[w] == 1:
+            waits[w] = 0
+            ready[w] = max(ready[w], at)
+    for part in range(4):
+        next_ready[part] = min(next_ready[part], at)
+
+
+@compiled(
+    "Tuple((f8[::1], f8[::1]))(i8[:, ::1], i8[::1], i4[::1], i4[::1], i1[::1], i4[::1], i4[::1], i8[::1], i8[::1], i1[::1], i1[::1], i8,"
+    " i8[::1], i8, f8[::1])"
+)
 def simulate(  # type: ignore[no-untyped-def]
     table, first, code, access, space, wavefronts, tags, line_first, lines, touched, whole, warps, order, resident, p
 ):
@@ -339,40 +380,3 @@ def simulate(  # type: ignore[no-untyped-def]
         t = max(t + 1.0, np.ceil(following))
     stats[_S_CYCLES], stats[_S_FULL], stats[_S_FULL_ISSUED] = t, full, full_issued
     return ends, stats
-
-
-@njit(cache=True)
-def _bits(mask):  # type: ignore[no-untyped-def]
-    return (mask & 1) + ((mask >> 1) & 1) + ((mask >> 2) & 1) + ((mask >> 3) & 1)
-
-
-@njit(cache=True)
-def _victim(used, s):  # type: ignore[no-untyped-def]
-    way = 0
-    for v in range(1, L1_WAYS):
-        if used[s, v] < used[s, way]:
-            way = v
-    return way
-
-
-@njit(cache=True)
-def _start(block, slot, warps, first, position, last, ready, board, waits, committed, open_copy, at):  # type: ignore[no-untyped-def]
-    for i in range(warps):
-        w = slot * warps + i
-        position[w] = first[block * warps + i]
-        last[w] = first[block * warps + i + 1]
-        ready[w] = at + i // 4
-        board[w, :] = 0.0
-        waits[w] = 0
-        committed[w] = 0
-        open_copy[w] = 0.0
-
-
-@njit(cache=True)
-def _release(block, warps, waits, ready, at, next_ready):  # type: ignore[no-untyped-def]
-    for w in range(block * warps, (block + 1) * warps):
-        if waits[w] == 1:
-            waits[w] = 0
-            ready[w] = max(ready[w], at)
-    for part in range(4):
-        next_ready[part] = min(next_ready[part], at)

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from grader.emulator.native.tracing import ACCESS, BLOCK, SPACE_SHIFT, SPACES
+from grader.emulator.timing.compiled import compiled
 
 LANES, BANKS, WORD_BYTES, SECTOR_BYTES, LINE_BYTES = 32, 32, 4, 32, 128
 GLOBAL, SHARED, LOCAL = SPACES["global"], SPACES["shared"], SPACES["local"]
@@ -106,7 +107,7 @@ def _cut_at_barriers(
     return np.array(new_first, dtype=np.int64), code[kept], access[kept]
 
 
-@njit(cache=True)
+@compiled("UniTuple(i8, 3)(u4[::1], i8[::1])")
 def _measure(words, sizes):  # type: ignore[no-untyped-def]
     """How many instructions, accesses and (at most) lines the traces hold."""
     position, instructions, accesses, lines = 0, 0, 0, 0
@@ -125,14 +126,14 @@ def _measure(words, sizes):  # type: ignore[no-untyped-def]
     return instructions, accesses, lines
 
 
-@njit(cache=True)
+@njit
 def _tag_bank(line):  # type: ignore[no-untyped-def]
     """The bank of the tag stage that holds a line: bits of its index folded to two by exclusive or (fitted on te42kyfo/gpu-benches)."""
     folded: int = line ^ (line >> 2) ^ (line >> 4) ^ (line >> 6) ^ (line >> 8)
     return folded & 3
 
 
-@njit(cache=True)
+@njit
 def _data_wavefronts(words, active, width):  # type: ignore[no-untyped-def]
     """Cycles of the data stage: the most distinct words in a bank, phase by phase. `words` are the lanes' first word indices."""
     per_lane = max(1, width // WORD_BYTES)
@@ -163,7 +164,7 @@ def _data_wavefronts(words, active, width):  # type: ignore[no-untyped-def]
     return max(1, total)
 
 
-@njit(cache=True)
+@njit
 def _add_lines(words, position, mask, width, local, local_line, lines, touched, covered, used, lane_words):  # type: ignore[no-untyped-def]
     """Append the lines of an access whose record is at `position`: their sectors, and their bytes that are covered, by words."""
     start = used
@@ -195,7 +196,10 @@ def _add_lines(words, position, mask, width, local, local_line, lines, touched, 
     return used
 
 
-@njit(cache=True)
+@compiled(
+    "Tuple((i8[::1], i4[::1], i4[::1], i1[::1], i4[::1], i4[::1], i8[::1], i8[::1], i1[::1], i1[::1]))"
+    "(u4[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8, i8, i8, i8)"
+)
 def _expand(words, ends, starts, sizes, widths, local_words, instructions, accesses, max_lines):  # type: ignore[no-untyped-def]
     first = np.zeros(len(ends), dtype=np.int64)
     code = np.empty(instructions, dtype=np.int32)

@@ -1,0 +1,151 @@
+"""Planted bugs, and who finds them: the checked mode, and compute-sanitizer's four tools on a GPU.
+
+    python benchmarks/sanitizers.py [--checked-only] [--json FILE] [NAME ...]
+
+Every file of tests/data/planted_bugs is run by the emulated device's checked mode, and, as a host program made by the nvcc
+on PATH, under memcheck, racecheck, initcheck and synccheck (`compute-sanitizer` on PATH, a GPU). Prints a row a file and
+the sums; a bug counts as found if the tool reports anything, and a report about a file without a bug is a false alarm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from grader.records import DeviceBuffer, Role
+from tests.devices.planted import FILES, NONE, TYPES, Planted, find_bugs, named_lines, read_planted
+
+TOOLS: Mapping[str, tuple[str, ...]] = {
+    "memcheck": ("--tool", "memcheck"),
+    "racecheck": ("--tool", "racecheck", "--racecheck-report", "all"),
+    "initcheck": ("--tool", "initcheck"),
+    "synccheck": ("--tool", "synccheck"),
+}
+CHECKED = "checked mode"
+HUNG, FOUND, CLEAN = "hung", "found", "-"
+_SECONDS = 60
+_SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)")
+_LAUNCH = re.compile(r"^// launch: (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What each tool said of one file: FOUND, CLEAN, HUNG, or what went wrong. `exact`: the checked mode named kind and lines."""
+
+    name: str
+    bug: str
+    said: dict[str, str]
+    exact: bool
+    first_words: dict[str, str]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="parts of file names; all files by default")
+    parser.add_argument("--checked-only", action="store_true", help="run no GPU tool")
+    parser.add_argument("--arch", default="sm_90", help="what the GPU runs")
+    parser.add_argument("--json", type=Path, help="write the table here too")
+    options = parser.parse_args()
+    tools = {} if options.checked_only else TOOLS
+    if tools and not (shutil.which("nvcc") and shutil.which("compute-sanitizer")):
+        parser.error("nvcc and compute-sanitizer must be on PATH, or give --checked-only")
+    files = [path for path in FILES if not options.names or any(name in path.stem for name in options.names)]
+    print(f"{'file':64}" + "".join(f"{name:>13}" for name in (CHECKED, *tools)))
+    rows = []
+    for path in files:
+        rows.append(measure(read_planted(path), tools, options.arch))
+        print(f"{rows[-1].name:64}" + "".join(f"{said:>13}" for said in rows[-1].said.values()), flush=True)
+    sums = summarise(rows, (CHECKED, *tools))
+    for name, (found, bugs, alarms, clean) in sums.items():
+        print(f"{name}: {found} of {bugs} bugs, {alarms} false alarms in {clean} files without one")
+    bugs = [row for row in rows if row.bug != NONE]
+    print(f"checked mode, kind and lines exactly: {sum(row.exact for row in bugs)} of {len(bugs)}")
+    if options.json:
+        options.json.write_text(json.dumps({"sums": sums, "rows": [asdict(row) for row in rows]}, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def measure(planted: Planted, tools: Mapping[str, Sequence[str]], arch: str) -> Row:
+    """What all tools say of one file."""
+    findings = find_bugs(planted)
+    said, words = {CHECKED: FOUND if findings else CLEAN}, {CHECKED: findings[0].message if findings else ""}
+    exact = {each.kind.value for each in findings} == {planted.kind} and named_lines(findings) == planted.lines
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_host(planted, Path(folder), arch) if tools else None
+        for name, tool in tools.items():
+            said[name], words[name] = run_tool(tool, program)
+    return Row(planted.path.stem, planted.kind, said, exact, words)
+
+
+def compile_host(planted: Planted, folder: Path, arch: str) -> Path:
+    """The file with a `main` that fills its inputs, launches its plan and reads its outputs back."""
+    source = folder / "main.cu"
+    source.write_text(planted.text + host_main(planted), encoding="utf-8")
+    program = folder / "main"
+    subprocess.run(["nvcc", "-arch", arch, "-lineinfo", "-w", "-o", str(program), str(source)], check=True, capture_output=True)
+    return program
+
+
+def host_main(planted: Planted) -> str:
+    """The text of `main`: outputs are allocated and not written, as the grader hands them to a submission."""
+    lines = ["#include <cstdio>", "#include <vector>", "int main() {"]
+    for buffer in planted.buffers:
+        lines += _allocate(buffer)
+    lines += [f"    {launch};" for launch in _LAUNCH.findall(planted.text)]
+    lines += ['    std::printf("%s\\n", cudaGetErrorString(cudaDeviceSynchronize()));', "    return 0;", "}", ""]
+    return "\n" + "\n".join(lines)
+
+
+def _allocate(buffer: DeviceBuffer) -> list[str]:
+    kind = next(name for name, dtype in TYPES.items() if dtype == buffer.dtype)
+    count = buffer.shape[0]
+    lines = [f"    {kind}* {buffer.name};", f"    cudaMalloc(&{buffer.name}, {count} * sizeof({kind}));"]
+    if buffer.role is Role.INPUT:
+        host = f"host_{buffer.name}"
+        lines += [
+            f"    std::vector<{kind}> {host}({count});",
+            f"    for (int i = 0; i < {count}; ++i) {host}[i] = i % 17 + 1;",
+            f"    cudaMemcpy({buffer.name}, {host}.data(), {count} * sizeof({kind}), cudaMemcpyHostToDevice);",
+        ]
+    return lines
+
+
+def run_tool(tool: Sequence[str], program: Path | None) -> tuple[str, str]:
+    """What a tool says, and its first words about an error."""
+    assert program is not None
+    try:
+        done = subprocess.run(
+            ["compute-sanitizer", *tool, str(program)], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return HUNG, ""
+    text = done.stdout + done.stderr
+    summaries = [int(errors or hazards) for errors, hazards in _SUMMARY.findall(text)]
+    if not summaries:
+        return "no summary", text[-200:]
+    words = [line.removeprefix("=========").strip() for line in text.splitlines() if line.startswith("=========")]
+    return (FOUND, " ".join(words[1:4])) if any(summaries) else (CLEAN, "")
+
+
+def summarise(rows: Sequence[Row], tools: Sequence[str]) -> dict[str, tuple[int, int, int, int]]:
+    """Per tool: bugs found, bugs, false alarms, files without a bug. A tool that hangs has found nothing."""
+    bugs = [row for row in rows if row.bug != NONE]
+    clean = [row for row in rows if row.bug == NONE]
+    return {
+        tool: (sum(row.said[tool] == FOUND for row in bugs), len(bugs), sum(row.said[tool] == FOUND for row in clean), len(clean))
+        for tool in tools
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

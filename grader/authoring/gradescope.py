@@ -1,0 +1,86 @@
+"""Makes the autograder zip that Gradescope takes: setup.sh, run_autograder, this grader as a wheel, and the exercise without its reference.
+
+The wheel is made of the installed package, so that the zip grades as this machine does, also from a checkout.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import importlib.metadata
+import io
+import zipfile
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+
+from grader.authoring.handout import FIXED_TIME
+from grader.errors import GraderError
+from grader.spec.model import Exercise
+
+DISTRIBUTION = "cuda-exercise-grader"
+_EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
+_WHEEL = "Wheel-Version: 1.0\nGenerator: grade gradescope-zip\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+
+def make_autograder(exercise: Exercise) -> bytes:
+    """The zip. GraderError where the grader is not installed with its metadata."""
+    name, wheel = make_wheel()
+    files = {name: wheel, "setup.sh": _fill("gradescope_setup.sh", exercise)}
+    files["run_autograder"] = _fill("gradescope_run_autograder", exercise)
+    for path in sorted(exercise.folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            files[f"exercises/{exercise.id}/{path.relative_to(exercise.folder).as_posix()}"] = path.read_bytes()
+    files[f"starter/{exercise.id}.cu"] = exercise.baseline_source.read_bytes()
+    return _zip(files)
+
+
+def make_wheel() -> tuple[str, bytes]:
+    """File name and bytes of a wheel of the running grader (packaging.python.org, "Binary distribution format")."""
+    try:
+        distribution = importlib.metadata.distribution(DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise GraderError("the grader is not installed, so that its dependencies are not known", "Install it with pip.") from error
+    stem = f"{DISTRIBUTION.replace('-', '_')}-{distribution.version}"
+    package = Path(str(resources.files("grader")))
+    files = {
+        f"grader/{path.relative_to(package).as_posix()}": path.read_bytes()
+        for path in sorted(package.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    described = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO")  # the latter beside a checkout
+    commands = distribution.read_text("entry_points.txt")
+    if not described or not commands:
+        raise GraderError("the installed grader lacks its metadata", "Install it again with pip.")
+    metadata = {"METADATA": described, "WHEEL": _WHEEL, "entry_points.txt": commands}
+    files |= {f"{stem}.dist-info/{name}": text.encode() for name, text in metadata.items()}
+    record = f"{stem}.dist-info/RECORD"
+    files[record] = _make_record(files, record)
+    return f"{stem}-py3-none-any.whl", _zip(files)
+
+
+def _make_record(files: Mapping[str, bytes], record: str) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for name, content in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        writer.writerow([name, f"sha256={digest}", len(content)])
+    writer.writerow([record, "", ""])
+    return text.getvalue().encode()
+
+
+def _fill(name: str, exercise: Exercise) -> bytes:
+    text = resources.files("grader.authoring").joinpath("templates", f"{name}.template").read_text(encoding="utf-8")
+    return text.replace("@id@", exercise.id).encode()
+
+
+def _zip(files: Mapping[str, bytes]) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, FIXED_TIME)
+            entry.create_system = 3  # Unix, wherever it is made
+            entry.external_attr = (0o100755 if name in _EXECUTABLE else 0o100644) << 16
+            target.writestr(entry, content, zipfile.ZIP_DEFLATED)
+    return archive.getvalue()

@@ -1,0 +1,121 @@
+"""Finds who handed in what: a folder of files, a folder per student, or a zip of either, as platforms export them.
+
+Canvas exports one folder of files `doejane_LATE_4711_815_transpose-1.cu`; Moodle a folder per student
+`Jane Doe_4711_assignsubmission_file_` (or files of such names); Gradescope folders `submission_4711` and a
+`submission_metadata.yml` that names the students. Anything else is taken by its name: `jane.cu`, or a folder `jane`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.errors import UsageError
+
+SUFFIX = ".cu"
+METADATA = "submission_metadata.yml"
+_ADVICE = "Name a folder of .cu files, a folder with one folder per student, or a zip of either."
+_CANVAS = re.compile(r"(?P<student>[^_]+)(?:_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)", re.DOTALL)
+_MOODLE = re.compile(r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.*)", re.DOTALL)
+_GRADESCOPE = re.compile(r"submission_(?P<id>\d+)")
+_BLOCK = re.compile(r"^(submission_\d+):[ \t]*$(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+_NAME = re.compile(r"^\s*-?\s*:name:\s*(.+?)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """What one student handed in: the shown names of the files, each with its path."""
+
+    student: str
+    student_id: str | None = None
+    platform: str | None = None
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+
+def collect(folder: Path) -> list[HandIn]:
+    """All students of a folder, ordered by name, each with the .cu files that were handed in (none, maybe); names are unique.
+
+    Links are not followed. Raises UsageError where the folder cannot be read or holds nobody.
+    """
+    try:
+        root = _unwrap(folder)
+        entries = sorted(entry for entry in root.iterdir() if not entry.name.startswith(".") and not entry.is_symlink())
+        names = _read_metadata(root)
+        found = [*_folders(entries, names), *_files(entries)]
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be read: {error.strerror}", _ADVICE) from error
+    if not any(each.files for each in found):
+        raise UsageError(f"there is no {SUFFIX} file in {folder}", _ADVICE)
+    return _with_unique_names(found)
+
+
+def _unwrap(folder: Path) -> Path:
+    """The folder, or the only folder in it where that holds several students: exports are often packed with a folder around them."""
+    while True:
+        entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "__MACOSX"))]
+        if len(entries) != 1 or not entries[0].is_dir() or entries[0].is_symlink():
+            return folder
+        inner = [entry for entry in entries[0].iterdir() if not entry.name.startswith(".")]
+        several = sum(entry.is_dir() or entry.suffix.lower() == SUFFIX for entry in inner) > 1
+        if not several and not any(entry.name == METADATA or _MOODLE.fullmatch(entry.name) for entry in inner):
+            return folder
+        folder = entries[0]
+
+
+def _folders(entries: list[Path], names: Mapping[str, str]) -> Iterator[HandIn]:
+    for entry in entries:
+        if not entry.is_dir() or entry.name == "__MACOSX":
+            continue
+        files = {path.relative_to(entry).as_posix(): path for path in sorted(entry.rglob("*")) if _is_source(path)}
+        if moodle := _MOODLE.fullmatch(entry.name):
+            yield HandIn(moodle["student"], moodle["id"], "moodle", files)
+        elif gradescope := _GRADESCOPE.fullmatch(entry.name):
+            yield HandIn(names.get(entry.name, entry.name), gradescope["id"], "gradescope", files)
+        else:
+            yield HandIn(entry.name, files=files)
+
+
+def _files(entries: list[Path]) -> Iterator[HandIn]:
+    """Students whose files lie side by side: one hand-in for all files of the same owner."""
+    owned: dict[tuple[str, str | None, str | None], dict[str, Path]] = {}
+    for path in filter(_is_source, entries):
+        owner: tuple[str, str | None, str | None]
+        if moodle := _MOODLE.fullmatch(path.name):
+            owner, name = (moodle["student"], moodle["id"], "moodle"), moodle["file"]
+        elif canvas := _CANVAS.fullmatch(path.name):
+            owner, name = (canvas["student"], canvas["id"], "canvas"), canvas["file"]
+        else:
+            owner, name = (path.stem, None, None), path.name
+        owned.setdefault(owner, {})[name] = path
+    for (student, student_id, platform), files in owned.items():
+        yield HandIn(student, student_id, platform, files)
+
+
+def _is_source(path: Path) -> bool:
+    return path.suffix.lower() == SUFFIX and not path.is_symlink() and path.is_file() and "__MACOSX" not in path.parts
+
+
+def _read_metadata(root: Path) -> dict[str, str]:
+    """Gradescope's names of the submitters by folder. Of its YAML only the names are read, line by line."""
+    path = root / METADATA
+    if not path.is_file() or path.is_symlink():
+        return {}
+    blocks = _BLOCK.findall(path.read_text(encoding="utf-8", errors="replace"))
+    found = {folder: _NAME.findall(block) for folder, block in blocks}
+    return {folder: ", ".join(name.strip("\"'") for name in names) for folder, names in found.items() if names}
+
+
+def _with_unique_names(found: list[HandIn]) -> list[HandIn]:
+    """Students of equal names are told apart by their numbers, or counted."""
+    unique: dict[str, HandIn] = {}
+    for each in sorted(found, key=lambda each: (each.student.casefold(), each.student, each.student_id or "")):
+        name = each.student.strip() or "unnamed"
+        if name in unique and each.student_id:
+            name = f"{name} ({each.student_id})"
+        base, count = name, 2
+        while name in unique:
+            name, count = f"{base} ({count})", count + 1
+        unique[name] = HandIn(name, each.student_id, each.platform, each.files)
+    return list(unique.values())

@@ -1,0 +1,115 @@
+"""What a batch is about: each student's file for each exercise, kept where nothing can take it away."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.batch.collect import HandIn
+from grader.batch.files import replace_file
+from grader.batch.matching import match_files
+from grader.batch.tasks import hash_files
+from grader.spec.model import Exercise
+from grader.spec.read import ORACLE_FILE, SPEC_FILE
+
+MAX_BYTES = 1 << 20
+"""Of a submission; of a longer one only one byte more is read, which suffices to refuse it."""
+SOURCES, SCORES = "sources", "scores"
+_UNSAFE = re.compile(r"[^\w .,@()+-]")
+_MAX_NAME = 80
+
+
+@dataclass(frozen=True)
+class Item:
+    """One student and one exercise. `sha256` and `key` are None where there is no file, for which `problem` is the reason.
+
+    `student` and `submission` are as they are shown, and `score_path` is where the score goes, below the batch's folder.
+    """
+
+    student: str
+    student_id: str | None
+    platform: str | None
+    exercise: str
+    submission: str | None
+    sha256: str | None
+    key: str | None
+    score_path: str
+    selected: bool = True
+    problem: str = ""
+
+
+def make_items(
+    hand_ins: Sequence[HandIn],
+    exercises: Sequence[Exercise],
+    out: Path,
+    *,
+    key_of: Callable[[str, str], str],
+    only: Sequence[str] = (),
+    pseudonyms: dict[str, str] | None = None,
+) -> list[Item]:
+    """All pairs of student and exercise, ordered by shown name. Files are copied to `out`: they may vanish where they are.
+
+    `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: patterns of the students who are to be graded.
+    """
+    ids = [exercise.id for exercise in exercises]
+    names = pseudonyms or {each.student: each.student for each in hand_ins}
+    places = _file_names([names[each.student] for each in hand_ins])
+    items = []
+    for each in hand_ins:
+        shown = names[each.student]
+        selected = not only or any(fnmatch.fnmatchcase(name, pattern) for name in (each.student, shown) for pattern in only)
+        for exercise, matched in match_files(each, ids).items():
+            sha256, problem = (None, matched.problem) if matched.path is None else _keep(matched.path, out)
+            items.append(Item(
+                student=shown, exercise=exercise, sha256=sha256, problem=problem, selected=selected,
+                student_id=None if pseudonyms else each.student_id,
+                platform=None if pseudonyms else each.platform,
+                submission=matched.name and (f"{exercise}.cu" if pseudonyms else matched.name),
+                key=key_of(exercise, sha256) if sha256 else None,
+                score_path=f"{SCORES}/{exercise + '/' if len(ids) > 1 else ''}{places[shown]}.json",
+            ))  # fmt: skip
+    return sorted(items, key=lambda item: (item.student.casefold(), item.student, ids.index(item.exercise)))
+
+
+def source_path(sha256: str) -> str:
+    """Where the copy of a file is, below the batch's folder."""
+    return f"{SOURCES}/{sha256}.cu"
+
+
+def hash_exercise(exercise: Exercise) -> str:
+    """Of all that decides a score: the spec, the oracle, the starter with the baseline, and the reference."""
+    paths = [exercise.folder / SPEC_FILE, exercise.folder / ORACLE_FILE, exercise.baseline_source, exercise.reference_source]
+    return hash_files((f"{number}", path.read_bytes()) for number, path in enumerate(paths) if path is not None)
+
+
+def _keep(path: Path, out: Path) -> tuple[str | None, str]:
+    """Copy a file; returns its SHA-256, or None and why it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        return None, f"the file cannot be read: {error.strerror}"
+    sha256 = hashlib.sha256(content).hexdigest()
+    copy = out / source_path(sha256)
+    if not copy.is_file() or copy.read_bytes() != content:
+        replace_file(copy, content)
+    return sha256, ""
+
+
+def _file_names(students: Iterable[str]) -> dict[str, str]:
+    """A file name for each student: their own name, as far as it is harmless, unlike all others."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for student in students:
+        name = _UNSAFE.sub("_", student)[:_MAX_NAME].strip(" .") or "_"
+        while len(name.encode()) > 2 * _MAX_NAME:
+            name = name[:-1]
+        if name != student or name.casefold() in taken:
+            name = f"{name}-{hashlib.sha256(student.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+        taken.add(name.casefold())
+        names[student] = name
+    return names

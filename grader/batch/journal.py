@@ -1,0 +1,217 @@
+"""The journal of a batch: an SQLite file that holds every result from the moment on at which it counts.
+
+A result is in it wholly or not at all, whenever the process is killed (SQLite, write-ahead logging). The score files, the
+gradebook and the reports are made from it and can be made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.batch.tasks import Graded
+from grader.errors import GraderError, UsageError
+
+NAME = "journal.sqlite"
+LOCK = "journal.lock"
+VERSION = "1"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS results (
+    key TEXT PRIMARY KEY, exercise TEXT NOT NULL, sha256 TEXT NOT NULL, status TEXT NOT NULL, score REAL NOT NULL,
+    max_score REAL NOT NULL, judged_points REAL NOT NULL, message TEXT NOT NULL, device TEXT, seconds REAL NOT NULL,
+    attempts INTEGER NOT NULL, finished TEXT NOT NULL, text BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS redo (key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pseudonyms (student TEXT PRIMARY KEY, pseudonym TEXT NOT NULL UNIQUE) WITHOUT ROWID;
+"""
+_COLUMNS = "key, exercise, sha256, status, score, max_score, judged_points, message, device, seconds, attempts, finished"
+_SYNC_SECONDS = 1.0
+_FULL = "Make room there and give the same command again: what was graded is kept."
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result without the score's text."""
+
+    key: str
+    exercise: str
+    sha256: str
+    status: str
+    score: float
+    max_score: float
+    judged_points: float
+    message: str
+    device: str | None
+    seconds: float
+    attempts: int
+    finished: str
+
+
+class Journal:
+    """The open journal of one folder; one process at a time has it. Its methods raise GraderError when the disk fails."""
+
+    def __init__(self, folder: Path, database: sqlite3.Connection) -> None:
+        self._folder = folder
+        self._database = database
+        self._synced = time.monotonic()
+        self._identity = self._read_identity()
+
+    def read_results(self) -> dict[str, Result]:
+        """All results by key."""
+        with self._telling():
+            return {row[0]: Result(*row) for row in self._database.execute(f"SELECT {_COLUMNS} FROM results")}
+
+    def read_text(self, key: str) -> str:
+        """The score of a result as JSON text."""
+        with self._telling():
+            (text,) = self._database.execute("SELECT text FROM results WHERE key = ?", (key,)).fetchone()
+            return zlib.decompress(text).decode()
+
+    def add(self, graded: Sequence[Graded]) -> list[Result]:
+        """Write results down, all of them or none. Once this returns they outlive the process; a power cut takes those of a second."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        results = [Result(key=each.key, exercise=each.exercise, sha256=each.sha256, seconds=each.seconds, attempts=each.attempts,
+                          finished=now, **each.fields()) for each in graded]  # type: ignore[arg-type]  # fmt: skip
+        rows = [
+            (*(getattr(result, name.strip()) for name in _COLUMNS.split(",")), zlib.compress(each.text.encode(), 1))
+            for result, each in zip(results, graded, strict=True)
+        ]
+        if self._read_identity() != self._identity:  # SQLite would go on writing to a file that nobody can open any more
+            raise GraderError(f"the folder {self._folder} was removed while the batch ran", "Give the same command again: it begins anew.")
+        with self._telling(), self._database:
+            self._database.executemany(f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * 13)})", rows)
+            self._database.executemany("DELETE FROM redo WHERE key = ?", [(result.key,) for result in results])
+        self._sync()
+        return results
+
+    def _read_identity(self) -> tuple[int, int] | None:
+        """What tells the journal's file from others; None where it is gone."""
+        try:
+            status = (self._folder / NAME).stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _sync(self) -> None:
+        """Have the disk hold what was written, once a second: each time would cost 10 ms, measured."""
+        if time.monotonic() >= self._synced + _SYNC_SECONDS:
+            with self._telling():
+                self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self._synced = time.monotonic()
+
+    def ask_again(self, keys: Iterable[str]) -> None:
+        """Have these results made anew. A demand that an earlier run left unfinished stands as it is: this goes on with it."""
+        with self._telling(), self._database:
+            if not self.read_asked_again():
+                self._database.executemany("INSERT OR IGNORE INTO redo VALUES (?)", [(key,) for key in keys])
+
+    def read_asked_again(self) -> set[str]:
+        """The results that are to be made anew."""
+        with self._telling():
+            return {key for (key,) in self._database.execute("SELECT key FROM redo")}
+
+    def secret(self) -> bytes:
+        """The secret of this batch that seeds are drawn with; made at its first use."""
+        with self._telling(), self._database:
+            self._database.execute("INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (secrets.token_hex(32),))
+            return bytes.fromhex(self._meta("secret"))
+
+    def pseudonyms(self, students: Sequence[str]) -> dict[str, str]:
+        """A number for each student, the same in every run and in no order that tells anything."""
+        with self._telling(), self._database:
+            known = dict(self._database.execute("SELECT student, pseudonym FROM pseudonyms"))
+            new = [student for student in students if student not in known]
+            secrets.SystemRandom().shuffle(new)
+            rows = [(student, f"student-{number:04}") for number, student in enumerate(new, start=len(known) + 1)]
+            self._database.executemany("INSERT INTO pseudonyms VALUES (?, ?)", rows)
+        return known | dict(rows)
+
+    def note(self, name: str, value: str) -> None:
+        """Keep a fact of the run that is going on."""
+        with self._telling(), self._database:
+            self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def noted(self, name: str) -> str | None:
+        """What was noted; None for nothing."""
+        with self._telling():
+            row = self._database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _meta(self, name: str) -> str:
+        (value,) = self._database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return str(value)
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        with _telling(self._folder):
+            yield
+
+
+@contextlib.contextmanager
+def open_journal(folder: Path) -> Iterator[Journal]:
+    """The journal in `folder`, made if there is none. Nobody but the owner may read it: it holds the secret of the seeds.
+
+    Raises UsageError while another batch has it, and where the folder or the file is none.
+    """
+    with _locked(folder), _telling(folder):
+        path = folder / NAME
+        path.touch(mode=0o600)
+        database = sqlite3.connect(path, timeout=30.0)
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.executescript(_SCHEMA)
+            database.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
+            database.commit()
+            _check_version(database, path)
+            yield Journal(folder, database)
+        finally:
+            database.close()
+
+
+def _check_version(database: sqlite3.Connection, path: Path) -> None:
+    (version,) = database.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
+    if version != VERSION:
+        raise UsageError(f"{path} is the journal of another version of the grader ({version})", "Name another folder with --out.")
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """The folder's lock, which the system frees however its holder ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}", "Name a folder that you may write to with --out.") from error
+    try:
+        _lock(descriptor, folder)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise UsageError(f"another batch is writing to {folder}", "Wait for it, or name another folder with --out.") from error
+
+
+@contextlib.contextmanager
+def _telling(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if "not a database" in str(error) or "malformed" in str(error):
+            raise UsageError(f"{folder / NAME} is no journal of a batch: {error}", "Move it away, or name another folder.") from error
+        raise GraderError(f"the journal in {folder} cannot be written: {error}", _FULL) from error

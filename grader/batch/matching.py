@@ -1,0 +1,67 @@
+"""Decides which of a student's files is for which exercise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.batch.collect import HandIn
+
+_RESUBMITTED = re.compile(r"(?:-(\d+)| \((\d+)\))(?=\.cu\Z)", re.IGNORECASE)
+"""What Canvas and browsers add to the name of a file that is handed in again."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The file for one exercise, or why there is none."""
+
+    name: str | None
+    path: Path | None
+    problem: str = ""
+
+
+def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]:
+    """By exercise, the student's file for it.
+
+    With one exercise the only file is its file, whatever its name. Else, and of several, it is the one whose name holds the
+    exercise's id (the longest id that fits claims it); of the same name the one that was handed in last.
+    """
+    claimed: dict[str, list[str]] = {exercise: [] for exercise in exercises}
+    for name in hand_in.files:
+        if (owner := _claim(name, exercises)) is not None:
+            claimed[owner].append(name)
+    return {exercise: _choose(hand_in, exercise, claimed[exercise], alone=len(exercises) == 1) for exercise in exercises}
+
+
+def _claim(name: str, exercises: Sequence[str]) -> str | None:
+    plain = _plain(Path(name).name)
+    return max((exercise for exercise in exercises if _plain(exercise) in plain), key=len, default=None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bool) -> Matched:
+    names = list(claimed) or (list(hand_in.files) if alone else [])
+    exact = [name for name in names if Path(name).name == f"{exercise}.cu"]
+    latest = _latest(exact if len(exact) == 1 else names)
+    if len(latest) == 1:
+        return Matched(latest[0], hand_in.files[latest[0]])
+    if latest:
+        shown = ", ".join(latest[:5]) + (", ..." if len(latest) > 5 else "")
+        return Matched(None, None, f"several files could be the one for {exercise}: {shown}; leave one, or name it {exercise}.cu")
+    return Matched(None, None, "no .cu file" if not hand_in.files else f"no file named after {exercise}")
+
+
+def _latest(names: Sequence[str]) -> list[str]:
+    """The names without those that were replaced by a later hand-in of the same name."""
+    newest: dict[str, tuple[int, str]] = {}
+    for name in names:
+        found = _RESUBMITTED.search(name)
+        number = int(found[1] or found[2]) if found else 0
+        base = _RESUBMITTED.sub("", name)
+        newest[base] = max(newest.get(base, (-1, "")), (number, name))
+    return [name for _, name in newest.values()]

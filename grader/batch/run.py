@@ -1,0 +1,195 @@
+"""Grades a class: what is known is kept, what is not is graded, and the results are written, come what may."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from grader.batch.collect import HandIn
+from grader.batch.files import replace_file
+from grader.batch.items import Item, hash_exercise, make_items, source_path
+from grader.batch.journal import Journal, Result
+from grader.batch.pool import Pool
+from grader.batch.results import NAMES, format_names, make_entries, write_score, write_scores, write_summary
+from grader.batch.schedule import OURS, MakeFailed, run_tasks
+from grader.batch.tasks import Task, draw_seed, make_key
+from grader.records import BatchExercise, BatchProgress, BatchSummary, Status
+from grader.spec.model import Exercise
+
+
+class Rerun(StrEnum):
+    """What is graded although there is a result: nothing that is unchanged, what the grader failed on, or everything."""
+
+    CHANGED = "changed"
+    FAILED = "failed"
+    ALL = "all"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user asked for. `device_name` tells devices apart whose results must not be mixed; `grader` is its identity."""
+
+    out: Path
+    exercises: tuple[Exercise, ...]
+    device: str
+    device_name: str
+    grader: str
+    only: tuple[str, ...] = ()
+    rerun: Rerun = Rerun.CHANGED
+    anonymous: bool = False
+    seed: int | None = None
+    isolated: bool = True
+    limit_is_verdict: bool = False
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Who is told: of progress while it goes on, and of the summary at the end and at an interruption."""
+
+    progress: Callable[[BatchProgress], None]
+    summary: Callable[[BatchSummary], None]
+
+
+def run_batch(
+    settings: Settings, hand_ins: Sequence[HandIn], journal: Journal, start_pool: Callable[[], Pool], *, make_failed: MakeFailed,
+    reports: Reports,
+) -> BatchSummary:  # fmt: skip
+    """Grade what is to be graded, and write all results to `settings.out`. The pool is started only if there is work.
+
+    However it ends (an interruption, a full disk), what was graded is in the journal; scores, gradebook and summary are written
+    as far as they can be.
+    """
+    started = _now()
+    items = plan_items(settings, hand_ins, journal)
+    results = journal.read_results()
+    _ask_again(settings.rerun, items, results, journal)
+    again = journal.read_asked_again()
+    for key in again:
+        results.pop(key, None)
+    board = _Board(settings.out, items, results, journal, reports.progress)
+    write_scores(settings.out, items, results, journal)
+    tasks = make_tasks(settings, items, results, journal)
+    try:
+        if tasks:
+            _carry_out(tasks, settings, journal, board, start_pool, make_failed)
+    finally:
+        summary = _summarise(settings, items, results, started)
+        write_summary(settings.out, summary)
+        reports.summary(summary)
+    return summary
+
+
+def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal) -> list[Item]:
+    """Who handed in what, with the keys of the results."""
+    hashes = {exercise.id: hash_exercise(exercise) for exercise in settings.exercises}
+    seed = "secret" if settings.seed is None else str(settings.seed)
+    pseudonyms = None
+    if settings.anonymous:
+        pseudonyms = journal.pseudonyms([each.student for each in hand_ins])
+        replace_file(settings.out / NAMES, format_names(pseudonyms).encode("utf-8", "replace"))
+        (settings.out / NAMES).chmod(0o600)
+
+    def key_of(exercise: str, sha256: str) -> str:
+        device = settings.device_name
+        return make_key(sha256=sha256, exercise_hash=f"{exercise} {hashes[exercise]}", device=device, grader=settings.grader, seed=seed)
+
+    return make_items(hand_ins, settings.exercises, settings.out, key_of=key_of, only=settings.only, pseudonyms=pseudonyms)
+
+
+def make_tasks(settings: Settings, items: Sequence[Item], results: Mapping[str, Result], journal: Journal) -> list[Task]:
+    """One task for each selected file without a result; equal files share one."""
+    folders = {exercise.id: exercise.folder.absolute() for exercise in settings.exercises}
+    secret = journal.secret()
+    tasks: dict[str, Task] = {}
+    for item in items:
+        if item.key is None or item.sha256 is None or not item.selected or item.key in results or item.key in tasks:
+            continue
+        seed = draw_seed(secret, item.sha256) if settings.seed is None else settings.seed
+        source = (settings.out / source_path(item.sha256)).absolute()
+        tasks[item.key] = Task(
+            item.key, item.exercise, folders[item.exercise], item.sha256, source, settings.device, seed, settings.isolated
+        )  # fmt: skip
+    return list(tasks.values())
+
+
+def _ask_again(rerun: Rerun, items: Sequence[Item], results: Mapping[str, Result], journal: Journal) -> None:
+    known = [item.key for item in items if item.selected and item.key in results]
+    match rerun:
+        case Rerun.ALL:
+            journal.ask_again(key for key in known if key)
+        case Rerun.FAILED:
+            journal.ask_again(key for key in known if key and Status(results[key].status) in OURS)
+        case Rerun.CHANGED:  # a changed file has another key, which has no result
+            return
+
+
+def _carry_out(
+    tasks: Sequence[Task], settings: Settings, journal: Journal, board: _Board, start_pool: Callable[[], Pool], make_failed: MakeFailed
+) -> None:
+    pool = start_pool()
+    try:
+        run_tasks(
+            tasks, pool, journal, make_failed=make_failed, limit_is_verdict=settings.limit_is_verdict, on_results=board.take,
+            on_change=board.show,
+        )  # fmt: skip
+    finally:
+        pool.close()
+
+
+class _Board:
+    """What is done and what is going on: takes results, writes their scores, and tells."""
+
+    def __init__(
+        self, out: Path, items: Sequence[Item], results: dict[str, Result], journal: Journal, tell: Callable[[BatchProgress], None]
+    ) -> None:
+        self._out, self._journal, self._tell, self.results = out, journal, tell, results
+        self._owners: dict[str, list[Item]] = {}
+        for item in items:
+            if item.key is not None and (item.selected or item.key in results):
+                self._owners.setdefault(item.key, []).append(item)
+        self._total = sum(map(len, self._owners.values()))
+        self._reused = sum(len(self._owners[key]) for key in results if key in self._owners)
+        self._done, self._failed = self._reused, 0
+        self._graded, self._began = 0, time.monotonic()
+        self._todo = len(self._owners) - sum(key in results for key in self._owners)
+
+    def take(self, new: Sequence[Result]) -> None:
+        for result in new:
+            self.results[result.key] = result
+            self._graded += 1
+            text = self._journal.read_text(result.key)
+            owners = self._owners.get(result.key, [])
+            for item in owners:
+                write_score(self._out, item, text)
+            self._done += len(owners)
+            self._failed += len(owners) * (Status(result.status) in OURS)
+            self._tell(self._progress(None, tuple(f"{item.student}: {_words(result)}" for item in owners)))
+
+    def show(self, running: Sequence[Task]) -> None:
+        names = tuple(self._owners[task.key][0].student for task in running)
+        self._tell(self._progress(names, ()))
+
+    def _progress(self, running: tuple[str, ...] | None, finished: tuple[str, ...]) -> BatchProgress:
+        seconds = time.monotonic() - self._began
+        rate = self._graded / seconds if self._graded else None
+        left = (self._todo - self._graded) / rate if rate else None
+        return BatchProgress(self._done, self._total, self._reused, self._failed, running, finished, rate, left)
+
+
+def _words(result: Result) -> str:
+    return f"{result.status}, {result.score:g} of {result.judged_points:g} ({result.seconds:.1f} s)"
+
+
+def _summarise(settings: Settings, items: Sequence[Item], results: Mapping[str, Result], started: str) -> BatchSummary:
+    max_scores = {exercise.id: exercise.max_score for exercise in settings.exercises}
+    exercises = tuple(BatchExercise(exercise.id, exercise.title, exercise.max_score) for exercise in settings.exercises)
+    entries = make_entries(items, results, max_scores)
+    return BatchSummary(exercises, entries, started, _now(), settings.grader, settings.device)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,86 @@
+"""Has tasks carried out: fills the pool, writes results down as they come, and tries again what the machine failed on."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+
+from grader.batch.journal import Journal, Result
+from grader.batch.pool import Outcome, Pool
+from grader.batch.tasks import Graded, Task
+from grader.errors import UsageError
+from grader.records import Failure, Status
+
+ATTEMPTS = 3
+"""How often a task is tried that the grader or the machine fails on."""
+OURS = frozenset({Status.GRADER_ERROR, Status.INCONCLUSIVE})
+"""How a grading ends that says nothing of the submission."""
+POLL_SECONDS = 0.5
+
+MakeFailed = Callable[[Task, Failure], str]
+"""Makes the score of a task that could not be graded, as JSON text."""
+
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    pool: Pool,
+    journal: Journal,
+    *,
+    make_failed: MakeFailed,
+    limit_is_verdict: bool,
+    on_results: Callable[[Sequence[Result]], None],
+    on_change: Callable[[Sequence[Task]], None],
+) -> None:
+    """Grade every task once and journal its result; returns when all are.
+
+    `limit_is_verdict`: the user set the time limit, and a submission that breaks it gets `timeout`; else that counts as a
+    failure of the machine. `on_results` gets what has been journaled, `on_change` the tasks that are being graded.
+    Raises UsageError where an exercise turns out to be broken, and GraderError where the journal cannot be written.
+    """
+    pending, running, attempts = deque(tasks), dict[str, Task](), Counter[str]()
+    while pending or running:
+        while pending and pool.free:
+            task = pending.popleft()
+            attempts[task.key] += 1
+            running[task.key] = task
+            pool.submit(task)
+        on_change(tuple(running.values()))
+        graded = []
+        for outcome in pool.wait(POLL_SECONDS):
+            del running[outcome.task.key]
+            tried = attempts[outcome.task.key]
+            result = _settle(outcome, tried, make_failed=make_failed, limit_is_verdict=limit_is_verdict)
+            if result is None:
+                pending.append(outcome.task)
+            else:
+                graded.append(result)
+        if graded:
+            on_results(journal.add(graded))
+
+
+def _settle(outcome: Outcome, tried: int, *, make_failed: MakeFailed, limit_is_verdict: bool) -> Graded | None:
+    """The result; None where the task is to be tried again."""
+    task, answer = outcome.task, outcome.answer
+    if answer is not None and answer.broken:
+        raise UsageError(f"{task.exercise} cannot be graded: {answer.message}", answer.advice)
+    if answer is not None and answer.text is not None:
+        result = Graded(task.key, task.exercise, task.sha256, answer.text, outcome.seconds, tried)
+        return None if result.fields()["status"] in OURS and tried < ATTEMPTS else result
+    if not (outcome.out_of_time and limit_is_verdict) and tried < ATTEMPTS:
+        return None
+    text = make_failed(task, _explain(outcome, tried, limit_is_verdict=limit_is_verdict))
+    return Graded(task.key, task.exercise, task.sha256, text, outcome.seconds, tried)
+
+
+def _explain(outcome: Outcome, tried: int, *, limit_is_verdict: bool) -> Failure:
+    if outcome.out_of_time and limit_is_verdict:
+        message = f"Grading was stopped after {outcome.seconds:.0f} s, the time limit of this batch."
+        return Failure(Status.TIMEOUT, message, advice="Look for what takes so long: the compilation, or the kernels.")
+    advice = "This is not the submission's doing: see what ails the machine, then use --rerun failed."
+    if outcome.answer is None:
+        return Failure(Status.GRADER_ERROR, f"It was tried {tried} times, and {outcome.lost}.", advice=advice)
+    answer = outcome.answer
+    return Failure(Status.GRADER_ERROR, f"It was tried {tried} times: {answer.message}", answer.detail, answer.advice or advice)
+
+

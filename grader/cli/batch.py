@@ -1,0 +1,293 @@
+"""`grade batch` and `grade show`: a class."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.cli.common import find_exercise, interrupted_code, make_parser, parse_arguments, printing
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.batch.journal import Journal
+    from grader.batch.pool import Pool
+    from grader.batch.run import Settings
+    from grader.batch.tasks import Task
+    from grader.records import BatchSummary, Failure
+    from grader.spec.model import Exercise
+
+BATCH_DESCRIPTION = """\
+Grade a class: every submission once, side by side. Interrupt it at any time: the same command goes on where it stopped.
+"""
+BATCH_EPILOG = """\
+SUBMISSIONS is a folder of .cu files, a folder with one folder per student, or a zip of either, as Canvas, Moodle and Gradescope
+export them. With several exercises a file is for the one whose name it holds: transpose.cu, jane_gemm_tiled.cu.
+
+results, in DIR:
+  scores/STUDENT.json   each score (scores/EXERCISE/STUDENT.json with several exercises)
+  gradebook.csv         points and status of every student
+  summary.json, report.html
+  journal.sqlite        what was graded; a result is used again while file, exercise, device and grader are the same. Keep it
+                        from students: it holds the secret that hidden cases are drawn with
+
+examples:
+  grade batch exercises/transpose submissions/ --out results/
+  grade batch transpose gemm_tiled export.zip --out results/ --jobs 8 --device gpu:all
+  grade batch transpose submissions/ --out results/ --rerun failed     what the grader or the machine failed on, once more
+  grade show results/
+
+exit codes:
+  0  every submission was graded
+  2  bad usage, or a broken exercise
+  3  the grader or the machine failed on some, which --rerun failed tries again
+  130, 143  interrupted; what was graded is kept
+"""
+SHOW_DESCRIPTION = "Print what `grade batch` found: a row per submission, then a line per exercise."
+MOST_SECONDS = 1800.0
+"""For one grading where no --timeout is given: a worker that takes longer hangs."""
+WORK_NOTE = "temporary folder"
+
+
+def run_batch(arguments: Sequence[str]) -> int:
+    """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 when all were graded, 3 when the grader failed on some."""
+    options = parse_arguments(_make_parser(), arguments)
+    out = Path(options.out)
+    from grader.batch.collect import collect
+    from grader.batch.journal import open_journal
+    from grader.batch.run import Reports
+    from grader.batch.run import run_batch as grade_class
+    from grader.report.batch import batch_display
+    from grader.report.terminal import make_console
+
+    exercises = _read_exercises(options.exercises)
+    with open_journal(out) as journal, _work_folder(journal) as work, contextlib.ExitStack() as stack:
+        hand_ins = collect(_unpacked(Path(options.submissions), work))
+        console = make_console(sys.stderr, environ=os.environ)
+        try:
+            workers = _find_workers(options, exercises, stack)
+            settings = _make_settings(options, exercises, workers)
+            with batch_display(console, quiet=options.quiet) as progress:
+                summary = grade_class(
+                    settings, hand_ins, journal, workers.start, make_failed=_make_failed(settings),
+                    reports=Reports(progress, lambda summary: _write_report(out, summary)),
+                )  # fmt: skip
+        except KeyboardInterrupt as interrupt:
+            print(f"\ngrade: interrupted. What was graded is in {out}; the same command goes on from there.", file=sys.stderr)
+            return interrupted_code(interrupt)
+    _print(summary, quiet=options.quiet)
+    return 3 if any(entry.status in ("grader_error", "inconclusive") for entry in summary.entries) else 0
+
+
+def run_show(arguments: Sequence[str]) -> int:
+    """`grade show DIR`: prints the results of a batch."""
+    parser = make_parser("show", SHOW_DESCRIPTION, "")
+    parser.add_argument("folder", metavar="DIR", help="what `grade batch --out` wrote")
+    options = parse_arguments(parser, arguments)
+    from grader.batch.results import read_summary
+
+    _print(read_summary(Path(options.folder)), quiet=False)
+    return 0
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = make_parser("batch", BATCH_DESCRIPTION, BATCH_EPILOG)
+    parser.add_argument("exercises", nargs="+", metavar="EXERCISE", help="an exercise's folder, or its name in ./exercises")
+    parser.add_argument("submissions", metavar="SUBMISSIONS", help="a folder or a zip; see below")
+    parser.add_argument("--out", required=True, metavar="DIR", help="where the results go; made if it is not there")
+    parser.add_argument("--jobs", type=_positive(int), metavar="N", help="gradings side by side (default: one per core; three per GPU)")
+    parser.add_argument("--device", default="auto", metavar="DEVICE", help="as for `grade`; also gpu:0,1 and gpu:all")
+    parser.add_argument("--cluster", metavar="ADDRESS|local:N", help="grade on a Dask cluster, by its scheduler's address")
+    parser.add_argument("--timeout", type=_positive(float), metavar="SECONDS", help="end a grading after so long: `timeout`")
+    parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="grade only these students (jane*); repeatable")
+    parser.add_argument("--rerun", choices=("changed", "failed", "all"), default="changed", help="changed (the default): what has no result"
+                        " yet; failed: also what the grader or the machine failed on; all: everything")  # fmt: skip
+    parser.add_argument("--anonymous", action="store_true", help="numbers in place of names; DIR/names.csv tells who is who")
+    parser.add_argument("--seed", type=int, metavar="N", help="draw all hidden cases from this seed (default: a secret one per file)")
+    parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
+    parser.add_argument("--quiet", action="store_true", help="no progress, and of the results the last lines")
+    return parser
+
+
+def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        with contextlib.suppress(ValueError):
+            if 0 < (value := kind(text)) < 1e9:
+                return value
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+
+    return parse
+
+
+def _read_exercises(names: Sequence[str]) -> tuple[Exercise, ...]:
+    from grader.spec.read import read_exercise
+
+    exercises = tuple(read_exercise(find_exercise(name)) for name in dict.fromkeys(names))
+    if len({exercise.id for exercise in exercises}) < len(exercises):
+        raise UsageError("two exercises have the same name", "Name each exercise once.")
+    return exercises
+
+
+def _make_settings(options: argparse.Namespace, exercises: tuple[Exercise, ...], workers: _Workers) -> Settings:
+    """What the options ask for, checked."""
+    from grader.batch.run import Rerun, Settings
+    from grader.batch.tasks import grader_identity
+    from grader.pipeline import check_seed
+
+    seed = None if options.seed is None else check_seed(options.seed)
+    return Settings(
+        Path(options.out), exercises, device=workers.device, device_name=workers.device_name, grader=grader_identity(),
+        only=tuple(options.only), rerun=Rerun(options.rerun), anonymous=options.anonymous, seed=seed,
+        isolated=not options.no_isolation, limit_is_verdict=options.timeout is not None,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Workers:
+    """Who will grade: the device as a task names it, what tells its results from others', and how the pool is started."""
+
+    device: str
+    device_name: str
+    start: Callable[[], Pool]
+
+
+def _find_workers(options: argparse.Namespace, exercises: Sequence[Exercise], stack: contextlib.ExitStack) -> _Workers:
+    """The processes of this machine, or a cluster, which the stack will close."""
+    from grader.batch.worker import grade_task
+
+    seconds = options.timeout or MOST_SECONDS
+    if options.cluster is None:
+        from grader.batch.pool import LocalPool
+
+        devices, name = _find_devices(options.device)
+        jobs = options.jobs or _default_jobs(devices)
+        return _Workers(options.device, name, lambda: LocalPool(grade_task, devices, jobs=jobs, seconds=seconds))
+    from grader.batch.cluster import ClusterPool, find_gpu_model, open_cluster, pack_exercise
+
+    client = stack.enter_context(open_cluster(options.cluster))
+    model = find_gpu_model(client) if options.device in ("auto", "gpu") else None
+    if options.device == "gpu" and model is None:
+        raise UsageError("no worker of the cluster declares a GPU", "Start those that have one with --resources GPU=1.")
+    if options.device.startswith("gpu:"):
+        raise UsageError(f"--device {options.device} names a GPU of this machine", "On a cluster say --device gpu: a worker sees one GPU.")
+    device, name = ("gpu:0", f"gpu {model}") if model else _emulated(options.device)
+    files = {exercise.id: pack_exercise(exercise) for exercise in exercises}
+    return _Workers(device, name, lambda: ClusterPool(client, grade_task, files, needs_gpu=model is not None, seconds=seconds))
+
+
+def _emulated(asked: str) -> tuple[str, str]:
+    from grader.devices.choose import EMULATED, parse_device
+
+    choice = parse_device(EMULATED if asked == "auto" else asked, gpu_works=lambda: False, has_pycuda=lambda: False)
+    return str(choice), str(choice)
+
+
+def _find_devices(asked: str) -> tuple[list[str], str]:
+    """The devices of a name, and what tells their results from others': for GPUs the model, not the number."""
+    from grader.devices.choose import EMULATED, count_gpus, gpu_works, has_pycuda, parse_device
+    from grader.sandbox.process import run_tool
+    from grader.sandbox.remote import RemoteDevice
+
+    kind, _, numbers = asked.partition(":")
+    names = [asked]
+    if kind == "gpu" and numbers == "all":
+        names = [f"gpu:{number}" for number in range(count_gpus(run_tool, os.environ))]
+    elif kind == "gpu" and "," in numbers:
+        names = [f"gpu:{number}" for number in numbers.split(",")]
+    choices = [parse_device(name, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda) for name in names]
+    if choices[0].kind == EMULATED:
+        return [str(choices[0])], str(choices[0])
+    models = []
+    for choice in choices:
+        with RemoteDevice(str(choice)) as device:
+            models.append(device.info.name)
+    if len(set(models)) > 1:
+        raise UsageError(f"these GPUs are of different models: {', '.join(models)}", "Their times cannot be compared: grade on equal ones.")
+    return [str(choice) for choice in choices], f"gpu {models[0]}"
+
+
+def _default_jobs(devices: Sequence[str]) -> int:
+    """On GPUs, one that is timed and two that compile or judge for each; never more than there are cores."""
+    cores = len(os.sched_getaffinity(0))
+    return max(len(devices), min(cores, 3 * len(devices))) if devices[0].startswith("gpu") else cores
+
+
+def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:
+    """Makes the scores of what could not be graded."""
+    from grader.judging.score import failed_score
+    from grader.records import Failure, Submission
+    from grader.report.json import format_score
+    from grader.submission.read import read_submission
+
+    exercises = {exercise.id: exercise for exercise in settings.exercises}
+
+    def make(task: Task, failure: Failure) -> str:
+        read = read_submission(task.source)
+        text = "" if isinstance(read, Failure) else read.text
+        submission = Submission(f"{task.exercise}.cu", task.sha256, text)
+        facts = {"grader": settings.grader}
+        score = failed_score(exercises[task.exercise], submission, failure, device=None, environment=facts, seed=task.seed)
+        return format_score(score)
+
+    return make
+
+
+def _unpacked(submissions: Path, work: Path) -> Path:
+    """The folder of the submissions; that of a zip is made in the work folder."""
+    if submissions.is_dir():
+        return submissions
+    if not submissions.exists():
+        raise UsageError(f"{submissions} does not exist", "Name the folder or the zip of the submissions; it comes last.")
+    if submissions.suffix.lower() != ".zip":
+        raise UsageError(f"{submissions} is neither a folder nor a zip", "To grade a single file: grade EXERCISE SUBMISSION.cu")
+    from grader.batch.archives import extract_zip
+
+    target = work / "submissions"
+    target.mkdir()
+    extract_zip(submissions, target)
+    return target
+
+
+@contextlib.contextmanager
+def _work_folder(journal: Journal) -> Iterator[Path]:
+    """A folder for all temporary files of this run. One that a killed run left is removed: nobody else has the journal."""
+    from grader.devices.locks import LOCKS_VARIABLE, lock_folder
+
+    left = journal.noted(WORK_NOTE)
+    if left and Path(left).name.startswith("grader-batch-"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"grader-batch-{secrets.token_hex(4)}-", ignore_cleanup_errors=True) as name:
+        journal.note(WORK_NOTE, name)
+        before, environ = tempfile.tempdir, dict(os.environ)
+        os.environ |= {"TMPDIR": name, LOCKS_VARIABLE: str(lock_folder())}  # for the workers
+        tempfile.tempdir = name
+        try:
+            yield Path(name)
+        finally:
+            tempfile.tempdir = before
+            os.environ.clear()
+            os.environ.update(environ)
+
+
+def _write_report(out: Path, summary: BatchSummary) -> None:
+    from grader.report.html import write_report
+    from grader.report.platforms.gradebooks import write_gradebooks
+
+    write_gradebooks(out, summary)
+    write_report(out, summary)
+
+
+def _print(summary: BatchSummary, *, quiet: bool) -> None:
+    from grader.report.batch import print_summary
+    from grader.report.terminal import make_console
+
+    with printing():
+        print_summary(summary, console=make_console(sys.stdout, environ=os.environ), quiet=quiet)

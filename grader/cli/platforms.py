@@ -1,0 +1,130 @@
+"""The subcommands for teaching platforms: `gradescope-zip`, `classroom-workflow` and `gradebook`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from grader.cli.common import check_target, find_exercise, make_parser, parse_arguments, printing
+from grader.errors import UsageError
+from grader.records import BatchSummary
+
+ZIP_DESCRIPTION = """\
+Make the zip that Gradescope takes as an autograder: setup.sh installs this grader, run_autograder grades what a student uploads on the
+emulated device (Gradescope's machines have no GPU). The hidden reference is not in it.
+"""
+ZIP_EPILOG = """\
+example:
+  grade gradescope-zip transpose -o transpose-gradescope.zip
+
+In Gradescope: a programming assignment with the points of `Points:` that this command prints; base image Ubuntu 22.04 or newer; container
+with 1 CPU and 1.5 GB or more. Students upload one .cu file. A fault of the grader leaves no result, so that it never is a zero.
+"""
+WORKFLOW_DESCRIPTION = """\
+Make .github/workflows/classroom.yml for the template repository of a GitHub Classroom assignment: it grades on every push, on the emulated
+device, and reports points, partial ones too. The exercise comes from the grader's repository, so that a student's changes do not count.
+"""
+WORKFLOW_EPILOG = """\
+example:
+  grade classroom-workflow transpose --repository my-course/cuda-exercise-grader -o .github/workflows/classroom.yml
+"""
+GRADEBOOK_DESCRIPTION = """\
+Make the gradebooks that Canvas and Moodle import from a graded class. `grade batch` has written them already; this adds
+a roster and titles.
+"""
+GRADEBOOK_EPILOG = """\
+examples:
+  grade gradebook results/ --roster canvas-export.csv --assignment "Lab 3 (4711)"
+  grade gradebook results/ --assignment "transpose=Lab 3 (4711)" --assignment "gemm_tiled=Lab 4 (4712)"
+
+  gradebook-canvas.csv   for Grades > Import: Student, ID, SIS User ID, SIS Login ID, Section, and a column per exercise
+  gradebook-moodle.csv   an offline grading worksheet, for the assignment's `Upload grading worksheet`
+
+Ids come from the names that the platform gave to the files it exported, else from the roster: a CSV that has a header with one of student,
+Identifier, ID, SIS User ID, SIS Login ID, Email address, Email, Username, Full name or Student, matched to the names in `grade show`.
+"""
+
+
+def run_gradescope_zip(arguments: Sequence[str]) -> int:
+    """`grade gradescope-zip EXERCISE -o FILE.zip`: 0 when it was written."""
+    parser = make_parser("gradescope-zip", ZIP_DESCRIPTION, ZIP_EPILOG)
+    parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.zip", help="the autograder")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there already")
+    options = parse_arguments(parser, arguments)
+    target = _new_file(options.output, force=options.force)
+    from grader.authoring.gradescope import make_autograder
+    from grader.report.files import write_file
+    from grader.spec.read import read_exercise
+
+    exercise = read_exercise(find_exercise(options.exercise))
+    content = make_autograder(exercise)
+    write_file(target, content, "the autograder")
+    points = sum(check.points for check in exercise.checks if not check.bonus)
+    with printing():
+        print(f"{target}: {len(content):,} bytes. Upload it as the autograder of a programming assignment. Points: {points:g}.")
+    return 0
+
+
+def run_classroom_workflow(arguments: Sequence[str]) -> int:
+    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 when it was written."""
+    parser = make_parser("classroom-workflow", WORKFLOW_DESCRIPTION, WORKFLOW_EPILOG)
+    parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
+    parser.add_argument("--repository", required=True, metavar="OWNER/NAME", help="the course's copy of this grader, public on GitHub")
+    parser.add_argument("--ref", default="main", metavar="REF", help="its branch, tag or commit (default: main)")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.yml", help="the workflow")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there already")
+    options = parse_arguments(parser, arguments)
+    target = _new_file(options.output, force=options.force)
+    from grader.authoring.classroom import make_workflow
+    from grader.report.files import write_file
+    from grader.spec.read import read_exercise
+
+    exercise = read_exercise(find_exercise(options.exercise))
+    write_file(target, make_workflow(exercise, repository=options.repository, ref=options.ref).encode(), "the workflow")
+    with printing():
+        print(f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu, or the only .cu file of a repository.")
+    return 0
+
+
+def run_gradebook(arguments: Sequence[str]) -> int:
+    """`grade gradebook DIR`: 0 when the gradebooks were written."""
+    parser = make_parser("gradebook", GRADEBOOK_DESCRIPTION, GRADEBOOK_EPILOG)
+    parser.add_argument("folder", metavar="DIR", help="what `grade batch --out` wrote")
+    parser.add_argument("--roster", metavar="FILE.csv", help="who is who: an export of the platform, say")
+    title = "the platform's title of the assignment"
+    parser.add_argument("--assignment", action="append", default=[], metavar="[EXERCISE=]TITLE", help=title)
+    options = parse_arguments(parser, arguments)
+    from grader.batch.results import read_summary
+    from grader.report.platforms.gradebooks import read_roster, write_gradebooks
+
+    folder = Path(options.folder)
+    batch = read_summary(folder)
+    roster = read_roster(Path(options.roster)) if options.roster is not None else None
+    written = write_gradebooks(folder, batch, roster, assignments=_parse_assignments(options.assignment, batch))
+    with printing():
+        print(*written, sep="\n")
+    return 0
+
+
+def _parse_assignments(given: Sequence[str], batch: BatchSummary) -> Mapping[str, str]:
+    """Titles by exercise; a bare title is the only exercise's."""
+    ids = [exercise.id for exercise in batch.exercises]
+    titles = {}
+    for each in given:
+        name, sign, title = each.partition("=")
+        if sign and name in ids:
+            titles[name] = title
+        elif len(ids) == 1:
+            titles[ids[0]] = each
+        else:
+            raise UsageError(f"--assignment {each!r} names none of the exercises {', '.join(ids)}", "Write EXERCISE=TITLE.")
+    return titles
+
+
+def _new_file(output: str, *, force: bool) -> Path:
+    target = Path(output)
+    if target.exists() and not force:
+        raise UsageError(f"{target} is there already", "Name another file, or use --force to replace it.")
+    check_target(output, "the file")
+    return target

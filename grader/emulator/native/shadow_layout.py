@@ -1,0 +1,80 @@
+"""What the checked mode keeps beside memory: who wrote and read each granule last, which bytes were written, and what it found.
+
+A *granule* is the smallest width that a kernel accesses a space with, so that neighbours in one word never look like a race.
+A *tag* is 64 bits: bits 0-9 the thread in its block, 10-23 the instruction, and then
+- shared memory: 24-38 how often paths of the warp had met (0: it was on one path), 39 an asynchronous copy (its group is in
+  those bits then), 40-63 the epoch;
+- global memory: 24-38 the fences that the block had passed, 39 always 1, 40-63 the block.
+A tag of 0 is of a granule that nobody has touched. An *epoch* ends where all threads of a block have met.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+THREAD_BITS, INSTRUCTION_SHIFT, DETAIL_SHIFT, FLAG_SHIFT, OWNER_SHIFT = 10, 10, 24, 39, 40
+INSTRUCTION_MASK, DETAIL_MASK = 0x3FFF, 0x7FFF
+MAX_BLOCKS = (1 << 24) - 1
+"""Grids with more blocks than tags can name are not checked for races between blocks."""
+
+
+class FindingCode:
+    """What the checked mode finds. MAYBE: whether it matters shows when the run is repeated with other poison."""
+
+    SHARED_RACE = 0
+    GLOBAL_RACE = 1
+    ASYNC_COPY = 2
+    ABSENT_LANES = 3
+    MAYBE_SHARED_UNWRITTEN = 4
+    MAYBE_GLOBAL_UNWRITTEN = 5
+    MAYBE_ABSENT_LANE = 6
+    COUNT = 7
+
+
+class Trait:
+    """Of an instruction that accesses memory: it orders accesses by itself; plain loads in front of it belong to its loop."""
+
+    ATOMIC = 1
+    RETRIED = 2
+    ASYNC = 4
+    STORES = 8
+
+
+FOUND = np.dtype(
+    [
+        ("code", "u4"),
+        ("instruction", "u4"),
+        ("other_instruction", "u4"),
+        ("thread", "u4"),
+        ("other_thread", "u4"),
+        ("block", "u4"),  # linear
+        ("other_block", "u4"),
+        ("mask", "u4"),  # lanes, of ABSENT_LANES
+        ("address", "u8"),
+    ],
+    align=True,
+)
+"""One finding; `other_` is the access that came first."""
+
+WATCH = np.dtype(
+    [
+        ("epoch", "u8"),
+        ("block", "u8"),  # linear, from 1 on; 0: races between blocks are not looked for
+        ("acquired", "u4"),  # whether the block has done what may show it another one's writes
+        ("shared_tag_bytes", "u4"),
+        ("shared_writers", "u8"),  # tags by granule of the block's shared memory
+        ("shared_readers", "u8"),
+        ("global_writers", "u8"),  # tags, as if the window's first granule were at this host address
+        ("global_readers", "u8"),
+        ("written", "u8"),  # a byte per byte of the window, 1 where it was written; likewise
+        ("fences", "u8"),  # u2 per block
+        ("traits", "u8"),  # u1 per instruction
+        ("lines", "u8"),  # u4 per instruction: its source line, 0 where it has none
+        ("reported", "u8"),  # u1 per code and instruction
+        ("found", "u8"),  # array of FOUND
+        ("found_count", "u4"),
+        ("instructions", "u4"),
+        ("own_tags", "u8", 32),  # scratch: this access' tags
+    ],
+    align=True,
+)

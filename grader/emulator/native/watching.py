@@ -1,0 +1,66 @@
+"""The checked mode's functions of one module, and what it has to know of a kernel's instructions beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from llvmlite import ir
+
+from grader.emulator.decode import Decoded
+from grader.emulator.native.counting import AccessKind
+from grader.emulator.native.shadow import Watched, define_watch
+from grader.emulator.native.shadow_layout import Trait
+
+_SHARED, _GLOBAL, _BOTH = ("shared",), ("global",), ("global", "shared")
+_SPACES = {
+    "LDS": _SHARED, "STS": _SHARED, "ATOMS": _SHARED,
+    "LDG": _GLOBAL, "STG": _GLOBAL, "ATOMG": _GLOBAL, "REDG": _GLOBAL,
+    "LD": _BOTH, "ST": _BOTH, "ATOM": _BOTH, "RED": _BOTH, "LDGSTS": _BOTH,
+}  # fmt: skip
+_RETRIED = ("CAS", "CAST", "MIN", "MAX")
+
+
+class Watching:
+    """Defines each watch function once a module. `shifts` maps a space to log2 of its granule."""
+
+    def __init__(self, module: ir.Module, warp_type: np.dtype, shifts: Mapping[str, int]) -> None:
+        self._module = module
+        self._warp_type = warp_type
+        self._shifts = shifts
+        self._functions: dict[Watched, ir.Function] = {}
+
+    def function(self, kind: AccessKind, *, asynchronous: bool, strong: bool) -> ir.Function:
+        """See `shadow.define_watch`."""
+        watched = Watched(kind, self._shifts[kind.space], asynchronous, strong)
+        if watched not in self._functions:
+            self._functions[watched] = define_watch(self._module, self._warp_type, watched)
+        return self._functions[watched]
+
+
+def granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
+    """log2 of the smallest access to each space, at most that of a word."""
+    shifts = {"shared": 2, "global": 2}
+    for instruction in code:
+        for space in _SPACES.get(instruction.base, ()):
+            shifts[space] = min(shifts[space], instruction.access_bytes.bit_length() - 1)
+    return shifts
+
+
+def traits(code: Iterable[Decoded]) -> np.ndarray:
+    """The Trait bits of every instruction."""
+    return np.array([_traits(instruction) for instruction in code], dtype=np.uint8)
+
+
+def _traits(i: Decoded) -> int:
+    atomic = i.base in ("ATOMS", "ATOMG", "REDG", "ATOM", "RED")
+    found = 0
+    if atomic or i.has("STRONG"):
+        found |= Trait.ATOMIC
+    if atomic and any(i.has(name) for name in _RETRIED):
+        found |= Trait.RETRIED
+    if i.base == "LDGSTS":
+        found |= Trait.ASYNC
+    if atomic or i.base in ("STS", "STG", "ST", "LDGSTS"):
+        found |= Trait.STORES
+    return found

@@ -1,0 +1,133 @@
+"""Runs correctness cases in the checked mode of the emulated device, once more in the opposite order, and gathers what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from grader.devices.base import RehearsingDevice
+from grader.errors import GraderError
+from grader.grading.cases import CaseRun, Oracle, Step, describe_failed_run, judge_step, prepare_case, run_case
+from grader.grading.counting import stand_in
+from grader.grading.job import Job
+from grader.grading.programs import Built, Toolchain, build
+from grader.judging.hidden import redact_finding
+from grader.judging.values import Sanitized
+from grader.records import Execution, Failure, Finding, FindingKind, LaunchLimits, Rehearsal, RunLimits, Status
+from grader.sandbox.remote import RemoteDevice
+from grader.spec.cases import draw_cases
+from grader.spec.model import Case
+
+MOST_BYTES = 64 << 20
+"""Cases whose buffers hold more than this are run without the checks: the shadow of memory takes up to 17 times as much."""
+MOST_INSTRUCTIONS = 50_000_000
+"""Warp instructions: a second or three in the checked mode."""
+MOST_FINDINGS = 20
+
+
+@dataclass
+class Findings:
+    """What was found in the cases so far, each kind of mistake once: `checked` cases ran, `clean` ones without a finding."""
+
+    checked: int = 0
+    clean: int = 0
+    kept: dict[tuple[object, ...], Finding] = field(default_factory=dict)
+
+    def add(self, case: Case, findings: Iterable[Finding]) -> None:
+        """Note a case that was checked."""
+        told = [redact_finding(finding) if case.hidden else finding for finding in findings]
+        self.checked += 1
+        self.clean += not told
+        for finding in told:
+            lines = sorted(line or 0 for line in (finding.line, finding.other_line))
+            if len(self.kept) < MOST_FINDINGS:
+                self.kept.setdefault((finding.kind, finding.kernel, *lines), replace(finding, message=_name(finding, case)))
+
+    @property
+    def outcome(self) -> Sanitized:
+        """What the score says of them."""
+        if not self.checked:
+            return Sanitized(reason="no case is small enough for the checked mode")
+        found = tuple(self.kept.values())
+        races = [finding for finding in found if finding.kind is FindingKind.RACE]
+        explained = [finding for finding in found if finding.kind is not FindingKind.ORDER_DEPENDENT] if races else found
+        return Sanitized(self.clean / self.checked, tuple(explained))
+
+
+def rehearse_case(
+    job: Job, built: Built, device: RehearsingDevice, oracle: Oracle, case: Case, findings: Findings, *, limits: LaunchLimits | None = None
+) -> CaseRun | Failure:
+    """Run a case in the checked mode and judge it; what is found goes to `findings`. A case that is too large just runs."""
+    step = prepare_case(job, built, job.exercise, case, limits or job.info.limits)
+    if isinstance(step, Failure):
+        return step
+    if sum(array.nbytes for array in step.arrays.values()) > MOST_BYTES:
+        return run_case(job, built, device, oracle, case, limits=limits)
+    program, unwritten = step.program, tuple(name for name in step.arrays if name not in step.inputs)
+    execution, got = device.rehearse(
+        program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=Rehearsal(unwritten)
+    )
+    if execution.failure is not None and execution.failure.status is Status.TIMEOUT:  # without the checks it may end in time
+        return run_case(job, built, device, oracle, case, limits=limits)
+    if execution.failure is not None:
+        return describe_failed_run(execution.failure, execution, case)
+    result = judge_step(step, job.exercise, case, oracle, execution, got)
+    found = execution.findings
+    if result.passed:
+        found += _run_backwards(job, step, device, oracle, case, unwritten)
+    findings.add(case, found)
+    return CaseRun(result, execution)
+
+
+def _limits(job: Job) -> RunLimits:
+    """A case that needs more than this is none of the small ones that are checked."""
+    return replace(job.limits, warp_instructions=min(job.limits.warp_instructions, MOST_INSTRUCTIONS))
+
+
+def _run_backwards(
+    job: Job, step: Step, device: RehearsingDevice, oracle: Oracle, case: Case, unwritten: tuple[str, ...]
+) -> tuple[Finding, ...]:
+    """What a second run finds, with blocks and warps in the opposite order; it may not end where blocks wait for earlier ones."""
+    program, rehearsal = step.program, Rehearsal(unwritten, backwards=True)
+    execution, got = device.rehearse(program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=rehearsal)
+    if execution.failure is not None:
+        return () if execution.failure.status is Status.TIMEOUT else (_order_dependent(execution, execution.failure.message),)
+    result = judge_step(step, job.exercise, case, oracle, execution, got)
+    return execution.findings if result.passed else (*execution.findings, _order_dependent(execution, result.message))
+
+
+def _order_dependent(execution: Execution, problem: str) -> Finding:
+    only = execution.launches[0].kernel if len(execution.launches) == 1 else None
+    message = f"the result depends on the order in which blocks and warps run: right in one order, and in the opposite one: {problem}"
+    return Finding(FindingKind.ORDER_DEPENDENT, message, kernel=only)
+
+
+def _name(finding: Finding, case: Case) -> str:
+    return f"{finding.message.removesuffix('.')} (case '{case.name}')"
+
+
+def rehearse_on_stand_in(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> Sanitized:
+    """For a submission on a GPU: run its cases in the checked mode of the emulated device; or why that cannot be."""
+    gpu = stand_in(job.info)
+    findings = Findings()
+    try:
+        own = built if gpu.arch == job.info.arch else build(built.source, job.exercise, tools, arch=gpu.arch, plan=built.plan)
+        if isinstance(own, Failure):
+            return Sanitized(reason=own.message)
+        with RemoteDevice(f"emulated:{gpu.id}", isolated=job.isolated) as device:
+            device.load(own.binary)
+            for case in draw_cases(job.exercise, job.seed):
+                run = rehearse_case(job, own, device, oracle, case, findings, limits=gpu.emulated_info.limits)
+                if isinstance(run, Failure):
+                    return _after_failure(run, case, findings)
+    except GraderError as error:
+        return Sanitized(reason=str(error))
+    return findings.outcome
+
+
+def _after_failure(failure: Failure, case: Case, findings: Findings) -> Sanitized:
+    """What a GPU lets through (an access beyond a buffer, a barrier that threads skip) ends a run on the emulated device."""
+    if failure.status is not Status.RUNTIME_ERROR:
+        return Sanitized(reason=f"the emulated device cannot run it: {failure.message}")
+    findings.add(case, failure.findings)
+    return findings.outcome

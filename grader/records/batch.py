@@ -1,0 +1,80 @@
+"""A graded class: what a batch hands to its reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.records.outcomes import Status
+
+
+@dataclass(frozen=True)
+class BatchExercise:
+    """One exercise of a batch. `max_score` leaves bonus points out."""
+
+    id: str
+    title: str
+    max_score: float
+
+
+@dataclass(frozen=True)
+class BatchEntry:
+    """What became of one student's submission to one exercise. All texts may be hostile: names and messages are the students'.
+
+    `status` None: it was not graded, and `message` says why (no file, several files, the batch was interrupted); `score`,
+    `judged_points`, `seconds`, `device` and `score_path` are None then. `submission` is the file's name, None without a file.
+    `student_id` is what the platform that exported the file calls the student or the submission (`platform`: `canvas`,
+    `moodle`, `gradescope`). `score_path` and `source_path`
+    (the file as it was handed in) are relative to the batch's folder. `duplicate_of` is the student whose identical file was
+    graded for both.
+    """
+
+    student: str
+    exercise: str
+    submission: str | None
+    sha256: str | None
+    status: Status | None
+    score: float | None
+    max_score: float
+    judged_points: float | None
+    seconds: float | None
+    device: str | None
+    score_path: str | None
+    duplicate_of: str | None
+    message: str
+    source_path: str | None = None
+    student_id: str | None = None
+    platform: str | None = None
+
+
+@dataclass(frozen=True)
+class BatchSummary:
+    """A batch as far as it went. `started` and `finished` are ISO 8601 times of the last run, `device` is as the user asked for it.
+
+    `entries` are ordered by student, then as the exercises are. The scores themselves are the JSON files at `score_path`.
+    """
+
+    exercises: tuple[BatchExercise, ...]
+    entries: tuple[BatchEntry, ...]
+    started: str
+    finished: str
+    grader_version: str
+    device: str
+    schema_version: int = 1
+
+
+@dataclass(frozen=True)
+class BatchProgress:
+    """How far a batch is, in submissions. `reused`: known from an earlier run; `failed`: the grader or the machine failed.
+
+    `running` names the students being graded, None where that did not change; `finished` has a line for each that just was.
+    `rate` is gradings a second, `seconds_left` what remains at that rate; None while unknown.
+    """
+
+    done: int
+    total: int
+    reused: int
+    failed: int
+    running: tuple[str, ...] | None
+    finished: tuple[str, ...]
+    rate: float | None
+    seconds_left: float | None

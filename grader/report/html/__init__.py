@@ -1,0 +1,79 @@
+"""A class's results as HTML: a report, and a page per submission. One file each, needing nothing else and no network.
+
+All texts may be hostile; see `pages` for what keeps them harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from grader.errors import GraderError, UsageError
+from grader.records import BatchEntry, BatchSummary
+from grader.report.files import write_file
+from grader.report.html.overview import Graded, digest_score, render_overview
+from grader.report.html.submission import render_submission
+from grader.report.stored import read_score
+
+REPORT_FILE = "report.html"
+PAGES_FOLDER = "pages"
+MAX_SOURCE_BYTES = 1 << 20
+
+
+def write_report(out: Path, batch: BatchSummary) -> None:
+    """Write `report.html` and `pages/` into the batch's folder, from its entries and the scores and sources that they name.
+
+    A score that cannot be read is shown as one that is missing. Raises UsageError where the folder cannot be written.
+    """
+    graded = [*_write_pages(out, batch)]
+    write_file(out / REPORT_FILE, render_overview(batch, graded).encode("utf-8", "replace"), "the report")
+
+
+def _write_pages(out: Path, batch: BatchSummary) -> Iterator[Graded]:
+    titles = {exercise.id: exercise.title for exercise in batch.exercises}
+    taken: set[str] = set()
+    for entry in batch.entries:
+        if entry.score_path is None:
+            yield Graded(entry, None, None)
+            continue
+        try:
+            score = read_score(out / entry.score_path)
+        except GraderError:
+            yield Graded(entry, None, None)
+            continue
+        page = _name_page(entry.score_path, taken)
+        back = "../" * page.count("/") + REPORT_FILE
+        text = render_submission(entry, score, title=titles[entry.exercise], source=_read_source(out, entry), back=back)
+        _write_page(out / page, text)
+        yield Graded(entry, page, digest_score(score))
+
+
+def _name_page(score_path: str, taken: set[str]) -> str:
+    """`scores/jane.json` -> `pages/jane.html`: whoever named the score made a safe name of the student's; unique all the same."""
+    parts = PurePosixPath(score_path).with_suffix("").parts[1:]
+    name, number = "/".join((PAGES_FOLDER, *parts)), 1
+    while f"{name}.html" in taken:
+        number += 1
+        name = f"{'/'.join((PAGES_FOLDER, *parts))}-{number}"
+    taken.add(f"{name}.html")
+    return f"{name}.html"
+
+
+def _read_source(out: Path, entry: BatchEntry) -> str | None:
+    """The file as it was handed in, as far as it is text; None where it is not there any more."""
+    if entry.source_path is None:
+        return None
+    try:
+        with (out / entry.source_path).open("rb") as file:
+            return file.read(MAX_SOURCE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def _write_page(path: Path, text: str) -> None:
+    """Not flushed to the disk as a score is: a page is made again from its score."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise UsageError(f"cannot write the page {path}: {error.strerror}", "Name a folder that has room and may be written to.") from error

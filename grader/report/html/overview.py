@@ -1,0 +1,247 @@
+"""The report of a class: distributions, pass rates, and a table that links to a page per submission."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from grader.records import BatchEntry, BatchExercise, BatchSummary, CheckStatus, Score, Source, Status
+from grader.report.headlines import GLYPHS, WORDS
+from grader.report.html.charts import Marker, draw_log_histogram, draw_score_histogram, draw_stacked_bar
+from grader.report.html.pages import render_page
+from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
+from grader.report.stored import metric_value
+from grader.report.text import clean_line
+from grader.report.words import CHECK_KINDS, NOT_THE_STUDENTS, STATUS_KINDS, STATUS_WORDS
+
+NOT_GRADED = "not graded"
+_RATES = (("gflops", "GFLOP/s"), ("bandwidth_gbps", "GB/s"))
+"""What the table shows of a submission's speed: the first that it has."""
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What the report keeps of a score: enough for its row and its part of the plots. `checks`: title -> status."""
+
+    status: Status
+    points: float
+    judged: float
+    checks: tuple[tuple[str, CheckStatus], ...]
+    times_ms: Mapping[str, float]
+    time_source: Source | None
+    rates: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """An entry of the batch, its page where it has one, and what is known of its score."""
+
+    entry: BatchEntry
+    page: str | None
+    digest: Digest | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table; `sort`, `time_sort` and `rate_sort` are plain numbers, or empty."""
+
+    student: str
+    page: str | None
+    exercise: str
+    status: str
+    checks: tuple[tuple[str, str, str], ...]
+    message: str
+    kind: str = "none"
+    points: str = "–"
+    sort: str = ""
+    time: str = ""
+    time_sort: str = ""
+    rate: str = ""
+    rate_sort: str = ""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often a check passed."""
+
+    title: str
+    passed: str
+    bar: Markup
+
+
+@dataclass(frozen=True)
+class Chart:
+    title: str
+    picture: Markup
+    note: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One exercise's plots; `judged` is how many submissions came as far as the checks."""
+
+    title: str
+    charts: tuple[Chart, ...]
+    rates: tuple[Rate, ...]
+    judged: int
+
+
+def digest_score(score: Score) -> Digest:
+    """What the report needs of a score."""
+    time = metric_value(score, "time_ms")
+    rates = ((unit, metric_value(score, name)) for name, unit in _RATES)
+    return Digest(
+        status=score.status,
+        points=score.score,
+        judged=score.judged_points,
+        checks=tuple((clean_line(check.headline or check.title), check.status) for check in score.checks),
+        times_ms=plan_times(score),
+        time_source=time.source if time is not None else None,
+        rates={unit: metric.value for unit, metric in rates if metric is not None and metric.value is not None},
+    )
+
+
+def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
+    """The page; `graded` are the batch's entries in its order."""
+    titles = {exercise.id: clean_line(exercise.title) for exercise in batch.exercises}
+    several = len(batch.exercises) > 1
+    check_titles = [] if several else [*_check_titles(graded)]
+    rows = [_make_row(each, titles, check_titles) for each in graded]
+    units = [unit for _, unit in _RATES if any(each.digest and unit in each.digest.rates for each in graded)]
+    return render_page(
+        "report.html",
+        script=True,
+        titles=[*titles.values()], device=_name_device(batch), finished=batch.finished[:16].replace("T", " "), version=batch.grader_version,
+        tiles=[*_make_tiles(graded)],
+        sections=[_make_section(exercise, [each for each in graded if each.entry.exercise == exercise.id]) for exercise in batch.exercises],
+        rows=rows, several=several, check_titles=check_titles, timed=bool(units), rate_title=" or ".join(units),
+        statuses=sorted(Counter(row.status for row in rows).items()),
+        footer="Every figure is from the scores in the folder scores/. Glyphs: ✓ passed, ~ partly, ✗ failed, – skipped or not measured.",
+    )  # fmt: skip
+
+
+def _name_device(batch: BatchSummary) -> str:
+    used = sorted({entry.device for entry in batch.entries if entry.device})
+    return clean_line(", ".join(used) or batch.device)
+
+
+def _check_titles(graded: Sequence[Graded]) -> dict[str, None]:
+    return dict.fromkeys(title for each in graded if each.digest for title, _ in each.digest.checks)
+
+
+def _make_tiles(graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
+    parts = [*_parts([each.digest for each in graded if each.digest])]
+    ours = sum(each.digest is not None and each.digest.status in NOT_THE_STUDENTS for each in graded)
+    missing = sum(each.digest is None for each in graded)
+    yield f"{len(graded):,}", "submissions" if len(graded) != 1 else "submission"
+    yield f"{100 * statistics.median(parts):.0f} %" if parts else "–", "median of the points"
+    yield f"{sum(part >= 1 for part in parts):,}", "with full marks"
+    yield f"{sum(part == 0 for part in parts):,}", "without a point"
+    if ours:
+        yield f"{ours:,}", "to look at: not the student's doing"
+    if missing:
+        yield f"{missing:,}", NOT_GRADED
+
+
+def _parts(digests: Sequence[Digest]) -> Iterator[float]:
+    """Points earned over points that could be judged, of the scores that count."""
+    for digest in digests:
+        if digest.status not in NOT_THE_STUDENTS and digest.judged > 0:
+            yield digest.points / digest.judged
+        elif digest.status not in NOT_THE_STUDENTS:
+            yield 0.0
+
+
+# --- plots -----------------------------------------------------------------------------------------------------
+
+
+def _make_section(exercise: BatchExercise, graded: Sequence[Graded]) -> Section:
+    digests = [each.digest for each in graded if each.digest is not None]
+    checked = [digest for digest in digests if digest.checks]
+    return Section(clean_line(exercise.title), tuple(_make_charts(digests)), tuple(_make_rates(checked)), len(checked))
+
+
+def _make_charts(digests: Sequence[Digest]) -> Iterator[Chart]:
+    parts = [*_parts(digests)]
+    if parts:
+        yield Chart("Points", draw_score_histogram(parts, title=f"Distribution of {len(parts)} scores"), "")
+    timed = [digest for digest in digests if OWN in digest.times_ms]
+    if not timed:
+        return
+    source = " and ".join(sorted({digest.time_source.value for digest in timed if digest.time_source}))
+    markers = [*_make_markers(timed)]
+    times = [digest.times_ms[OWN] for digest in timed]
+    yield Chart("Time", draw_log_histogram(times, markers, title=f"Times of {len(times)} submissions", x_title=f"ms, {source}"), "")
+    for _, unit in _RATES:
+        rates = [digest.rates[unit] for digest in timed if unit in digest.rates]
+        if rates:
+            title = "Bandwidth" if unit == "GB/s" else "Arithmetic rate"
+            yield Chart(title, draw_log_histogram(rates, [], title=f"{title} of {len(rates)} submissions", x_title=f"{unit}, {source}"), "")
+
+
+def _make_markers(timed: Sequence[Digest]) -> Iterator[Marker]:
+    for plan in (REFERENCE, NAIVE):
+        times = [digest.times_ms[plan] for digest in timed if plan in digest.times_ms]
+        if times:
+            yield Marker(plan, statistics.median(times))
+
+
+def _make_rates(checked: Sequence[Digest]) -> Iterator[Rate]:
+    found: dict[str, Counter[str]] = {}
+    for digest in checked:
+        for title, status in digest.checks:
+            found.setdefault(title, Counter())[CHECK_KINDS[status]] += 1
+    for title, kinds in found.items():
+        judged = sum(kinds.values()) - kinds["none"]
+        passed = f"{100 * kinds['passed'] / judged:.0f} %" if judged else "–"
+        yield Rate(title, passed, draw_stacked_bar({kind: kinds[kind] for kind in ("passed", "partial", "failed", "none")}))
+
+
+# --- the table -------------------------------------------------------------------------------------------------
+
+
+def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[str]) -> Row:
+    entry, digest = graded.entry, graded.digest
+    row = Row(
+        student=clean_line(entry.student),
+        page=graded.page,
+        exercise=titles.get(entry.exercise, entry.exercise),
+        status=STATUS_WORDS[entry.status] if entry.status else NOT_GRADED,
+        checks=(_show_check(None),) * len(check_titles),
+        message=_describe(entry),
+    )
+    if digest is None:
+        return row
+    statuses = dict(digest.checks)
+    row = replace(
+        row,
+        status=STATUS_WORDS[digest.status],
+        kind=STATUS_KINDS[digest.status],
+        checks=tuple(_show_check(statuses.get(title)) for title in check_titles),
+    )
+    return _with_figures(row, digest, entry.max_score)
+
+
+def _with_figures(row: Row, digest: Digest, max_score: float) -> Row:
+    if digest.status not in NOT_THE_STUDENTS:
+        row = replace(row, points=f"{digest.points:g} / {digest.judged or max_score:g}", sort=f"{digest.points:g}")
+    if (time := digest.times_ms.get(OWN)) is not None:
+        row = replace(row, time=f"{time:.4g}", time_sort=f"{time:.9g}")
+    for unit, rate in [*digest.rates.items()][:1]:
+        row = replace(row, rate=f"{rate:,.4g} {unit}", rate_sort=f"{rate:.9g}")
+    return row
+
+
+def _describe(entry: BatchEntry) -> str:
+    """What the table does not say already: what ended the grading, and whose file it is as well."""
+    same = f"the same file as {entry.duplicate_of}'s" if entry.duplicate_of else ""
+    ended = "" if entry.status in (Status.PASSED, Status.FAILED) else entry.message
+    return clean_line("; ".join(part for part in (same, ended) if part))
+
+
+def _show_check(status: CheckStatus | None) -> tuple[str, str, str]:
+    return (WORDS[status], CHECK_KINDS[status], GLYPHS[status]) if status else ("", "none", "")

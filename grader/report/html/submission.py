@@ -1,0 +1,163 @@
+"""The page of one submission: points, checks, roofline, findings, and its source line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from grader.metrics import METRICS, format_value
+from grader.records import BatchEntry, CaseResult, CheckResult, Score, Status
+from grader.report.headlines import GLYPHS, WORDS
+from grader.report.html.pages import render_page
+from grader.report.html.roofline import OWN, make_roofline, plan_times
+from grader.report.html.source import MAX_LINES, annotate, describe_place, used_columns
+from grader.report.text import clean_line, clean_text
+from grader.report.words import CHECK_KINDS, NOT_THE_STUDENTS, STATUS_KINDS, STATUS_WORDS
+
+MAX_DETAIL = 20_000
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    title: str
+    kind: str
+    glyph: str
+    word: str
+    value: str
+    source: str
+    goal: str
+    points: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    name: str
+    sizes: str
+    kind: str
+    word: str
+    message: str
+    picture: str
+
+
+@dataclass(frozen=True)
+class FindingRow:
+    message: str
+    where: str
+    line: int | None
+    other_line: int | None
+
+
+@dataclass(frozen=True)
+class TimeRow:
+    name: str
+    time: str
+    interval: str
+    ratio: str
+
+
+def render_submission(entry: BatchEntry, score: Score, *, title: str, source: str | None, back: str) -> str:
+    """The page. `title` is the exercise's, `source` the file as it was handed in, `back` the way to the report."""
+    failed = score.status not in (Status.PASSED, Status.FAILED)
+    columns = used_columns(score.lines)
+    times = plan_times(score)
+    points, words = _describe_points(score)
+    return render_page(
+        "submission.html",
+        student=clean_line(entry.student), title=title, file=clean_line(score.submission_name), back=back,
+        duplicate_of=clean_line(entry.duplicate_of) if entry.duplicate_of else None,
+        points=points, points_words=words,
+        status=STATUS_WORDS[score.status], kind=STATUS_KINDS[score.status], device=score.device.name if score.device else "no device",
+        failure=STATUS_WORDS[score.status].capitalize() if failed else "", ours=score.status in NOT_THE_STUDENTS,
+        message=clean_line(score.message), detail=clean_text(score.detail)[:MAX_DETAIL], advice=clean_line(score.advice),
+        checks=[_make_check(check) for check in score.checks],
+        roofline=make_roofline(score),
+        times=[*_make_times(score, times)], times_note=_note_times(score),
+        findings=[FindingRow(clean_line(each.message), describe_place(each), each.line, each.other_line) for each in score.findings],
+        columns=columns, source=annotate(source, score.lines, score.findings, columns), source_note=_note_source(score, source),
+        cases=[_make_case(case) for case in score.cases],
+        metrics=[*_list_metrics(score)], resources=[*_list_resources(score)],
+        environment=[(clean_line(name), clean_line(value)) for name, value in {**score.environment, "seed": str(score.seed)}.items()],
+    )  # fmt: skip
+
+
+def _describe_points(score: Score) -> tuple[str, str]:
+    if score.status in NOT_THE_STUDENTS:
+        return "–", "no points follow from this: it is not the student's doing"
+    missing = score.max_score - score.judged_points
+    words = f"of {score.judged_points:g} points" + (f" that this device can judge; {missing:g} were not measured" if missing else "")
+    return f"{score.score:g}", words
+
+
+def _make_check(check: CheckResult) -> CheckRow:
+    measured = check.status.value != "not_measured"
+    return CheckRow(
+        title=check.headline or check.title,
+        kind=CHECK_KINDS[check.status],
+        glyph=GLYPHS[check.status],
+        word=WORDS[check.status],
+        value=format_value(check.metric, check.value) if check.value is not None else "",
+        source=check.source.value if check.source is not None else "",
+        goal=check.threshold,
+        points=f"{check.points:g} / {check.max_points:g}" if measured else f"– / {check.max_points:g}",
+        advice=clean_line(check.hint or (check.message if check.value is None else "")),
+    )
+
+
+def _make_case(case: CaseResult) -> CaseRow:
+    picture = case.mismatch.picture if case.mismatch is not None else ()
+    return CaseRow(
+        name=clean_line(f"{case.part}: {case.name}" if case.part else case.name),
+        sizes="hidden" if case.hidden else ", ".join(f"{name} = {size:,}" for name, size in case.sizes.items()),
+        kind="passed" if case.passed else "failed",
+        word="right" if case.passed else "wrong",
+        message=clean_line(case.message),
+        picture="\n".join("".join(2 * cell for cell in row) for row in picture),
+    )
+
+
+def _make_times(score: Score, times: Mapping[str, float]) -> Iterator[TimeRow]:
+    intervals = {timing.plan: timing.interval_ms for timing in score.timings}
+    own = times.get(OWN)
+    for plan, time in times.items():
+        low, high = intervals.get(plan, (None, None))
+        yield TimeRow(
+            name="this submission" if plan == OWN else clean_line(plan),
+            time=f"{time:.4g} ms",
+            interval=f"{low:.4g} to {high:.4g}" if low is not None and high is not None else "",
+            ratio=f"{time / own:.3g} ×" if own else "",
+        )
+
+
+def _note_times(score: Score) -> str:
+    rounds = max((len(timing.samples_ms) for timing in score.timings), default=0)
+    words = f"Medians of {rounds} rounds, cold cache. " if rounds else ""
+    return words + "Compared: the program's time over this submission's."
+
+
+def _note_source(score: Score, source: str | None) -> str:
+    notes = ["Darker cells: a larger share of the column. Red figures: more than the ideal; point at one to see by how much."]
+    if source is None:
+        notes.append("The file itself is not at hand: only the lines that the score names are shown.")
+    elif source.count("\n") >= MAX_LINES:
+        notes.append(f"The first {MAX_LINES:,} lines are shown.")
+    if any(line.line is None for line in score.lines):
+        notes.append("Code of headers is left out.")
+    return " ".join(notes)
+
+
+def _list_metrics(score: Score) -> Iterator[tuple[str, str]]:
+    for metric in score.metrics:
+        meaning = METRICS[metric.name].meaning
+        if metric.value is None:
+            yield metric.name, f"– {clean_line(metric.reason or '')}"
+        else:
+            source = f" ({metric.source.value})" if metric.source else ""
+            yield metric.name, f"{format_value(metric.name, metric.value)}{source}: {meaning}"
+
+
+def _list_resources(score: Score) -> Iterator[tuple[str, str]]:
+    for each in score.resources:
+        words = f"{each.registers} registers a thread, {each.shared_bytes:,} bytes of shared memory a block"
+        local = f", {each.local_bytes:,} bytes of local memory a thread" if each.local_bytes else ""
+        yield clean_line(each.kernel), f"{words}{local}, occupancy {100 * each.occupancy:.3g} %"

@@ -1,0 +1,80 @@
+"""A score as JUnit's XML, as continuous integration and test reports read it: a suite of checks.
+
+JUnit knows no points: they are in the suite's properties, and in the text of a check that failed.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+from grader.records import CheckResult, CheckStatus, Score, Status
+from grader.report.platforms.texts import check_name, describe_check, describe_score
+from grader.report.text import clean_line, clean_text
+from grader.report.words import NOT_THE_STUDENTS
+
+_LOST = (CheckStatus.FAILED, CheckStatus.PARTIAL)
+_UNTOLD = (CheckStatus.SKIPPED, CheckStatus.NOT_MEASURED)
+
+
+def format_junit(score: Score) -> str:
+    """The XML document. Checks that lost points are failures, skipped and unmeasured ones are skipped; ours are errors."""
+    ended = score.status not in (Status.PASSED, Status.FAILED)
+    ours = score.status in NOT_THE_STUDENTS
+    lost = sum(check.status in _LOST and not check.bonus for check in score.checks)
+    counts = {
+        "tests": len(score.checks) + ended,
+        "failures": lost + (ended and not ours),
+        "errors": int(ended and ours),
+        "skipped": sum(check.status in _UNTOLD or (check.bonus and check.status in _LOST) for check in score.checks),
+    }
+    totals = {name: str(int(count)) for name, count in counts.items()}
+    root = ET.Element("testsuites", {"name": score.exercise, **totals, "time": "0"})
+    suite = ET.SubElement(root, "testsuite", {"name": f"{score.exercise}: {_clean(score.submission_name)}", **totals, "time": "0"})
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _list_properties(score).items():
+        ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
+    if ended:
+        case = _add_case(suite, score, "grading")
+        _tell(case, "error" if ours else "failure", score.status.value, score.message, describe_score(score))
+    for check in score.checks:
+        _add_check(suite, score, check)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _list_properties(score: Score) -> dict[str, str]:
+    return {
+        "score": f"{score.score:g}",
+        "max_score": f"{score.max_score:g}",
+        "judged_points": f"{score.judged_points:g}",
+        "status": score.status.value,
+        "device": score.device.name if score.device else "",
+        "sha256": score.submission_sha256,
+        "seed": str(score.seed),
+    }
+
+
+def _add_check(suite: ET.Element, score: Score, check: CheckResult) -> None:
+    case = _add_case(suite, score, check_name(check))
+    if check.status in _LOST and not check.bonus:
+        message = f"{check.points:g} of {check.max_points:g} points"
+        _tell(case, "failure", check.status.value, message, describe_check(check))
+    elif check.status is not CheckStatus.PASSED:
+        ET.SubElement(case, "skipped", {"message": _clean(check.message or check.status.value)})
+
+
+def _add_case(suite: ET.Element, score: Score, name: str) -> ET.Element:
+    return ET.SubElement(suite, "testcase", {"name": name, "classname": score.exercise, "time": "0"})
+
+
+def _tell(case: ET.Element, tag: str, kind: str, message: str, text: str) -> None:
+    ET.SubElement(case, tag, {"type": kind, "message": _clean(message)}).text = _allowed(clean_text(text))
+
+
+def _clean(text: str) -> str:
+    return _allowed(clean_line(text))
+
+
+def _allowed(text: str) -> str:
+    """Without the two code points that `clean_text` keeps and XML 1.0 forbids."""
+    return text.replace("\ufffe", "").replace("\uffff", "")

@@ -1,0 +1,93 @@
+"""Pairs of submissions that share code: as a table on a terminal, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.records import Comparison, SimilarPair
+from grader.report.text import clean_line, fold_to_ascii
+
+_PASSAGES = 4
+"""That a row of the table names; the JSON and the page have all."""
+
+
+def percent(part: float) -> str:
+    """A part of 1 in whole per cent, rounded down: only what is all the same is 100 %."""
+    return f"{math.floor(100 * part + 1e-9)} %"
+
+
+def format_comparison(found: Comparison) -> str:
+    """The comparison as indented JSON; lines are 1-based, both ends included, and similarities 0 to 1."""
+    return json.dumps(
+        {
+            "schema_version": 1,
+            "threshold": found.threshold,
+            "starter": found.starter,
+            "files": [{"name": file.name, "tokens": file.tokens, "own_tokens": file.own_tokens} for file in found.files],
+            "pairs": [_plain_pair(found, pair) for pair in found.pairs],
+        },
+        indent=2,
+    ) + "\n"
+
+
+def _plain_pair(found: Comparison, pair: SimilarPair) -> dict[str, object]:
+    return {
+        "files": [found.files[pair.left].name, found.files[pair.right].name],
+        "similarity": round(pair.similarity, 4),
+        "shared": [round(pair.left_shared, 4), round(pair.right_shared, 4)],
+        "identical": pair.identical,
+        "passages": [{"lines": [list(passage.left), list(passage.right)], "tokens": passage.tokens} for passage in pair.passages],
+    }
+
+
+def print_comparison(found: Comparison, *, console: Console, top: int | None = None) -> None:
+    """A row for each pair, the most similar first, with the lines that they share."""
+    to_ascii = not console.encoding.lower().startswith("utf")
+
+    def text(line: str) -> Text:
+        cleaned = clean_line(line)
+        return Text(fold_to_ascii(cleaned) if to_ascii else cleaned)
+
+    plain = to_ascii or not console.is_terminal
+    table = Table(box=None if plain else box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("Similar", justify="right", no_wrap=True)
+    for title in ("First", "Second", "Shared lines"):
+        table.add_column(title, overflow="fold")
+    for pair in found.pairs[:top]:
+        names = (text(f"{found.files[index].name} ({percent(part)})") for index, part in _sides(pair))
+        table.add_row(text(percent(pair.similarity)), *names, text(_name_passages(pair)))
+    if found.pairs:
+        console.print(table)
+        console.print()
+    console.print(text(_summarise(found, top)), soft_wrap=True)
+
+
+def _sides(pair: SimilarPair) -> tuple[tuple[int, float], tuple[int, float]]:
+    return (pair.left, pair.left_shared), (pair.right, pair.right_shared)
+
+
+def _name_passages(pair: SimilarPair) -> str:
+    if pair.identical:
+        return "all: the same but for names, numbers, comments and white space"
+    rest = len(pair.passages) - _PASSAGES
+    return ", ".join(_longest(pair)) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _longest(pair: SimilarPair) -> list[str]:
+    chosen = sorted(pair.passages, key=lambda passage: -passage.tokens)[:_PASSAGES]
+    return [f"{passage.left} = {passage.right}" for passage in sorted(chosen, key=lambda passage: passage.left)]
+
+
+def _summarise(found: Comparison, top: int | None) -> str:
+    files = len(found.files)
+    hidden = max(0, len(found.pairs) - top) if top is not None else 0
+    starter = f"the code of {found.starter} left out" if found.starter else "no starter subtracted"
+    more = f" ({hidden} not shown)" if hidden else ""
+    pairs = "1 pair" if len(found.pairs) == 1 else f"{len(found.pairs):,} pairs"
+    return f"{pairs} of {files * (files - 1) // 2:,} share {percent(found.threshold)} or more{more}; {files:,} files, {starter}."

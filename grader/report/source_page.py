@@ -1,0 +1,120 @@
+"""Prints a submission's source with what each line cost: aligned, coloured on a terminal, plain in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column
+from grader.report.text import clean_line, clean_text, fold_to_ascii
+
+_WIDTH, _LEAST_SOURCE = 120, 24
+_GAP = "  "
+_HOT, _HOTTEST = "yellow", "bold red"
+_HOTTEST_SHARE = 0.5
+
+
+def print_annotation(annotation: Annotation, *, console: Console) -> None:
+    """Print the page, at most 120 columns wide; what is said of the submission is in the order of its lines."""
+    page = _Page(annotation, console)
+    console.print()
+    for words, style in _explain(annotation):
+        page.write(words, style)
+    console.print()
+    page.write_headings()
+    for line in annotation.lines:
+        page.write_row(line)
+        for finding in line.findings:
+            page.write(f"{' ' * page.margin}^ {clean_line(finding.message)}", "bold red")
+    if annotation.columns:
+        page.write_total()
+
+
+def _explain(annotation: Annotation) -> list[tuple[str, str]]:
+    name = clean_line(annotation.name)
+    if not annotation.columns:
+        return [(f"{name}: no line was counted, because the benchmark did not run to its end", "bold")]
+    sizes = ", ".join(f"{name} = {size:,}" for name, size in annotation.sizes.items())
+    lines = [(f"{name}: what each line cost in all launches, counted by the emulated device at {sizes}", "bold")]
+    meanings = (f"  {' '.join(column.titles).replace('- ', '').strip()}: {column.meaning}" for column in annotation.columns)
+    lines += [(meaning, "dim") for meaning in dict.fromkeys(meanings)]
+    lines.append((f"  >: at least {HOT_SHARE:.0%} of all instructions, of the excess, or of the sectors beyond the ideal", "dim"))
+    lines.append(("  A line without figures has no machine code, or its code counts at another line.", "dim"))
+    return lines
+
+
+class _Page:
+    """Lays out rows of a mark, a line number, the source, and figures."""
+
+    def __init__(self, annotation: Annotation, console: Console) -> None:
+        self.annotation = annotation
+        self.console = console
+        self.ascii = not console.encoding.lower().startswith("utf")
+        self.number_width = len(str(len(annotation.lines)))
+        self.margin = self.number_width + 4
+        self.widths = {column.name: self._width(column) for column in annotation.columns}
+        figures = sum(len(_GAP) + width for width in self.widths.values())
+        room = (min(console.width, _WIDTH) if console.is_terminal else _WIDTH) - self.margin
+        self.source_width = max(_LEAST_SOURCE, room - figures)
+        self.text_width = max(self.source_width, room)
+
+    def write(self, line: str, style: str = "") -> None:
+        """One line of words."""
+        self.console.print(Text(self._fold(line), style=style), soft_wrap=True)
+
+    def write_headings(self) -> None:
+        """The columns' titles, in two lines."""
+        for row in range(2) if self.annotation.columns else ():
+            cells = [Text(column.titles[row].rjust(self.widths[column.name])) for column in self.annotation.columns]
+            title = "Line".rjust(self.margin - 2) + "  Source" if row else ""
+            self._write_cells(Text.assemble((set_cell_size(title, self.margin + self.source_width), "bold")), cells, "bold")
+
+    def write_row(self, line: AnnotatedLine) -> None:
+        """A line of the source with its figures."""
+        number = "" if line.number is None else str(line.number)
+        start = f"{'>' if line.hot else ' '} {number.rjust(self.number_width)}  "
+        text = self._fit(line.text, self.source_width if line.figures else self.text_width)
+        source = Text.assemble((start, _HOTTEST if line.hot else "dim"), (text, "bold" if line.hot else ""))
+        self._write_cells(source, self._cells(line.figures, line.shares) if line.figures else ())
+
+    def write_total(self) -> None:
+        """The figures of all lines together."""
+        title = set_cell_size(" " * self.margin + "all lines", self.margin + self.source_width)
+        self._write_cells(Text.assemble((title, "bold")), self._cells(self.annotation.total, {}), "bold")
+
+    def _cells(self, figures: Mapping[str, float], shares: Mapping[str, float]) -> list[Text]:
+        return [
+            Text(_format(column, figures).rjust(self.widths[column.name]), style=_heat(shares.get(column.name, 0.0)))
+            for column in self.annotation.columns
+        ]
+
+    def _write_cells(self, start: Text, cells: Sequence[Text], style: str = "") -> None:
+        row = start + Text.assemble(*((_GAP + cell.plain, style or cell.style) for cell in cells))
+        row.rstrip()
+        self.console.print(row, soft_wrap=True)
+
+    def _width(self, column: Column) -> int:
+        texts = [*column.titles, *(_format(column, line.figures) for line in self.annotation.lines), _format(column, self.annotation.total)]
+        return max(map(len, texts))
+
+    def _fit(self, source: str, width: int) -> str:
+        """A source line, cut with an ellipsis where it is too long."""
+        text = self._fold(clean_text(source.expandtabs(4)))
+        if cell_len(text) <= width:
+            return set_cell_size(text, width)
+        dots = self._fold("…")
+        return set_cell_size(text, width - len(dots)) + dots
+
+    def _fold(self, line: str) -> str:
+        return fold_to_ascii(line) if self.ascii else line
+
+
+def _format(column: Column, figures: Mapping[str, float]) -> str:
+    return column.format(figures[column.name]) if column.name in figures else ""
+
+
+def _heat(share: float) -> str:
+    return _HOTTEST if share >= _HOTTEST_SHARE else _HOT if share >= HOT_SHARE else ""

@@ -1,0 +1,1 @@
+"""Finds submissions that share code: token sequences without names, compared by winnowing."""

@@ -1,0 +1,205 @@
+"""Finds the pairs of files that share code (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing", SIGMOD 2003).
+
+Every run of GRAM tokens has a hash; of each WINDOW neighbouring ones the smallest is a fingerprint, so that two files that share
+GRAM + WINDOW - 1 tokens in a row share a fingerprint. Pairs with enough fingerprints in common are then compared token by token: shared
+passages grow from common fingerprints as far as the tokens agree, the longest first, each token in one passage at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from grader.records import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
+from grader.similar.tokens import TokenText, read_tokens
+
+GRAM = 12
+WINDOW = 4
+DEFAULT_THRESHOLD = 0.7
+MIN_OWN_TOKENS = 40
+"""With less code of its own than this, about four lines, a file tells nothing."""
+COMMON_FILES = 10
+COMMON_PART = 0.4
+"""What more than this part of the files have, and more than COMMON_FILES of them, is how everybody writes it."""
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_COLUMNS = 4096
+
+Bools = NDArray[np.bool_]
+Hashes = NDArray[np.uint64]
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file's tokens, the hashes of all its grams, which tokens are its own, and its fingerprints: hash -> places."""
+
+    tokens: TokenText
+    own: Bools
+    prints: Mapping[int, tuple[int, ...]]
+
+    @property
+    def own_tokens(self) -> int:
+        return int(self.own.sum())
+
+
+def compare_files(
+    texts: Mapping[str, str], *, starters: Mapping[str, str], threshold: float = DEFAULT_THRESHOLD
+) -> Comparison:
+    """Compare all texts, by their names, with each other.
+
+    What the files hold of a starter is subtracted: of those `starters`, the one that the files share the most with.
+    """
+    tokens = [read_tokens(text) for text in texts.values()]
+    grams = [_hash_grams(each.codes) for each in tokens]
+    starter, given = _choose_starter(grams, starters)
+    common = _find_common(grams)
+    files = [_prepare(each, hashes, given, common) for each, hashes in zip(tokens, grams, strict=True)]
+    pairs = [pair for left, right in _find_candidates(files, threshold) if (pair := _compare(files, left, right)).similarity >= threshold]
+    pairs.sort(key=lambda pair: (-pair.similarity, -sum(passage.tokens for passage in pair.passages), pair.left, pair.right))
+    shown = zip(texts.items(), files, strict=True)
+    compared = tuple(ComparedFile(name, text, len(file.tokens), file.own_tokens) for (name, text), file in shown)
+    return Comparison(compared, tuple(pairs), threshold, starter)
+
+
+# --- fingerprints ----------------------------------------------------------------------------------------------
+
+
+def _hash_grams(codes: NDArray[np.uint32]) -> Hashes:
+    """The hash of every run of GRAM tokens; shorter texts have none."""
+    count = len(codes) - GRAM + 1
+    if count <= 0:
+        return np.zeros(0, np.uint64)
+    hashes = np.zeros(count, np.uint64)
+    with np.errstate(over="ignore"):
+        for offset in range(GRAM):
+            hashes = hashes * _FACTOR + codes[offset : offset + count]
+        return hashes ^ (hashes >> np.uint64(29))  # the low bits alone would depend on the last tokens only
+
+
+def _choose_starter(grams: Sequence[Hashes], starters: Mapping[str, str]) -> tuple[str | None, Hashes]:
+    """The starter that the files hold the most of, and its grams; none where no file holds any."""
+    held: dict[str, float] = {}
+    hashes = {name: np.unique(_hash_grams(read_tokens(text).codes)) for name, text in starters.items()}
+    for name, own in hashes.items():
+        held[name] = float(sum(np.isin(own, each).mean() for each in grams)) if len(own) else 0.0
+    best = max(held, key=lambda name: held[name], default=None)
+    return (best, hashes[best]) if best is not None and held[best] > 0 else (None, np.zeros(0, np.uint64))
+
+
+def _find_common(grams: Sequence[Hashes]) -> Hashes:
+    """The grams that so many files have that nobody can be said to have them from another."""
+    if not grams:
+        return np.zeros(0, np.uint64)
+    found, files = np.unique(np.concatenate([np.unique(each) for each in grams]), return_counts=True)
+    common: Hashes = found[files > max(COMMON_FILES, COMMON_PART * len(grams))]
+    return common
+
+
+def _prepare(tokens: TokenText, grams: Hashes, starter: Hashes, common: Hashes) -> _File:
+    foreign = np.isin(grams, starter) | np.isin(grams, common)
+    own = np.ones(len(tokens), np.bool_)
+    for offset in range(GRAM):
+        own[offset : offset + len(grams)][foreign] = False
+    prints: dict[int, tuple[int, ...]] = {}
+    for place in _winnow(grams):
+        if not foreign[place]:
+            prints[int(grams[place])] = (*prints.get(int(grams[place]), ()), int(place))
+    return _File(tokens, own, prints)
+
+
+def _winnow(grams: Hashes) -> Places:
+    """The places of the fingerprints: in each window the smallest hash, the last one of equals."""
+    if len(grams) <= WINDOW:
+        return np.arange(len(grams))
+    windows = sliding_window_view(grams, WINDOW)
+    last = WINDOW - 1 - windows[:, ::-1].argmin(axis=1)
+    return np.unique(np.arange(len(windows)) + last)
+
+
+# --- pairs -----------------------------------------------------------------------------------------------------
+
+
+def _find_candidates(files: Sequence[_File], threshold: float) -> Iterator[tuple[int, int]]:
+    """The pairs that have at least half of the fingerprints in common that the threshold would need."""
+    chosen = [index for index, file in enumerate(files) if file.own_tokens >= MIN_OWN_TOKENS]
+    numbers: dict[int, int] = {}
+    rows = [np.array([numbers.setdefault(key, len(numbers)) for key in files[index].prints], np.intp) for index in chosen]
+    shared = np.zeros((len(chosen), len(chosen)), np.float32)
+    for start in range(0, len(numbers), _COLUMNS):
+        block = np.zeros((len(chosen), _COLUMNS), np.float32)
+        for row, columns in enumerate(rows):
+            block[row, columns[(columns >= start) & (columns < start + _COLUMNS)] - start] = 1
+        shared += block @ block.T
+    sizes = np.array([len(row) for row in rows], np.float32)
+    needed = threshold / 2 * np.minimum(sizes[:, None], sizes[None, :])
+    for left, right in np.argwhere(np.triu((shared >= needed) & (shared > 0), 1)):
+        yield chosen[left], chosen[right]
+
+
+def _compare(files: Sequence[_File], left: int, right: int) -> SimilarPair:
+    first, second = files[left], files[right]
+    passages = _find_passages(first, second)
+    in_left = sum(int(first.own[a : a + length].sum()) for a, _, length in passages)
+    in_right = sum(int(second.own[b : b + length].sum()) for _, b, length in passages)
+    return SimilarPair(
+        left, right,
+        similarity=(in_left + in_right) / (first.own_tokens + second.own_tokens),
+        left_shared=in_left / first.own_tokens,
+        right_shared=in_right / second.own_tokens,
+        identical=np.array_equal(first.tokens.codes, second.tokens.codes),
+        passages=tuple(
+            SharedPassage(_lines(first, a, length), _lines(second, b, length), length) for a, b, length in sorted(passages)
+        ),
+    )  # fmt: skip
+
+
+def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
+    """Runs of equal tokens: (place in the first, place in the second, length); no token of either is in two of them."""
+    grown = {
+        _grow(first.tokens.codes, second.tokens.codes, a, b)
+        for key in first.prints.keys() & second.prints.keys()
+        for a in first.prints[key]
+        for b in second.prints[key]
+    }
+    free_left, free_right = np.ones(len(first.tokens), np.bool_), np.ones(len(second.tokens), np.bool_)
+    taken = []
+    for a, b, length in sorted(grown, key=lambda run: -run[2]):
+        free = free_left[a : a + length] & free_right[b : b + length]
+        start, end = _longest_run(free)
+        if end - start >= GRAM:
+            taken.append((a + start, b + start, end - start))
+            free_left[a + start : a + end] = False
+            free_right[b + start : b + end] = False
+    return taken
+
+
+def _grow(left: NDArray[np.uint32], right: NDArray[np.uint32], a: int, b: int) -> tuple[int, int, int]:
+    """The longest run of equal tokens that holds place `a` of one and `b` of the other."""
+    back = min(a, b)
+    before = _equal_from_start(left[a - back : a][::-1], right[b - back : b][::-1])
+    ahead = min(len(left) - a, len(right) - b)
+    return a - before, b - before, before + _equal_from_start(left[a : a + ahead], right[b : b + ahead])
+
+
+def _equal_from_start(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> int:
+    different = np.flatnonzero(left != right)
+    return int(different[0]) if len(different) else len(left)
+
+
+def _longest_run(free: Bools) -> tuple[int, int]:
+    """Start and end of the longest run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], free, [False])).astype(np.int8)))
+    starts, ends = edges[::2], edges[1::2]
+    if not len(starts):
+        return 0, 0
+    best = int((ends - starts).argmax())
+    return int(starts[best]), int(ends[best])
+
+
+def _lines(file: _File, start: int, length: int) -> Lines:
+    return Lines(int(file.tokens.lines[start]), int(file.tokens.lines[start + length - 1]))

@@ -1,0 +1,148 @@
+"""Submissions as platforms export them: whose they are, and which file counts."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.batch.archives import MAX_FILE_BYTES, extract_zip
+from grader.batch.collect import HandIn, collect
+from grader.batch.matching import match_files
+from grader.errors import UsageError
+
+CODE = "__global__ void k() {}\n"
+
+
+def make(folder: Path, *names: str) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(CODE)
+    return folder
+
+
+def students(folder: Path) -> dict[str, tuple[str | None, str | None, list[str]]]:
+    return {each.student: (each.student_id, each.platform, sorted(each.files)) for each in collect(folder)}
+
+
+def test_a_folder_of_files(tmp_path: Path) -> None:
+    make(tmp_path, "zoe.cu", "jane.cu", "notes.txt", ".hidden.cu")
+    assert students(tmp_path) == {"jane": (None, None, ["jane.cu"]), "zoe": (None, None, ["zoe.cu"])}
+
+
+def test_a_folder_per_student_also_with_folders_in_it(tmp_path: Path) -> None:
+    make(tmp_path, "jane/transpose.cu", "zoe/src/transpose.cu", "zoe/src/gemm.cu", "max/readme.md")
+    found = students(tmp_path)
+    assert found["zoe"] == (None, None, ["src/gemm.cu", "src/transpose.cu"])
+    assert found["max"] == (None, None, [])
+
+
+def test_canvas_names(tmp_path: Path) -> None:
+    make(tmp_path, "doejane_4711_815_transpose.cu", "doejane_4711_816_gemm_tiled-1.cu", "roezoe_LATE_4712_99_transpose-2.cu")
+    assert students(tmp_path) == {
+        "doejane": ("4711", "canvas", ["gemm_tiled-1.cu", "transpose.cu"]),
+        "roezoe": ("4712", "canvas", ["transpose-2.cu"]),
+    }
+
+
+def test_moodle_folders_and_files(tmp_path: Path) -> None:
+    make(tmp_path, "Jane Doe_4711_assignsubmission_file_/transpose.cu", "Zoë Roe_4712_assignsubmission_file_my_transpose.cu")
+    assert students(tmp_path) == {
+        "Jane Doe": ("4711", "moodle", ["transpose.cu"]),
+        "Zoë Roe": ("4712", "moodle", ["my_transpose.cu"]),
+    }
+
+
+def test_gradescope_folders_bear_the_names_of_the_metadata(tmp_path: Path) -> None:
+    make(tmp_path, "assignment_1_export/submission_7/transpose.cu", "assignment_1_export/submission_8/transpose.cu")
+    (tmp_path / "assignment_1_export" / "submission_metadata.yml").write_text(
+        "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '1'\n  :score: 3\n"
+        "submission_9:\n  :submitters:\n  - :name: Max\n"
+    )
+    assert students(tmp_path) == {
+        "Jane Doe": ("7", "gradescope", ["transpose.cu"]),
+        "submission_8": ("8", "gradescope", ["transpose.cu"]),
+    }
+
+
+def test_students_of_equal_names_are_told_apart(tmp_path: Path) -> None:
+    make(tmp_path, "Jane Doe_1_assignsubmission_file_/a.cu", "Jane Doe_2_assignsubmission_file_/a.cu")
+    assert list(students(tmp_path)) == ["Jane Doe", "Jane Doe (2)"]
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    make(tmp_path / "subs", "jane.cu")
+    make(tmp_path, "secret.cu")
+    (tmp_path / "subs" / "zoe.cu").symlink_to(tmp_path / "secret.cu")
+    (tmp_path / "subs" / "max").symlink_to(tmp_path)
+    assert list(students(tmp_path / "subs")) == ["jane"]
+
+
+def test_a_folder_without_submissions_is_bad_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no \.cu file"):
+        collect(make(tmp_path, "readme.md"))
+
+
+@pytest.mark.parametrize(
+    ("files", "exercises", "expected"),
+    [
+        (["anything.cu"], ["transpose"], {"transpose": "anything.cu"}),
+        (["transpose.cu", "old.cu"], ["transpose"], {"transpose": "transpose.cu"}),
+        (["transpose.cu", "transpose-1.cu", "transpose-2.cu"], ["transpose"], {"transpose": "transpose.cu"}),
+        (["mine_transpose-1.cu", "mine_transpose-2.cu"], ["transpose"], {"transpose": "mine_transpose-2.cu"}),
+        (["a/Transpose.cu", "Gemm-Tiled (1).cu"], ["transpose", "gemm_tiled"],
+         {"transpose": "a/Transpose.cu", "gemm_tiled": "Gemm-Tiled (1).cu"}),
+        (["gemm_tiled_in_place.cu"], ["gemm", "gemm_tiled"], {"gemm": None, "gemm_tiled": "gemm_tiled_in_place.cu"}),
+        (["a.cu", "b.cu"], ["transpose"], {"transpose": None}),
+        (["only.cu"], ["transpose", "gemm"], {"transpose": None, "gemm": None}),
+    ],
+)  # fmt: skip
+def test_which_file_is_for_which_exercise(files: list[str], exercises: list[str], expected: dict[str, str | None]) -> None:
+    matched = match_files(HandIn("jane", files={name: Path(name) for name in files}), exercises)
+    assert {exercise: each.name for exercise, each in matched.items()} == expected
+    assert all(each.problem for each in matched.values() if each.name is None)
+
+
+def pack(path: Path, **members: str) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_zip_is_unpacked(tmp_path: Path) -> None:
+    members = {"all/jane/t.cu": CODE, "all/zoe/t.cu": CODE, "__MACOSX/all/._t.cu": "x", "big.bin": "x"}
+    extract_zip(pack(tmp_path / "a.zip", **members), tmp_path / "out")
+    assert list(students(tmp_path / "out")) == ["jane", "zoe"]
+    assert not (tmp_path / "out" / "big.bin").exists()
+
+
+@pytest.mark.parametrize("name", ["../evil.cu", "a/../../evil.cu", "/evil.cu", "..\\evil.cu", "C:/evil.cu"])
+def test_a_member_that_leads_out_of_the_folder_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="leads out of it"):
+        extract_zip(pack(tmp_path / "a.zip", **{name: CODE}), tmp_path / "out")
+    assert not list(tmp_path.rglob("evil.cu"))
+
+
+def test_a_zip_bomb_ends_at_the_limit(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="too large"):
+        extract_zip(pack(tmp_path / "a.zip", **{"bomb.cu": "\0" * (MAX_FILE_BYTES + 1)}), tmp_path / "out")
+
+
+def test_a_link_in_a_zip_stays_packed(tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("link.cu")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr("jane.cu", CODE)
+    extract_zip(tmp_path / "a.zip", tmp_path / "out")
+    assert list(students(tmp_path / "out")) == ["jane"]
+
+
+def test_what_is_no_zip_is_bad_usage(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_text("no zip")
+    with pytest.raises(UsageError, match="no zip that can be read"):
+        extract_zip(tmp_path / "a.zip", tmp_path / "out")

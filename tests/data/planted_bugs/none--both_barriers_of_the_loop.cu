@@ -1,0 +1,16 @@
+// The twin of no_barrier_behind_the_loop.
+// in: float a[512]
+// out: float y[128]
+// launch: sums<<<1, 128>>>(y, a)
+extern "C" __global__ void sums(float* y, const float* a) {
+    __shared__ float row[128];
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int step = 0; step < 4; ++step) {
+        row[threadIdx.x] = a[step * 128 + threadIdx.x];
+        __syncthreads();
+        sum += row[127 - threadIdx.x];
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}

@@ -1,0 +1,61 @@
+"""The checked mode finds every planted bug, names its lines, and is silent about the twins that have none."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from grader.records import Finding
+
+from .planted import FILES, NONE, find_bugs, named_lines, read_planted
+
+
+@functools.cache
+def look_into(file: Path) -> tuple[Finding, ...]:
+    return find_bugs(read_planted(file))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_finds_what_is_planted_and_nothing_else(file: Path) -> None:
+    planted, findings = read_planted(file), look_into(file)
+    told = "\n".join(finding.message for finding in findings)
+    assert {finding.kind.value for finding in findings} == ({planted.kind} - {NONE}), told
+    assert named_lines(findings) == planted.lines, told
+
+
+def test_enough_is_planted() -> None:
+    bugs = [read_planted(file) for file in FILES]
+    assert sum(bug.kind != NONE for bug in bugs) >= 20
+    assert sum(bug.kind == NONE for bug in bugs) >= 10
+    assert all(bug.lines for bug in bugs if bug.kind not in (NONE, "order_dependent"))
+
+
+def find(stem: str) -> str:
+    """What is said of one bug: the first finding."""
+    (file,) = (file for file in FILES if file.stem == stem)
+    return look_into(file)[0].message
+
+
+def test_says_what_is_missing_and_where() -> None:
+    message = find("race--no_barrier_before_the_tile_is_read")
+    assert message == (
+        "race on tile[2][0]: thread (2, 0, 0) reads it at line 8, and thread (0, 2, 0) stores it at line 7 without having waited;"
+        " a __syncthreads() is missing between line 7 and line 8"
+    )
+
+
+def test_says_which_barrier_of_a_loop_is_missing() -> None:
+    assert find("race--no_barrier_behind_the_loop").endswith(
+        "a __syncthreads() is missing behind line 12, before the loop comes round to line 10"
+    )
+
+
+def test_names_the_element_of_a_buffer_and_both_blocks() -> None:
+    message = find("race--stencil_in_place")
+    assert message.startswith("race on y[31]: thread (31, 0, 0) of block (0, 0, 0) stores it at line 11, and thread (0, 0, 0) of block (1")
+
+
+def test_names_lanes_that_do_not_come() -> None:
+    assert find("absent_lanes--shuffle_in_a_branch").startswith("the shuffle at line 9 gives lanes 0 to 15 of the warp")

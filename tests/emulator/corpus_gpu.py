@@ -1,0 +1,59 @@
+"""Runs the corpus on a GPU through PyCUDA, and counts it with Nsight Compute."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pycuda.driver as cuda
+
+from grader.devices.gpu.device import GpuDevice
+from grader.devices.ncu import PlanRun, count_plans, find_ncu
+from grader.devices.ncu_metrics import NotCounted
+from grader.records import Binary, Role, RunLimits
+from grader.sandbox.process import run_tool
+
+from .corpus import Case, Result, counter_names, make_arrays, make_buffers, make_launches, run_binary
+
+COUNTED_TOGETHER = 64
+"""Cases in one ncu process: if one cannot be counted, none of them is."""
+LIMITS = RunLimits(warp_instructions=10**9, wall_seconds=2.0)
+
+
+def record_cases(binaries: Mapping[Case, Binary]) -> tuple[dict[str, str], dict[Case, Result]]:
+    """About the device, and what each case left on it. A case that fails is told and left out."""
+    device = GpuDevice(0)
+    results: dict[Case, Result] = {}
+    for case, binary in binaries.items():
+        try:
+            results[case] = run_binary(case, binary, device)
+        except Exception as problem:
+            print(f"{case}: {problem}", file=sys.stderr)
+    counted = [case for case in results if case.counted]
+    for start in range(0, len(counted), COUNTED_TOGETHER):
+        _count(counted[start : start + COUNTED_TOGETHER], binaries, device, results)
+    return _about(device), results
+
+
+def _about(device: GpuDevice) -> dict[str, str]:
+    ncu = find_ncu(os.environ)
+    version = run_tool([str(ncu), "--version"]).stdout.split()[-3:] if ncu else []
+    return {"device": device.info.name, "driver": str(cuda.get_driver_version()), "ncu": " ".join(version)}
+
+
+def _count(cases: Sequence[Case], binaries: Mapping[Case, Binary], device: GpuDevice, results: dict[Case, Result]) -> None:
+    plans = [_make_plan(case, binaries[case], device) for case in cases]
+    counted = count_plans(plans, gpu_index=0, run=run_tool, limits=LIMITS)
+    if isinstance(counted, NotCounted):
+        print(f"{cases[0]} to {cases[-1]}: {counted.reason}", file=sys.stderr)
+        counted = ((),) * len(cases)
+    for case, launches in zip(cases, counted, strict=True):
+        results[case] = Result(results[case].outputs, tuple(counter_names(launch.counters) for launch in launches))
+
+
+def _make_plan(case: Case, binary: Binary, device: GpuDevice) -> PlanRun:
+    """The case for ncu, which gives inputs their contents and poisons the rest: here all buffers have contents."""
+    buffers = tuple(replace(buffer, role=Role.INPUT) for buffer in make_buffers(case))
+    return PlanRun(binary, make_launches(case, binary, device.info), buffers, make_arrays(case))

@@ -1,0 +1,33 @@
+"""The table of what is covered: a row for every opcode, and the README holds it as it is generated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.emulator.coverage import render_coverage
+from grader.emulator.opcodes import OPCODES
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def rows() -> list[list[str]]:
+    lines = render_coverage().replace("\\|", "/").splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_opcode_has_a_row_that_says_what_it_does() -> None:
+    named = [(name, what) for instruction, what, _, _ in rows() if not instruction.startswith("**") for name in instruction.split(", ")]
+    assert sorted(name for name, _ in named) == sorted(OPCODES)
+    assert [name for name, what in named if not what] == []
+
+
+def test_results_that_hardware_looks_up_in_tables_are_told_apart() -> None:
+    apart = {name for instruction, _, _, result in rows() if result.startswith("within") for name in instruction.split(", ")}
+    assert apart == {name for name, opcode in OPCODES.items() if opcode.approximate}
+
+
+def test_the_readme_holds_the_table_as_it_is() -> None:
+    _, _, behind = README.read_text(encoding="utf-8").partition("<!-- opcodes -->\n")
+    held, end, _ = behind.partition("\n<!-- /opcodes -->")
+    assert end
+    assert held == render_coverage(), "put the output of `python -m grader.emulator.coverage` between the README's markers"

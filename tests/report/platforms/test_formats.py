@@ -1,0 +1,117 @@
+"""The formats of platforms: valid by what they document, with partial points, and no zero that is not the student's."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import xmlschema
+from jsonschema import Draft202012Validator
+from judging.factories import CROOKED_LINES, make_graded
+
+from grader.cli.formats import NAMES
+from grader.errors import GraderError
+from grader.records import Score, Status
+from grader.report.platforms import FORMATS
+from grader.report.platforms.github import format_github
+from grader.report.platforms.gradescope import format_gradescope
+from grader.report.platforms.junit import format_junit
+from report.html.classes import HOSTILE, failed, timed
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "platforms"
+HOSTILE_XML = HOSTILE + "\x00\x0b\ufffe\uffff\ud800]]>"
+STUDENTS = (Status.COMPILE_ERROR, Status.LAUNCH_ERROR, Status.RUNTIME_ERROR, Status.TIMEOUT, Status.REJECTED)
+OURS = (Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR)
+GRADED: dict[str, Score] = {
+    "passed": make_graded(),
+    "partial": make_graded(lines=CROOKED_LINES),
+    "timed": timed(make_graded(), 0.2),
+    **{status.value: failed(status, name=f"{HOSTILE_XML}.cu", message=HOSTILE_XML, detail=HOSTILE_XML) for status in STUDENTS},
+}
+FAULTS = {status.value: failed(status, message=HOSTILE_XML) for status in OURS}
+
+
+def errors_of(schema: str, text: str) -> list[str]:
+    validator = Draft202012Validator(json.loads((DATA / schema).read_text()))
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(text))]
+
+
+def test_the_command_line_names_all_formats() -> None:
+    assert tuple(FORMATS) == NAMES
+
+
+@pytest.mark.parametrize("kind", GRADED)
+def test_gradescope_gets_what_it_documents(kind: str) -> None:
+    assert errors_of("gradescope.schema.json", format_gradescope(GRADED[kind])) == []
+
+
+def test_gradescope_shows_each_check_with_its_points() -> None:
+    score = GRADED["partial"]
+    results = json.loads(format_gradescope(score))
+    assert results["score"] == score.score
+    points = {test["name"]: (test.get("score"), test.get("max_score")) for test in results["tests"]}
+    assert points == {"Correctness": (25, 25), "Bank conflicts": (0, 25), "Coalesced stores": (0, 25), "Performance": (None, None)}
+    assert all(test["visibility"] == "visible" for test in results["tests"])
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_gradescope_gets_no_zero_for_a_fault_that_is_not_the_students(kind: str) -> None:
+    with pytest.raises(GraderError, match="no points"):
+        format_gradescope(FAULTS[kind])
+
+
+@pytest.mark.parametrize("kind", [*GRADED, *FAULTS])
+def test_github_gets_what_its_reporter_reads(kind: str) -> None:
+    assert errors_of("github.schema.json", format_github((GRADED | FAULTS)[kind])) == []
+
+
+def reported(text: str) -> tuple[float, float]:
+    """What the grading reporter makes of one runner's result: total and most points; without a maximum nothing is reported."""
+    result = json.loads(text)
+    return (sum(test["score"] for test in result["tests"]), result["max_score"]) if result["max_score"] else (0, 0)
+
+
+def test_github_adds_up_to_the_partial_points() -> None:
+    assert reported(format_github(GRADED["partial"])) == (25, 75)
+    assert reported(format_github(GRADED["compile_error"])) == (0, 100)
+    assert json.loads(format_github(GRADED["passed"]))["status"] == "pass"
+    assert json.loads(format_github(GRADED["partial"]))["status"] == "fail"
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_github_reports_no_points_for_a_fault_that_is_not_the_students(kind: str) -> None:
+    text = format_github(FAULTS[kind])
+    assert (json.loads(text)["status"], reported(text)) == ("error", (0, 0))
+
+
+@pytest.mark.parametrize("kind", [*GRADED, *FAULTS])
+def test_junit_is_valid_xml_whose_totals_add_up(kind: str) -> None:
+    text = format_junit((GRADED | FAULTS)[kind])
+    xmlschema.XMLSchema(str(DATA / "junit.xsd")).validate(text)
+    suite = ET.fromstring(text)[0]
+    found = {"tests": len(suite.findall("testcase"))}
+    found |= {f"{tag}s": len(suite.findall(f"testcase/{tag}")) for tag in ("failure", "error")}
+    found["skipped"] = len(suite.findall("testcase/skipped"))
+    assert found == {name: int(suite.attrib[name]) for name in found}
+    assert bool(found["errors"]) is (kind in FAULTS)
+
+
+def test_junit_names_the_points() -> None:
+    suite = ET.fromstring(format_junit(GRADED["partial"]))[0]
+    properties = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+    assert (properties["score"], properties["judged_points"], properties["max_score"]) == ("25", "75", "100")
+    lost = [(case.attrib["name"], case.find("failure")) for case in suite.iter("testcase")]
+    failures = {name: failure.attrib["message"] for name, failure in lost if failure is not None}
+    assert failures == {"Bank conflicts": "0 of 25 points", "Coalesced stores": "0 of 25 points"}
+
+
+def test_a_bonus_check_counts_on_top() -> None:
+    score = make_graded()
+    bonus = replace(score.checks[-1], bonus=True, status=score.checks[0].status, points=5, max_points=5, value=1.0, metric="correctness")
+    score = replace(score, checks=(*score.checks[:-1], bonus), score=80)
+    assert errors_of("gradescope.schema.json", format_gradescope(score)) == []
+    assert json.loads(format_gradescope(score))["tests"][-1]["max_score"] == 0
+    assert reported(format_github(score)) == (80, 75)

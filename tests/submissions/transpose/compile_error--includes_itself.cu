@@ -1,0 +1,8 @@
+// Includes itself without an end.
+// launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
+#include __FILE__
+__global__ void transpose_shared(float* out, const float* in, int rows, int cols)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    if (x < cols && y < rows) out[x * rows + y] = in[y * cols + x];
+}

@@ -1,0 +1,11 @@
+// Puts __has_include together out of tokens.
+// launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
+#define JOIN(a, b) a##b
+#if JOIN(__has_, include)("/etc/passwd")
+#define FOUND 1
+#endif
+__global__ void transpose_shared(float* out, const float* in, int rows, int cols)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    if (x < cols && y < rows) out[x * rows + y] = in[y * cols + x];
+}

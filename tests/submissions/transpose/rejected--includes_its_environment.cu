@@ -1,0 +1,8 @@
+// Includes the environment of the process that compiles it.
+// launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
+#include "/proc/self/environ"
+__global__ void transpose_shared(float* out, const float* in, int rows, int cols)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    if (x < cols && y < rows) out[x * rows + y] = in[y * cols + x];
+}
