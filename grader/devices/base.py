@@ -51,8 +51,9 @@ class Device(Protocol):
         """Run the launches in order once.
 
         `arrays` holds the contents of every buffer before the run, C-contiguous, of the buffer's dtype and shape;
-        outputs and scratch hold poison. Returns what happened and the contents of the output buffers afterwards
-        (empty when it failed). A student's mistake (fault, limit, unknown instruction) is `Execution.failure`.
+        outputs and scratch hold poison; scratch that is left out holds anything. Returns what happened and the contents
+        of the output buffers afterwards (empty when it failed). A student's mistake (fault, limit, unknown instruction)
+        is `Execution.failure`.
         """
         ...
 

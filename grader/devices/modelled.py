@@ -12,8 +12,8 @@ from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.model import Shape, choose_blocks, estimate
 from grader.records import Bound, Modelled
 
-WHOLE_INSTRUCTIONS = 60_000_000
-"""Warp instructions of a launch up to which all of its blocks are run: a second or less."""
+WHOLE_INSTRUCTIONS = 20_000_000
+"""Warp instructions of a launch up to which all of its blocks are run: half a second or less."""
 SAMPLE_INSTRUCTIONS = 6_000_000
 LEAST_SAMPLE, MOST_SAMPLE = 16, 256
 """Blocks of a sample beside those that one SM runs first; as many as these instructions allow, within these numbers."""

@@ -210,7 +210,6 @@ class Run:
             "dram_write_part": write,
             "l1_lines": max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
             "atomic_cycles": sms / f.atomic_rate,
-            "local_stays": 1.0,
             "memory_issue": f.memory_issue,
             "barrier_latency": f.barrier_latency,
             "fill_port_cycles": 0.5,

@@ -35,11 +35,11 @@ STATISTICS = (
 PARAMETERS = (
     "fma_cycles", "alu_cycles", "double_cycles", "special_cycles", "shared_latency", "l1_latency", "l2_latency", "dram_latency",
     "fill_cycles", "l2_sector_cycles", "store_sector_cycles", "partial_sector_cycles", "dram_byte_cycles", "burst_cycles",
-    "lsu_queue", "block_launch", "store_queue", "dram_read_part", "dram_write_part", "l1_lines", "atomic_cycles", "local_stays",
+    "lsu_queue", "block_launch", "store_queue", "dram_read_part", "dram_write_part", "l1_lines", "atomic_cycles",
     "memory_issue", "barrier_latency", "fill_port_cycles", "dram_wait",
 )  # fmt: skip
 (_P_FMA, _P_ALU, _P_DOUBLE, _P_SPECIAL, _P_SHARED, _P_L1, _P_L2, _P_DRAM, _P_FILL, _P_L2SEC, _P_STORE, _P_PARTIAL, _P_BYTE, _P_BURST,
- _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_LOCAL, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT) = range(26)  # fmt: skip
+ _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT) = range(25)  # fmt: skip
 
 L1_WAYS = 16
 LEAST_CYCLES = 1.24
@@ -265,7 +265,7 @@ def simulate(  # type: ignore[no-untyped-def]
                         stats[_S_SECTORS] += count
                         local = lines[k] >= LOCAL_LINES
                         if kind == _GLOBAL_STORE or kind == _ATOMIC:
-                            if local and p[_P_LOCAL] > 0.0:
+                            if local:
                                 if way < 0:
                                     way = _victim(l1_used, s)
                                     l1_tag[s, way] = line
@@ -273,8 +273,6 @@ def simulate(  # type: ignore[no-untyped-def]
                                 l1_mask[s, way] |= asked
                                 l1_ready[s, way] = lsu_free
                                 l1_used[s, way] = t
-                                if here_mask & asked == asked:
-                                    continue
                             covered = _bits(np.int64(whole[k]))
                             cost = covered * p[_P_STORE] + (count - covered) * p[_P_PARTIAL]
                             if kind == _ATOMIC:
