@@ -17,6 +17,8 @@ from grader.emulator.translate import NativeKernel
 
 SUB_PARTITIONS = 4
 SIMULATED_INSTRUCTIONS = 400_000
+UNEVEN = 1.5
+"""Where the traced blocks did so much more than the average one (of a triangle, from a queue), their number says nothing of the time."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def find_bounds(use: Mapping[str, float]) -> tuple[Use, ...]:
 class Run:
     def __init__(self, streams: Streams, code: CodeTable, shape: Shape, regions: Sequence[tuple[int, int]], figures: Figures) -> None:
         self.streams, self.code, self.shape, self.regions, self.figures = streams, code, shape, regions, figures
+        self.active = min(figures.multiprocessors, shape.blocks)
         kinds = code.table[streams.code, 1]
         self.kind_of_access = np.zeros(len(streams.space), dtype=np.int64)
         has = streams.access >= 0
@@ -102,28 +105,27 @@ class Run:
 
     def estimate(self) -> Estimate:
         s, shape, f = self.streams, self.shape, self.figures
-        per_sm = shape.blocks / f.multiprocessors
-        needed = math.ceil(per_sm)
+        needed = math.ceil(shape.blocks / self.active)
         resident = max(1, min(shape.resident, needed))
         per_block = max(1, len(s.code) // s.blocks)
         first = np.arange(min(needed, resident))
         _, stats = self.run(first, resident, read=1.0, write=1.0)
         found = dict(zip(STATISTICS, stats, strict=True))
-        scale = shape.blocks / len(first) / s.fraction
+        scale = shape.executed / max(1.0, found["issued"])
         misses, (loads, stores, stored) = found["l1_misses"] * scale, self.footprint()
         read = min(1.0, loads / max(1.0, misses))
         kept = max(0.0, stores - f.retained_part * f.l2_bytes / SECTOR_BYTES)
         write = min(1.0, kept / max(1.0, stored))
         count = max(resident, min(needed, SIMULATED_INSTRUCTIONS // per_block)) if s.fraction == 1.0 else resident
         found = self.settle(np.arange(count), resident, read=read, write=write)
-        cycles = self.extend(found, count, resident, per_sm)
+        cycles = self.extend(found, whole=s.fraction == 1.0 and count == needed)
         time_ms = f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
         use = {name: found[name] / found["cycles"] for name in ("issued", "fma", "alu", "lsu", "store_cycles")}
         use["issued"] /= SUB_PARTITIONS
         use["fma"] /= SUB_PARTITIONS
         use["alu"] /= SUB_PARTITIONS
-        use["dram"] = found["dram_bytes"] * f.multiprocessors / found["cycles"] * f.clock_mhz * 1e6 / (f.dram_gbps * 1e9)
-        use["l2"] = found["l2_bytes"] * f.multiprocessors / found["cycles"] / f.l2_bytes_per_cycle
+        use["dram"] = found["dram_bytes"] * self.active / found["cycles"] * f.clock_mhz * 1e6 / (f.dram_gbps * 1e9)
+        use["l2"] = found["l2_bytes"] * self.active / found["cycles"] / f.l2_bytes_per_cycle
         use["hit"] = 1 - found["l1_misses"] / max(1.0, found["l1_sectors"])
         use["blocks"] = count
         use["resident"] = resident
@@ -132,14 +134,15 @@ class Run:
         dram_bytes = SECTOR_BYTES * (misses * read + stored * write)
         return Estimate(time_ms, cycles, dram_bytes, use, find_bounds(use))
 
-    def extend(self, found: Mapping[str, float], count: int, resident: int, per_sm: float) -> float:
-        """Cycles of all blocks of an SM: those that were simulated, and the others at the rate of the time when every place was taken."""
+    def extend(self, found: Mapping[str, float], *, whole: bool) -> float:
+        """Cycles of an SM's share of the launch's instructions: those that were simulated, and the others at the rate of the time when
+        every place was taken. `whole`: as many blocks as an SM gets were simulated to their end, and others do hardly less."""
+        share = self.shape.executed / self.active
+        if whole and found["issued"] < UNEVEN * share:
+            return found["cycles"]
         rate = found["full_issued"] / found["full_cycles"]
         drain = found["cycles"] - found["full_cycles"] - (found["issued"] - found["full_issued"]) / rate
-        whole = found["issued"] / self.streams.fraction / count
-        if self.streams.fraction == 1.0 and count >= per_sm:
-            return found["cycles"]
-        return per_sm * whole / rate + max(0.0, drain)
+        return share / rate + max(0.0, drain)
 
     def footprint(self) -> tuple[float, float, float]:
         """Sectors of global memory that the launch's loads touch, that its stores touch, and how often it stores one."""
@@ -147,7 +150,7 @@ class Run:
         counts = np.diff(s.line_first)
         kind = np.repeat(self.kind_of_access, counts)
         space = np.repeat(s.space, counts)
-        scale = self.shape.blocks / s.blocks / s.fraction
+        scale = self.shape.executed / max(1, len(s.code))
         sums = []
         for kinds in ((4, 9), (5, 6)):
             chosen = np.isin(kind, kinds) & (space == GLOBAL)
@@ -187,7 +190,7 @@ class Run:
         f = self.figures
         needed = resident * (self.shape.shared_bytes + 1024)
         carveout = next((size for size in f.shared_carveouts if size >= needed), f.shared_carveouts[-1])
-        sms = f.multiprocessors
+        sms = self.active
         values = {
             "fma_cycles": 2.0 if f.float_lanes == 32 else 4.0 if f.float_lanes == 16 else 64.0 / f.float_lanes,
             "alu_cycles": 2.0,
