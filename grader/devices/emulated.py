@@ -33,6 +33,7 @@ from grader.emulator import (
     variable_addresses,
 )
 from grader.records import (
+    POISON_WORD,
     Binary,
     Counters,
     DeviceBuffer,
@@ -132,8 +133,7 @@ class EmulatedDevice:
         except MemoryError as problem:
             return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), None
         for buffer in buffers:
-            if buffer.name in arrays:
-                memory.view(buffer.name)[:] = arrays[buffer.name].reshape(-1).view(np.uint8)
+            _fill(memory.view(buffer.name), arrays.get(buffer.name))
         if observer is not None:
             memory.track_writes(observer.rehearsal.unwritten)
         results: list[LaunchResult] = []
@@ -300,6 +300,16 @@ def _outputs(execution: Execution, memory: GlobalMemory | None, buffers: Sequenc
 
 def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
     return memory.view(buffer.name).view(np.dtype(buffer.dtype)).reshape(buffer.shape)
+
+
+def _fill(view: np.ndarray, contents: np.ndarray | None) -> None:
+    """Put the contents into a buffer, or poison."""
+    if contents is not None:
+        view[:] = contents.reshape(-1).view(np.uint8)
+        return
+    words = len(view) // 4 * 4
+    view[:words].view("<u4")[:] = POISON_WORD
+    view[words:] = np.frombuffer(POISON_WORD.to_bytes(4, "little"), dtype=np.uint8)[: len(view) - words]
 
 
 def _size_bytes(buffer: DeviceBuffer) -> int:

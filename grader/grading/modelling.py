@@ -49,13 +49,13 @@ def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle
     program = make_program(SUBMISSION, built, job.exercise, sizes=sizes, limits=job.info.limits)
     if isinstance(program, Failure):
         return program
-    execution, outputs = run_program(job, device, program, inputs)
+    execution, outputs = device.execute(program.launches, program.buffers, inputs, limits=model_limits(job))
     if execution.failure is not None:
         return name_case(execution.failure, case)
     timing = model_timing(SUBMISSION, execution)
     if timing is None:
         return Model()
-    result = judge_computed(job, case, program, execution, outputs, oracle(inputs, sizes))
+    result = judge_computed(job, case, program, execution, inputs, outputs, oracle(inputs, sizes))
     launches = modelled_launches(execution)
     facts = {"model": f"{describe_run(launches)}, {', '.join(f'{name} = {size:,}' for name, size in sizes.items())}"}
     if not result.passed:
@@ -64,29 +64,24 @@ def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle
     return Model(result, (timing, *others), total_dram_bytes(execution), launches, facts)
 
 
-def run_program(job: Job, device: Device, program: Program, inputs: Arrays) -> tuple[Execution, Arrays]:
-    """Run a program for its modelled time, with poisoned outputs and scratch."""
-    return device.execute(program.launches, program.buffers, poison_outputs(program.buffers) | inputs, limits=model_limits(job))
-
-
 def model_limits(job: Job) -> RunLimits:
     """A job's limits for runs at sizes that only a sample of the blocks makes bearable."""
     return replace(job.limits, model_time=True, warp_instructions=100 * job.limits.warp_instructions)
 
 
 def judge_computed(
-    job: Job, case: Case, program: Program, execution: Execution, outputs: Arrays, expected: Arrays
+    job: Job, case: Case, program: Program, execution: Execution, inputs: Arrays, outputs: Arrays, expected: Arrays
 ) -> CaseResult:
-    """Judge what was computed. Where blocks were left out, elements that still hold poison are theirs; where an earlier launch's
-    were, nothing that follows can be judged."""
+    """Judge what was computed. Where blocks were left out, elements that hold what they held before are theirs; where an earlier
+    launch's were, nothing that follows can be judged."""
     ran_whole = [each.blocks_run == each.blocks for each in modelled_launches(execution)]
     buffers = [buffer for buffer in program.buffers if buffer.role is not Role.SCRATCH]
     got = outputs
     if not all(ran_whole[:-1]):
         got = {name: np.array(array) for name, array in expected.items()}
     elif not ran_whole[-1]:
-        poison = poison_outputs(program.buffers)
-        got = {buffer.name: _fill(outputs[buffer.name], poison[buffer.name], expected[buffer.name]) for buffer in _outputs(buffers)}
+        before = poison_outputs(program.buffers) | inputs
+        got = {buffer.name: _fill(outputs[buffer.name], before[buffer.name], expected[buffer.name]) for buffer in _outputs(buffers)}
     tolerance = tolerance_at(job.exercise, case)
     return judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
 
@@ -95,10 +90,10 @@ def _outputs(buffers: list[DeviceBuffer]) -> list[DeviceBuffer]:
     return [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
 
 
-def _fill(got: np.ndarray, poison: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def _fill(got: np.ndarray, before: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """What was computed, and the expected values where nothing was."""
     words = f"u{got.dtype.itemsize}"
-    untouched = got.reshape(-1).view(words) == poison.reshape(-1).view(words)
+    untouched = got.reshape(-1).view(words) == before.reshape(-1).view(words)
     return np.where(untouched.reshape(got.shape), expected.astype(got.dtype), got)
 
 

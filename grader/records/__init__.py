@@ -9,6 +9,7 @@ from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter,
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
 from grader.records.plans import (
+    POISON_WORD,
     SUBMISSION,
     BufferArgument,
     ClockState,
@@ -29,6 +30,7 @@ from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassag
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
 __all__ = [
+    "POISON_WORD",
     "SUBMISSION",
     "BatchEntry",
     "BatchExercise",

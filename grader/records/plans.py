@@ -71,6 +71,10 @@ class DeviceBuffer:
     role: Role
 
 
+POISON_WORD = 0x7FC0DEAD
+"""The 4-byte pattern that outputs and scratch hold before a launch: a quiet NaN with a payload that no kernel makes."""
+
+
 @dataclass(frozen=True)
 class RunLimits:
     """What one execution of a plan may use: executed warp instructions (emulated device) and wall time.
