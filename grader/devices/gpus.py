@@ -46,7 +46,7 @@ class Gpu:
     shared_granularity_bytes: int
     reserved_shared_bytes_per_block: int
     source: str
-    timing: Mapping[str, float | Sequence[int]] | None = None
+    timing: Mapping[str, float | str | Sequence[int]] | None = None
 
     @property
     def figures(self) -> Figures | None:
@@ -60,7 +60,7 @@ class Gpu:
             clock_mhz=self.boost_mhz,
             dram_gbps=self.peak_bandwidth_gbps,
             l2_bytes=self.l2_bytes,
-            **self.timing,  # type: ignore[arg-type]
+            **{name: value for name, value in self.timing.items() if name != "source"},  # type: ignore[arg-type]
         )
 
     @property

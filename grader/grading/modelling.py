@@ -15,6 +15,7 @@ from grader.grading.cases import BENCHMARK, Oracle, poison_outputs
 from grader.grading.job import Job
 from grader.grading.others import build_other
 from grader.grading.programs import Built, Toolchain, make_program
+from grader.grading.remembered import read_time, time_key, write_time
 from grader.judging.checks import find_timed
 from grader.judging.compare import judge_case
 from grader.judging.hidden import name_case
@@ -24,6 +25,9 @@ from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Fail
 from grader.spec.cases import make_inputs
 from grader.spec.model import Case
 from grader.spec.tolerance import tolerance_at
+
+OTHERS_SEED = 0
+"""Of the inputs of the exercise's own programs: the same for every submission, so that their times are."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle
     facts = {"model": f"{describe_run(launches)}, {', '.join(f'{name} = {size:,}' for name, size in sizes.items())}"}
     if not result.passed:
         return Model(result, launches=launches, facts=facts)
-    others = [other for label in find_timed(job.exercise, job.info) if (other := _model_other(job, label, device, tools, inputs))]
+    others = [other for label in find_timed(job.exercise, job.info) if (other := _model_other(job, label, device, tools, case))]
     return Model(result, (timing, *others), total_dram_bytes(execution), launches, facts)
 
 
@@ -97,19 +101,25 @@ def _fill(got: np.ndarray, before: np.ndarray, expected: np.ndarray) -> np.ndarr
     return np.where(untouched.reshape(got.shape), expected.astype(got.dtype), got)
 
 
-def _model_other(job: Job, label: str, device: Device, tools: Toolchain, inputs: Arrays) -> Timing | None:
+def _model_other(job: Job, label: str, device: Device, tools: Toolchain, case: Case) -> Timing | None:
     """The timing of one of the exercise's own programs; None where the emulated device cannot run it."""
     job.show(Progress(f"modelling the {label} kernel"))
     built = build_other(job, tools, label)
-    sizes = job.exercise.benchmark[TIMED_ON]
-    program = make_program(label, built, job.exercise, sizes=sizes, limits=job.info.limits)
+    program = make_program(label, built, job.exercise, sizes=case.sizes, limits=job.info.limits)
     if isinstance(program, Failure):
         return None
+    key = time_key(program, job.info)
+    if known := read_time(tools.cache, key):
+        return known
     device.load(built.binary)
+    inputs = make_inputs(job.exercise, case, OTHERS_SEED)
     # Nobody looks at what it computes: its outputs need not be filled before, nor fetched.
     unseen = tuple(replace(buffer, role=Role.SCRATCH) if buffer.role is Role.OUTPUT else buffer for buffer in program.buffers)
     execution, _ = device.execute(program.launches, unseen, inputs, limits=model_limits(job))
-    return None if execution.failure is not None else model_timing(label, execution)
+    timing = None if execution.failure is not None else model_timing(label, execution)
+    if timing is not None:
+        write_time(tools.cache, key, timing)
+    return timing
 
 
 def describe_run(launches: Sequence[Modelled]) -> str:

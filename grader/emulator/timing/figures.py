@@ -16,8 +16,10 @@ class Figures:
     l1_bytes: int
     """L1 and shared memory together, of one SM."""
     float_lanes: int
-    """float32 lanes of a sub-partition: 32 (two halves of 16) or 16."""
-    double_lanes: int
+    """float32 lanes of a sub-partition: 32 (two halves of 16, of which one multiplies integers too) or 16."""
+    double_lanes: float
+    load_lanes: int
+    """Lanes of the SM's load/store unit: a warp's access takes 32 / load_lanes cycles of it at least."""
     l1_latency: int
     shared_latency: int
     l2_latency: int
@@ -33,14 +35,14 @@ class Figures:
     dram_part: float = 0.89
     """Part of the theoretical bandwidth that a copy reaches at best."""
     fill_cycles: float = 0.25
-    partial_sector_rate: float = 26.9
-    """Sectors that are written in part, which the L2 takes in a cycle, from all SMs together."""
-    whole_sector_rate: float = 64.0
+    partial_sector_part: float = 0.172
+    """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and those that are written whole."""
+    whole_sector_part: float = 0.41
     burst_cycles: float = 4000.0
     lsu_queue: float = 40.0
     store_queue: float = 1500.0
     retained_part: float = 0.3
     """Part of the L2 that keeps what was written beyond the end of a launch."""
-    atomic_rate: float = 40.0
+    atomic_part: float = 0.256
     memory_issue: float = 2.0
     barrier_latency: float = 12.0

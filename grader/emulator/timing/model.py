@@ -190,9 +190,10 @@ class Run:
         f = self.figures
         needed = resident * (self.shape.shared_bytes + 1024)
         carveout = next((size for size in f.shared_carveouts if size >= needed), f.shared_carveouts[-1])
-        sms = self.active
+        sms, sectors_per_cycle = self.active, f.l2_bytes_per_cycle / SECTOR_BYTES
         values = {
-            "fma_cycles": 2.0 if f.float_lanes == 32 else 4.0 if f.float_lanes == 16 else 64.0 / f.float_lanes,
+            "fma_cycles": 2.0,
+            "float_halves": f.float_lanes / 16,
             "alu_cycles": 2.0,
             "double_cycles": 32.0 / f.double_lanes,
             "special_cycles": 8.0,
@@ -201,9 +202,9 @@ class Run:
             "l2_latency": f.l2_latency,
             "dram_latency": f.dram_latency,
             "fill_cycles": f.fill_cycles,
-            "l2_sector_cycles": SECTOR_BYTES * sms / f.l2_bytes_per_cycle,
-            "store_sector_cycles": sms / f.whole_sector_rate,
-            "partial_sector_cycles": sms / f.partial_sector_rate,
+            "l2_sector_cycles": sms / sectors_per_cycle,
+            "store_sector_cycles": sms / sectors_per_cycle / f.whole_sector_part,
+            "partial_sector_cycles": sms / sectors_per_cycle / f.partial_sector_part,
             "dram_byte_cycles": f.clock_mhz * 1e6 * sms / (f.dram_gbps * 1e9 * f.dram_part),
             "burst_cycles": f.burst_cycles,
             "lsu_queue": f.lsu_queue,
@@ -212,10 +213,11 @@ class Run:
             "dram_read_part": read,
             "dram_write_part": write,
             "l1_lines": max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
-            "atomic_cycles": sms / f.atomic_rate,
+            "atomic_cycles": sms / sectors_per_cycle / f.atomic_part,
             "memory_issue": f.memory_issue,
             "barrier_latency": f.barrier_latency,
             "fill_port_cycles": 0.5,
             "dram_wait": wait,
+            "access_cycles": 32 / f.load_lanes,
         }
         return np.array([values[name] for name in PARAMETERS], dtype=np.float64)

@@ -36,10 +36,12 @@ PARAMETERS = (
     "fma_cycles", "alu_cycles", "double_cycles", "special_cycles", "shared_latency", "l1_latency", "l2_latency", "dram_latency",
     "fill_cycles", "l2_sector_cycles", "store_sector_cycles", "partial_sector_cycles", "dram_byte_cycles", "burst_cycles",
     "lsu_queue", "block_launch", "store_queue", "dram_read_part", "dram_write_part", "l1_lines", "atomic_cycles",
-    "memory_issue", "barrier_latency", "fill_port_cycles", "dram_wait",
+    "memory_issue", "barrier_latency", "fill_port_cycles", "dram_wait", "float_halves",
+    "access_cycles",
 )  # fmt: skip
 (_P_FMA, _P_ALU, _P_DOUBLE, _P_SPECIAL, _P_SHARED, _P_L1, _P_L2, _P_DRAM, _P_FILL, _P_L2SEC, _P_STORE, _P_PARTIAL, _P_BYTE, _P_BURST,
- _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT) = range(25)  # fmt: skip
+ _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT, _P_HALVES,
+ _P_ACCESS) = range(27)  # fmt: skip
 
 L1_WAYS = 16
 LEAST_CYCLES = 1.24
@@ -168,7 +170,7 @@ def simulate(  # type: ignore[no-untyped-def]
                             at = groups[w, g % COPY_GROUPS]
                 unit = row[0]
                 if unit == _FMA:
-                    at = max(at, min(pipes[part, 0], pipes[part, 1]))
+                    at = max(at, min(pipes[part, 0], pipes[part, 1]) if p[_P_HALVES] > 1.0 else pipes[part, 0])
                 elif unit == _HEAVY:
                     at = max(at, pipes[part, 0])
                 elif unit == _MEMORY:
@@ -202,12 +204,12 @@ def simulate(  # type: ignore[no-untyped-def]
             pipes[part, 6] = max(pipes[part, 6], t) + row[7]
             pipes[part, 7] = max(pipes[part, 7], t) + row[8]
             if unit == _FMA:
-                half = 1 if pipes[part, 1] <= pipes[part, 0] else 0
+                half = 1 if p[_P_HALVES] > 1.0 and pipes[part, 1] <= pipes[part, 0] else 0
                 pipes[part, half] = t + p[_P_FMA]
-                stats[_S_FMA] += p[_P_FMA] * 0.5
+                stats[_S_FMA] += p[_P_FMA] / p[_P_HALVES]
             elif unit == _HEAVY:
                 pipes[part, 0] = t + p[_P_FMA]
-                stats[_S_FMA] += p[_P_FMA] * 0.5
+                stats[_S_FMA] += p[_P_FMA] / p[_P_HALVES]
             elif unit == _ALU:
                 pipes[part, 2] = t + p[_P_ALU]
                 stats[_S_ALU] += p[_P_ALU]
@@ -229,7 +231,7 @@ def simulate(  # type: ignore[no-untyped-def]
                     done = lsu_free + row[2]
                 read = t + 6.0
             elif kind == _SHARED_LOAD or kind == _SHARED_STORE:
-                passes = float(wavefronts[a]) if a >= 0 else 1.0
+                passes = max(float(wavefronts[a]), p[_P_ACCESS]) if a >= 0 else 1.0
                 lsu_free = max(lsu_free, t + 4.0) + passes
                 stats[_S_LSU] += passes
                 done = lsu_free + p[_P_SHARED] - 5.0
@@ -246,7 +248,7 @@ def simulate(  # type: ignore[no-untyped-def]
                     read = done
                 else:
                     begin = max(lsu_free, t + 4.0)
-                    passes = max(float(max(wavefronts[a], tags[a])), LEAST_CYCLES)
+                    passes = max(float(max(wavefronts[a], tags[a])), max(LEAST_CYCLES, p[_P_ACCESS]))
                     lsu_free = begin + passes
                     stats[_S_LSU] += passes
                     done = lsu_free + p[_P_L1] - 5.0
