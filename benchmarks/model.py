@@ -29,7 +29,6 @@ from grader.devices.emulated import EmulatedDevice
 from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
 from grader.grading.programs import Toolchain, find_toolchain
-from grader.judging.compare import poison
 from grader.judging.modelled import model_timing
 from grader.records import Program, Role, RunLimits
 
@@ -115,16 +114,17 @@ def model_job(job: Job, tools: Toolchain, gpu: str) -> tuple[float, str] | None:
     program = compile_job(job, tools, device.info.arch)
     if not isinstance(program, Program):
         return None
-    arrays = {buffer.name: make_array(buffer.shape, buffer.dtype, buffer.role) for buffer in program.buffers}
+    return model_program(program, device)
+
+
+def model_program(program: Program, device: EmulatedDevice) -> tuple[float, str] | None:
+    """Modelled milliseconds, and what binds the last launch."""
+    arrays = {buffer.name: np.zeros(buffer.shape, buffer.dtype) for buffer in program.buffers if buffer.role is Role.INPUT}
     device.load(program.binary)
     execution, _ = device.execute(program.launches, program.buffers, arrays, limits=LIMITS)
-    timing = model_timing(job.name, execution) if execution.failure is None else None
+    timing = model_timing(program.label, execution) if execution.failure is None else None
     last = execution.launches[-1].modelled if execution.launches else None
     return None if timing is None or last is None else (timing.median_ms, last.bounds[0].resource)
-
-
-def make_array(shape: tuple[int, ...], dtype: str, role: Role) -> np.ndarray:
-    return np.zeros(shape, dtype) if role is Role.INPUT else poison(shape, dtype)
 
 
 def summarise(rows: Sequence[Row]) -> list[str]:
