@@ -60,13 +60,15 @@ def grade(
     progress: ShowProgress | None = None,
     cache: Path | None = None,
     isolated: bool = True,
+    model: bool = True,
 ) -> Score:
     """Grade one submission of an exercise.
 
     `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases and all inputs; a secret
     one is made without it, and the score holds it. `peak` replaces the peaks of a GPU. `cache` is the folder of compiled
     submissions (default: the user's cache folder). `isolated`: the compiler and the emulated device see of the machine's files only
-    what they need; where neither bubblewrap nor Landlock works, ToolMissing says so.
+    what they need; where neither bubblewrap nor Landlock works, ToolMissing says so. `model`: the emulated device models the times,
+    at a GPU's benchmark sizes; without, the checks of them are not judged.
     Raises UsageError (no such file or device) and SpecError (a broken exercise); any other fault of the grader or of the
     machine is a score of status `grader_error`.
     """
@@ -85,6 +87,7 @@ def grade(
         show=progress or _show_nothing,
         environment=_describe_environment(),
         isolated=isolated,
+        model=model,
     )
     if isinstance(text, Failure):
         return job.fail(text)
@@ -141,6 +144,9 @@ def _count_and_judge(
     parts = run_parts(job, built, device, tools)
     if execution is None or not results[-1].passed:
         return _judge(job, results, Benchmark(results[-1], counts=Counts(execution), other_counts=others), parts, sanitized)
+    if not job.model:
+        counts = Counts(execution, reason="the times were not modelled: --no-model")
+        return _judge(job, results, Benchmark(results[-1], counts=counts, other_counts=others), parts, sanitized)
     model = model_times(job, built, device, tools, oracle)
     if isinstance(model, Failure):
         return job.fail(model, results)
