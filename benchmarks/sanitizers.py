@@ -1,6 +1,6 @@
 """Planted bugs, and who finds them: the checked mode, and compute-sanitizer's four tools on a GPU.
 
-    python benchmarks/sanitizers.py [--checked-only] [--json FILE] [NAME ...]
+    python benchmarks/sanitizers.py [--checked-only] [--jobs N] [--json FILE] [NAME ...]
 
 Every file of tests/data/planted_bugs is run by the emulated device's checked mode, and, as a host program made by the nvcc
 on PATH, under memcheck, racecheck, initcheck and synccheck (`compute-sanitizer` on PATH, a GPU). Prints a row a file and
@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -54,6 +56,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="parts of file names; all files by default")
     parser.add_argument("--checked-only", action="store_true", help="run no GPU tool")
     parser.add_argument("--arch", default="sm_90", help="what the GPU runs")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="files that the GPU's tools look at side by side")
     parser.add_argument("--json", type=Path, help="write the table here too")
     options = parser.parse_args()
     tools = {} if options.checked_only else TOOLS
@@ -62,9 +65,12 @@ def main() -> int:
     files = [path for path in FILES if not options.names or any(name in path.stem for name in options.names)]
     print(f"{'file':64}" + "".join(f"{name:>13}" for name in (CHECKED, *tools)))
     rows = []
-    for path in files:
-        rows.append(measure(read_planted(path), tools, options.arch))
-        print(f"{rows[-1].name:64}" + "".join(f"{said:>13}" for said in rows[-1].said.values()), flush=True)
+    planted = [read_planted(path) for path in files]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        others = pool.map(lambda each: ask_tools(each, tools, options.arch), planted)
+        for each, (said, words) in zip(planted, others, strict=True):
+            rows.append(measure(each, said, words))
+            print(f"{rows[-1].name:64}" + "".join(f"{word:>13}" for word in rows[-1].said.values()), flush=True)
     sums = summarise(rows, (CHECKED, *tools))
     for name, (found, bugs, alarms, clean) in sums.items():
         print(f"{name}: {found} of {bugs} bugs, {alarms} false alarms in {clean} files without one")
@@ -75,16 +81,22 @@ def main() -> int:
     return 0
 
 
-def measure(planted: Planted, tools: Mapping[str, Sequence[str]], arch: str) -> Row:
-    """What all tools say of one file."""
+def measure(planted: Planted, said: Mapping[str, str], words: Mapping[str, str]) -> Row:
+    """What the checked mode says of one file, beside what the GPU's tools have said."""
     findings = find_bugs(planted)
-    said, words = {CHECKED: FOUND if findings else CLEAN}, {CHECKED: findings[0].message if findings else ""}
     exact = {each.kind.value for each in findings} == {planted.kind} and named_lines(findings) == planted.lines
+    own = {CHECKED: FOUND if findings else CLEAN}, {CHECKED: findings[0].message if findings else ""}
+    return Row(planted.path.stem, planted.kind, {**own[0], **said}, exact, {**own[1], **words})
+
+
+def ask_tools(planted: Planted, tools: Mapping[str, Sequence[str]], arch: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What the GPU's tools say of one file, and their first words, by tool."""
+    said, words = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         program = compile_host(planted, Path(folder), arch) if tools else None
         for name, tool in tools.items():
             said[name], words[name] = run_tool(tool, program)
-    return Row(planted.path.stem, planted.kind, said, exact, words)
+    return said, words
 
 
 def compile_host(planted: Planted, folder: Path, arch: str) -> Path:

@@ -84,16 +84,19 @@ def print_sweep(sweep: Sweep, *, console: Console) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("size", no_wrap=True)
     table.add_column("program", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for title in figures:
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("")
+        table.add_column(title, justify="right", overflow="fold")
     for point in sweep.points:
         for index, row in enumerate(point.rows):
-            verdict = Text(fold(f"{_VERDICTS[row.right]} {row.note}"), style=_STYLES[row.right])
+            verdict = Text(fold(_VERDICTS[row.right]), style=_STYLES[row.right])
             cells = [_format_figure(figure(row)) for figure in figures.values()]
-            table.add_row("" if index else format_sizes(point.sizes), fold(row.program), *map(fold, cells), verdict)
+            table.add_row("" if index else format_sizes(point.sizes), fold(row.program), verdict, *map(fold, cells))
     console.print(table)
     console.print()
+    for point in sweep.points:
+        for row in filter(lambda row: row.note, point.rows):
+            console.print(Text(fold(f"{row.program} at {format_sizes(point.sizes)}: {row.note}")), soft_wrap=True)
     for note in (f"{sweep.submission} on {sweep.device}", *sweep.notes):
         console.print(Text(fold(note), style="dim"), soft_wrap=True)
 

@@ -105,6 +105,15 @@ class Format:
             return product_sign
         return self.sign if mode is Mode.DOWN else 0
 
+    def fma_flushed(self, a: int, b: int, c: int, mode: Mode = Mode.NEAREST) -> int:
+        """a * b + c where denormals are zeros of their sign, before, and also after: judged by the exact sum, before it is rounded."""
+        a, b, c = self.flushed(a), self.flushed(b), self.flushed(c)
+        rounded = self.fma(a, b, c, mode)
+        if any(self.is_nan(each) or self.is_infinite(each) for each in (a, b, c)):
+            return rounded
+        exact = self.value(a) * self.value(b) + self.value(c)
+        return rounded & self.sign if abs(exact) < self.value(self.smallest_normal) else rounded
+
     def add(self, a: int, b: int, mode: Mode = Mode.NEAREST) -> int:
         return self.fma(a, self.one, b, mode)
 

@@ -50,8 +50,8 @@ def test_a_guard_that_is_no_predicate_is_refused() -> None:
 
 
 def test_an_operand_that_is_not_known_names_the_instruction_and_the_line() -> None:
-    with pytest.raises(Unsupported, match=r"LDS\.64 with the scaled address '\[R2\.X8\]'") as caught:
-        decode((Instruction(0, None, "LDS.64", "R4,[R2.X8]", 23),))
+    with pytest.raises(Unsupported, match=r"LDS\.64 with .*'\[R2\.X32\]'") as caught:
+        decode((Instruction(0, None, "LDS.64", "R4,[R2.X32]", 23),))
     assert caught.value.line == 23
 
 
@@ -59,7 +59,7 @@ UNKNOWN = [
     "SUATOM.2D.ADD PT,R0,[R2],R5",
     "ATOMS.ADD.U16 R0,[R2],R5",
     "HMMA.16816.F32 R4,R8,R12,R4",
-    "HFMA2.FTZ R0,R1,R2,R3",
+    "HFMA2.F32 R0,R1,R2,R3",
     "FMNMX.XORSIGN R0,R1,R2,PT",
     "MUFU.ACOS R0,R1",
     "FADD.RN R0,R1,R2",
@@ -109,7 +109,6 @@ HALF_KNOWN = [
     "ISETP.EQ.AND.EX P0,PT,R1,R2,PT",
     "ISETP.T.AND P0,PT,R1,R2,PT",
     "LOP3.LUT R0,R1,R2,R3,R4,!PT",
-    "LOP3.LUT R0,R1,R2,R3,0xc0,P0",
     "FADD R0,~R1,R2",
     "FSETP.AND P0,PT,R1,R2,PT",
     "HFMA2.MMA R0,R1,R2,1",
@@ -117,7 +116,6 @@ HALF_KNOWN = [
     "HADD2 R0,R1,~R2",
     "HMUL2 R0,R1,1e5,1e5",
     "HFMA2 R0,R1,R2,+QNAN ,+QNAN ",
-    "DADD R0,R2,+QNAN ",
     "DSETP.MAX.AND P0,P1,R2,R4,P2",
     "F2F.F32 R0,R1",
     "F2FP.F16.F32 R0,R1,R2",
@@ -144,13 +142,12 @@ HALF_KNOWN = [
     "STS [R0],-R1",
     "STS [R0],0x1",
     "STS R0,R1",
-    "BAR.RED.OR.DEFER_BLOCKING 0x1,0x40,P0",
     "BAR.SYNC.DEFER_BLOCKING R0",
     "BAR.SYNC.DEFER_BLOCKING R0,R1",
     "ATOMG.E.ADD.STRONG.GPU P0,R0,desc[UR4][R2.64],R5",
     "ATOMG.E.ADD.F32.RN.STRONG.GPU PT,R0,desc[UR4][R2.64],R5",
     "ATOMS.EXCH R0,[R2],R5,R6",
-    "CALL.ABS.NOINC R2",
+    "CALL.ABS.NOINC 0x10",
     "QSPC.E.S P0,R4,[R2]",
     "MATCH.ALL R4,R5",
     "REDUX.SUM R4,R5",
@@ -160,7 +157,7 @@ HALF_KNOWN = [
     "BAR.SYNC.DEFER_BLOCKING 0x0,P0",
     "BREAK R0",
     "WARPSYNC",
-    "@P0 WARPSYNC.ALL",
+    "WARPSYNC.ALL R4",
     "BSSY P0,0x10",
     "BSYNC R0",
     "BSYNC 0x1",

@@ -109,7 +109,16 @@ def widened(fmt: Format, bits: int) -> int:
 
 def narrowed(to: str, name: str, mode: Mode) -> Row:
     fmt, other = FORMATS[name], FORMATS[to]
-    return Row(f"F2F.{to}.{name}{mode.value} R12,R4", lambda x: fmt.convert(source(x, size(fmt)), other, mode))
+    convert = from_double if fmt is DOUBLE else fmt.convert
+    return Row(f"F2F.{to}.{name}{mode.value} R12,R4", lambda x: convert(source(x, size(fmt)), other, mode))
+
+
+def from_double(bits: int, other: Format, mode: Mode = Mode.NEAREST) -> int:
+    """A float64 in a narrower format: a NaN keeps its sign and as much of its payload as there is room for, and becomes quiet."""
+    if not DOUBLE.is_nan(bits):
+        return DOUBLE.convert(bits, other, mode)
+    payload = (bits | QUIET) >> DOUBLE.fraction_bits - other.fraction_bits & other.smallest_normal - 1
+    return (other.sign if bits & DOUBLE.sign else 0) | other.infinity | payload
 
 
 def packed(x: Lane, fmt: Format, mode: Mode = Mode.NEAREST) -> int:
@@ -126,7 +135,7 @@ AMONG_FLOATS = [
     *(Row(f"F2F.F64.{name} R12,R4", lambda x, fmt=FORMATS[name]: pair(widened(fmt, source(x, size(fmt))))) for name in ("F32", "BF16")),
     Row("F2F.F64.F32 R12,-|R4|", lambda x: pair(widened(SINGLE, x.a | SINGLE.sign))),
     Row("F2F.FTZ.F64.F32 R12,R4", lambda x: pair(widened(SINGLE, SINGLE.flushed(x.a)))),
-    Row("F2F.FTZ.F32.F64 R12,R4", lambda x: SINGLE.flushed(DOUBLE.convert(x.ab, SINGLE))),
+    Row("F2F.FTZ.F32.F64 R12,R4", lambda x: SINGLE.flushed(from_double(x.ab, SINGLE))),
     Row("F2F.F32.F16 R12,R4.H1", lambda x: HALF.convert(x.a >> 16, SINGLE)),
     *(Row(f"F2FP.F16.F32.PACK_AB{mode.value} R12,R4,R5", lambda x, mode=mode: packed(x, HALF, mode)) for mode in (Mode.NEAREST, Mode.ZERO)),
     *(Row(f"F2FP.BF16.F32.PACK_AB{mode.value} R12,R4,R5", lambda x, mode=mode: packed(x, BFLOAT, mode)) for mode in Mode),

@@ -19,36 +19,39 @@ ONE, MINUS_ZERO = DOUBLE.one, DOUBLE.sign
 
 
 def with_payload(result: int, *sources: int) -> int:
-    """The result, or of the first NaN among the operands, made quiet."""
+    """The result, or the first NaN among the sources, made quiet. Sources: registers as they are, in the order of precedence."""
     nans = [source | QUIET for source in sources if DOUBLE.is_nan(source)]
     return nans[0] if nans else result
 
 
 def add(a: int, b: int, mode: Mode = Mode.NEAREST) -> int:
-    return with_payload(DOUBLE.add(a, b, mode), a, b)
+    return with_payload(DOUBLE.add(a, b, mode), b, a)
 
 
 def multiply(a: int, b: int, mode: Mode = Mode.NEAREST) -> int:
-    return with_payload(DOUBLE.multiply(a, b, mode), a, b)
+    return with_payload(DOUBLE.multiply(a, b, mode), b, a)
 
 
 def fma(a: int, b: int, c: int, mode: Mode = Mode.NEAREST) -> int:
-    return with_payload(DOUBLE.fma(a, b, c, mode), a, b, c)
+    return with_payload(DOUBLE.fma(a, b, c, mode), b, c, a)
 
 
 def in_mode(mode: Mode) -> list[Row]:
     return [
         Row(f"DADD{mode.value} R12,R4,R6", lambda x: pair(add(x.ab, x.cd, mode))),
-        Row(f"DADD{mode.value} R12,R4,-R4", lambda x: pair(add(x.ab, x.ab ^ SIGN, mode))),
+        Row(f"DADD{mode.value} R12,R4,-R4", lambda x: pair(with_payload(DOUBLE.add(x.ab, x.ab ^ SIGN, mode), x.ab))),
         Row(f"DMUL{mode.value} R12,R4,R6", lambda x: pair(multiply(x.ab, x.cd, mode))),
         Row(f"DFMA{mode.value} R12,R4,R6,R4", lambda x: pair(fma(x.ab, x.cd, x.ab, mode))),
-        Row(f"DFMA{mode.value} R12,-R4,R6,|R6|", lambda x: pair(fma(x.ab ^ SIGN, x.cd, x.cd & ~SIGN, mode))),
+        Row(
+            f"DFMA{mode.value} R12,-R4,R6,|R6|",
+            lambda x: pair(with_payload(DOUBLE.fma(x.ab ^ SIGN, x.cd, x.cd & ~SIGN, mode), x.cd, x.ab)),
+        ),
     ]
 
 
 ARITHMETIC = [
     *(row for mode in Mode for row in in_mode(mode)),
-    Row("DADD R12,-RZ,|R4|", lambda x: pair(add(MINUS_ZERO, x.ab & ~SIGN))),
+    Row("DADD R12,-RZ,|R4|", lambda x: pair(with_payload(DOUBLE.add(MINUS_ZERO, x.ab & ~SIGN), x.ab))),
     Row("DMUL R12,R4,8.98846567431157953865e+307", lambda x: pair(multiply(x.ab, 0x7FE << 52))),
     Row("DMUL R12,R4,c[0x0][0x220]", lambda x: pair(multiply(x.ab, CONSTANT))),
     Row("DFMA R12,R4,R6,1", lambda x: pair(fma(x.ab, x.cd, ONE))),

@@ -168,9 +168,9 @@ def in_mode(mode: Mode) -> list[Row]:
         Row(f"FADD{how} R12,R4,-R4", lambda x: SINGLE.add(x.a, negated(x.a), mode)),
         Row(f"FMUL{how} R12,R4,R5", lambda x: SINGLE.multiply(x.a, x.b, mode)),
         Row(f"FFMA{how} R12,R4,R5,R6", lambda x: SINGLE.fma(x.a, x.b, x.c, mode)),
-        Row(f"FADD.FTZ{how} R12,R4,R5", lambda x: ftz(SINGLE.add(ftz(x.a), ftz(x.b), mode))),
-        Row(f"FMUL.FTZ{how}.SAT R12,R4,R5", lambda x: clamped(ftz(SINGLE.multiply(ftz(x.a), ftz(x.b), mode)))),
-        Row(f"FFMA.FTZ{how} R12,R4,R5,R6", lambda x: ftz(SINGLE.fma(ftz(x.a), ftz(x.b), ftz(x.c), mode))),
+        Row(f"FADD.FTZ{how} R12,R4,R5", lambda x: SINGLE.fma_flushed(x.a, ONE, x.b, mode)),
+        Row(f"FMUL.FTZ{how}.SAT R12,R4,R5", lambda x: clamped(SINGLE.fma_flushed(x.a, x.b, (x.a ^ x.b) & SIGN, mode))),
+        Row(f"FFMA.FTZ{how} R12,R4,R5,R6", lambda x: SINGLE.fma_flushed(x.a, x.b, x.c, mode)),
         Row(f"FFMA{how}.SAT R12,R4,R5,R6", lambda x: clamped(SINGLE.fma(x.a, x.b, x.c, mode))),
     ]
 
