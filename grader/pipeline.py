@@ -142,11 +142,8 @@ def _count_and_judge(
         execution = run.execution
         others = count_others(job, device, tools, oracle) if run.result.passed else {}
     parts = run_parts(job, built, device, tools)
-    if execution is None or not results[-1].passed:
+    if execution is None or not results[-1].passed or not job.model:
         return _judge(job, results, Benchmark(results[-1], counts=Counts(execution), other_counts=others), parts, sanitized)
-    if not job.model:
-        counts = Counts(execution, reason="the times were not modelled: --no-model")
-        return _judge(job, results, Benchmark(results[-1], counts=counts, other_counts=others), parts, sanitized)
     model = model_times(job, built, device, tools, oracle)
     if isinstance(model, Failure):
         return job.fail(model, results)
