@@ -26,6 +26,9 @@ COMMON_FILES = 10
 COMMON_PART = 0.4
 """What more than this part of the files have, and more than COMMON_FILES of them, is how everybody writes it."""
 
+REPEATS = 16
+"""So many places of one fingerprint are looked at: a file that repeats itself would take the square of its length."""
+
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _COLUMNS = 4096
 
@@ -163,8 +166,8 @@ def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
     grown = {
         _grow(first.tokens.codes, second.tokens.codes, a, b)
         for key in first.prints.keys() & second.prints.keys()
-        for a in first.prints[key]
-        for b in second.prints[key]
+        for a in first.prints[key][:REPEATS]
+        for b in second.prints[key][:REPEATS]
     }
     free_left, free_right = np.ones(len(first.tokens), np.bool_), np.ones(len(second.tokens), np.bool_)
     taken = []

@@ -71,18 +71,23 @@ class Known:
 
 
 @pytest.fixture(scope="module")
-def known(pytestconfig: pytest.Config) -> Iterator[dict[Path, Future[Known]]]:
-    """All sources that the tests of this run need, being compiled and emulated side by side since the first one does."""
-    paths = [*HANDED_OUT, *(HANDED_IN if pytestconfig.getoption("--run-gpu") else [])]
+def known() -> Iterator[dict[Path, Future[Known]]]:
+    """All sources that the tests on a GPU need, being compiled and emulated side by side since the first one does."""
+    paths = [*HANDED_OUT, *HANDED_IN]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # translating a kernel holds the interpreter's lock
         yield {path: pool.submit(learn, path) for path in paths}
 
 
-def learn(path: Path) -> Known:
+def compiled(path: Path) -> Built:
     source = read_submission(path)
     assert isinstance(source, Submission), source
     made = build(source, exercise_of(path), find_toolchain(prefer_wheel=False, cache=None), arch=ARCH)
     assert isinstance(made, Built), made
+    return made
+
+
+def learn(path: Path) -> Known:
+    made = compiled(path)
     return Known(made, run_all(EmulatedDevice("h100", threads=1), made, exercise_of(path)))
 
 
@@ -97,9 +102,8 @@ def exercise_of(path: Path) -> Exercise:
 
 
 def run(device: Device, program: Program, inputs: Arrays) -> Arrays | Failure:
-    """The outputs of one run, which must leave its inputs alone."""
+    """The outputs of one run of the program that is loaded, which must leave its inputs alone."""
     poisoned = {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in program.buffers if buffer.role is not Role.INPUT}
-    device.load(program.binary)
     execution, outputs = device.execute(program.launches, program.buffers, inputs | poisoned, limits=LIMITS)
     assert execution.modified_inputs == ()
     return execution.failure or outputs
@@ -108,6 +112,7 @@ def run(device: Device, program: Program, inputs: Arrays) -> Arrays | Failure:
 def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | Failure:
     """The outputs at each of the exercise's sizes, which must be the oracle's; the failure of a kernel that the device cannot run."""
     oracle, found = load_oracle(exercise), []
+    device.load(made.binary)
     for extents in SIZES[exercise.id]:
         sizes = dict(zip(exercise.size_names, extents, strict=True))
         program = make_program("submission", made, exercise, sizes=sizes, limits=device.info.limits)
@@ -126,6 +131,7 @@ def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | F
 
 def check_record(device: Device, recorded: Recorded) -> None:
     program, arrays = make_plan(recorded, device.info)
+    device.load(program.binary)
     outputs = run(device, program, arrays)
     assert not isinstance(outputs, Failure), outputs
     (output,) = outputs.values()
@@ -144,8 +150,8 @@ def test_a_truth_kernel_gives_the_output_that_was_recorded_at_large_sizes(gpu: D
 
 
 @pytest.mark.parametrize("path", HANDED_OUT, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_what_is_handed_out_gives_the_outputs_of_the_oracle(device: Device, known: dict[Path, Future[Known]], path: Path) -> None:
-    assert isinstance(run_all(device, known[path].result().built, exercise_of(path)), list)
+def test_what_is_handed_out_gives_the_outputs_of_the_oracle(device: Device, path: Path) -> None:
+    assert isinstance(run_all(device, compiled(path), exercise_of(path)), list)
 
 
 @pytest.mark.gpu
