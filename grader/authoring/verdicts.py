@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.judging.checks import TOO_CLOSE
 from grader.metrics import format_value
 from grader.pipeline import grade
 from grader.records import CheckResult, CheckStatus, DeviceInfo, Progress, Score, ShowProgress, Source, Status
@@ -88,8 +89,8 @@ def judge_baseline(score: Score) -> Claim:
 def _judge_lacking(subject: str, claim: str, score: Score) -> Claim:
     if score.status is Status.FAILED:
         return Claim(subject, claim, Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}")
-    if score.status is Status.PASSED and (missing := _not_measured(score)):
-        found = f"{score.message}; what it should miss is not measured on this device ({missing})"
+    if score.status is Status.PASSED and (missing := _untold(score)):
+        found = f"{score.message}; what it should miss cannot be told on this device ({missing})"
         return Claim(subject, claim, Proof.OPEN, found)
     if score.status is Status.PASSED:
         return Claim(subject, claim, Proof.FAILS, f"it gets {score.message}")
@@ -115,8 +116,9 @@ def _complaints(exercise: Exercise, score: Score) -> list[str]:
             if check.status in missed and not exercise.checks[index].bonus]  # fmt: skip
 
 
-def _not_measured(score: Score) -> str:
-    return ", ".join(check.name for check in score.checks if check.status is CheckStatus.NOT_MEASURED)
+def _untold(score: Score) -> str:
+    """The checks that this device leaves open: not measured, or passed because a model cannot tell."""
+    return ", ".join(check.name for check in score.checks if check.status is CheckStatus.NOT_MEASURED or TOO_CLOSE in check.message)
 
 
 def _first_lines(detail: str) -> tuple[str, ...]:
@@ -146,13 +148,13 @@ def _agrees(path: Path, score: Score) -> Proof:
         return Proof.FAILS
     if score.status == name["status"]:
         return Proof.HOLDS
-    only_a_clock_tells = score.status is Status.PASSED and name["status"] == Status.FAILED and _not_measured(score)
+    only_a_clock_tells = score.status is Status.PASSED and name["status"] == Status.FAILED and _untold(score)
     return Proof.OPEN if only_a_clock_tells or score.status in CANNOT_TELL else Proof.FAILS
 
 
 def _describe(score: Score) -> str:
-    missing = _not_measured(score) if score.status is Status.PASSED else ""
-    return f"{score.status.value}: {score.message}" + (f"; not measured: {missing}" if missing else "")
+    missing = _untold(score) if score.status is Status.PASSED else ""
+    return f"{score.status.value}: {score.message}" + (f"; cannot be told: {missing}" if missing else "")
 
 
 # --- room ----------------------------------------------------------------------------------------------------

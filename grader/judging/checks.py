@@ -34,6 +34,8 @@ SANITIZED = "sanitized"
 
 _NOT_THE_STUDENTS = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR})
 """Failures that say nothing of the submission: its checks are not measured, rather than failed."""
+TOO_CLOSE = "is too close to call on a model"
+"""What a check says of a modelled value whose interval holds the goal."""
 
 FAILURE_WORDS: Mapping[Status, str] = {
     Status.COMPILE_ERROR: "it does not compile",
@@ -290,7 +292,7 @@ def _describe_missing(goal: _Goal) -> str:
 def _describe_doubt(metric: MetricValue, value: float, goal: _Goal) -> str:
     ends = "" if goal.threshold.relative_to else " ({} to {})".format(*(format_value(metric.name, end) for end in metric.interval or ()))
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
-    why = "is too close to call on a model" if metric.source is Source.MODELLED else "cannot be told"
+    why = TOO_CLOSE if metric.source is Source.MODELLED else "cannot be told"
     return f"{figure} {why} from the goal {goal}: the benefit of the doubt"
 
 
