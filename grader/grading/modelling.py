@@ -26,6 +26,7 @@ from grader.spec.cases import make_inputs
 from grader.spec.model import Case
 from grader.spec.tolerance import tolerance_at
 
+GLOBAL_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 OTHERS_SEED = 0
 """Of the inputs of the exercise's own programs: the same for every submission, so that their times are."""
 
@@ -77,17 +78,23 @@ def judge_computed(
     job: Job, case: Case, program: Program, execution: Execution, inputs: Arrays, outputs: Arrays, expected: Arrays
 ) -> CaseResult:
     """Judge what was computed. Where blocks were left out, elements that hold what they held before are theirs; where an earlier
-    launch's were, nothing that follows can be judged."""
+    launch's were, nothing that follows can be judged, nor what blocks add to with atomics."""
     ran_whole = [each.blocks_run == each.blocks for each in modelled_launches(execution)]
     buffers = [buffer for buffer in program.buffers if buffer.role is not Role.SCRATCH]
     got = outputs
-    if not all(ran_whole[:-1]):
+    if not all(ran_whole[:-1]) or (not ran_whole[-1] and _has_atomics(program)):
         got = {name: np.array(array) for name, array in expected.items()}
     elif not ran_whole[-1]:
         before = poison_outputs(program.buffers) | inputs
         got = {buffer.name: _fill(outputs[buffer.name], before[buffer.name], expected[buffer.name]) for buffer in _outputs(buffers)}
     tolerance = tolerance_at(job.exercise, case)
     return judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
+
+
+def _has_atomics(program: Program) -> bool:
+    """Whether the last launch's kernel has atomics on global memory."""
+    kernel = next(kernel for kernel in program.binary.kernels if kernel.symbol == program.launches[-1].symbol)
+    return any(line.opcode.partition(".")[0] in GLOBAL_ATOMICS for line in kernel.instructions)
 
 
 def _outputs(buffers: list[DeviceBuffer]) -> list[DeviceBuffer]:
