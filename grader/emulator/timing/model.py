@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.emulator.machine import BlockTrace
-from grader.emulator.timing.code import CodeTable, describe_code
+from grader.emulator.timing.code import CodeTable, Kind, describe_code
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.sm import L1_WAYS, PARAMETERS, STATISTICS, simulate
 from grader.emulator.timing.streams import GLOBAL, LINE_BYTES, SECTOR_BYTES, Streams, make_streams
@@ -71,7 +71,9 @@ def estimate(
 _ADVICE = {
     "dram": ("DRAM bandwidth", "Move fewer bytes between DRAM and the chip: use each one that is loaded, and load it once."),
     "l2": ("L2 bandwidth", "Ask the L2 for less: keep what a block uses again in shared memory or registers."),
-    "store_cycles": ("L2 stores", "Fill whole 32-byte sectors with each store: let consecutive threads write consecutive addresses."),
+    "store_cycles": (
+        "L2 stores", "Fill whole 32-byte sectors with each store; let atomics of many threads meet in shared memory or registers first.",
+    ),
     "lsu": (
         "load/store unit", "Take fewer wavefronts: avoid bank conflicts, keep what is used again in registers, read along rows.",
     ),
@@ -102,6 +104,7 @@ class Run:
         self.kind_of_access = np.zeros(len(streams.space), dtype=np.int64)
         has = streams.access >= 0
         self.kind_of_access[streams.access[has]] = kinds[has]
+        self.atomic_lines = self.count_atomic_lines()
 
     def estimate(self) -> Estimate:
         s, shape, f = self.streams, self.shape, self.figures
@@ -164,6 +167,18 @@ class Run:
             sums += [total, len(sectors) * scale]
         return sums[0], sums[2], sums[3]
 
+    def count_atomic_lines(self) -> float:
+        """Lines of global memory that the launch's atomics meet at: each is in one slice of the L2, which takes a sector a cycle."""
+        s = self.streams
+        kind = np.repeat(self.kind_of_access, np.diff(s.line_first))
+        unique = np.unique(s.lines[(kind == Kind.ATOMIC) & (np.repeat(s.space, np.diff(s.line_first)) == GLOBAL)])
+        scale = self.shape.executed / max(1, len(s.code))
+        total = 0.0
+        for start, end in self.regions:
+            inside = np.count_nonzero((unique >= start // LINE_BYTES) & (unique < -(-end // LINE_BYTES)))
+            total += min(math.ceil((end - start) / LINE_BYTES), inside * scale)
+        return max(1.0, total)
+
     def settle(self, order: np.ndarray, resident: int, *, read: float, write: float) -> dict[str, float]:
         """Run the blocks with the waiting time in DRAM's queues that belongs to the load that they make, found by bisection."""
         low, high, load = 0.0, 1.0, 0.0
@@ -213,7 +228,7 @@ class Run:
             "dram_read_part": read,
             "dram_write_part": write,
             "l1_lines": max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
-            "atomic_cycles": sms / sectors_per_cycle / f.atomic_part,
+            "atomic_cycles": sms / min(sectors_per_cycle * f.atomic_part, self.atomic_lines),
             "memory_issue": f.memory_issue,
             "barrier_latency": f.barrier_latency,
             "fill_port_cycles": 0.5,
