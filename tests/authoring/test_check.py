@@ -161,6 +161,7 @@ def test_known_submissions_must_get_the_verdict_of_their_name(check: Check, exer
     solution = (root / "solutions" / "add_up.cu").read_text()
     (known / "passed--one_each.cu").write_text(solution)
     (known / "failed--differences.cu").write_text(solution.replace("+ b[i]", "- b[i]"))
+    (known / "failed--loads_beyond.cu").write_text(solution.replace("+ b[i]", "+ b[i + 1]"))  # a GPU would not notice
     assert proofs(check())["submissions"] is Proof.HOLDS
     (known / "passed--differences.cu").write_text(solution.replace("+ b[i]", "- b[i]"))
     found = check()
