@@ -34,12 +34,12 @@ class Grading:
     show: ShowProgress
     cache: Path | None = None
 
-    def grade_all(self, files: Mapping[str, Path], stage: str) -> dict[str, Score]:
-        """The scores of the files by their labels. Whatever an exercise's own fault raises ends it."""
+    def grade_all(self, files: Mapping[str, Path], stage: str, *, model: bool = True) -> dict[str, Score]:
+        """The scores of the files by their labels; `model`: with modelled times where nothing measures them. Whatever an exercise's own fault raises ends it."""
         scores: dict[str, Score] = {}
         self.show(Progress(stage, 0, len(files)))
         with ThreadPoolExecutor(self.jobs) as pool:
-            futures = {pool.submit(self._grade, path): label for label, path in files.items()}
+            futures = {pool.submit(self._grade, path, model=model): label for label, path in files.items()}
             try:
                 for future in as_completed(futures):
                     scores[futures[future]] = future.result()
@@ -49,8 +49,8 @@ class Grading:
                 raise
         return {label: scores[label] for label in files}
 
-    def _grade(self, path: Path) -> Score:
-        return grade(self.exercise.folder, path, device=self.device, seed=self.seed, cache=self.cache)
+    def _grade(self, path: Path, *, model: bool) -> Score:
+        return grade(self.exercise.folder, path, device=self.device, seed=self.seed, cache=self.cache, model=model)
 
 
 def _cancel(futures: Mapping[Future[Score], str]) -> None:
