@@ -35,7 +35,10 @@ class Grading:
     cache: Path | None = None
 
     def grade_all(self, files: Mapping[str, Path], stage: str, *, model: bool = True) -> dict[str, Score]:
-        """The scores of the files by their labels; `model`: with modelled times where nothing measures them. Whatever an exercise's own fault raises ends it."""
+        """The scores of the files by their labels; `model`: with modelled times where nothing measures them.
+
+        Whatever an exercise's own fault raises ends it.
+        """
         scores: dict[str, Score] = {}
         self.show(Progress(stage, 0, len(files)))
         with ThreadPoolExecutor(self.jobs) as pool:

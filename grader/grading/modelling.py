@@ -21,12 +21,14 @@ from grader.judging.compare import judge_case
 from grader.judging.hidden import name_case
 from grader.judging.modelled import model_timing, modelled_launches, total_dram_bytes
 from grader.judging.values import TIMED_ON
+from grader.metrics import TIMED
 from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, Modelled, Program, Progress, Role, RunLimits, Timing
 from grader.spec.cases import make_inputs
 from grader.spec.model import Case
 from grader.spec.tolerance import tolerance_at
 
 GLOBAL_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
+ASKED = frozenset({*TIMED, "dram_bytes"})
 OTHERS_SEED = 0
 """Of the inputs of the exercise's own programs: the same for every submission, so that their times are."""
 
@@ -43,9 +45,9 @@ class Model:
 
 
 def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle: Oracle) -> Model | Failure:
-    """Model the submission, and if it is right, the programs that it is compared with. A Failure where it does not run to its end."""
+    """Model the submission where a check asks for its time, and if it is right, the programs that it is compared with. A Failure where it does not run to its end."""
     sizes = job.exercise.benchmark.get(TIMED_ON)
-    if sizes is None:
+    if sizes is None or not any(check.metric in ASKED for check in job.exercise.checks):
         return Model()
     job.show(Progress("modelling the time"))
     case = Case(BENCHMARK, sizes, hidden=False)
