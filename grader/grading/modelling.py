@@ -45,7 +45,10 @@ class Model:
 
 
 def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle: Oracle) -> Model | Failure:
-    """Model the submission where a check asks for its time, and if it is right, the programs that it is compared with. A Failure where it does not run to its end."""
+    """Model the submission where a check asks for its time, and if it is right, the programs that it is compared with.
+
+    A Failure where it does not run to its end.
+    """
     sizes = job.exercise.benchmark.get(TIMED_ON)
     if sizes is None or not any(check.metric in ASKED for check in job.exercise.checks):
         return Model()
