@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-GOALS_S = {"cold": 15.0, "warm": 6.0}
-"""What the project has set itself, in seconds."""
+GOALS_S = {"cold": 15.0, "warm": 8.0}
+"""What the project has set itself for the transpose, in seconds; warm, the matrix products have 20."""
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from grader.grading.benchmark import Benchmark, run_benchmark
 from grader.grading.cases import BENCHMARK, CaseRun, Oracle, run_case
 from grader.grading.counting import Counts
 from grader.grading.job import Job
+from grader.grading.modelling import model_times
 from grader.grading.others import build_others, count_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
@@ -59,13 +60,15 @@ def grade(
     progress: ShowProgress | None = None,
     cache: Path | None = None,
     isolated: bool = True,
+    model: bool = True,
 ) -> Score:
     """Grade one submission of an exercise.
 
     `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases and all inputs; a secret
     one is made without it, and the score holds it. `peak` replaces the peaks of a GPU. `cache` is the folder of compiled
     submissions (default: the user's cache folder). `isolated`: the compiler and the emulated device see of the machine's files only
-    what they need; where neither bubblewrap nor Landlock works, ToolMissing says so.
+    what they need; where neither bubblewrap nor Landlock works, ToolMissing says so. `model`: the emulated device models the times,
+    at a GPU's benchmark sizes; without, the checks of them are not judged.
     Raises UsageError (no such file or device) and SpecError (a broken exercise); any other fault of the grader or of the
     machine is a score of status `grader_error`.
     """
@@ -84,6 +87,7 @@ def grade(
         show=progress or _show_nothing,
         environment=_describe_environment(),
         isolated=isolated,
+        model=model,
     )
     if isinstance(text, Failure):
         return job.fail(text)
@@ -137,8 +141,18 @@ def _count_and_judge(
         results.append(run.result)
         execution = run.execution
         others = count_others(job, device, tools, oracle) if run.result.passed else {}
-    found = Benchmark(results[-1], counts=Counts(execution), other_counts=others)
-    return _judge(job, results, found, run_parts(job, built, device, tools), sanitized)
+    parts = run_parts(job, built, device, tools)
+    if execution is None or not results[-1].passed or not job.model:
+        return _judge(job, results, Benchmark(results[-1], counts=Counts(execution), other_counts=others), parts, sanitized)
+    model = model_times(job, built, device, tools, oracle)
+    if isinstance(model, Failure):
+        return job.fail(model, results)
+    job = job.noting(model.facts)
+    if model.case is not None and not model.case.passed:
+        results.append(model.case)
+    counts = Counts(execution, dram_bytes=model.dram_bytes)
+    found = Benchmark(results[-1], model.timings, counts, other_counts=others, model=model.launches)
+    return _judge(job, results, found, parts, sanitized)
 
 
 # --- a GPU -----------------------------------------------------------------------------------------------------
@@ -233,6 +247,7 @@ def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Seq
         parts=parts,
         other_counts=found.other_counts,
         sanitized=sanitized,
+        model=found.model,
     )
 
 

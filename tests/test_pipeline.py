@@ -12,7 +12,7 @@ import grader
 from grader import pipeline
 from grader.devices.peak import GivenPeak
 from grader.errors import UsageError
-from grader.records import CheckStatus, Progress, Score, Status
+from grader.records import CheckStatus, Progress, Score, Source, Status
 from grader.report.json import format_score
 from grader.sandbox.remote import RemoteDevice
 
@@ -42,18 +42,30 @@ def statuses(score: Score) -> dict[str, CheckStatus]:
     return {check.name: check.status for check in score.checks if not check.bonus}
 
 
-def test_the_reference_passes_all_that_this_device_judges(reference: Score) -> None:
+def test_the_reference_gets_all_points(reference: Score) -> None:
     assert reference.status is Status.PASSED
     assert reference.exit_code == 0
-    assert reference.score == reference.judged_points
-    assert set(statuses(reference).values()) <= {CheckStatus.PASSED, CheckStatus.NOT_MEASURED}
-    assert statuses(reference)["shared_bank_conflicts"] is CheckStatus.PASSED
+    assert reference.score == reference.judged_points == reference.max_score
+    assert set(statuses(reference).values()) == {CheckStatus.PASSED}
+    sources = {check.name: check.source for check in reference.checks}
+    assert sources["bandwidth_fraction"] is sources["speedup_over_naive"] is Source.MODELLED
+    (launch,) = reference.model
+    assert launch.bounds[0].resource == "DRAM bandwidth"
+    assert len(launch.bounds) == 3
+
+
+def test_without_the_model_the_times_are_left_out(cache: Path) -> None:
+    score = grader.grade(TRANSPOSE, REFERENCE, device="emulated", seed=7, cache=cache, model=False)
+    assert score.status is Status.PASSED
+    assert 0 < score.score == score.judged_points < score.max_score
+    assert statuses(score)["bandwidth_fraction"] is CheckStatus.NOT_MEASURED
+    assert score.model == ()
 
 
 def test_the_starter_is_right_and_loses_points_to_bank_conflicts(starter: Score) -> None:
     assert starter.status is Status.FAILED
     assert starter.exit_code == 1
-    assert 0 < starter.score < starter.judged_points < starter.max_score
+    assert 0 < starter.score < starter.judged_points == starter.max_score
     assert statuses(starter)["correctness"] is CheckStatus.PASSED
     assert statuses(starter)["shared_bank_conflicts"] is CheckStatus.FAILED
     conflicts = next(check for check in starter.checks if check.name == "shared_bank_conflicts")
@@ -79,7 +91,7 @@ def test_the_same_seed_gives_the_same_score(starter: Score, cache: Path) -> None
 
 def test_progress_tells_what_goes_on(cache: Path) -> None:
     steps: list[Progress] = []
-    grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache, progress=steps.append)
+    grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache, progress=steps.append, model=False)
     stages = list(dict.fromkeys(step.stage for step in steps))
     assert stages == ["compiling", "checking cases", "counting", "judging"]
     assert all(step.total is None or 0 <= step.done <= step.total for step in steps)
@@ -118,5 +130,5 @@ def test_a_machine_without_nvcc_says_how_to_get_it(cache: Path, monkeypatch: pyt
 def test_grading_works_without_the_reference(tmp_path: Path, cache: Path) -> None:
     for name in ("exercises", "starter"):
         (tmp_path / name).symlink_to(ROOT / name)
-    score = grader.grade(tmp_path / "exercises" / "transpose", STARTER, device="emulated", seed=7, cache=cache)
+    score = grader.grade(tmp_path / "exercises" / "transpose", STARTER, device="emulated", seed=7, cache=cache, model=False)
     assert score.status is Status.FAILED

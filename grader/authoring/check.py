@@ -135,7 +135,7 @@ def try_mutants(exercise: Exercise, reference: Score, grading: Grading) -> tuple
         for label, mutant in mutants.items():
             files[label] = Path(name) / f"{exercise.id}--mutant_{label}.cu"
             files[label].write_text(mutant.text, encoding="utf-8")
-        scores = grading.grade_all(files, "grading mutants of the reference")
+        scores = grading.grade_all(files, "grading mutants of the reference", model=False)
     survivors = {label: mutants[label] for label, score in scores.items() if is_as_good(score, reference)}
     identical = find_identical(exercise, source, survivors, reference.device, grading.cache) if reference.device else frozenset()
     return tuple(

@@ -42,7 +42,7 @@ CPU_SECONDS, CPU_REPEATS = 1.0, 5
 """NumPy's operation is repeated until either is reached."""
 NUMPY = "NumPy"
 
-_NO_TIMES = "The emulated device does not model time yet: it tells right from wrong, and counts. Times on a GPU: --device gpu."
+_NO_TIMES = "A sweep on the emulated device tells right from wrong, and counts; it models no times. Times on a GPU: --device gpu."
 
 
 @dataclass

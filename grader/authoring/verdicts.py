@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.judging.checks import TOO_CLOSE
 from grader.metrics import format_value
 from grader.pipeline import grade
 from grader.records import CheckResult, CheckStatus, DeviceInfo, Progress, Score, ShowProgress, Source, Status
@@ -33,12 +34,15 @@ class Grading:
     show: ShowProgress
     cache: Path | None = None
 
-    def grade_all(self, files: Mapping[str, Path], stage: str) -> dict[str, Score]:
-        """The scores of the files by their labels. Whatever an exercise's own fault raises ends it."""
+    def grade_all(self, files: Mapping[str, Path], stage: str, *, model: bool = True) -> dict[str, Score]:
+        """The scores of the files by their labels; `model`: with modelled times where nothing measures them.
+
+        Whatever an exercise's own fault raises ends it.
+        """
         scores: dict[str, Score] = {}
         self.show(Progress(stage, 0, len(files)))
         with ThreadPoolExecutor(self.jobs) as pool:
-            futures = {pool.submit(self._grade, path): label for label, path in files.items()}
+            futures = {pool.submit(self._grade, path, model=model): label for label, path in files.items()}
             try:
                 for future in as_completed(futures):
                     scores[futures[future]] = future.result()
@@ -48,8 +52,8 @@ class Grading:
                 raise
         return {label: scores[label] for label in files}
 
-    def _grade(self, path: Path) -> Score:
-        return grade(self.exercise.folder, path, device=self.device, seed=self.seed, cache=self.cache)
+    def _grade(self, path: Path, *, model: bool) -> Score:
+        return grade(self.exercise.folder, path, device=self.device, seed=self.seed, cache=self.cache, model=model)
 
 
 def _cancel(futures: Mapping[Future[Score], str]) -> None:
@@ -88,8 +92,8 @@ def judge_baseline(score: Score) -> Claim:
 def _judge_lacking(subject: str, claim: str, score: Score) -> Claim:
     if score.status is Status.FAILED:
         return Claim(subject, claim, Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}")
-    if score.status is Status.PASSED and (missing := _not_measured(score)):
-        found = f"{score.message}; what it should miss is not measured on this device ({missing})"
+    if score.status is Status.PASSED and (missing := _untold(score)):
+        found = f"{score.message}; what it should miss cannot be told on this device ({missing})"
         return Claim(subject, claim, Proof.OPEN, found)
     if score.status is Status.PASSED:
         return Claim(subject, claim, Proof.FAILS, f"it gets {score.message}")
@@ -115,8 +119,9 @@ def _complaints(exercise: Exercise, score: Score) -> list[str]:
             if check.status in missed and not exercise.checks[index].bonus]  # fmt: skip
 
 
-def _not_measured(score: Score) -> str:
-    return ", ".join(check.name for check in score.checks if check.status is CheckStatus.NOT_MEASURED)
+def _untold(score: Score) -> str:
+    """The checks that this device leaves open: not measured, or passed because a model cannot tell."""
+    return ", ".join(check.name for check in score.checks if check.status is CheckStatus.NOT_MEASURED or TOO_CLOSE in check.message)
 
 
 def _first_lines(detail: str) -> tuple[str, ...]:
@@ -152,13 +157,13 @@ def _agrees(path: Path, score: Score) -> Proof:
         return Proof.FAILS
     if score.status == name["status"] or _is_sterner(name["status"], score):
         return Proof.HOLDS
-    only_a_clock_tells = score.status is Status.PASSED and name["status"] == Status.FAILED and _not_measured(score)
+    only_a_clock_tells = score.status is Status.PASSED and name["status"] == Status.FAILED and _untold(score)
     return Proof.OPEN if only_a_clock_tells or score.status in CANNOT_TELL else Proof.FAILS
 
 
 def _describe(score: Score) -> str:
-    missing = _not_measured(score) if score.status is Status.PASSED else ""
-    return f"{score.status.value}: {score.message}" + (f"; not measured: {missing}" if missing else "")
+    missing = _untold(score) if score.status is Status.PASSED else ""
+    return f"{score.status.value}: {score.message}" + (f"; cannot be told: {missing}" if missing else "")
 
 
 # --- room ----------------------------------------------------------------------------------------------------

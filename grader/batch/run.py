@@ -43,6 +43,7 @@ class Settings:
     anonymous: bool = False
     seed: int | None = None
     isolated: bool = True
+    model: bool = True
     limit_is_verdict: bool = False
 
 
@@ -111,7 +112,7 @@ def make_tasks(settings: Settings, items: Sequence[Item], results: Mapping[str, 
         seed = draw_seed(secret, item.sha256) if settings.seed is None else settings.seed
         source = (settings.out / source_path(item.sha256)).absolute()
         tasks[item.key] = Task(
-            item.key, item.exercise, folders[item.exercise], item.sha256, source, settings.device, seed, settings.isolated
+            item.key, item.exercise, folders[item.exercise], item.sha256, source, settings.device, seed, settings.isolated, settings.model
         )  # fmt: skip
     return list(tasks.values())
 

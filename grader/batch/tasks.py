@@ -29,6 +29,7 @@ class Task:
     device: str
     seed: int
     isolated: bool = True
+    model: bool = True
 
 
 @dataclass(frozen=True)

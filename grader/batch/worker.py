@@ -67,7 +67,8 @@ def grade_task(task: Task) -> str:
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:
         path = Path(folder) / f"{task.exercise}.cu"
         path.write_bytes(task.source.read_bytes())
-        return format_score(grade(task.folder, path, device=task.device, seed=task.seed, isolated=task.isolated))
+        score = grade(task.folder, path, device=task.device, seed=task.seed, isolated=task.isolated, model=task.model)
+        return format_score(score)
 
 
 def _end_with_parent() -> None:

@@ -143,7 +143,7 @@ def run_grade(arguments: Sequence[str]) -> int:
     with progress_display(make_console(sys.stderr, environ=os.environ), quiet=options.quiet) as show:
         score = grade(
             exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show,
-            isolated=not options.no_isolation,
+            isolated=not options.no_isolation, model=not options.no_model,
         )  # fmt: skip
     _show_score(score, options)
     if options.annotate:
@@ -202,6 +202,7 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     add_format_options(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new secret one)")
     parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
+    parser.add_argument("--no-model", action="store_true", help="leave the times unjudged on the emulated device: quicker")
     parser.add_argument("--quiet", action="store_true", help="no progress, and of the result only the last line")
     parser.add_argument("--version", action="version", version=f"grade {__version__}")
     return parser

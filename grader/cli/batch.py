@@ -113,6 +113,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--anonymous", action="store_true", help="numbers in place of names; DIR/names.csv tells who is who")
     parser.add_argument("--seed", type=int, metavar="N", help="draw all hidden cases from this seed (default: a secret one per file)")
     parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
+    parser.add_argument("--no-model", action="store_true", help="leave the times unjudged on the emulated device: quicker")
     parser.add_argument("--quiet", action="store_true", help="no progress, and of the results the last lines")
     return parser
 
@@ -143,10 +144,11 @@ def _make_settings(options: argparse.Namespace, exercises: tuple[Exercise, ...],
     from grader.pipeline import check_seed
 
     seed = None if options.seed is None else check_seed(options.seed)
+    device_name = workers.device_name + (" without times" if options.no_model else "")
     return Settings(
-        Path(options.out), exercises, device=workers.device, device_name=workers.device_name, grader=grader_identity(),
+        Path(options.out), exercises, device=workers.device, device_name=device_name, grader=grader_identity(),
         only=tuple(options.only), rerun=Rerun(options.rerun), anonymous=options.anonymous, seed=seed,
-        isolated=not options.no_isolation, limit_is_verdict=options.timeout is not None,
+        isolated=not options.no_isolation, model=not options.no_model, limit_is_verdict=options.timeout is not None,
     )  # fmt: skip
 
 

@@ -50,9 +50,10 @@ class Device(Protocol):
     ) -> tuple[Execution, Arrays]:
         """Run the launches in order once.
 
-        `arrays` holds the contents of every buffer before the run, C-contiguous, of the buffer's dtype and shape;
-        outputs and scratch hold poison. Returns what happened and the contents of the output buffers afterwards
-        (empty when it failed). A student's mistake (fault, limit, unknown instruction) is `Execution.failure`.
+        `arrays` holds the contents of the buffers before the run, C-contiguous, of the buffer's dtype and shape; outputs
+        and scratch hold poison (POISON_WORD), which the device fills in where they are left out. Returns what happened and
+        the contents of the output buffers afterwards (empty when it failed). A student's mistake (fault, limit, unknown
+        instruction) is `Execution.failure`.
         """
         ...
 

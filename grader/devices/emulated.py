@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ import numpy as np
 from grader import records
 from grader.devices.base import Arrays
 from grader.devices.faults import describe_fault, describe_unsupported
-from grader.devices.gpus import Gpu, read_gpus
+from grader.devices.gpus import Gpu, read_gpus, resident_blocks
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
 from grader.devices.rehearsal import OTHER_POISON, Observer, describe_findings, same_outputs, with_other_poison
 from grader.emulator import (
@@ -32,6 +33,7 @@ from grader.emulator import (
     variable_addresses,
 )
 from grader.records import (
+    POISON_WORD,
     Binary,
     Counters,
     DeviceBuffer,
@@ -43,6 +45,7 @@ from grader.records import (
     Launch,
     LaunchResult,
     LineCounters,
+    Modelled,
     Progress,
     Rehearsal,
     Role,
@@ -126,11 +129,11 @@ class EmulatedDevice:
         observer: Observer | None,
     ) -> tuple[Execution, GlobalMemory | None]:
         try:
-            memory = GlobalMemory({buffer.name: arrays[buffer.name].nbytes for buffer in buffers}, self._variables)
+            memory = GlobalMemory({buffer.name: _size_bytes(buffer) for buffer in buffers}, self._variables)
         except MemoryError as problem:
             return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), None
         for buffer in buffers:
-            memory.view(buffer.name)[:] = arrays[buffer.name].reshape(-1).view(np.uint8)
+            _fill(memory.view(buffer.name), arrays.get(buffer.name))
         if observer is not None:
             memory.track_writes(observer.rehearsal.unwritten)
         results: list[LaunchResult] = []
@@ -171,13 +174,35 @@ class EmulatedDevice:
         )
         if observer is not None:
             settings = replace(settings, backwards=observer.rehearsal.backwards, shared_poison=observer.shared_poison)
-        outcome = run_launch(native, memory, settings, _tell(progress, kernel.name))
+        tell = _tell(progress, kernel.name)
+        outcome, modelled = self._run_native(native, memory, settings, kernel, limits, tell)
         if observer is not None:
             observer.hazards.extend((kernel, hazard) for hazard in outcome.hazards)
-        result = self._result(kernel, launch, outcome)
+        result = replace(self._result(kernel, launch, outcome), modelled=modelled)
         if outcome.fault is None:
             return result, None
         return result, describe_fault(outcome.fault, kernel, memory, limits.warp_instructions)
+
+    def _run_native(
+        self,
+        native: NativeKernel,
+        memory: GlobalMemory,
+        settings: LaunchSettings,
+        kernel: Kernel,
+        limits: RunLimits,
+        tell: Callable[[int, int], None] | None,
+    ) -> tuple[LaunchOutcome, Modelled | None]:
+        """Run a launch; with the model's word of it where the limits ask for that and this GPU's figures are known."""
+        figures = self.gpu.figures
+        if not limits.model_time or figures is None:
+            return run_launch(native, memory, settings, tell), None
+        from grader.devices.modelled import run_modelled  # numba takes half a second to load
+
+        shared_bytes = kernel.static_shared_bytes + settings.dynamic_shared_bytes
+        threads = settings.block[0] * settings.block[1] * settings.block[2]
+        resident = resident_blocks(self.gpu, registers=kernel.registers, threads=threads, shared_bytes=shared_bytes)
+        run = run_modelled(native, memory, settings, figures, resident=resident, shared_bytes=shared_bytes, progress=tell)
+        return run.outcome, run.modelled
 
     def _translate(self, kernel: Kernel, *, checked: bool) -> NativeKernel:
         key = (kernel.symbol, checked)
@@ -194,6 +219,7 @@ class EmulatedDevice:
         return replace(make_result(self.gpu, kernel, launch, total, ordered), printed=outcome.printed)
 
 
+COMPARED_BYTES = 1 << 18
 _SMALLER = "Ask for less scratch memory."
 
 
@@ -213,6 +239,7 @@ def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str
         local_bytes=kernel.local_bytes,
         constants=constants,
         functions=kernel.functions,
+        encoding=kernel.encoding,
         architecture=ARCHITECTURES[arch],
     )
 
@@ -275,5 +302,21 @@ def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
     return memory.view(buffer.name).view(np.dtype(buffer.dtype)).reshape(buffer.shape)
 
 
+def _fill(view: np.ndarray, contents: np.ndarray | None) -> None:
+    """Put the contents into a buffer, or poison."""
+    if contents is not None:
+        view[:] = contents.reshape(-1).view(np.uint8)
+        return
+    words = len(view) // 4 * 4
+    view[:words].view("<u4")[:] = POISON_WORD
+    view[words:] = np.frombuffer(POISON_WORD.to_bytes(4, "little"), dtype=np.uint8)[: len(view) - words]
+
+
+def _size_bytes(buffer: DeviceBuffer) -> int:
+    return math.prod(buffer.shape) * np.dtype(buffer.dtype).itemsize
+
+
 def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool:
-    return not np.array_equal(memory.view(buffer.name), arrays[buffer.name].reshape(-1).view(np.uint8))
+    now, before = memory.view(buffer.name), arrays[buffer.name].reshape(-1).view(np.uint8)
+    pieces = range(0, len(now), COMPARED_BYTES)  # in pieces: what numpy compares at once it also writes to memory
+    return any(not np.array_equal(now[at : at + COMPARED_BYTES], before[at : at + COMPARED_BYTES]) for at in pieces)

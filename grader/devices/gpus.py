@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.records import DeviceInfo, Dim3, LaunchLimits
+
+if TYPE_CHECKING:
+    from grader.emulator.timing.figures import Figures
 
 WARP_LANES = 32
 VERIFIED_ARCH = "sm_90"
@@ -41,6 +46,22 @@ class Gpu:
     shared_granularity_bytes: int
     reserved_shared_bytes_per_block: int
     source: str
+    timing: Mapping[str, float | str | Sequence[int]] | None = None
+
+    @property
+    def figures(self) -> Figures | None:
+        """What the timing model needs; None for a GPU whose figures nobody entered."""
+        from grader.emulator.timing.figures import Figures  # loads the emulator
+
+        if self.timing is None:
+            return None
+        return Figures(
+            multiprocessors=self.multiprocessors,
+            clock_mhz=self.boost_mhz,
+            dram_gbps=self.peak_bandwidth_gbps,
+            l2_bytes=self.l2_bytes,
+            **{name: value for name, value in self.timing.items() if name != "source"},  # type: ignore[arg-type]
+        )
 
     @property
     def emulated_info(self) -> DeviceInfo:
@@ -61,7 +82,7 @@ class Gpu:
             peak_bandwidth_gbps=self.peak_bandwidth_gbps,
             peak_fp32_tflops=self.peak_fp32_tflops,
             limits=limits,
-            stands_for=f"executes {self.arch} machine code on this computer's processor: {_exactness(self.arch)}, times are not measured",
+            stands_for=f"executes {self.arch} machine code on this computer's processor: {_exactness(self.arch)}, {_trust(self)}",
         )
 
 
@@ -69,6 +90,14 @@ def _exactness(arch: str) -> str:
     if arch == VERIFIED_ARCH:
         return "counters are exact"
     return "counters follow the rules that an H100 confirmed"
+
+
+def _trust(gpu: Gpu) -> str:
+    if gpu.timing is None:
+        return "times are not measured"
+    if gpu.arch == VERIFIED_ARCH:
+        return "times are modelled"
+    return "times are modelled with published figures and unverified"
 
 
 @functools.cache
@@ -79,7 +108,13 @@ def read_gpus() -> dict[str, Gpu]:
 
 
 def theoretical_occupancy(gpu: Gpu, *, registers: int, threads: int, shared_bytes: int) -> float:
-    """Resident warps over the most that a multiprocessor holds, 0 to 1, as NVIDIA's cuda_occupancy.h computes it.
+    """Resident warps over the most that a multiprocessor holds, 0 to 1; arguments as of `resident_blocks`."""
+    blocks = resident_blocks(gpu, registers=registers, threads=threads, shared_bytes=shared_bytes)
+    return blocks * -(-threads // WARP_LANES) / gpu.max_warps_per_multiprocessor
+
+
+def resident_blocks(gpu: Gpu, *, registers: int, threads: int, shared_bytes: int) -> int:
+    """Blocks that a multiprocessor holds at a time, as NVIDIA's cuda_occupancy.h computes it.
 
     `registers` a thread, `threads` a block, `shared_bytes` a block (static and dynamic).
     """
@@ -92,7 +127,7 @@ def theoretical_occupancy(gpu: Gpu, *, registers: int, threads: int, shared_byte
     shared = _round_up(shared_bytes + gpu.reserved_shared_bytes_per_block, gpu.shared_granularity_bytes)
     if shared:
         limits.append(gpu.shared_bytes_per_multiprocessor // shared)
-    return min(limits) * warps / gpu.max_warps_per_multiprocessor
+    return min(limits)
 
 
 def _round_up(value: int, multiple: int) -> int:

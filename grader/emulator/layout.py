@@ -181,6 +181,8 @@ def warp_layout(registers: int) -> np.dtype:
         ("copies_committed", "u4"),  # groups of asynchronous copies that are under way or done (checked mode)
         ("copies_completed", "u4"),  # those that have been waited for
         ("index", "u4"),
+        ("trace", "u8"),  # where the warp's next trace record goes, and the address from which on there is no room: see timing/trace.py
+        ("trace_end", "u8"),
     ]
     size = np.dtype(fields, align=True).itemsize
     return np.dtype([*fields, ("padding", "u1", -size % 64 or 64)], align=True)

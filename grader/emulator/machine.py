@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from grader.emulator.host import HostFunctions, Memories, join_printed
 from grader.emulator.layout import BUFFER, CONTEXT, COUNTS_PER_BLOCK, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.native.blocks import SHARED_POISON_BYTE
+from grader.emulator.native.tracing import LONGEST_RECORD
 from grader.emulator.translate import NativeKernel
 from grader.emulator.watch import Hazard, Watch
 
@@ -67,6 +69,8 @@ class LaunchSettings:
 
     `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says. `backwards`: blocks and
     warps run in the opposite order. `shared_poison` is the byte that shared memory holds at the start of a block.
+    Of the blocks with the linear indices `traced` (ascending), every warp leaves a trace of up to `trace_words` words.
+    Where `sample` names blocks (ascending), only these are run.
     """
 
     grid: Triple
@@ -78,19 +82,37 @@ class LaunchSettings:
     multiprocessors: int = 132
     backwards: bool = False
     shared_poison: int = SHARED_POISON_BYTE
+    traced: tuple[int, ...] = ()
+    trace_words: int = 0
+    sample: tuple[int, ...] = ()
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the grid has."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+
+@dataclass(frozen=True)
+class BlockTrace:
+    """What the warps of one block did, in the words of native/tracing.py; `executed` are the warp instructions of the whole block."""
+
+    block: int
+    warps: tuple[np.ndarray, ...]
+    executed: int
 
 
 @dataclass(frozen=True)
 class LaunchOutcome:
     """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block.
 
-    `hazards` are what the checked mode found.
+    `hazards` are what the checked mode found, `traces` those that were asked for.
     """
 
     counts: tuple[InstructionCounts, ...]
     fault: Fault | None
     printed: str = ""
     hazards: tuple[Hazard, ...] = ()
+    traces: tuple[BlockTrace, ...] = ()
 
 
 def run_launch(
@@ -100,11 +122,13 @@ def run_launch(
 
     A kernel that was translated for the checked mode is run by one thread, and `memory` must track what is written.
     """
-    total = settings.grid[0] * settings.grid[1] * settings.grid[2]
+    total = settings.blocks
     threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
     step = -(-total // (threads * CHUNKS_PER_THREAD))
     chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
+    if settings.sample:
+        chunks, total = [(block, block + 1) for block in settings.sample], len(settings.sample)
     done = 0
     with ThreadPoolExecutor(threads) as pool:
         for first in range(0, len(chunks), threads):
@@ -122,7 +146,8 @@ def run_launch(
                 break
     printed = join_printed([worker.host_functions.printed for worker in workers])
     hazards = workers[0].watch.hazards if workers[0].watch is not None else ()
-    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed, hazards)
+    traces = sorted((trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block)
+    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed, hazards, tuple(traces))
 
 
 class _Worker:
@@ -158,6 +183,7 @@ class _Worker:
                 block=settings.block,
             )
         self.context = np.zeros(1, dtype=CONTEXT)
+        self.traces: list[BlockTrace] = []
         self._fill_context()
 
     def _fill_context(self) -> None:
@@ -197,7 +223,25 @@ class _Worker:
         """Run blocks; returns a FaultCode. After a fault the worker runs no more."""
         if self.context[0]["fault_code"]:
             return int(self.context[0]["fault_code"])
+        for traced in self.settings.traced[bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)]:
+            code = self.kernel.run_blocks(self.context.ctypes.data, first, traced) or self._run_traced(traced)
+            if code:
+                return code
+            first = traced + 1
         return self.kernel.run_blocks(self.context.ctypes.data, first, end)
+
+    def _run_traced(self, block: int) -> int:
+        """Run one block and keep what its warps wrote."""
+        before = self.executed
+        room = np.empty((len(self.warps), self.settings.trace_words + LONGEST_RECORD), dtype=np.uint32)
+        starts = room.ctypes.data + np.arange(len(self.warps), dtype=np.uint64) * np.uint64(room.strides[0])
+        self.warps["trace"], self.warps["trace_end"] = starts, starts + np.uint64(4 * self.settings.trace_words)
+        code = self.kernel.run_blocks(self.context.ctypes.data, block, block + 1)
+        lengths = (self.warps["trace"] - starts) // 4
+        self.warps["trace_end"] = 0
+        written = tuple(row[:length].copy() for row, length in zip(room, lengths.tolist(), strict=True))
+        self.traces.append(BlockTrace(block, written, self.executed - before))
+        return code
 
     @property
     def faulty_block(self) -> int:

@@ -61,7 +61,8 @@ class Variable:
 class KernelCode:
     """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes. `constants` are the
     constant banks with fixed contents: 2 (literals, jump tables), 3 (`__constant__` variables), 4 (addresses).
-    `functions` are the offsets of functions that calls by pointers may go to."""
+    `functions` are the offsets of functions that calls by pointers may go to. `encoding` is the machine code, 16 bytes an
+    instruction: the timing model reads the control bits in it."""
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -71,6 +72,7 @@ class KernelCode:
     local_bytes: int = 0
     constants: Mapping[int, bytes] = field(default_factory=dict)
     functions: tuple[int, ...] = ()
+    encoding: bytes = b""
     architecture: Architecture = ARCHITECTURES["sm_90"]
 
     @property

@@ -19,6 +19,7 @@ from grader.emulator.native.blocks import define_run_blocks
 from grader.emulator.native.helpers import Helpers
 from grader.emulator.native.paths import PathFunctions, define_paths
 from grader.emulator.native.tools import I32, I64, POINTER, Record, cell, const, define, offset
+from grader.emulator.native.tracing import trace_block
 from grader.emulator.native.watching import Watching, granule_shifts
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.opcodes.atomics import needs_order
@@ -199,6 +200,7 @@ def _count_block(e: Emitter) -> None:
     e.b.store(e.b.add(e.b.load(counts, typ=I64), const(1, I64)), counts)
     here = e.b.zext(e.b.ctpop(e.mask), I64)
     e.b.store(e.b.add(e.b.load(threads, typ=I64), here), threads)
+    trace_block(e)
     left = e.b.sub(e.context.load("budget"), const(len(e.block.instructions), I64))
     e.context.store("budget", left)
     with e.b.if_then(e.b.icmp_signed("<", left, const(0, I64)), likely=False):

@@ -25,7 +25,7 @@ from grader.judging.compare import judge_case
 from grader.judging.hidden import name_case
 from grader.judging.timing import check_floor
 from grader.judging.values import OtherCounts, collect_metrics, collect_others
-from grader.records import SUBMISSION, CaseResult, Execution, Failure, Program, Progress, TimedLaunch, Timing
+from grader.records import SUBMISSION, CaseResult, Execution, Failure, Modelled, Program, Progress, TimedLaunch, Timing
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case, Yardstick
 from grader.spec.tolerance import tolerance_at
@@ -48,6 +48,7 @@ class Benchmark:
     facts: Mapping[str, str] = field(default_factory=dict)
     failure: Failure | None = None
     other_counts: Mapping[Yardstick, OtherCounts] = field(default_factory=dict)
+    model: tuple[Modelled, ...] = ()
 
 
 @dataclass(frozen=True)

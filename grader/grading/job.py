@@ -29,6 +29,7 @@ class Job:
     show: ShowProgress
     environment: Mapping[str, str]
     isolated: bool = True
+    model: bool = True
     hold: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property

@@ -24,6 +24,7 @@ from grader.records import (
     FindingKind,
     MetricValue,
     PartResult,
+    Source,
     Status,
 )
 from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
@@ -33,6 +34,8 @@ SANITIZED = "sanitized"
 
 _NOT_THE_STUDENTS = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR})
 """Failures that say nothing of the submission: its checks are not measured, rather than failed."""
+TOO_CLOSE = "is too close to call on a model"
+"""What a check says of a modelled value whose interval holds the goal."""
 
 FAILURE_WORDS: Mapping[Status, str] = {
     Status.COMPILE_ERROR: "it does not compile",
@@ -171,6 +174,13 @@ def find_counted(exercise: Exercise, device: DeviceInfo) -> tuple[Yardstick, ...
     return tuple(dict.fromkeys(each for each in shipped if each is not None))
 
 
+def find_timed(exercise: Exercise, device: DeviceInfo) -> tuple[str, ...]:
+    """The labels of the programs whose times a score shows or judges by: the baseline's, and others that a check is relative to."""
+    timed = (check.threshold_on(device).relative_to for check in exercise.checks if check.metric in TIMED)
+    shipped = (each for each in timed if each is not Yardstick.REFERENCE or exercise.reference_source is not None)
+    return tuple(dict.fromkeys((NAIVE, *(LABELS[each] for each in shipped if each is not None))))
+
+
 def earned_fraction(value: float, threshold: Threshold) -> float:
     """Part of the points that a value earns, 0 to 1: all from the threshold on, and linear down to `zero_at` before it."""
     full = threshold.full_mark
@@ -282,7 +292,8 @@ def _describe_missing(goal: _Goal) -> str:
 def _describe_doubt(metric: MetricValue, value: float, goal: _Goal) -> str:
     ends = "" if goal.threshold.relative_to else " ({} to {})".format(*(format_value(metric.name, end) for end in metric.interval or ()))
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
-    return f"{figure} cannot be told from the goal {goal}: the benefit of the doubt"
+    why = TOO_CLOSE if metric.source is Source.MODELLED else "cannot be told"
+    return f"{figure} {why} from the goal {goal}: the benefit of the doubt"
 
 
 def _describe_cases(cases: Sequence[CaseResult]) -> str:

@@ -14,14 +14,11 @@ from numpy.typing import DTypeLike, NDArray
 from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
 from grader.judging.hidden import redact_mismatch
-from grader.records import CaseResult, DeviceBuffer, Mismatch, Role
+from grader.records import POISON_WORD, CaseResult, DeviceBuffer, Mismatch, Role
 from grader.spec.model import Case, Tolerance
 
 Arrays = dict[str, np.ndarray]
 Mask = NDArray[np.bool_]
-
-POISON_WORD = 0x7FC0DEAD
-"""The 4-byte pattern that outputs and scratch hold before a launch: a quiet NaN with a payload that no kernel makes."""
 
 RIGHT, SOME_WRONG, ALL_WRONG, NEVER_WRITTEN = "·", "▒", "█", "?"
 """The glyphs of `Mismatch.picture`."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.judging.source import find_shared_names, quote_access
-from grader.records import CaseResult, CheckResult, CheckStatus, Counters, Failure, Finding, FindingKind, SourceLine, Submission
+from grader.records import CaseResult, CheckResult, CheckStatus, Counters, Failure, Finding, FindingKind, Modelled, SourceLine, Submission
 from grader.spec.model import Exercise
 
 _LOST_POINTS = (CheckStatus.FAILED, CheckStatus.PARTIAL)
@@ -18,12 +18,13 @@ _POOR_EFFICIENCY = 0.5
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a hint may draw on: the cases, the counted source lines, and the names of the shared arrays."""
+    """What a hint may draw on: the cases, the counted source lines, the names of the shared arrays, and the timing model's word."""
 
     cases: tuple[CaseResult, ...]
     lines: tuple[SourceLine, ...]
     shared_names: frozenset[str]
     findings: tuple[Finding, ...] = ()
+    model: tuple[Modelled, ...] = ()
 
 
 def hint_at_misses(
@@ -33,8 +34,9 @@ def hint_at_misses(
     lines: Sequence[SourceLine],
     submission: Submission,
     findings: Sequence[Finding] = (),
+    model: Sequence[Modelled] = (),
 ) -> tuple[CheckResult, ...]:
-    """The checks, those that lost points with their hints."""
+    """The checks, those that lost points with their hints. `model`: what the timing model said of the launches, if it was asked."""
     numbered = tuple(line for line in lines if line.line is not None)
     shared_names = find_shared_names(submission.text)
     specs = {spec.name: spec for spec in exercise.checks}
@@ -42,7 +44,7 @@ def hint_at_misses(
     def hint_at(check: CheckResult) -> str:
         spec = specs[check.name]
         own_cases = tuple(case for case in cases if case.part == spec.part)
-        return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names, tuple(findings)))
+        return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names, tuple(findings), tuple(model)))
 
     return tuple(replace(check, hint=hint_at(check)) if check.status in _LOST_POINTS else check for check in checks)
 
@@ -144,7 +146,21 @@ def _most_instructions(evidence: Evidence) -> str:
 
 
 def _slow(evidence: Evidence) -> str:
-    """Why a kernel may be slow: conflicts first, then poor stores, then poor loads."""
+    """Why a kernel may be slow: conflicts first, then poor stores, then poor loads; before them, what binds it on the model."""
+    return ". ".join(part for part in (_bound(evidence), _slow_line(evidence)) if part)
+
+
+def _bound(evidence: Evidence) -> str:
+    """`on the model it is bound by latency: ...`, of the launch that takes longest."""
+    longest = max(evidence.model, key=lambda launch: launch.time_ms, default=None)
+    if longest is None or not longest.bounds:
+        return ""
+    first, *others = longest.bounds
+    used = ", ".join(f"{bound.resource} {bound.used:.0%} used" for bound in ([] if first.resource == "latency" else [first]) + others)
+    return f"on the model it is bound by {first.resource} ({used}). {first.advice.rstrip('.')}"
+
+
+def _slow_line(evidence: Evidence) -> str:
     total = sum((line.counters for line in evidence.lines), Counters())
     if total.shared_wavefronts_excessive:
         return _bank_conflicts(evidence)

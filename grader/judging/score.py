@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.hints import advise, hint_at_failure, hint_at_misses
 from grader.judging.values import (
+    TIMED_ON,
     OtherCounts,
     Sanitized,
     collect_metrics,
@@ -29,6 +30,7 @@ from grader.records import (
     Failure,
     Finding,
     LaunchResult,
+    Modelled,
     PartResult,
     Resources,
     Score,
@@ -61,6 +63,7 @@ def make_score(
     parts: Sequence[PartResult] = (),
     other_counts: Mapping[Yardstick, OtherCounts] | None = None,
     sanitized: Sanitized = _NOT_CHECKED,
+    model: Sequence[Modelled] = (),
 ) -> Score:
     """The score of a submission that compiled and ran.
 
@@ -70,14 +73,14 @@ def make_score(
     `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
     """
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
-    sizes = exercise.benchmark.get(device.kind, _NO_SIZES)
+    sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
     metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason)
     metrics = (measure_sanitized(sanitized), *metrics)
     lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
     all_cases = (*cases, *(case for part in parts for case in part.cases))
     judged_checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
-    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, sanitized.findings)
+    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, sanitized.findings, model)
     judged = _judged(checks)
     return Score(
         exercise=exercise.id,
@@ -99,6 +102,7 @@ def make_score(
         environment=dict(environment),
         seed=seed,
         line_sizes=dict(exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES)) if lines else {},
+        model=tuple(model),
     )
 
 

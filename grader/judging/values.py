@@ -13,17 +13,14 @@ from grader.metrics import COMPARABLE, METRICS, TIMED
 from grader.records import CaseResult, Counters, DeviceInfo, Execution, Finding, LaunchResult, MetricValue, Source, Timing
 from grader.spec.model import Exercise, Yardstick
 
-_NO_TIME = "the emulated device does not model time yet: run on a GPU for this figure"
-
 LACKING: Mapping[str, Mapping[str, str]] = {
-    "emulated": {
-        **dict.fromkeys(TIMED, _NO_TIME),
-        "dram_bytes": "the emulated device does not model the traffic between L2 and DRAM: run on a GPU for this figure",
-    },
     "gpu": {"dram_bytes": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not"},
 }
 """Per device kind, the metrics that it cannot give whatever the submission does, and why."""
 
+
+TIMED_ON = "gpu"
+"""Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at its own."""
 
 NOT_SHIPPED = "the reference is not shipped with this exercise"
 
@@ -68,7 +65,7 @@ def collect_metrics(
     dram_bytes: int | None = None,
     missing_reason: str = "the benchmark did not run",
 ) -> tuple[MetricValue, ...]:
-    """Every metric of METRICS except `correctness` and `sanitized`, in that order, at the benchmark sizes.
+    """Every metric of METRICS except `correctness` and `sanitized`, in that order; times are of plans at `benchmark_sizes`.
 
     Counters are sums over the launches of the plan; `dram_bytes` is theirs too, and varies from run to run. `missing_reason` is
     given for what a run that did not happen, or did not reach its end, would have told.
@@ -77,7 +74,7 @@ def collect_metrics(
     counted = _count(execution.launches) if execution is not None and ran else {}
     timed = _time(timings, benchmark_sizes, exercise, device) if timings else {}
     if dram_bytes is not None:
-        counted["dram_bytes"] = _Figures(dram_bytes, Source.MEASURED)
+        counted["dram_bytes"] = _Figures(dram_bytes, _source_of_times(device))
     lacking = LACKING.get(device.kind, {})
     fallback = "it was not timed" if ran else missing_reason
 
@@ -104,7 +101,7 @@ def _collect_other(
     absent = yardstick is Yardstick.REFERENCE and exercise.reference_source is None
     figures = _count(counts.execution.launches) if counts.execution is not None else {}
     if timings:
-        own = estimate_metrics(timings, exercise.benchmark[device.kind], exercise, device)
+        own = estimate_metrics(timings, exercise.benchmark[TIMED_ON], exercise, device)
         figures |= _estimated(estimate_other(yardstick, timings, own), device)
     lacking = dict.fromkeys(COMPARABLE, NOT_SHIPPED) if absent else LACKING.get(device.kind, {})
 
@@ -180,7 +177,11 @@ def _time(timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercis
 
 
 def _estimated(estimates: Mapping[str, Estimate], device: DeviceInfo) -> dict[str, _Figures]:
-    source = Source.MODELLED if device.kind == "emulated" else Source.MEASURED
+    source = _source_of_times(device)
     return {
         name: _Figures(estimate.value, source, interval=(estimate.low, estimate.high)) for name, estimate in estimates.items()
     }
+
+
+def _source_of_times(device: DeviceInfo) -> Source:
+    return Source.MODELLED if device.kind == "emulated" else Source.MEASURED

@@ -9,6 +9,7 @@ from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter,
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
 from grader.records.plans import (
+    POISON_WORD,
     SUBMISSION,
     BufferArgument,
     ClockState,
@@ -23,18 +24,20 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.runs import Counters, Execution, LaunchResult, LineCounters
+from grader.records.runs import Bound, Counters, Execution, LaunchResult, LineCounters, Modelled
 from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
 __all__ = [
+    "POISON_WORD",
     "SUBMISSION",
     "BatchEntry",
     "BatchExercise",
     "BatchProgress",
     "BatchSummary",
     "Binary",
+    "Bound",
     "BufferArgument",
     "CaseResult",
     "CheckResult",
@@ -61,6 +64,7 @@ __all__ = [
     "Lines",
     "MetricValue",
     "Mismatch",
+    "Modelled",
     "PartResult",
     "Pointer",
     "Printed",

@@ -112,8 +112,8 @@ class Kernel:
     `name` is the source name (`transpose<32, 8>`, `ns::k`), `symbol` the mangled one.
     `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants` holds the constant
     banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables), 4 (addresses); `pointers` says what
-    a loader fills in there. `functions` are the offsets of device functions among the instructions. `shared_arrays` are the
-    variables in shared memory, as far as they are known.
+    a loader fills in there. `functions` are the offsets of device functions among the instructions. `encoding` is the
+    machine code itself, 16 bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are known.
     """
 
     symbol: str
@@ -128,6 +128,7 @@ class Kernel:
     constants: dict[int, bytes] = field(default_factory=dict)
     pointers: dict[int, tuple[Pointer, ...]] = field(default_factory=dict)
     functions: tuple[int, ...] = ()
+    encoding: bytes = b""
     shared_arrays: tuple[SharedArray, ...] = ()
 
 

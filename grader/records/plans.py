@@ -71,12 +71,20 @@ class DeviceBuffer:
     role: Role
 
 
+POISON_WORD = 0x7FC0DEAD
+"""The 4-byte pattern that outputs and scratch hold before a launch: a quiet NaN with a payload that no kernel makes."""
+
+
 @dataclass(frozen=True)
 class RunLimits:
-    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time."""
+    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time.
+
+    `model_time`: the emulated device is to model the time, and may run a sample of the blocks of a long launch.
+    """
 
     warp_instructions: int
     wall_seconds: float
+    model_time: bool = False
 
 
 @dataclass(frozen=True)

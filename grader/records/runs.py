@@ -68,10 +68,34 @@ class LineCounters:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """One resource of a GPU and the part of it that a launch uses, 0 to 1; `advice` says what would make a launch faster that it binds."""
+
+    resource: str
+    used: float
+    advice: str
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """What the timing model says of one launch: time (cold L2), bytes moved between L2 and DRAM, and the three resources that it uses most.
+
+    `blocks_run` of `blocks` were executed for it; the counters of such a launch are those of its sample, scaled.
+    """
+
+    time_ms: float
+    dram_bytes: float
+    bounds: tuple[Bound, ...]
+    blocks_run: int
+    blocks: int
+
+
+@dataclass(frozen=True)
 class LaunchResult:
     """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical, 0 to 1.
 
     `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the device does not collect it.
+    `modelled` is there where the run was to be modelled (`RunLimits.model_time`).
     """
 
     kernel: str
@@ -85,6 +109,7 @@ class LaunchResult:
     counters: Counters
     lines: tuple[LineCounters, ...]
     printed: str = ""
+    modelled: Modelled | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from grader.records.devices import DeviceInfo
 from grader.records.outcomes import CheckStatus, Failure, Finding, Printed, Status
-from grader.records.runs import Counters
+from grader.records.runs import Counters, Modelled
 
 
 class Source(StrEnum):
@@ -140,6 +140,7 @@ class Score:
     """The result of grading one submission: what the score JSON holds (DESIGN 2.3).
 
     `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was. `printed` is of the run that failed.
+    `model` has an entry a launch that was modelled.
     """
 
     exercise: str
@@ -164,6 +165,7 @@ class Score:
     advice: str = ""
     line_sizes: dict[str, int] = field(default_factory=dict)
     printed: tuple[Printed, ...] = ()
+    model: tuple[Modelled, ...] = ()
     schema_version: int = field(default=1)
 
     @property

@@ -64,6 +64,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "findings": _plain(score.findings),
         "resources": _plain(score.resources),
         "printed": _plain(score.printed),
+        "model": _plain(score.model),
         "environment": score.environment,
         "seed": score.seed,
     }

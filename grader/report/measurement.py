@@ -19,8 +19,20 @@ def _lines(score: Score) -> Iterator[str]:
         others = (f"{timing.plan} {_ms(timing.median_ms)} ms" for timing in score.timings if timing.plan != _OWN)
         times = [*(_format_own(timing) for timing in score.timings if timing.plan == _OWN), *others]
         yield "Time: " + "; ".join(", ".join(part) for part in (times, [*_format_limits(score)]) if part)
+    if score.model:
+        yield f"Model: {_format_model(score)}"
     if "counters" in score.environment:
         yield f"Counters: {score.environment['counters']}"
+
+
+def _format_model(score: Score) -> str:
+    """What binds the longest launch on the timing model, and how much was run for it."""
+    longest = max(score.model, key=lambda launch: launch.time_ms)
+    first, *others = longest.bounds
+    rest = "; ".join(f"{bound.resource} {bound.used:.0%} used" for bound in ([] if first.resource == "latency" else [first]) + others)
+    ran, blocks = sum(launch.blocks_run for launch in score.model), sum(launch.blocks for launch in score.model)
+    sample = f"from a sample of {ran:,} of {blocks:,} blocks" if ran < blocks else "from all blocks"
+    return f"bound by {first.resource} ({rest}), {sample}; the times are modelled, not measured"
 
 
 def _format_limits(score: Score) -> Iterator[str]:

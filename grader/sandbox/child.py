@@ -87,5 +87,7 @@ def worker_environment() -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
+        "MALLOC_MMAP_MAX_": "0",  # freed arrays are used again: fresh pages cost more than what is done with them
+        "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
         **{name: os.environ[name] for name in GPU_VARIABLES if name in os.environ},
     }

@@ -41,6 +41,7 @@ from grader.sandbox.wire import (
     unpack_sets,
 )
 
+EMULATED = "emulated"
 OPEN = "open"
 """The third argument of a worker that is not to be confined."""
 MAX_WRITTEN_BYTES = 64 << 20  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
@@ -52,10 +53,18 @@ def main(argv: Sequence[str]) -> int:
     """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
-    isolation = restrict_emulating_process() if argv[1].startswith("emulated") and argv[2:] != [OPEN] else ""
+    isolation = ""
+    if argv[1].startswith(EMULATED):
+        load_model()
+        isolation = restrict_emulating_process() if argv[2:] != [OPEN] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
     _end_with_grader(channel)
     return serve(channel, lambda: make_device(argv[1]), isolation)
+
+
+def load_model() -> None:
+    """Load the timing model, whose compiled functions go into a cache that a confined process cannot write."""
+    from grader.devices import modelled  # noqa: F401
 
 
 def make_device(name: str) -> Device:

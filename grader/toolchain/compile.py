@@ -108,6 +108,7 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: 
             constants=found.constants,
             pointers=found.pointers,
             functions=found.functions,
+            encoding=found.encoding,
             shared_arrays=fitting_arrays(arrays.get(found.symbol, ()), found.static_shared_bytes),
         )
         for found in read_cubin(artifacts.cubin, arch=arch)

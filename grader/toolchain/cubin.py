@@ -41,8 +41,8 @@ _REGCOUNT = 0x2F
 class CubinKernel:
     """What the ELF file says of one kernel. `parameters` are (offset, size) in bytes, in declaration order.
 
-    `parameter_base` is the byte offset of the first parameter in constant bank 0; `pointers` and `functions`:
-    see `records.Kernel`.
+    `parameter_base` is the byte offset of the first parameter in constant bank 0; `pointers`, `functions` and
+    `encoding`: see `records.Kernel`.
     """
 
     symbol: str
@@ -55,6 +55,7 @@ class CubinKernel:
     constants: dict[int, bytes]
     pointers: dict[int, tuple[Pointer, ...]]
     functions: tuple[int, ...]
+    encoding: bytes
 
 
 def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
@@ -107,6 +108,7 @@ def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: AN
             constants={bank: data for bank, data, _ in _constants(sections, symbol.name)},
             pointers={bank: pointers for bank, _, pointers in _constants(sections, symbol.name) if pointers},
             functions=_functions_beside(sections[".symtab"], symbol),
+            encoding=sections[f".text.{symbol.name}"].data(),
         )
 
 

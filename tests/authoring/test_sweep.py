@@ -49,7 +49,7 @@ def test_counts_every_program_at_every_size(tmp_path: Path, capsys: pytest.Captu
     arguments = ["--sizes", "32,64", "rows=33,cols=64", "--device", "emulated", "--plot", str(plot), "--json", str(table)]
     assert main(["sweep", str(ROOT / "exercises" / "transpose"), str(STARTER), *arguments]) == 0
     shown = capsys.readouterr().out
-    assert "does not model time yet" in shown
+    assert "models no times" in shown
     points = json.loads(table.read_text())["points"]
     assert [point["sizes"] for point in points] == [{"rows": 32, "cols": 32}, {"rows": 64, "cols": 64}, {"rows": 33, "cols": 64}]
     for point in points:

@@ -60,7 +60,7 @@ def grade(exercise: Path, file: str, cache: Path, seen: list[str] | None = None)
         if seen is not None and step.stage not in seen:
             seen.append(step.stage)
 
-    return grader.grade(exercise, ROOT / file, device="emulated:h100", seed=7, progress=show, cache=cache)
+    return grader.grade(exercise, ROOT / file, device="emulated:h100", seed=7, progress=show, cache=cache, model=False)
 
 
 def check(score: Score, name: str) -> CheckResult:

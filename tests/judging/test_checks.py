@@ -98,15 +98,6 @@ def test_a_partial_prerequisite_did_not_pass() -> None:
     assert results["shared_bank_conflicts"].status is CheckStatus.SKIPPED
 
 
-def test_what_a_device_cannot_measure_is_not_measured_even_when_a_case_is_wrong() -> None:
-    exercise = make_exercise(CHECKS)
-    metrics = missing_metrics("the benchmark did not run", H100)
-    for cases in (RIGHT, WRONG):
-        results = {result.name: result for result in judge_checks(exercise, cases, metrics, H100)}
-        assert results["bandwidth_fraction"].status is CheckStatus.NOT_MEASURED
-        assert "does not model time" in results["bandwidth_fraction"].message
-
-
 def test_a_prerequisite_that_was_not_measured_leaves_the_rest_unjudged() -> None:
     results = judge(CORRECTNESS, BANDWIDTH, replace(CONFLICTS, requires=("bandwidth_fraction",)), shared_bank_conflicts=0)
     assert results["shared_bank_conflicts"].status is CheckStatus.NOT_MEASURED
@@ -124,7 +115,7 @@ def test_a_gpu_may_have_a_threshold_of_its_own() -> None:
 def test_the_students_failure_fails_correctness_and_skips_the_rest(status: Status) -> None:
     results = judge_failure(make_exercise(), Failure(status, "no"), missing_metrics("no run", H100), H100)
     assert [result.status for result in results] == [
-        CheckStatus.FAILED, CheckStatus.SKIPPED, CheckStatus.SKIPPED, CheckStatus.NOT_MEASURED,
+        CheckStatus.FAILED, CheckStatus.SKIPPED, CheckStatus.SKIPPED, CheckStatus.SKIPPED,
     ]  # fmt: skip
     assert all(result.points == 0 for result in results)
 

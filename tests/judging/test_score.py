@@ -45,7 +45,7 @@ def test_a_missed_check_fails() -> None:
 
 def test_a_wrong_case_earns_nothing_but_leaves_the_judged_points() -> None:
     score = make_graded(cases=(make_case(), make_case("ragged", passed=False)))
-    assert (score.status, score.score, score.judged_points) == (Status.FAILED, 0, 75)
+    assert (score.status, score.score, score.judged_points) == (Status.FAILED, 0, 100)
     counted = next(metric for metric in score.metrics if metric.name == "shared_wavefronts")
     assert counted.reason == "it is not counted while a case is wrong"
 
@@ -90,7 +90,7 @@ def test_all_metrics_are_in_every_score() -> None:
 
 def test_a_failure_keeps_its_words_and_earns_nothing() -> None:
     score = fail(Failure(Status.COMPILE_ERROR, "line 3 does not compile", detail="error: ...", advice="Mend it."))
-    assert (score.status, score.exit_code, score.score, score.judged_points) == (Status.COMPILE_ERROR, 1, 0, 75)
+    assert (score.status, score.exit_code, score.score, score.judged_points) == (Status.COMPILE_ERROR, 1, 0, 100)
     assert (score.message, score.detail, score.advice) == ("line 3 does not compile", "error: ...", "Mend it.")
     assert score.checks[0].hint == "line 3 does not compile Mend it."
     assert len(score.cases) == 1

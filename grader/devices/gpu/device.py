@@ -140,6 +140,7 @@ class GpuDevice:
     def _execute(self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays) -> tuple[Execution, Arrays]:
         arena = Arena(buffers)
         arena.upload(arrays)
+        arena.poison([buffer.name for buffer in buffers if buffer.name not in arrays])
         inputs = [buffer.name for buffer in buffers if buffer.role is Role.INPUT]
         before = arena.digests(inputs, self._own)
         results: list[LaunchResult] = []

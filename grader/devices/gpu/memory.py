@@ -10,10 +10,7 @@ import pycuda.driver as cuda
 from grader.devices.base import Arrays
 from grader.devices.gpu.kernels import OwnKernels
 from grader.devices.gpu.placement import GUARD_WORD, Damage, find_damage, place_buffers
-from grader.records import DeviceBuffer
-
-POISON_WORD = 0x7FC0DEAD
-"""What outputs and scratch hold before a timed launch, as judging.compare poisons those of a correctness case."""
+from grader.records import POISON_WORD, DeviceBuffer
 
 
 class Arena:

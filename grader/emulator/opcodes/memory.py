@@ -11,6 +11,7 @@ from grader.emulator.layout import SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind
 from grader.emulator.native.shadow import acquire
 from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, splat
+from grader.emulator.native.tracing import trace_access
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 
@@ -108,6 +109,8 @@ def start_access(
     e.context.store("fault_instruction", i.index)
     e.b.ret(e.context.load("fault_code"))
     e.b.position_at_end(moved)
+    if slot is None:
+        trace_access(e, i, kind, slot_pointer(e, i, kind.space), low, mask)
 
 
 def watch_access(e: Emitter, i: Decoded, kind: AccessKind, mask: Value, slot: str | None = None) -> None:

@@ -1,0 +1,93 @@
+"""Launches that are run for their modelled time: samples of blocks against all of them, and what a device says of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grader.devices.emulated import EmulatedDevice, kernel_code
+from grader.devices.launches import pack_parameters
+from grader.devices.modelled import ModelledRun, run_modelled
+from grader.emulator import GlobalMemory, LaunchSettings, translate
+from tests.emulator.truth import LIMITS, Recorded, make_plan, read_records
+
+SMALL = {"rows": 512, "cols": 1024}
+
+
+def run(name: str, sizes: dict[str, int], whole_instructions: int) -> ModelledRun:
+    """A truth kernel, run for its time."""
+    device = EmulatedDevice("h100")
+    program, arrays = make_plan(Recorded(name, sizes, "", None), device.info)
+    (kernel,), (launch,) = program.binary.kernels, program.launches
+    memory = GlobalMemory({buffer.name: arrays[buffer.name].nbytes for buffer in program.buffers})
+    addresses = {region: memory.regions[region].address for region in memory.regions}
+    settings = LaunchSettings(tuple(launch.grid), tuple(launch.block), pack_parameters(kernel, launch, addresses))
+    figures = device.gpu.figures
+    assert figures is not None
+    return run_modelled(
+        translate(kernel_code(kernel)), memory, settings, figures, resident=2, shared_bytes=kernel.static_shared_bytes,
+        whole_instructions=whole_instructions,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("transpose_padded", SMALL),
+        ("gemm_naive_col", {"M": 384, "N": 256, "K": 128}),
+        ("gemm_tiled", {"M": 384, "N": 512, "K": 128}),
+        ("gemm_registers_coalesced", {"M": 384, "N": 512, "K": 128}),
+    ],
+)
+def test_a_sample_of_the_blocks_says_what_all_of_them_say(name: str, sizes: dict[str, int]) -> None:
+    full, sampled = run(name, sizes, 10**9), run(name, sizes, 0)
+    assert full.modelled is not None
+    assert sampled.modelled is not None
+    assert sampled.modelled.blocks_run < full.modelled.blocks_run == full.modelled.blocks
+    assert sampled.modelled.time_ms == pytest.approx(full.modelled.time_ms, rel=0.01)
+    for own, other in zip(full.outcome.counts, sampled.outcome.counts, strict=True):
+        assert (other.executed, other.passes, other.bytes) == pytest.approx((own.executed, own.passes, own.bytes), rel=0.01)
+
+
+def test_a_device_models_only_what_it_is_asked_to() -> None:
+    device = EmulatedDevice("h100")
+    program, arrays = make_plan(Recorded("transpose_padded", SMALL, "", None), device.info)
+    device.load(program.binary)
+    plain, outputs = device.execute(program.launches, program.buffers, arrays, limits=LIMITS)
+    timed, same = device.execute(program.launches, program.buffers, arrays, limits=replace(LIMITS, model_time=True))
+    assert plain.launches[0].modelled is None
+    assert timed.launches[0].modelled is not None
+    assert np.array_equal(outputs["out"], same["out"])
+    assert timed.launches[0].counters == plain.launches[0].counters
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "bound"),
+    [
+        ("transpose_padded", 4096, "DRAM bandwidth"),
+        ("transpose_conflict", 4096, "load/store unit"),
+        ("transpose_naive", 4096, "L2 stores"),
+        ("transpose_padded_1024", 4096, "latency"),
+        ("gemm_registers_coalesced", 1024, "load/store unit"),
+        ("gemm_naive_row", 1024, "load/store unit"),
+    ],
+)
+def test_the_time_is_near_what_an_h100s_clock_said(name: str, size: int, bound: str) -> None:
+    import json
+
+    from tests.emulator.truth import TRUTH
+
+    recorded = next(each for each in read_records("timed") if each.kernel == name and set(each.sizes.values()) == {size})
+    family = name.partition("_")[0]
+    entry = json.loads((TRUTH / "h100.json").read_text())["kernels"][f"{family}/{name}"]
+    measured = next(each["ms"]["median"] for each in entry["timed"] if each["size"][0] == size)
+    device = EmulatedDevice("h100")
+    program, arrays = make_plan(recorded, device.info)
+    device.load(program.binary)
+    execution, _ = device.execute(program.launches, program.buffers, arrays, limits=replace(LIMITS, model_time=True))
+    modelled = execution.launches[0].modelled
+    assert modelled is not None
+    assert modelled.time_ms == pytest.approx(measured, rel=0.15)
+    assert modelled.bounds[0].resource == bound
