@@ -25,7 +25,7 @@ from grader.devices.choose import EMULATED
 from grader.errors import SpecError
 from grader.folders import default_cache
 from grader.grading.programs import Built, Toolchain, build, find_toolchain
-from grader.records import DeviceInfo, Score, ShowProgress, Status, Submission
+from grader.records import CheckStatus, DeviceInfo, Score, ShowProgress, Status, Submission
 from grader.report.authoring import Claim, Fate, MutantFate, Proof, Soundness
 from grader.spec.model import Exercise
 from grader.submission.read import read_submission
@@ -144,8 +144,11 @@ def try_mutants(exercise: Exercise, reference: Score, grading: Grading) -> tuple
 
 
 def is_as_good(score: Score, reference: Score) -> bool:
-    """Whether a mutant lost nothing: no bonus either."""
-    return score.status is Status.PASSED and score.score >= reference.score
+    """Whether a mutant lost nothing in the checks that it was judged by: no bonus either. Mutants are not timed by a model."""
+    if score.status is not Status.PASSED:
+        return False
+    pairs = zip(score.checks, reference.checks, strict=True)
+    return all(own.points >= best.points for own, best in pairs if own.status is not CheckStatus.NOT_MEASURED)
 
 
 def find_identical(
