@@ -129,4 +129,4 @@ def test_ctrl_c_keeps_what_was_graded_and_says_how_to_go_on(tmp_path: Path) -> N
     assert batch.returncode == 128 + signal.SIGINT
     assert "the same command goes on from there" in said
     assert len(journaled(out)) >= 1
-    assert "jane,,0,75,100,compile_error" in (out / "gradebook.csv").read_text()
+    assert "jane,,0,100,100,compile_error" in (out / "gradebook.csv").read_text()
