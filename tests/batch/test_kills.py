@@ -121,7 +121,8 @@ def test_ctrl_c_keeps_what_was_graded_and_says_how_to_go_on(tmp_path: Path) -> N
         text = (ROOT / "tests" / "submissions" / "transpose" / "passed--times_one.cu").read_text()
         (subs / f"kim{number}.cu").write_text(f"{text}// {number}\n")
     command = [sys.executable, "-m", "grader", "batch", "transpose", str(subs), "--out", str(out), "--device", "emulated", "--jobs", "1"]
-    batch = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    listening = ["env", "--default-signal=INT"]  # tests that run in a shell's background are deaf to it
+    batch = subprocess.Popen([*listening, *command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert batch.stderr is not None
     assert "jane: compile_error" in batch.stderr.readline()
     batch.send_signal(signal.SIGINT)
