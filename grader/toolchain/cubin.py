@@ -62,7 +62,7 @@ def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
     """The kernels of a cubin for `arch` (`sm_90`) in the order of their symbols. Raises GraderError for what is no such file."""
     try:
         return tuple(_read_kernels(ELFFile(io.BytesIO(cubin)), _reserved_shared_bytes(arch)))
-    except (ELFError, struct.error, KeyError, AttributeError) as error:
+    except (ELFError, struct.error, KeyError, AttributeError, OverflowError) as error:
         raise GraderError(f"The cubin cannot be read: {error}", "Is this nvcc newer than the grader knows?") from error
 
 
