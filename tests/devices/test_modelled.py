@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from grader.devices import modelled
 from grader.devices.emulated import EmulatedDevice, kernel_code
 from grader.devices.launches import pack_parameters
 from grader.devices.modelled import ModelledRun, run_modelled
 from grader.emulator import GlobalMemory, LaunchSettings, translate
+from grader.grading.programs import Built, build, find_toolchain, make_program
+from grader.records import Program, Submission
+from grader.spec.read import read_exercise
+from grader.submission.read import read_submission
 from tests.emulator.truth import LIMITS, Recorded, make_plan, read_records
 
+ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"rows": 512, "cols": 1024}
 
 
@@ -49,6 +57,37 @@ def test_a_sample_of_the_blocks_says_what_all_of_them_say(name: str, sizes: dict
     assert sampled.modelled.time_ms == pytest.approx(full.modelled.time_ms, rel=0.01)
     for own, other in zip(full.outcome.counts, sampled.outcome.counts, strict=True):
         assert (other.executed, other.passes, other.bytes) == pytest.approx((own.executed, own.passes, own.bytes), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "extents"),
+    [
+        ("transpose", (2048, 1024)),
+        ("gemm_coalesced", (512, 512, 64)),
+        ("gemm_tiled", (512, 512, 64)),
+        ("gemm_register_blocked", (4096, 4096, 16)),
+    ],
+)
+def test_a_sample_of_a_reference_s_blocks_says_what_all_say(name: str, extents: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    exercise = read_exercise(ROOT / "exercises" / name)
+    source = read_submission(ROOT / "solutions" / f"{name}.cu")
+    assert isinstance(source, Submission)
+    built = build(source, exercise, find_toolchain(prefer_wheel=True, cache=None), arch="sm_90")
+    assert isinstance(built, Built)
+    device, sizes = EmulatedDevice("h100"), dict(zip(exercise.size_names, extents, strict=True))
+    program = make_program("submission", built, exercise, sizes=sizes, limits=device.info.limits)
+    assert isinstance(program, Program)
+    device.load(program.binary)
+    arrays = {buffer.name: np.ones(buffer.shape, buffer.dtype) for buffer in program.buffers}
+    times = []
+    for whole in (10**9, 0):
+        monkeypatch.setattr(modelled, "run_modelled", partial(run_modelled, whole_instructions=whole))
+        execution, _ = device.execute(program.launches, program.buffers, arrays, limits=replace(LIMITS, model_time=True))
+        found = [launch.modelled for launch in execution.launches]
+        times.append((sum(each.blocks_run for each in found if each), sum(each.time_ms for each in found if each)))
+    (every, full), (some, sampled) = times
+    assert some < every
+    assert sampled == pytest.approx(full, rel=0.01)
 
 
 def test_a_device_models_only_what_it_is_asked_to() -> None:
