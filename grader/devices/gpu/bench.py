@@ -16,7 +16,7 @@ from grader.devices.gpu.code import Code, PlanError, ReadyLaunch
 from grader.devices.gpu.driver import reset_persisting_l2
 from grader.devices.gpu.kernels import OwnKernels
 from grader.devices.gpu.memory import Arena
-from grader.devices.gpu.words import describe_damage, describe_fault
+from grader.devices.gpu.words import describe_fault
 from grader.errors import GraderError
 from grader.records import SUBMISSION, DeviceBuffer, Program, Role, TimedStep
 
@@ -105,7 +105,7 @@ class Bench:
             with _naming_the_culprit(label):
                 self._at_start(label, self._slots[0]).run(label)  # so that a fault has a name
                 milliseconds, seconds = self._time_launching(label)
-                self._look_for_damage(label)  # now, or the next program would be blamed for it
+                self._slots[0].launches[label][-1].look_for_damage(self._slots[0].arena)  # now, or the next program would be blamed for it
             shortest_ms, host_seconds = min(shortest_ms, milliseconds), max(host_seconds, seconds)
         if shortest_ms < SHORT_MS:
             self._batch = min(MAX_BATCH, math.ceil(BATCH_MS / shortest_ms))
@@ -162,13 +162,6 @@ class Bench:
             raise PlanError(describe_fault(error, launches[0].launch, names)) from error
         milliseconds, seconds = zip(*taken, strict=True)
         return min(milliseconds), min(seconds)
-
-    def _look_for_damage(self, label: str) -> None:
-        """Raises PlanError when a guard band of the first slot is not whole."""
-        damage = self._slots[0].arena.find_damage()
-        if damage is not None:
-            last = self._slots[0].launches[label][-1]
-            raise PlanError(describe_damage(damage, last.launch, last.kernel.name))
 
     def _flush(self) -> None:
         for value in range(self._flushes):

@@ -59,6 +59,10 @@ class ReadyLaunch:
             cuda.Context.synchronize()
         except cuda.Error as error:
             raise PlanError(describe_fault(error, self.launch, self.kernel.name)) from error
+        self.look_for_damage(arena)
+
+    def look_for_damage(self, arena: Arena) -> None:
+        """Raises PlanError when a guard band is not whole."""
         damage = arena.find_damage()
         if damage is not None:
             raise PlanError(describe_damage(damage, self.launch, self.kernel.name))

@@ -8,7 +8,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import BLOCK_VOTE, FULL_MASK, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WARP_LANES, FaultCode, VoteMode
 from grader.emulator.native.tools import I1, Value, const, lane_bits, splat
-from grader.emulator.opcodes.common import not_emulated
+from grader.emulator.opcodes.common import not_emulated, skip_together
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Operand, Predicate, Register
 
@@ -19,7 +19,7 @@ def bar(e: Emitter, i: Decoded) -> None:
     # Before any branch: what is read of registers is kept for the rest of the basic block.
     votes = [lane_bits(e.b, e.predicate(operand)) for operand in i.operands if isinstance(operand, Predicate)]
     if i.guard is not None:
-        _skip_together(e, i)
+        _come_or_fault(e, i)
     if len(place) == 1 and isinstance(place[0], Immediate) and place[0].integer() == 0 and not i.has("ARV"):
         _wait_for_all(e, i, votes)
     elif all(isinstance(operand, Immediate) for operand in place):
@@ -96,14 +96,10 @@ def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Valu
     e.switch_form()
 
 
-def _skip_together(e: Emitter, i: Decoded) -> None:
+def _come_or_fault(e: Emitter, i: Decoded) -> None:
     """A guarded barrier: the whole path skips it, or none of it does; a part is a barrier that some threads cannot reach."""
     coming = e.lane_mask()
-    waiting, elsewhere, apart = (e.function.append_basic_block(name) for name in ("come", "skip", "apart"))
-    e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
-    e.b.position_at_end(elsewhere)
-    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
-    e.b.position_at_end(apart)
+    waiting = skip_together(e, coming)
     e.context.store("fault_code", FaultCode.BARRIER)
     e.context.store("fault_instruction", i.index)
     e.context.store("fault_lane", e.b.cttz(e.b.xor(coming, e.mask), const(0, I1)))

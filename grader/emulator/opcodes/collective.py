@@ -23,7 +23,7 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.opcodes.absent import note_absent_lanes
-from grader.emulator.opcodes.common import call_external, not_emulated, release_paths, repeat_while
+from grader.emulator.opcodes.common import call_external, not_emulated, release_paths, repeat_while, skip_together
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
 
@@ -42,7 +42,9 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     if e.converged and not apart:
         return
     if i.guard is not None:
-        _skip_or_come(e, i)
+        waiting = skip_together(e, e.lane_mask())
+        not_emulated(e, i)
+        e.b.position_at_end(waiting)
     barrier = COLLECTIVE_BARRIER if collective else WARPSYNC_BARRIER
     _store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
     if collective:
@@ -54,18 +56,6 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     release_paths(e, left=False)
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
-
-
-def _skip_or_come(e: Emitter, i: Decoded) -> None:
-    """A guard: the whole path skips the instruction, or none of it does."""
-    coming = e.lane_mask()
-    waiting, elsewhere, apart = (e.function.append_basic_block(name) for name in ("come", "skip", "apart"))
-    e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
-    e.b.position_at_end(elsewhere)
-    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
-    e.b.position_at_end(apart)
-    not_emulated(e, i)
-    e.b.position_at_end(waiting)
 
 
 def end_collective(e: Emitter, i: Decoded) -> None:

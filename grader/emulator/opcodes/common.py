@@ -43,7 +43,7 @@ def f64(e: Emitter, operand: Operand) -> Value:
         return e.b.bitcast(e.const64(operand.float64_bits()), e.double)
     if not isinstance(operand, Register | Constant):
         raise e.unsupported("with this 64-bit operand")
-    value = e.i64(replace(operand, negated=False, absolute=False))
+    value = e.i64(without_sign_changes(operand))
     if operand.absolute:
         value = e.b.and_(value, e.const64((1 << 63) - 1))
     if operand.negated:
@@ -102,6 +102,19 @@ def repeat_while(e: Emitter, lanes_left: Value) -> None:
     """
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes_left, const(0))):
         repeat_block_end(e.b, e.context, const(e.block.index))
+
+
+def skip_together(e: Emitter, coming: Value) -> ir.Block:
+    """A guarded instruction that a path does or skips as a whole; `coming` are the lanes whose guard is true.
+
+    Leaves the builder where only a part of the path comes, for the caller to end; returns the block where all of it does.
+    """
+    waiting, elsewhere, apart = (e.function.append_basic_block(name) for name in ("come", "skip", "apart"))
+    e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
+    e.b.position_at_end(elsewhere)
+    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
+    e.b.position_at_end(apart)
+    return waiting
 
 
 def not_emulated(e: Emitter, i: Decoded) -> None:

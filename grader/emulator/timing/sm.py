@@ -69,7 +69,16 @@ def _victim(used, s):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _start(block, slot, warps, first, position, last, ready, board, waits, committed, open_copy, at):  # type: ignore[no-untyped-def]
+def _start(  # type: ignore[no-untyped-def]
+    number, order, slot, warps, first, position, last, ready, board, waits, committed, open_copy, held, fresh, living, arrived, at
+):
+    """Let a place of the SM run the block `order[number]` from the cycle `at`."""
+    blocks = (len(first) - 1) // warps
+    block = order[number] % blocks
+    held[slot] = number
+    fresh[slot] = (order[number] // blocks) * FRESH
+    living[slot] = warps
+    arrived[slot] = 0
     for i in range(warps):
         w = slot * warps + i
         position[w] = first[block * warps + i]
@@ -104,7 +113,6 @@ def simulate(  # type: ignore[no-untyped-def]
     of the units, bytes, sectors; `full_*` are of the time until the first place stays empty. `p` holds PARAMETERS, in cycles.
     """
     slots = resident * warps
-    blocks = (len(first) - 1) // warps
     position = np.zeros(slots, dtype=np.int64)
     last = np.zeros(slots, dtype=np.int64)
     ready = np.full(slots, FAR, dtype=np.float64)
@@ -134,11 +142,8 @@ def simulate(  # type: ignore[no-untyped-def]
     full, full_issued = 0.0, 0.0
     t = 0.0
     for slot in range(min(resident, len(order))):
-        held[slot] = started
-        fresh[slot] = (order[started] // blocks) * FRESH
-        _start(order[started] % blocks, slot, warps, first, position, last, ready, board, waits, committed, open_copy, t + 8.0 * slot)
-        living[slot] = warps
-        arrived[slot] = 0
+        _start(started, order, slot, warps, first, position, last, ready, board, waits, committed, open_copy, held, fresh, living,
+               arrived, t + 8.0 * slot)  # fmt: skip
         started += 1
     while ended < len(order):
         soonest = 1e300
@@ -343,7 +348,7 @@ def simulate(  # type: ignore[no-untyped-def]
             if row[5] < SCOREBOARDS:
                 board[w, row[5]] = max(board[w, row[5]], read)
             block = w // warps
-            if (kind == _EXIT and position[w] >= last[w]) or position[w] >= last[w]:
+            if position[w] >= last[w]:
                 ready[w] = FAR
                 living[block] -= 1
                 if living[block] == 0:
@@ -352,12 +357,8 @@ def simulate(  # type: ignore[no-untyped-def]
                     if started == len(order) and full == 0.0:
                         full, full_issued = t, stats[_ISSUED]
                     if started < len(order):
-                        held[block] = started
-                        fresh[block] = (order[started] // blocks) * FRESH
-                        _start(order[started] % blocks, block, warps, first, position, last, ready, board, waits, committed, open_copy,
-                               t + p[_P_LAUNCH])  # fmt: skip
-                        living[block] = warps
-                        arrived[block] = 0
+                        _start(started, order, block, warps, first, position, last, ready, board, waits, committed, open_copy, held,
+                               fresh, living, arrived, t + p[_P_LAUNCH])  # fmt: skip
                         started += 1
                         for other in range(4):
                             next_ready[other] = min(next_ready[other], t + p[_P_LAUNCH])
