@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
 }
 CHECKED = "checked mode"
 HUNG, FOUND, CLEAN = "hung", "found", "-"
-_SECONDS = 60
+_SECONDS = 20
 _SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)")
 _LAUNCH = re.compile(r"^// launch: (.+)$", re.MULTILINE)
 
@@ -56,7 +57,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="parts of file names; all files by default")
     parser.add_argument("--checked-only", action="store_true", help="run no GPU tool")
     parser.add_argument("--arch", default="sm_90", help="what the GPU runs")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="files that the GPU's tools look at side by side")
+    parser.add_argument("--jobs", type=int, default=4, help="files that the GPU's tools look at side by side")
     parser.add_argument("--json", type=Path, help="write the table here too")
     options = parser.parse_args()
     tools = {} if options.checked_only else TOOLS
@@ -135,18 +136,25 @@ def _allocate(buffer: DeviceBuffer) -> list[str]:
 def run_tool(tool: Sequence[str], program: Path | None) -> tuple[str, str]:
     """What a tool says, and its first words about an error."""
     assert program is not None
-    try:
-        done = subprocess.run(
-            ["compute-sanitizer", *tool, str(program)], capture_output=True, text=True, timeout=_SECONDS, check=False
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return HUNG, ""
-    text = done.stdout + done.stderr
+    command = ["compute-sanitizer", *tool, str(program)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
+        try:
+            text, _ = process.communicate(timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # the program too: a kernel that hangs keeps the GPU from all others
+            text, _ = process.communicate()
+            words = _words(text)
+            return (FOUND, words) if words else (HUNG, "")
     summaries = [int(errors or hazards) for errors, hazards in _SUMMARY.findall(text)]
     if not summaries:
         return "no summary", text[-200:]
-    words = [line.removeprefix("=========").strip() for line in text.splitlines() if line.startswith("=========")]
-    return (FOUND, " ".join(words[1:4])) if any(summaries) else (CLEAN, "")
+    return (FOUND, _words(text)) if any(summaries) else (CLEAN, "")
+
+
+def _words(text: str) -> str:
+    """The first three lines of a tool's report, without its heading; empty if it reports nothing."""
+    lines = [line.removeprefix("=========").strip() for line in text.splitlines() if line.startswith("=========")]
+    return " ".join(line for line in lines[1:4] if not line.startswith("Target application"))
 
 
 def summarise(rows: Sequence[Row], tools: Sequence[str]) -> dict[str, tuple[int, int, int, int]]:

@@ -37,7 +37,10 @@ _ACCESSES = {
     "REDG": (_ATOMICS,),
     "ATOM": (_ATOMICS, _SHARED_ATOMICS),
     "RED": (_ATOMICS, _SHARED_ATOMICS),
+    "MEMBAR": (_STORES,),
 }
+SYSTEM_FENCE_INSTRUCTIONS = 9
+"""What an H100 executes besides for each `MEMBAR.SYS`, and one of them is a store request: tests/emulator/kernels/fence_system_*.cu."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,8 @@ def _count(instruction: Decoded, kernel: NativeKernel, executions: tuple[int, in
         yield InstructionCounts(instruction.index, instruction.opcode, instruction.line, executed, threads)
     for access in accesses:
         record = slots[kernel.slots[instruction.index, access.space]]
+        if instruction.base == "MEMBAR":
+            executed += SYSTEM_FENCE_INSTRUCTIONS * int(record["requests_total"])
         yield InstructionCounts(
             instruction.index,
             instruction.opcode,

@@ -18,7 +18,6 @@ EXPLAINED = {
     "copy_async_zero_fill-O3": _FILL,
     "double_div_random": f"{_TABLES}: 1 unit in the last place of a reciprocal root",
     "double_remainder": _MEETING,
-    "fences": "a fence for the whole system takes 9 instructions and a store of its own, as far as one kernel shows",
     "float_div_random": _DIVISION,
     "float_div_rounding": _DIVISION,
     "generic_addresses-O0": "requests of generic accesses are not the same each time",

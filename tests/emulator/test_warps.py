@@ -177,6 +177,13 @@ def test_fences_count_as_instructions_and_change_nothing() -> None:
     assert ran.executed == len([line for line in FENCES.splitlines() if line.strip()])
 
 
+def test_a_fence_for_the_system_takes_nine_instructions_more_and_a_store_request() -> None:
+    code = FENCES.replace("MEMBAR.SC.GPU", "ISETP.EQ.AND P0,PT,R0,0x40,PT\n@!P0 MEMBAR.SC.SYS\n@P0 MEMBAR.SC.SYS")
+    ran = run(code)
+    assert ran.executed == len([line for line in code.splitlines() if line.strip()]) + 9
+    assert sum(counts.requests for counts in ran.outcome.counts if counts.opcode.startswith("MEMBAR")) == 1
+
+
 COLLECTIVE = (
     """S2R R0,SR_TID.X
     LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT

@@ -9,12 +9,13 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Block
-from grader.emulator.layout import WAIT_NONE, WARP_LANES, FaultCode
+from grader.emulator.layout import SLOT, WAIT_NONE, WARP_LANES, FaultCode
 from grader.emulator.native.paths import note_meeting
 from grader.emulator.native.shadow import end_epoch, pass_fence
-from grader.emulator.native.tools import I1, I32, LANES_I32, Value, const, lane_bits, loop_while, splat
+from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Record, Value, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.collective import branch_if_apart
 from grader.emulator.opcodes.common import not_emulated, release_paths, repeat_while
+from grader.emulator.opcodes.memory import slot_pointer
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
@@ -208,7 +209,10 @@ def trap(e: Emitter, i: Decoded) -> None:
 
 
 def fence(e: Emitter, i: Decoded) -> None:
-    """Orders nothing here, where accesses are done at once; the checked mode notes it."""
+    """Orders nothing here, where accesses are done at once; one for the whole system is counted, and the checked mode notes all."""
+    if i.has("SYS"):
+        someone = e.b.icmp_unsigned("!=", e.lane_mask(), const(0))
+        Record(e.b, slot_pointer(e, i, "global"), SLOT).add("requests_total", e.b.zext(someone, I64))
     if e.helpers.watching is None:
         return
     end_epoch(e.b, e.context)
