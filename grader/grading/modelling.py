@@ -11,24 +11,25 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from grader.devices.base import Arrays, Device
-from grader.grading.cases import BENCHMARK, Oracle, poison_outputs
+from grader.grading.cases import BENCHMARK, Oracle
 from grader.grading.job import Job
 from grader.grading.others import build_other
 from grader.grading.programs import Built, Toolchain, make_program
 from grader.grading.remembered import read_time, time_key, write_time
 from grader.judging.checks import find_timed
-from grader.judging.compare import judge_case
+from grader.judging.compare import holds_poison, judge_case
 from grader.judging.hidden import name_case
 from grader.judging.modelled import model_timing, modelled_launches, total_dram_bytes
 from grader.judging.values import TIMED_ON
 from grader.metrics import TIMED
-from grader.records import SUBMISSION, CaseResult, DeviceBuffer, Execution, Failure, Modelled, Program, Progress, Role, RunLimits, Timing
+from grader.records import SUBMISSION, CaseResult, Execution, Failure, Modelled, Program, Progress, Role, RunLimits, Timing
 from grader.spec.cases import make_inputs
 from grader.spec.model import Case
 from grader.spec.tolerance import tolerance_at
 
 GLOBAL_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 ASKED = frozenset({*TIMED, "dram_bytes"})
+PIECE = 1 << 18
 OTHERS_SEED = 0
 """Of the inputs of the exercise's own programs: the same for every submission, so that their times are."""
 
@@ -54,9 +55,18 @@ def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle
         return Model()
     job.show(Progress("modelling the time"))
     case = Case(BENCHMARK, sizes, hidden=False)
+    model = _model_submission(job, built, device, oracle, case)
+    if isinstance(model, Failure) or model.case is None or not model.case.passed:
+        return model
+    others = [other for label in find_timed(job.exercise, job.info) if (other := _model_other(job, label, device, tools, case))]
+    return replace(model, timings=(*model.timings, *others))
+
+
+def _model_submission(job: Job, built: Built, device: Device, oracle: Oracle, case: Case) -> Model | Failure:
+    """The model of the submission alone. Its arrays hold hundreds of MB: they are given back before others' are made."""
     inputs = make_inputs(job.exercise, case, job.seed)
     device.load(built.binary)
-    program = make_program(SUBMISSION, built, job.exercise, sizes=sizes, limits=job.info.limits)
+    program = make_program(SUBMISSION, built, job.exercise, sizes=case.sizes, limits=job.info.limits)
     if isinstance(program, Failure):
         return program
     execution, outputs = device.execute(program.launches, program.buffers, inputs, limits=model_limits(job))
@@ -65,13 +75,12 @@ def model_times(job: Job, built: Built, device: Device, tools: Toolchain, oracle
     timing = model_timing(SUBMISSION, execution)
     if timing is None:
         return Model()
-    result = judge_computed(job, case, program, execution, inputs, outputs, oracle(inputs, sizes))
+    result = judge_computed(job, case, program, execution, inputs, outputs, oracle(inputs, case.sizes))
     launches = modelled_launches(execution)
-    facts = {"model": f"{describe_run(launches)}, {', '.join(f'{name} = {size:,}' for name, size in sizes.items())}"}
+    facts = {"model": f"{describe_run(launches)}, {', '.join(f'{name} = {size:,}' for name, size in case.sizes.items())}"}
     if not result.passed:
         return Model(result, launches=launches, facts=facts)
-    others = [other for label in find_timed(job.exercise, job.info) if (other := _model_other(job, label, device, tools, case))]
-    return Model(result, (timing, *others), total_dram_bytes(execution), launches, facts)
+    return Model(result, (timing,), total_dram_bytes(execution), launches, facts)
 
 
 def model_limits(job: Job) -> RunLimits:
@@ -88,10 +97,10 @@ def judge_computed(
     buffers = [buffer for buffer in program.buffers if buffer.role is not Role.SCRATCH]
     got = outputs
     if not all(ran_whole[:-1]) or (not ran_whole[-1] and _has_atomics(program)):
-        got = {name: np.array(array) for name, array in expected.items()}
+        got = expected
     elif not ran_whole[-1]:
-        before = poison_outputs(program.buffers) | inputs
-        got = {buffer.name: _fill(outputs[buffer.name], before[buffer.name], expected[buffer.name]) for buffer in _outputs(buffers)}
+        for name, array in outputs.items():
+            _complete(array, inputs.get(name), expected[name])
     tolerance = tolerance_at(job.exercise, case)
     return judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
 
@@ -102,15 +111,13 @@ def _has_atomics(program: Program) -> bool:
     return any(line.opcode.partition(".")[0] in GLOBAL_ATOMICS for line in kernel.instructions)
 
 
-def _outputs(buffers: list[DeviceBuffer]) -> list[DeviceBuffer]:
-    return [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
-
-
-def _fill(got: np.ndarray, before: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """What was computed, and the expected values where nothing was."""
-    words = f"u{got.dtype.itemsize}"
-    untouched = got.reshape(-1).view(words) == before.reshape(-1).view(words)
-    return np.where(untouched.reshape(got.shape), expected.astype(got.dtype), got)
+def _complete(got: np.ndarray, before: np.ndarray | None, expected: np.ndarray) -> None:
+    """Put the expected values where nothing was computed: where an output holds what it held `before` (None: poison)."""
+    flat, want, words = got.reshape(-1), expected.reshape(-1), f"u{got.dtype.itemsize}"
+    for start in range(0, flat.size, PIECE):  # in pieces: a mask of the whole is as long as the output
+        piece = slice(start, start + PIECE)
+        untouched = holds_poison(flat[piece]) if before is None else flat[piece].view(words) == before.reshape(-1)[piece].view(words)
+        np.copyto(flat[piece], want[piece], where=untouched, casting="same_kind")
 
 
 def _model_other(job: Job, label: str, device: Device, tools: Toolchain, case: Case) -> Timing | None:

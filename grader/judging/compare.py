@@ -91,7 +91,7 @@ def compare(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> Comp
         nothing = np.zeros(got.shape, dtype=np.bool_)
         return Comparison(nothing, nothing, 0.0)
     wrong, worst_error = _find_wrong(expected.reshape(-1), got.reshape(-1), tolerance)
-    unwritten = _holds_poison(got.reshape(-1)) & wrong if wrong.any() else np.zeros_like(wrong)
+    unwritten = holds_poison(got.reshape(-1)) & wrong if wrong.any() else np.zeros_like(wrong)
     return Comparison(wrong.reshape(got.shape), unwritten.reshape(got.shape), worst_error)
 
 
@@ -143,7 +143,8 @@ def _find_wrong(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> 
     return wrong, float("inf") if wrong.any() and not wrong_and_finite else worst
 
 
-def _holds_poison(got: np.ndarray) -> Mask:
+def holds_poison(got: np.ndarray) -> Mask:
+    """Which elements of a flat array hold the poison, if its first one lies at the start of a word of it."""
     if got.dtype.itemsize == 4:
         return np.asarray(got.view(np.uint32) == POISON_WORD)
     pattern = poison(got.shape, got.dtype).view(np.uint8)

@@ -6,6 +6,8 @@ an expected output or a verdict. What it prints is kept for diagnosis and never 
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import faulthandler
 import math
 import os
@@ -47,6 +49,8 @@ OPEN = "open"
 MAX_WRITTEN_BYTES = 64 << 20  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
+LARGE_BYTES = 128 << 20
+"""Inputs from which on memory is scarcer than the time that fresh pages take."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -82,7 +86,14 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
             # The other end is the grader itself: only the memory limit, which it sets for each request, bounds the arrays.
             message, arrays = channel.receive(max_array_bytes=sys.maxsize)
             answer, outputs = answer_request(device, message, arrays, channel)
+            large = sum(array.nbytes for array in arrays.values()) >= LARGE_BYTES
+            del arrays
+            if large:
+                give_back_memory()
             channel.send(answer, outputs)
+            del outputs
+            if large:
+                give_back_memory()
     except EOFError:
         return 0
     except GraderError as error:
@@ -91,6 +102,12 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
     except Exception as error:
         channel.send(Crashed(f"the worker failed: {type(error).__name__}: {error}", "", traceback.format_exc()))
         return 3
+
+
+def give_back_memory() -> None:
+    """Return what was freed to the system, which `sandbox.child` keeps this process from doing by itself: the grader needs it now."""
+    with contextlib.suppress(AttributeError):  # where the C library is not glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def answer_request(device: Device, message: Message, arrays: Arrays, channel: Channel) -> tuple[Message, Arrays]:
