@@ -177,12 +177,13 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
         with job.hold():
             device.load(built[SUBMISSION].binary)
             results = _run_cases(job, lambda case: run_case(job, built[SUBMISSION], device, oracle, case))
-            if not isinstance(results, Score) and not all(result.passed for result in results):
-                parts = run_parts(job, built[SUBMISSION], device, tools)
-                return _judge(job, results, Benchmark(results[-1]), parts, rehearsed.result())
+            wrong = not isinstance(results, Score) and not all(result.passed for result in results)
+            parts = run_parts(job, built[SUBMISSION], device, tools) if wrong else ()
         sanitized = rehearsed.result()  # nothing else keeps the machine busy while it is timed
     if isinstance(results, Score):
         return results
+    if wrong:
+        return _judge(job, results, Benchmark(results[-1]), parts, sanitized)
     own = make_program(SUBMISSION, built[SUBMISSION], job.exercise, sizes=job.exercise.benchmark[GPU], limits=job.info.limits)
     if isinstance(own, Failure):
         return job.fail(own, results)

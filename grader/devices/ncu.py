@@ -2,7 +2,8 @@
 
 ncu replays each launch until it has every metric and gives one row per launch; the counters of a plan are their sum.
 There are no counters per source line: those come from the emulated device, where it can run the kernel. Where ncu
-cannot count, the answer is a reason, never a zero. Nothing else should use the GPU meanwhile: the caller holds its lock.
+cannot count, the answer is a reason, never a zero. Nothing else should use the GPU meanwhile: `hold` is its lock, which is taken
+when the worker has started and needs nothing but the GPU. Starting takes seconds in which another grading can use it.
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ import pickle
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.devices.base import Arrays
+from grader.devices.locks import WAIT_SECONDS
 from grader.devices.ncu_metrics import OPTIONAL, CountedLaunch, NotCounted, find_unknown_metric, parse_counts, required_metrics
-from grader.records import Binary, DeviceBuffer, Launch, Role, RunLimits, RunTool, ToolLimits
+from grader.records import Binary, Completed, DeviceBuffer, Launch, Role, RunLimits, RunTool, ToolLimits
 
 NCU_VARIABLE = "GRADER_NCU"
 WORKER = "grader.devices.gpu.profiled"
 REQUEST, ERROR, LOG = "request.pickle", "error.txt", "ncu.csv"
+READY, GO = "ready", "go"
+"""Files that the worker makes when it has started, and waits for then. It ends when the request's file is gone instead."""
+POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
 REPORT_BYTES = 1 << 30
@@ -32,6 +40,8 @@ NOT_INSTALLED = NotCounted(
     "Nsight Compute (ncu) is not installed",
     f"Install it (it comes with the CUDA toolkit) and put ncu on PATH, or name it in {NCU_VARIABLE}.",
 )
+
+Hold = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
@@ -75,19 +85,22 @@ def count_with_ncu(
     run: RunTool,
     limits: RunLimits,
     environ: Mapping[str, str] = os.environ,
+    hold: Hold = nullcontext,
 ) -> tuple[CountedLaunch, ...] | NotCounted:
     """The exact counters of each launch of a plan that ran well on this GPU (CUDA's index), or why there are none.
 
-    `arrays` needs the inputs only. `limits.wall_seconds` bounds all replays of the plan; ncu gets START_SECONDS more.
+    `arrays` needs the inputs only. `limits.wall_seconds` bounds all replays of the plan; ncu gets START_SECONDS more. Raises what
+    `hold` raises.
     """
     plan = PlanRun(binary, tuple(launches), tuple(buffers), arrays)
-    counted = count_plans([plan], gpu_index=gpu_index, run=run, limits=limits, environ=environ)
+    counted = count_plans([plan], gpu_index=gpu_index, run=run, limits=limits, environ=environ, hold=hold)
     return counted if isinstance(counted, NotCounted) else counted[0]
 
 
 def count_plans(
-    plans: Sequence[PlanRun], *, gpu_index: int, run: RunTool, limits: RunLimits, environ: Mapping[str, str] = os.environ
-) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:
+    plans: Sequence[PlanRun], *, gpu_index: int, run: RunTool, limits: RunLimits, environ: Mapping[str, str] = os.environ,
+    hold: Hold = nullcontext,
+) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:  # fmt: skip
     """The counters of several plans for one architecture from one ncu process. If one cannot be counted, none is."""
     ncu = find_ncu(environ)
     if ncu is None:
@@ -101,7 +114,7 @@ def count_plans(
             return NotCounted(
                 f"what ncu is to run could not be written: {error.strerror}", "Make room, or set TMPDIR to a folder that has some."
             )
-        counted = _collect(_Session(ncu, Path(name), run, wall_seconds, _environment(environ)), plans)
+        counted = _collect(_Session(ncu, Path(name), run, wall_seconds, _environment(environ), hold), plans)
     if isinstance(counted, NotCounted):
         return counted
     rows = iter(counted)
@@ -120,24 +133,49 @@ class _Session:
     run: RunTool
     wall_seconds: float
     environment: dict[str, str]
+    hold: Hold
+
+    @property
+    def limit_seconds(self) -> float:
+        """What ncu and its worker may take, waiting for the GPU included."""
+        return self.wall_seconds + WAIT_SECONDS
 
     def profile(self, metrics: Sequence[str]) -> str | NotCounted:
         """Run ncu for these metrics; its log."""
         log, error = self.folder / LOG, self.folder / ERROR
-        log.unlink(missing_ok=True)
-        done = self.run(
-            ncu_command(self.ncu, metrics, self.folder),
-            limits=ToolLimits(wall_seconds=self.wall_seconds, memory_bytes=NO_LIMIT_BYTES, file_bytes=REPORT_BYTES),
-            # run_tool makes TMPDIR a private folder: ncu's lock file in a shared one belongs to whoever came first.
-            env=self.environment,
-        )
+        for name in (LOG, READY, GO):
+            (self.folder / name).unlink(missing_ok=True)
+        with ThreadPoolExecutor(1) as thread:
+            done = self._in_turn(thread.submit(self._run, metrics))
         if done.limit is not None:
             return NotCounted(
-                f"ncu was ended at its limit of {done.limit} ({self.wall_seconds:g} s)", "Grade again when the machine is less busy."
+                f"ncu was ended at its limit of {done.limit} ({self.limit_seconds:g} s)", "Grade again when the machine is less busy."
             )
         if error.exists():
             return NotCounted(f"the plan failed under ncu: {error.read_text(encoding='utf-8')}")
         return log.read_text(encoding="utf-8", errors="replace") if log.exists() else done.stderr
+
+    def _run(self, metrics: Sequence[str]) -> Completed:
+        return self.run(
+            ncu_command(self.ncu, metrics, self.folder),
+            limits=ToolLimits(wall_seconds=self.limit_seconds, memory_bytes=NO_LIMIT_BYTES, file_bytes=REPORT_BYTES),
+            # run_tool makes TMPDIR a private folder: ncu's lock file in a shared one belongs to whoever came first.
+            env=self.environment,
+        )
+
+    def _in_turn(self, running: Future[Completed]) -> Completed:
+        """Let the worker go on with the GPU when it has started and the GPU is ours."""
+        while not (self.folder / READY).exists():
+            if running.done():
+                return running.result()
+            time.sleep(POLL_SECONDS)
+        try:
+            with self.hold():
+                (self.folder / GO).touch()
+                return running.result()
+        except BaseException:
+            (self.folder / REQUEST).unlink()  # ends the worker
+            raise
 
 
 def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:

@@ -107,11 +107,10 @@ def _count_other_with_ncu(job: Job, program: Program, device: Device, inputs: Ar
 
 
 def _ask_ncu(job: Job, program: Program, inputs: Arrays) -> tuple[CountedLaunch, ...] | NotCounted:
-    with job.hold():
-        return count_with_ncu(
-            program.binary, program.launches, program.buffers, inputs, gpu_index=int(job.choice.id), run=run_tool, limits=job.limits,
-            environ=os.environ,
-        )  # fmt: skip
+    return count_with_ncu(
+        program.binary, program.launches, program.buffers, inputs, gpu_index=int(job.choice.id), run=run_tool, limits=job.limits,
+        environ=os.environ, hold=job.hold,
+    )  # fmt: skip
 
 
 def _with_counters(ran: Execution, counted: Sequence[CountedLaunch]) -> Execution:

@@ -7,6 +7,8 @@ import os
 import re
 import resource
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from grader.devices.ncu_metrics import (
     parse_counts,
     required_metrics,
 )
+from grader.errors import GraderError
 from grader.records import Binary, Counters, Dim3, Launch, RunLimits
 from grader.sandbox.process import run_tool
 
@@ -270,7 +273,40 @@ def test_a_full_disk_is_a_reason(tmp_path: Path) -> None:
 
 def test_an_endless_ncu_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.devices.ncu.START_SECONDS", 0.0)
+    monkeypatch.setattr("grader.devices.ncu.WAIT_SECONDS", 0.0)
     environ = fake_ncu(tmp_path, "sleep 60")
     answer = count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ)
     assert isinstance(answer, NotCounted)
     assert "limit of time (2 s)" in answer.reason
+
+
+WAITING = """touch $folder/ready
+while [ ! -e $folder/go ]; do test -e $folder/request.pickle || exit 1; sleep 0.01; done
+"""
+
+
+def test_the_gpu_is_held_only_when_the_worker_has_started(tmp_path: Path) -> None:
+    events: list[str] = []
+
+    @contextmanager
+    def hold() -> Iterator[None]:
+        events.append("ended" if (tmp_path / "ended").exists() else "started" if (tmp_path / "started").exists() else "not started")
+        yield
+        events.append("ended" if (tmp_path / "ended").exists() else "running")
+
+    script = f"sleep 0.2; touch {tmp_path}/started; {WAITING} touch {tmp_path}/ended; cp {SAMPLES / 'h100.csv'} $log"
+    environ = fake_ncu(tmp_path, script)
+    answer = count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ, hold=hold)
+    assert answer == counted()
+    assert events == ["started", "ended"]
+
+
+def test_a_gpu_that_cannot_be_had_ends_the_worker(tmp_path: Path) -> None:
+    @contextmanager
+    def hold() -> Iterator[None]:
+        raise GraderError("The GPU was in use by another grading for 600 s.")
+        yield
+
+    environ = fake_ncu(tmp_path, f"{WAITING} cp {SAMPLES / 'h100.csv'} $log")
+    with pytest.raises(GraderError, match="in use"):
+        count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ, hold=hold)

@@ -9,6 +9,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import pycuda.driver as cuda
 from grader.devices.gpu.code import Code
 from grader.devices.gpu.driver import close_context, find_device, make_context
 from grader.devices.gpu.memory import Arena
-from grader.devices.ncu import ERROR, REQUEST, PlanRun, Request
+from grader.devices.ncu import ERROR, GO, POLL_SECONDS, READY, REQUEST, PlanRun, Request
 from grader.records import Role
 
 
@@ -27,6 +28,7 @@ def main(argv: Sequence[str]) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what kernels print at each replay
     # The folder is the grader's own, readable by its user only: nobody else can have written what is unpickled here.
     request: Request = pickle.loads((folder / REQUEST).read_bytes())
+    wait_for_the_gpu(folder)
     # The default action of SIGALRM ends the process even while it waits in the driver.
     signal.setitimer(signal.ITIMER_REAL, request.wall_seconds)
     try:
@@ -38,6 +40,16 @@ def main(argv: Sequence[str]) -> int:
         (folder / ERROR).write_text(str(error) or type(error).__name__, encoding="utf-8")
         return 1
     return 0
+
+
+def wait_for_the_gpu(folder: Path) -> None:
+    """Say that all but the GPU is there, and wait until that may be used; the process ends if it never may be."""
+    cuda.init()
+    (folder / READY).touch()
+    while not (folder / GO).exists():
+        if not (folder / REQUEST).exists():
+            sys.exit(1)
+        time.sleep(POLL_SECONDS)
 
 
 def run_plan(plan: PlanRun) -> None:
