@@ -75,6 +75,15 @@ def find_ncu(environ: Mapping[str, str]) -> Path | None:
     return max((path for path in installed if path.exists()), default=None, key=lambda path: _version_of(path.parent.name))
 
 
+def ncu_identity(environ: Mapping[str, str] = os.environ) -> str:
+    """What tells the installed Nsight Compute from another version; empty where there is none."""
+    ncu = find_ncu(environ)
+    if ncu is None:
+        return ""
+    path = ncu.resolve()
+    return f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}"
+
+
 def count_with_ncu(
     binary: Binary,
     launches: Sequence[Launch],

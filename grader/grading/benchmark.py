@@ -89,9 +89,8 @@ def run_benchmark(
     if failure is not None:
         return Benchmark(case, found.timings, facts=facts, failure=failure)
     job.show(Progress("counting"))
-    inputs = sets[0].inputs
-    counts = count_on_gpu(job, programs[0], execution, inputs, lines)
-    others = count_others_on_gpu(job, built, programs, device, by_ncu=counts.by_ncu, inputs=inputs, tools=tools, oracle=oracle)
+    counts = count_on_gpu(job, programs[0], execution, sets[0].inputs, lines)
+    others = count_others_on_gpu(job, built, programs, device, by_ncu=counts.by_ncu, tools=tools, oracle=oracle)
     return Benchmark(case, found.timings, counts, facts, other_counts=others)
 
 

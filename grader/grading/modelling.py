@@ -13,9 +13,9 @@ import numpy as np
 from grader.devices.base import Arrays, Device
 from grader.grading.cases import BENCHMARK, Oracle
 from grader.grading.job import Job
-from grader.grading.others import build_other
+from grader.grading.others import OTHERS_SEED, build_other
 from grader.grading.programs import Built, Toolchain, make_program
-from grader.grading.remembered import read_time, time_key, write_time
+from grader.grading.remembered import recall, remember, time_key
 from grader.judging.checks import find_timed
 from grader.judging.compare import holds_poison, judge_case
 from grader.judging.hidden import name_case
@@ -30,8 +30,6 @@ from grader.spec.tolerance import tolerance_at
 GLOBAL_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 ASKED = frozenset({*TIMED, "dram_bytes"})
 PIECE = 1 << 18
-OTHERS_SEED = 0
-"""Of the inputs of the exercise's own programs: the same for every submission, so that their times are."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def _model_other(job: Job, label: str, device: Device, tools: Toolchain, case: C
     if isinstance(program, Failure):
         return None
     key = time_key(program, job.info)
-    if known := read_time(tools.cache, key):
+    if known := recall(tools.cache, key, Timing):
         return known
     device.load(built.binary)
     inputs = make_inputs(job.exercise, case, OTHERS_SEED)
@@ -137,7 +135,7 @@ def _model_other(job: Job, label: str, device: Device, tools: Toolchain, case: C
     execution, _ = device.execute(program.launches, unseen, inputs, limits=model_limits(job))
     timing = None if execution.failure is not None else model_timing(label, execution)
     if timing is not None:
-        write_time(tools.cache, key, timing)
+        remember(tools.cache, key, timing)
     return timing
 
 

@@ -20,6 +20,10 @@ from grader.spec.model import Case, Exercise, Yardstick
 from grader.spec.plans import Plan
 from grader.submission.read import read_submission
 
+OTHERS_SEED = 0
+"""Of the inputs on which the exercise's own programs are modelled, and counted by Nsight Compute: the same for every submission, so
+that what was found once holds for all."""
+
 
 def own_programs(exercise: Exercise) -> dict[str, tuple[Path, Plan | None]]:
     """By label, the source of each of the exercise's own programs and its plan; None: the one that the source gives."""

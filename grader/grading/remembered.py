@@ -1,7 +1,7 @@
-"""Modelled times of an exercise's own programs, kept on disk: they are the same for every submission.
+"""What an exercise's own programs take and count, kept on disk: it is the same for every submission.
 
-An entry is a small JSON file under a key of all that the time depends on: the machine code, the launches, the GPU, and the code of the
-emulator and of the model. One that does not parse counts as absent.
+An entry is a small JSON file under a key of all that it depends on: the machine code, the launches, the GPU, and the code that makes
+the figures. One that does not parse counts as absent.
 """
 
 from __future__ import annotations
@@ -11,47 +11,59 @@ import functools
 import hashlib
 import json
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
+from typing import TypeVar
 
-from grader.records import DeviceInfo, Program, Timing
+from grader.devices.ncu import ncu_identity
+from grader.records import DeviceInfo, Program
+from grader.sandbox.wire import converter
 from grader.toolchain.cache import cache_key
 
 _MODEL = ("emulator/**/*.py", "devices/modelled.py", "devices/gpus.json", "judging/modelled.py")
+_NCU = ("devices/ncu.py", "devices/ncu_metrics.py", "devices/gpu/profiled.py")
+
+Kept = TypeVar("Kept")
 
 
 def time_key(program: Program, info: DeviceInfo) -> str:
-    """The name of the entry of a program's time on a GPU."""
+    """The name of the entry of a program's modelled time on a GPU."""
+    return "time-" + _key(program, info.id, _digest(_MODEL))
+
+
+def counts_key(program: Program, info: DeviceInfo) -> str:
+    """The name of the entry of what Nsight Compute counts of a program on GPUs of this model."""
+    return "counts-" + _key(program, info.id, info.name, ncu_identity(), _digest(_NCU))
+
+
+def _key(program: Program, *parts: str) -> str:
     code = hashlib.sha256(program.binary.cubin).hexdigest()
-    return "time-" + cache_key(code, repr(program.launches), repr(program.buffers), info.id, model_digest())
+    return cache_key(code, repr(program.launches), repr(program.buffers), *parts)
 
 
 @functools.cache
-def model_digest() -> str:
-    """A digest of the files that modelled times come from."""
+def _digest(patterns: tuple[str, ...]) -> str:
+    """A digest of the package's files of these patterns."""
     package = Path(__file__).parents[1]
-    files = sorted(path for pattern in _MODEL for path in package.glob(pattern))
+    files = sorted(path for pattern in patterns for path in package.glob(pattern))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
-def read_time(folder: Path | None, key: str) -> Timing | None:
-    """The timing, or None where there is none or where its file is damaged."""
+def recall(folder: Path | None, key: str, kind: type[Kept]) -> Kept | None:
+    """What is kept under a key; None where there is nothing or where its file is damaged."""
     if folder is None:
         return None
     try:
-        found = json.loads((folder / key).read_text(encoding="utf-8"))
-        low, high = map(float, found["interval_ms"])
-        return Timing(str(found["plan"]), float(found["median_ms"]), (low, high), ())
-    except (OSError, ValueError, TypeError, KeyError):
+        return converter().structure(json.loads((folder / key).read_bytes()), kind)
+    except Exception:  # cattrs collects whatever the fields' constructors raise
         return None
 
 
-def write_time(folder: Path | None, key: str, timing: Timing) -> None:
-    """Keep a timing; a folder that cannot be written to only costs the next run its time."""
+def remember(folder: Path | None, key: str, value: object) -> None:
+    """Keep a record; a folder that cannot be written to only costs the next run its time."""
     if folder is None:
         return
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
-            json.dump(asdict(timing), file)
+            json.dump(converter().unstructure(value), file)
         Path(file.name).replace(folder / key)

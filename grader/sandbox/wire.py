@@ -206,7 +206,7 @@ class Channel:
         header = json.dumps(
             {
                 "kind": type(message).__name__,
-                "body": _converter().unstructure(message),
+                "body": converter().unstructure(message),
                 "arrays": [[name, array.dtype.name, list(array.shape)] for name, array in contents.items()],
             }
         ).encode()
@@ -293,7 +293,7 @@ def _parse_message(header: dict[str, Any]) -> Message:
     if kind is None:
         raise _malformed("the message is of no known kind")
     try:
-        return _converter().structure(header["body"], kind)
+        return converter().structure(header["body"], kind)
     except Exception as error:  # cattrs collects whatever the fields' constructors raise
         raise _malformed(f"the fields of {kind.__name__} are wrong") from error
 
@@ -331,7 +331,8 @@ def _malformed(what: str) -> WorkerError:
 
 
 @cache
-def _converter() -> Converter:
+def converter() -> Converter:
+    """Makes JSON's values of records, and records of them. Structuring raises what the fields' constructors raise, collected."""
     from cattrs.preconf.json import make_converter
 
     converter = make_converter(forbid_extra_keys=True)

@@ -137,6 +137,9 @@ def test_counters_of_the_baseline_come_from_who_counted_the_submission(
     monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts), None, None),))
     by_ncu = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (by_ncu.status, by_ncu.value, by_ncu.relative_value) == (CheckStatus.PASSED, 30, 200)
+    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(Counters(global_store_sectors=40), None, None),))
+    again = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
+    assert (again.value, again.relative_value) == (40, 200)  # the baseline is counted once
 
 
 def test_a_part_is_judged_on_this_device_too(grade: Grade) -> None:
