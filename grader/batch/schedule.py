@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Sequence
+import math
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
 
 from grader.batch.journal import Journal, Result
 from grader.batch.pool import Outcome, Pool
@@ -20,6 +21,37 @@ POLL_SECONDS = 0.5
 MakeFailed = Callable[[Task, Failure], str]
 """Makes the score of a task that could not be graded, as JSON text."""
 
+
+class Queue:
+    """Tasks that wait: those of the exercise whose gradings have taken longest come first, and the quick ones fill the end, where
+    workers run out of work. Exercises of which none has ended yet take turns before all others; one exercise keeps its order."""
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._waiting: dict[str, deque[Task]] = {}
+        self._taken: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+        for task in tasks:
+            self.add(task)
+
+    def __bool__(self) -> bool:
+        return any(self._waiting.values())
+
+    def add(self, task: Task) -> None:
+        self._waiting.setdefault(task.exercise, deque()).append(task)
+
+    def take(self) -> Task:
+        exercise = max((name for name, tasks in self._waiting.items() if tasks), key=self._rank)
+        self._taken[exercise] += 1
+        return self._waiting[exercise].popleft()
+
+    def learn(self, outcome: Outcome) -> None:
+        self._ended[outcome.task.exercise] += 1
+        self._seconds[outcome.task.exercise] += outcome.seconds
+
+    def _rank(self, exercise: str) -> tuple[float, int]:
+        ended = self._ended[exercise]
+        return self._seconds[exercise] / ended if ended else math.inf, -self._taken[exercise]
 
 
 def run_tasks(
@@ -38,10 +70,10 @@ def run_tasks(
     failure of the machine. `on_results` gets what has been journaled, `on_change` the tasks that are being graded.
     Raises UsageError where an exercise turns out to be broken, and GraderError where the journal cannot be written.
     """
-    pending, running, attempts = deque(tasks), dict[str, Task](), Counter[str]()
+    pending, running, attempts = Queue(tasks), dict[str, Task](), Counter[str]()
     while pending or running:
         while pending and pool.free:
-            task = pending.popleft()
+            task = pending.take()
             attempts[task.key] += 1
             running[task.key] = task
             pool.submit(task)
@@ -49,10 +81,11 @@ def run_tasks(
         graded = []
         for outcome in pool.wait(POLL_SECONDS):
             del running[outcome.task.key]
+            pending.learn(outcome)
             tried = attempts[outcome.task.key]
             result = _settle(outcome, tried, make_failed=make_failed, limit_is_verdict=limit_is_verdict)
             if result is None:
-                pending.append(outcome.task)
+                pending.add(outcome.task)
             else:
                 graded.append(result)
         if graded:
