@@ -73,8 +73,9 @@ TOO_CLOSE_TO_CALL = (
 A_GPU_DOES_NOT_NOTICE = {
     "failed--barrier_under_a_guard": Status.RUNTIME_ERROR,  # a barrier that threads skip
     "failed--n_for_k_beyond_the_inputs": Status.RUNTIME_ERROR,  # reads beyond a buffer
+    "timeout--barriers_in_both_branches": Status.RUNTIME_ERROR,  # threads that wait at different barriers
 }
-"""What the emulated device says of mistakes that merely give wrong outputs on a GPU."""
+"""What the emulated device says of mistakes that merely give wrong outputs on a GPU, or hang it."""
 
 EARNED_BY_ATTACKS = {
     "asks_the_cache_to_keep_its_input": 45,  # it is right, and reads along rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from grader.records import Finding
 
 from .planted import FILES, NONE, find_bugs, named_lines, read_planted
+
+ROOT = Path(__file__).parents[2]
 
 
 @functools.cache
@@ -30,6 +33,12 @@ def test_enough_is_planted() -> None:
     assert sum(bug.kind != NONE for bug in bugs) >= 20
     assert sum(bug.kind == NONE for bug in bugs) >= 10
     assert all(bug.lines for bug in bugs if bug.kind not in (NONE, "order_dependent"))
+
+
+def test_the_table_beside_compute_sanitizer_has_every_file() -> None:
+    table = json.loads((ROOT / "tests" / "data" / "sanitizers_h100.json").read_text(encoding="utf-8"))
+    assert [row["name"] for row in table["rows"]] == [file.stem for file in FILES]
+    assert [row["bug"] for row in table["rows"]] == [read_planted(file).kind for file in FILES]
 
 
 def find(stem: str) -> str:
