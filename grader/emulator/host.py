@@ -8,7 +8,9 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -61,7 +63,7 @@ class HostFunctions:
         self.printed: list[tuple[int, str]] = []
         self.message = ""
         self.error: Exception | None = None
-        self._callback = _CALLBACK(self._called)
+        self._callback = _CALLBACK(partial(_call, WeakMethod(self._called)))  # one that held us would keep all memory in a cycle
 
     @property
     def entry(self) -> int:
@@ -118,6 +120,11 @@ _FUNCTIONS = {
     HOST_FUNCTIONS["vprintf"]: HostFunctions.print_lanes,
     HOST_FUNCTIONS["__assertfail"]: HostFunctions.fail_assertion,
 }
+
+
+def _call(method: WeakMethod[Callable[[int, int, int], int]], context_address: int, warp_address: int, mask: int) -> int:
+    called = method()
+    return FaultCode.INTERNAL if called is None else called(context_address, warp_address, mask)
 
 
 def join_printed(parts: list[list[tuple[int, str]]]) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -166,6 +169,15 @@ def test_lanes_that_wait_for_all_are_not_released_by_a_meeting_of_others() -> No
     ran = run(TWO_MEETINGS)
     assert ran.arrays["out"].tolist() == [1] * 8 + [2] * 24
     assert executed(ran, TWO_MEETINGS) == {"some": (1, 24), "between": (1, 24), "all": (3, 32), "after": (1, 32)}
+
+
+def test_a_launch_leaves_no_cycle_that_holds_its_memory() -> None:
+    gc.disable()
+    try:
+        memory = weakref.ref(run("MOV R0,RZ\nMOV R4,RZ\n" + STORE).memory)
+        assert memory() is None
+    finally:
+        gc.enable()
 
 
 FENCES = "S2R R0,SR_TID.X\nMEMBAR.SC.GPU\nMEMBAR.ALL.CTA\nERRBAR\nCCTL.IVALL\nYIELD\nNOP\nMOV R4,0x1\n" + STORE
