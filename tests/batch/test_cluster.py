@@ -67,8 +67,8 @@ def test_the_command_grades_on_a_cluster(tmp_path: Path) -> None:
     arguments = ["batch", str(ROOT / "exercises" / "transpose"), str(subs), "--out", str(out), "--cluster", "local:2", "--quiet"]
     assert main(arguments) == 0
     table = (out / "gradebook.csv").read_text()
-    assert "failed--copies_the_input,,0,75,100,failed," in table
-    assert "compile_error--missing_brace,,0,75,100,compile_error," in table
+    assert "failed--copies_the_input,,0,100,100,failed," in table
+    assert "compile_error--missing_brace,,0,100,100,compile_error," in table
 
 
 @cluster
