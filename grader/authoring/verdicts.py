@@ -146,9 +146,9 @@ def judge_known(files: Sequence[Path], scores: Mapping[str, Score], folder: Path
 
 
 def _is_sterner(named: str, score: Score) -> bool:
-    """Names are verdicts on a GPU, where a load beyond a buffer or a barrier that some threads skip may merely give wrong outputs."""
+    """Names are verdicts on a GPU, where a load beyond a buffer or a barrier that some threads skip may give wrong outputs or hang."""
     emulated = score.device is not None and score.device.kind == "emulated"
-    return emulated and named == Status.FAILED and score.status is Status.RUNTIME_ERROR
+    return emulated and named in {Status.FAILED, Status.TIMEOUT} and score.status is Status.RUNTIME_ERROR
 
 
 def _agrees(path: Path, score: Score) -> Proof:
