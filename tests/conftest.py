@@ -1,8 +1,16 @@
-"""Tests that need what not every machine has are skipped unless an option asks for them."""
+"""One cache of compilations for a whole run; and tests that need what not every machine has are skipped unless an option asks for them."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from functools import partial
+from pathlib import Path
+
 import pytest
+
+from grader.folders import default_cache
 
 OPTIONS = {"gpu": "needs a GPU", "slow": "takes minutes", "cluster": "starts a cluster", "browser": "needs Chromium and Playwright"}
 
@@ -14,6 +22,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-browser", action="store_true", help="open reports in Chromium as well (extra `browser`)")
     parser.addoption("--all-levels", action="store_true", help="run the corpus at every optimisation level of ptxas, not only at -O3")
     parser.addoption("--all-targets", action="store_true", help="run the whole corpus on every emulated GPU, not only a sample of it")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the run a cache folder of its own: xdist's workers and the programs that tests start find it by their environment."""
+    if hasattr(config, "workerinput"):
+        return
+    folder = tempfile.mkdtemp(prefix="grader-tests-")
+    os.environ["XDG_CACHE_HOME"] = folder
+    config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+
+
+@pytest.fixture(scope="session")
+def cache() -> Path:
+    """The run's cache of compilations. Tests of the cache itself have folders of their own."""
+    return default_cache(os.environ)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

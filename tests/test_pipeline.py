@@ -24,11 +24,6 @@ SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_tex
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
 def starter(cache: Path) -> Score:
     return grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache)
 

@@ -16,11 +16,6 @@ from tests.authoring.conftest import Change, edit_spec
 Check = Callable[..., Soundness]
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture
 def check(exercise: Path, cache: Path) -> Check:
     def run(*, mutants: bool = False) -> Soundness:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Submission, ToolLimits
-from grader.sandbox.process import run_tool
+from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Submission
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+from tests.compiling import compile_source
 
 
 @dataclass(frozen=True)
@@ -33,10 +30,7 @@ class Ready:
 def compile_text(text: str, arch: str) -> Binary:
     """The kernels of a source by the compiler that a GPU's submissions get."""
     source = Submission("test.cu", hashlib.sha256(text.encode()).hexdigest(), text)
-    nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=False), find_nvdisasm(os.environ, run_tool)
-    binary = compile_submission(source, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run_tool, limits=ToolLimits(), cache=None)
-    assert isinstance(binary, Binary), binary
-    return binary
+    return compile_source(source, arch=arch, prefer_wheel=False)
 
 
 def make_ready(text: str, buffers: Sequence[DeviceBuffer], sizes: Mapping[str, int], info: DeviceInfo) -> Ready:

@@ -7,6 +7,7 @@ tests/test_submissions.py runs the submissions on the emulated device by way of 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from test_submissions import ONLY_A_CLOCK_TELLS
 
 from grader.devices.base import Arrays, Device
 from grader.devices.emulated import EmulatedDevice
+from grader.folders import default_cache
 from grader.grading.programs import Built, build, find_toolchain, make_program
 from grader.judging.compare import judge_case, poison
 from grader.records import Failure, Program, Role, RunLimits, Status, Submission
@@ -81,7 +83,7 @@ def known() -> Iterator[dict[Path, Future[Known]]]:
 def compiled(path: Path) -> Built:
     source = read_submission(path)
     assert isinstance(source, Submission), source
-    made = build(source, exercise_of(path), find_toolchain(prefer_wheel=False, cache=None), arch=ARCH)
+    made = build(source, exercise_of(path), find_toolchain(prefer_wheel=False, cache=default_cache(os.environ)), arch=ARCH)
     assert isinstance(made, Built), made
     return made
 

@@ -38,11 +38,6 @@ Grade = Callable[..., Score]
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The transpose exercise with a benchmark for a GPU that the emulated device runs in no time."""
     root = tmp_path_factory.mktemp("course")
