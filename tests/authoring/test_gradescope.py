@@ -86,6 +86,7 @@ def test_the_wheel_is_whole() -> None:
     assert b"grade = grader.cli:main" in wheel.read(f"{folder}/entry_points.txt")
 
 
+@pytest.mark.slow
 def test_grades_an_upload(autograder: Path) -> None:
     shutil.copy(ROOT / "starter" / "transpose.cu", autograder / "submission" / "my solution.cu")
     done = run_autograder(autograder)
