@@ -71,7 +71,7 @@ def grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Grade:
 
     def run(submission: Path, *, exercise: Path = TRANSPOSE) -> tuple[int, dict[str, Any], str]:
         score = tmp_path / "score.json"
-        code = main([str(exercise), str(submission), "--json", str(score), "--seed", "1", "--device", "emulated"])
+        code = main([str(exercise), str(submission), "--json", str(score), "--seed", "1", "--device", "emulated", "--no-model"])
         shown = capsys.readouterr().out
         return code, json.loads(score.read_text()), shown
 

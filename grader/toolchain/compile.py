@@ -40,7 +40,7 @@ def compile_submission(
     A Failure is the student's: a compile error, a limit, no kernel, or (rejected) a file that the compilation
     read and must not. Raises ToolMissing, and GraderError where a tool fails on what another one made.
     """
-    key = cache_key(submission.text, nvcc.identity, nvdisasm.version, *compile_options(arch))
+    key = artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
     artifacts = read_entry(cache, key) if cache else None
     if artifacts is None:
         made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)
@@ -50,6 +50,11 @@ def compile_submission(
         if cache:
             write_entry(cache, key, artifacts)
     return _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+
+
+def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
+    """The name of the cache's entry for a source text that these tools compile."""
+    return cache_key(text, nvcc.identity, nvdisasm.version, *compile_options(arch))
 
 
 def read_compiled(cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool) -> Binary:

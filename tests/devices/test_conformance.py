@@ -1,7 +1,8 @@
 """One suite for both devices: every known kernel gives the outputs that one H100 gave, or those of the exercise's oracle.
 
 The emulated device runs it everywhere, a GPU with --run-gpu; there the outputs of the two are compared bit by bit as well.
-tests/test_submissions.py runs the submissions on the emulated device by way of the whole grader.
+On the emulated device, tests/emulator/test_truth.py runs the truth's kernels and compares the counters too, and
+tests/test_submissions.py runs the submissions by way of the whole grader.
 """
 
 from __future__ import annotations
@@ -131,24 +132,15 @@ def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | F
     return found
 
 
-def check_record(device: Device, recorded: Recorded) -> None:
-    program, arrays = make_plan(recorded, device.info)
-    device.load(program.binary)
-    outputs = run(device, program, arrays)
+@pytest.mark.gpu
+@pytest.mark.parametrize("recorded", [*read_records("counted"), *read_records("timed")], ids=str)
+def test_a_truth_kernel_gives_the_output_that_was_recorded(gpu: Device, recorded: Recorded) -> None:
+    program, arrays = make_plan(recorded, gpu.info)
+    gpu.load(program.binary)
+    outputs = run(gpu, program, arrays)
     assert not isinstance(outputs, Failure), outputs
     (output,) = outputs.values()
     assert hashlib.sha256(output.tobytes()).hexdigest() == recorded.sha256
-
-
-@pytest.mark.parametrize("recorded", read_records("counted"), ids=str)
-def test_a_truth_kernel_gives_the_output_that_was_recorded(device: Device, recorded: Recorded) -> None:
-    check_record(device, recorded)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("recorded", read_records("timed"), ids=str)
-def test_a_truth_kernel_gives_the_output_that_was_recorded_at_large_sizes(gpu: Device, recorded: Recorded) -> None:
-    check_record(gpu, recorded)
 
 
 @pytest.mark.parametrize("path", HANDED_OUT, ids=lambda path: f"{path.parent.name}/{path.stem}")
