@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
+
 import grader
 from grader.grading.cases import BENCHMARK
 from grader.records import Printed, Score, Status
@@ -69,6 +71,7 @@ def test_a_hidden_case_that_ends_badly_gives_no_bytes_away(tmp_path: Path) -> No
     assert [finding.offset_bytes for finding in score.findings] == [None]
 
 
+@pytest.mark.slow
 def test_a_time_out_names_its_case(tmp_path: Path) -> None:
     score = grade(tmp_path, HIDDEN, ENDLESS)
     assert score.status is Status.TIMEOUT
