@@ -1,8 +1,8 @@
 """Machine code of the files that tests grade and run, shipped so that a run need not compile them.
 
-`tests/data/compiled.xz` holds what nvcc and nvdisasm made of each file, under the SHA-256 of its text and the options. A
-run's cache begins with what suits the files, the options and the tools as they are now; all else (a new file, a changed
-one, another nvcc) is compiled as ever.
+`tests/data/compiled.xz` holds what nvcc and nvdisasm made of each file, under the SHA-256 of its text, and what nvdisasm says
+of the corpus's recorded cubins at -O3, under theirs. A run's cache begins with what suits the files, the options and the
+tools as they are now; all else (a new file, a changed one, another nvcc) is compiled as ever.
 
     python -m tests.shipped     bring it up to date: compiles what is missing, drops what no file needs
 """
@@ -26,9 +26,10 @@ from grader.records import Failure, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
 from grader.submission.read import read_submission
 from grader.toolchain.cache import Artifacts, read_entry, write_entry
-from grader.toolchain.compile import artifacts_key, compile_submission
+from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin, listing_key
 from grader.toolchain.workspace import compile_options
-from tests.compiling import find_tools
+from tests.compiling import DEFAULT_LEVEL, find_tools
+from tests.emulator.corpus_record import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
 ARCHIVE = ROOT / "tests" / "data" / "compiled.xz"
@@ -37,16 +38,18 @@ FOLDERS = (
     "tests/data/bad_input", "tests/data/planted_bugs", "tests/data/truth/kernels",
 )  # fmt: skip
 ARCH = "sm_90"
+KINDS = ("artifacts", "listings")
 
 
 @dataclass(frozen=True)
 class Shipped:
-    """All that is shipped: artifacts by the SHA-256 of the text, the tools' versions and the options that made them."""
+    """All that is shipped: artifacts by the SHA-256 of the text or of the cubin, and the tools' versions and options."""
 
     nvcc: str
     nvdisasm: str
     options: tuple[str, ...]
     artifacts: Mapping[str, Artifacts]
+    listings: Mapping[str, Artifacts]
 
 
 def find_sources() -> tuple[Submission, ...]:
@@ -59,33 +62,36 @@ def find_sources() -> tuple[Submission, ...]:
 def read_shipped(archive: Path = ARCHIVE) -> Shipped:
     """What an archive holds."""
     data = json.loads(lzma.decompress(archive.read_bytes()))
-    made = {
-        sha256: Artifacts(**entry | {"cubin": base64.b64decode(entry["cubin"])})
-        for sha256, entry in data["artifacts"].items()
-    }
-    return Shipped(data["nvcc"], data["nvdisasm"], tuple(data["options"]), made)
+    artifacts, listings = (
+        {sha256: Artifacts(**entry | {"cubin": base64.b64decode(entry["cubin"])}) for sha256, entry in data[kind].items()}
+        for kind in KINDS
+    )
+    return Shipped(data["nvcc"], data["nvdisasm"], tuple(data["options"]), artifacts, listings)
 
 
 def write_shipped(shipped: Shipped, archive: Path = ARCHIVE) -> None:
     """Write an archive; equal contents give equal bytes."""
-    made = {
-        sha256: asdict(artifacts) | {"cubin": base64.b64encode(artifacts.cubin).decode()}
-        for sha256, artifacts in sorted(shipped.artifacts.items())
-    }
-    document = json.dumps(asdict(shipped) | {"artifacts": made}, indent=0)
-    archive.write_bytes(lzma.compress(document.encode(), preset=9))
+    data = asdict(shipped)
+    for kind in KINDS:
+        entries = sorted(data[kind].items())
+        data[kind] = {key: entry | {"cubin": base64.b64encode(entry["cubin"]).decode()} for key, entry in entries}
+    archive.write_bytes(lzma.compress(json.dumps(data, indent=0).encode(), preset=9))
 
 
 def fill_cache(folder: Path, shipped: Shipped) -> int:
     """Write to a cache what is right for the files, options and tools as they are now; returns how many entries."""
     nvcc, nvdisasm = find_tools()
-    if (shipped.nvcc, shipped.nvdisasm, shipped.options) != (nvcc.version, nvdisasm.version, compile_options(ARCH)):
+    if shipped.nvdisasm != nvdisasm.version:
         return 0
+    for listing in shipped.listings.values():
+        write_entry(folder, listing_key(listing.cubin, nvdisasm), listing)
+    if (shipped.nvcc, shipped.options) != (nvcc.version, compile_options(ARCH)):
+        return len(shipped.listings)
     fitting = [source for source in find_sources() if text_digest(source) in shipped.artifacts]
     for source in fitting:
         key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
         write_entry(folder, key, shipped.artifacts[text_digest(source)])
-    return len(fitting)
+    return len(shipped.listings) + len(fitting)
 
 
 def text_digest(source: Submission) -> str:
@@ -105,11 +111,22 @@ def make_shipped(cache: Path) -> Shipped:
         key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
         return None if isinstance(made, Failure) else read_entry(cache, key)
 
+    def list_(cubin: bytes) -> tuple[str, Artifacts]:
+        listing = list_cubin(cubin, nvdisasm=nvdisasm, arch=ARCH, run=tools.run, cache=cache)
+        return hashlib.sha256(cubin).hexdigest(), listing
+
     sources = find_sources()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         made = zip(map(text_digest, sources), pool.map(make, sources), strict=True)
         artifacts = {sha256: each for sha256, each in made if each is not None}
-    return Shipped(nvcc.version, nvdisasm.version, compile_options(ARCH), artifacts)
+        listings = dict(pool.map(list_, recorded_cubins()))
+    return Shipped(nvcc.version, nvdisasm.version, compile_options(ARCH), artifacts, listings)
+
+
+def recorded_cubins() -> tuple[bytes, ...]:
+    """The corpus's machine code that an H100 ran, of the level that tests run most."""
+    cases = read_record().cases.items()
+    return tuple({case.compiled.cubin: None for name, case in cases if name.endswith(f"-O{DEFAULT_LEVEL}")})
 
 
 def main() -> int:
@@ -118,7 +135,7 @@ def main() -> int:
         fill_cache(cache, read_shipped())
     shipped = make_shipped(cache)
     write_shipped(shipped)
-    print(f"{len(shipped.artifacts)} files, {ARCHIVE.stat().st_size:,} bytes")
+    print(f"{len(shipped.artifacts)} files, {len(shipped.listings)} cubins, {ARCHIVE.stat().st_size:,} bytes")
     return 0
 
 

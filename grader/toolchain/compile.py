@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -57,15 +58,33 @@ def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> st
     return cache_key(text, nvcc.identity, nvdisasm.version, *compile_options(arch))
 
 
-def read_compiled(cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool) -> Binary:
+def read_compiled(
+    cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool, cache: Path | None = None
+) -> Binary:
     """The kernels of a cubin that an nvcc of this version made of the submission. Raises GraderError where it is no such cubin."""
+    artifacts = list_cubin(cubin, nvdisasm=nvdisasm, arch=arch, run=run, cache=cache)
+    return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
+
+
+def listing_key(cubin: bytes, nvdisasm: Nvdisasm) -> str:
+    """The name of the cache's entry for a cubin that was made elsewhere."""
+    return cache_key(hashlib.sha256(cubin).hexdigest(), nvdisasm.version)
+
+
+def list_cubin(cubin: bytes, *, nvdisasm: Nvdisasm, arch: str, run: RunTool, cache: Path | None) -> Artifacts:
+    """What the tools say of a cubin that was made elsewhere. Raises GraderError where it is none for `arch`."""
+    key = listing_key(cubin, nvdisasm)
+    if cache and (known := read_entry(cache, key)):
+        return known
     symbols = [kernel.symbol for kernel in read_cubin(cubin, arch=arch)]
     with tempfile.TemporaryDirectory(prefix="grader-cubin-") as folder:
         path = Path(folder) / _OUTPUT_NAME
         path.write_bytes(cubin)
         listing = disassemble(path, nvdisasm=nvdisasm, run=run)
     artifacts = Artifacts(cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings="")
-    return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
+    if cache:
+        write_entry(cache, key, artifacts)
+    return artifacts
 
 
 def _make_artifacts(

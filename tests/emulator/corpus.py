@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import functools
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ from grader.devices.base import Device
 from grader.devices.choose import DEFAULT_GPU
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.gpus import read_gpus
+from grader.folders import default_cache
 from grader.records import Binary, Counters, DeviceBuffer, DeviceInfo, Launch, Role, RunLimits, Submission
 from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
@@ -154,7 +156,10 @@ def compile_cases(cases: Iterable[Case]) -> None:
 def _read_binary(case: Case, compiled: Compiled) -> Binary:
     _, nvdisasm = find_tools()
     submission, version = _submission(case), compiled.nvcc_version
-    return read_compiled(compiled.cubin, submission, nvcc_version=version, nvdisasm=nvdisasm, arch=ARCH, run=run_tool)
+    cache = default_cache(os.environ)
+    return read_compiled(
+        compiled.cubin, submission, nvcc_version=version, nvdisasm=nvdisasm, arch=ARCH, run=run_tool, cache=cache
+    )
 
 
 def run_case(case: Case, device: Device | None = None) -> Result:
