@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
@@ -21,6 +21,8 @@ class FakeGpu(FakeClock):
     """Stands in for the worker of a GPU; see FakeClock for how it keeps time."""
 
     name = ""
+    translated: ClassVar[dict[bytes, EmulatedDevice]] = {}
+    """A device for each code that was loaded, which translates it once for all gradings of the run."""
 
     isolation = "none"
 
@@ -44,7 +46,10 @@ class FakeGpu(FakeClock):
         )
 
     def load(self, binary: Binary) -> None:
-        self.emulated.load(binary)
+        if binary.cubin not in self.translated:
+            self.translated[binary.cubin] = EmulatedDevice("h100", threads=1)
+            self.translated[binary.cubin].load(binary)
+        self.emulated = self.translated[binary.cubin]
 
     def execute(
         self,
