@@ -77,6 +77,12 @@ def collect_counts(kernel: NativeKernel, block_counts: np.ndarray, slots: np.nda
     )
 
 
+def store_slots(kernel: NativeKernel) -> list[int]:
+    """The slots of plain stores to global memory."""
+    bases = {instruction.index: instruction.base for instruction in kernel.decoded}
+    return [slot for (index, space), slot in kernel.slots.items() if space == "global" and bases[index] in ("STG", "ST")]
+
+
 def sum_slots(parts: Iterable[np.ndarray]) -> np.ndarray:
     """The totals of SLOT arrays, field by field, in the first of fresh copies."""
     arrays = list(parts)

@@ -86,6 +86,7 @@ CONTEXT = np.dtype(
         ("block_counts", "u8"),  # COUNTS_PER_BLOCK u64 per basic block: executions, threads, repetitions of its last instruction
         ("budget", "i8"),  # warp instructions that may still be executed
         ("block_budget", "i8"),  # what it was when the block started
+        ("longest", "i8"),  # warp instructions of the block that executed the most
         ("named_arrived", "u4", NAMED_BARRIERS),  # threads that have come to each barrier of the block
         ("named_expected", "u4", NAMED_BARRIERS),  # and how many it waits for; 0: all that live
         ("multiprocessors", "u4"),

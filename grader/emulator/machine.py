@@ -7,11 +7,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 
 from grader.emulator.architectures import DYNAMIC_SHARED, LOCAL_BASE, MULTIPROCESSORS, SHARED_BASE, STACK_POINTER
-from grader.emulator.counts import InstructionCounts, collect_counts, sum_slots
+from grader.emulator.counts import InstructionCounts, collect_counts, store_slots, sum_slots
 from grader.emulator.decode import Decoded
 from grader.emulator.host import HostFunctions, Memories, join_printed
 from grader.emulator.layout import BUFFER, CONTEXT, COUNTS_PER_BLOCK, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
@@ -70,7 +71,8 @@ class LaunchSettings:
     `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says. `backwards`: blocks and
     warps run in the opposite order. `shared_poison` is the byte that shared memory holds at the start of a block.
     Of the blocks with the linear indices `traced` (ascending), every warp leaves a trace of up to `trace_words` words.
-    Where `sample` names blocks (ascending), only these are run.
+    Where `sample` names blocks (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`: what each
+    block of the sample did is noted.
     """
 
     grid: Triple
@@ -85,6 +87,8 @@ class LaunchSettings:
     traced: tuple[int, ...] = ()
     trace_words: int = 0
     sample: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    block_by_block: bool = False
 
     @property
     def blocks(self) -> int:
@@ -102,10 +106,20 @@ class BlockTrace:
 
 
 @dataclass(frozen=True)
+class BlockWork:
+    """What one block did: warp instructions, and bytes that plain stores wrote to global memory."""
+
+    block: int
+    executed: int
+    stored_bytes: int
+
+
+@dataclass(frozen=True)
 class LaunchOutcome:
     """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block.
 
-    `hazards` are what the checked mode found, `traces` those that were asked for.
+    `hazards` are what the checked mode found, `traces` and `works` those that were asked for. `longest`: the warp instructions of
+    the block that executed the most; `stopped_in`: those of the block that a fault stopped.
     """
 
     counts: tuple[InstructionCounts, ...]
@@ -113,6 +127,9 @@ class LaunchOutcome:
     printed: str = ""
     hazards: tuple[Hazard, ...] = ()
     traces: tuple[BlockTrace, ...] = ()
+    works: tuple[BlockWork, ...] = ()
+    longest: int = 0
+    stopped_in: int = 0
 
 
 def run_launch(
@@ -125,10 +142,8 @@ def run_launch(
     total = settings.blocks
     threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
-    step = -(-total // (threads * CHUNKS_PER_THREAD))
-    chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
-    if settings.sample:
-        chunks, total = [(block, block + 1) for block in settings.sample], len(settings.sample)
+    chunks = _chunks(settings, threads)
+    total = sum(end - first for first, end in chunks)
     done = 0
     with ThreadPoolExecutor(threads) as pool:
         for first in range(0, len(chunks), threads):
@@ -147,7 +162,22 @@ def run_launch(
     printed = join_printed([worker.host_functions.printed for worker in workers])
     hazards = workers[0].watch.hazards if workers[0].watch is not None else ()
     traces = sorted((trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block)
-    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed, hazards, tuple(traces))
+    works = sorted((work for worker in workers for work in worker.works), key=lambda work: work.block)
+    longest = max(int(worker.context[0]["longest"]) for worker in workers)
+    counts, fault = _sum_counts(kernel, workers), _first_fault(kernel, settings, workers)
+    stopped_in = max(worker.in_block for worker in workers) if fault is not None else 0
+    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), tuple(works), longest, stopped_in)
+
+
+def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
+    """The ranges of blocks that are handed out one after another."""
+    if settings.sample:
+        stretches = [(block, block + 1) for block in settings.sample]
+    else:
+        edges = (-1, *settings.left_out, settings.blocks)
+        stretches = [(before + 1, after) for before, after in pairwise(edges) if before + 1 < after]
+    step = -(-sum(end - first for first, end in stretches) // (threads * CHUNKS_PER_THREAD))
+    return [(at, min(at + step, end)) for first, end in stretches for at in range(first, end, step)]
 
 
 class _Worker:
@@ -184,6 +214,8 @@ class _Worker:
             )
         self.context = np.zeros(1, dtype=CONTEXT)
         self.traces: list[BlockTrace] = []
+        self.works: list[BlockWork] = []
+        self.stores = store_slots(kernel)
         self._fill_context()
 
     def _fill_context(self) -> None:
@@ -219,10 +251,28 @@ class _Worker:
         """Warp instructions executed so far."""
         return self.settings.budget - int(self.context[0]["budget"])
 
+    @property
+    def in_block(self) -> int:
+        """Warp instructions executed so far by the block that ran last."""
+        return int(self.context[0]["block_budget"] - self.context[0]["budget"])
+
     def run(self, first: int, end: int) -> int:
         """Run blocks; returns a FaultCode. After a fault the worker runs no more."""
         if self.context[0]["fault_code"]:
             return int(self.context[0]["fault_code"])
+        if not self.settings.block_by_block:
+            return self._run(first, end)
+        executed, stored = self.executed, self.stored_bytes
+        code = self._run(first, end)
+        self.works.append(BlockWork(first, self.executed - executed, self.stored_bytes - stored))
+        return code
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that plain stores wrote to global memory so far."""
+        return int(self.slots["bytes_total"][self.stores].sum())
+
+    def _run(self, first: int, end: int) -> int:
         for traced in self.settings.traced[bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)]:
             code = self.kernel.run_blocks(self.context.ctypes.data, first, traced) or self._run_traced(traced)
             if code:

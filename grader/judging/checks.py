@@ -242,7 +242,7 @@ def _compare(check: CheckSpec, metric: MetricValue, value: float, figures: Thres
         message = _describe_doubt(metric, value, goal)
     else:
         verdict = "reaches" if status is CheckStatus.PASSED else "misses"
-        message = f"{METRICS[check.metric].noun} {format_value(check.metric, value)} {verdict} the goal {goal}"
+        message = f"{METRICS[check.metric].noun} {format_value(check.metric, value)} {verdict} the goal {goal}{_where(metric)}"
     return _result(check, status, evidence, message=message, points=round(fraction * check.points, 2))
 
 
@@ -294,6 +294,11 @@ def _describe_doubt(metric: MetricValue, value: float, goal: _Goal) -> str:
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
     why = TOO_CLOSE if metric.source is Source.MODELLED else "cannot be told"
     return f"{figure} {why} from the goal {goal}: the benefit of the doubt"
+
+
+def _where(metric: MetricValue) -> str:
+    """At which sizes a value was counted, where these are those of the timed run."""
+    return "" if metric.sizes is None else f", at the timed size ({', '.join(f'{name} = {size:,}' for name, size in metric.sizes.items())})"
 
 
 def _describe_cases(cases: Sequence[CaseResult]) -> str:

@@ -12,18 +12,22 @@ from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.hints import advise, hint_at_failure, hint_at_misses
 from grader.judging.values import (
     TIMED_ON,
+    CountedRun,
     OtherCounts,
     Sanitized,
     collect_metrics,
     collect_others,
+    count_metrics,
     measure_correctness,
     measure_sanitized,
     missing_metrics,
 )
+from grader.judging.worse import relative_metrics, take_worse
 from grader.records import (
     CaseResult,
     CheckResult,
     CheckStatus,
+    CountedAt,
     Counters,
     DeviceInfo,
     Execution,
@@ -64,17 +68,23 @@ def make_score(
     other_counts: Mapping[Yardstick, OtherCounts] | None = None,
     sanitized: Sanitized = _NOT_CHECKED,
     model: Sequence[Modelled] = (),
+    counted: Sequence[CountedRun] = (),
+    untimed: str = "",
 ) -> Score:
     """The score of a submission that compiled and ran.
 
     `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`.
     `other_counts` are those of the programs that thresholds are relative to. `sanitized` is what the checked mode says.
     `lines_from` is the run whose source lines are shown, where that is another one: Nsight Compute counts no lines.
+    `counted` are the runs that were counted on the emulated device, that of `execution` first; `untimed` says why there is no time.
     `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
     """
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
     sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
-    metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason)
+    metrics = collect_metrics(
+        execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason, untimed=untimed
+    )
+    metrics = take_worse(metrics, counted, relative_metrics(exercise))
     metrics = (measure_sanitized(sanitized), *metrics)
     lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
@@ -101,9 +111,17 @@ def make_score(
         resources=tuple(_resources(launch) for launch in execution.launches) if execution else (),
         environment=dict(environment),
         seed=seed,
-        line_sizes=dict(exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES)) if lines else {},
+        line_sizes=dict(counted[0].sizes if counted else exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES)) if lines else {},
         model=tuple(model),
+        counted=tuple(map(_describe_run, counted)),
     )
+
+
+def _describe_run(run: CountedRun) -> CountedAt:
+    launches = run.execution.launches
+    blocks = [launch.grid.volume for launch in launches]
+    ran = [launch.sample.window + launch.sample.spread if launch.sample else launch.grid.volume for launch in launches]
+    return CountedAt(dict(run.sizes), sum(ran), sum(blocks), count_metrics(run.execution))
 
 
 def failed_score(

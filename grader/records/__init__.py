@@ -15,6 +15,7 @@ from grader.records.plans import (
     ClockState,
     DeviceBuffer,
     Dim3,
+    GradedRun,
     Launch,
     Program,
     Rehearsal,
@@ -24,8 +25,20 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.runs import Bound, Counters, Execution, LaunchResult, LineCounters, Modelled
-from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
+from grader.records.runs import Bound, Counters, Coverage, Execution, LaunchResult, LineCounters, Modelled, Sample
+from grader.records.scores import (
+    CaseResult,
+    CheckResult,
+    CountedAt,
+    MetricValue,
+    Mismatch,
+    PartResult,
+    Resources,
+    Score,
+    Source,
+    SourceLine,
+    Timing,
+)
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
@@ -46,7 +59,9 @@ __all__ = [
     "ComparedFile",
     "Comparison",
     "Completed",
+    "CountedAt",
     "Counters",
+    "Coverage",
     "DeviceBuffer",
     "DeviceInfo",
     "DeviceVariable",
@@ -55,6 +70,7 @@ __all__ = [
     "Failure",
     "Finding",
     "FindingKind",
+    "GradedRun",
     "Kernel",
     "KernelParameter",
     "Launch",
@@ -75,6 +91,7 @@ __all__ = [
     "Role",
     "RunLimits",
     "RunTool",
+    "Sample",
     "SassInstruction",
     "ScalarArgument",
     "Score",

@@ -91,11 +91,38 @@ class Modelled:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Which blocks of a launch stand for all `blocks`: `window` that one SM runs one after another, and `spread` drawn at random.
+
+    `stored_error` is the standard error of what the spread says of all bytes that plain stores of the blocks beside the window write.
+    """
+
+    blocks: int
+    window: int
+    spread: int
+    stored_error: float
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What the blocks of a sample wrote of one output, in elements: those of the window, and those of the spread.
+
+    `repeated`: elements that were written again, by blocks of another group; they count each time.
+    """
+
+    buffer: str
+    window: int
+    spread: int
+    repeated: int
+
+
+@dataclass(frozen=True)
 class LaunchResult:
     """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical, 0 to 1.
 
     `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the device does not collect it.
-    `modelled` is there where the run was to be modelled (`RunLimits.model_time`).
+    `modelled` is there where the run was to be modelled (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a
+    `sample` of the blocks ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample did.
     """
 
     kernel: str
@@ -110,6 +137,9 @@ class LaunchResult:
     lines: tuple[LineCounters, ...]
     printed: str = ""
     modelled: Modelled | None = None
+    unmodelled: str = ""
+    finished: bool = True
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +147,9 @@ class Execution:
     """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial.
 
     `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are what the checked mode
-    saw in a plan that did run to its end.
+    saw in a plan that did run to its end. `coverage` is there where the last launch is a sample: elements of outputs that its
+    blocks did not write hold poison. `same_backwards`: whether blocks and warps in the opposite order left the same outputs; None
+    where that was not tried, or did not end.
     """
 
     launches: tuple[LaunchResult, ...]
@@ -125,3 +157,10 @@ class Execution:
     failure: Failure | None = None
     printed: str = ""
     findings: tuple[Finding, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    same_backwards: bool | None = None
+
+    @property
+    def ran_whole(self) -> bool:
+        """Whether all blocks of all launches ran."""
+        return self.failure is None and all(launch.finished and launch.sample is None for launch in self.launches)

@@ -70,7 +70,8 @@ class PartResult:
 class MetricValue:
     """One metric of a score: `value` None comes with a `reason`; `name` is a key of `metrics.METRICS`.
 
-    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for what is counted.
+    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for what is counted. `sizes` are there
+    where the timed run counted worse than the one for counting (judging.worse): its own.
     """
 
     name: str
@@ -79,6 +80,17 @@ class MetricValue:
     source: Source | None
     reason: str | None = None
     interval: tuple[float, float] | None = None
+    sizes: dict[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class CountedAt:
+    """What a run of the submission counted at these sizes: all blocks of its launches, or a sample whose counts stand for the others."""
+
+    sizes: dict[str, int]
+    blocks_run: int
+    blocks: int
+    metrics: dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -140,7 +152,7 @@ class Score:
     """The result of grading one submission: what the score JSON holds (DESIGN 2.3).
 
     `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was. `printed` is of the run that failed.
-    `model` has an entry a launch that was modelled.
+    `model` has an entry a launch that was modelled, `counted` one a run that counted.
     """
 
     exercise: str
@@ -166,6 +178,7 @@ class Score:
     line_sizes: dict[str, int] = field(default_factory=dict)
     printed: tuple[Printed, ...] = ()
     model: tuple[Modelled, ...] = ()
+    counted: tuple[CountedAt, ...] = ()
     schema_version: int = field(default=1)
 
     @property

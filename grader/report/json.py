@@ -54,6 +54,7 @@ def _plain_score(score: Score) -> dict[str, object]:
                 "source": _plain(metric.source),
                 "reason": metric.reason,
                 "interval": _plain(metric.interval),
+                "sizes": metric.sizes,
             }
             for metric in score.metrics
         },
@@ -65,6 +66,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "resources": _plain(score.resources),
         "printed": _plain(score.printed),
         "model": _plain(score.model),
+        "counted": _plain(score.counted),
         "environment": score.environment,
         "seed": score.seed,
     }

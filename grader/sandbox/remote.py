@@ -27,6 +27,7 @@ from grader.records import (
     Failure,
     Finding,
     FindingKind,
+    GradedRun,
     Launch,
     Program,
     Rehearsal,
@@ -44,6 +45,7 @@ from grader.sandbox.wire import (
     Crashed,
     Executed,
     ExecuteRequest,
+    GradeRequest,
     Hello,
     Loaded,
     LoadRequest,
@@ -64,6 +66,7 @@ LOAD_SECONDS = 60.0
 TRANSFER_BYTES_PER_SECOND = 100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
 BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
 REHEARSAL_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
+GRADED_COPIES = 12  # of all, as BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
 
@@ -145,15 +148,35 @@ class RemoteDevice:
         request = RehearseRequest(tuple(launches), tuple(buffers), limits, rehearsal)
         return self._execute(request, arrays, copies=REHEARSAL_COPIES)
 
+    def run_graded(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        graded: GradedRun,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        """Run the launches in the worker as they are graded; see `devices.base.GradingDevice`."""
+        request = GradeRequest(tuple(launches), tuple(buffers), limits, graded)
+        return self._execute(request, arrays, copies=GRADED_COPIES, runs=graded.runs, progress=progress)
+
     def _execute(
-        self, request: ExecuteRequest | RehearseRequest, arrays: Arrays, *, copies: int, progress: ShowProgress | None = None
+        self,
+        request: ExecuteRequest | RehearseRequest | GradeRequest,
+        arrays: Arrays,
+        *,
+        copies: int,
+        runs: int = 1,
+        progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         launches, buffers, limits = request.launches, request.buffers, request.limits
         worker = self._ready_worker()
         moved_bytes = sum(map(buffer_bytes, buffers))
         if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
             worker.limit_memory(BASE_MEMORY_BYTES + copies * moved_bytes)
-        deadline = self._deadline(limits, moved_bytes)
+        deadline = self._deadline(limits, moved_bytes, runs=runs)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
         try:
             answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=progress)
@@ -219,8 +242,8 @@ class RemoteDevice:
             raise self._nonsense(f"{type(answer).__name__} instead of CopyBandwidth")
         return answer.gbps
 
-    def _deadline(self, limits: RunLimits, moved_bytes: int) -> float:
-        return time.monotonic() + limits.wall_seconds + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
+    def _deadline(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> float:
+        return time.monotonic() + runs * limits.wall_seconds + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
 
     def _replace_stuck_worker(self) -> None:
         """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which tries it out, must answer."""

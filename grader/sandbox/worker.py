@@ -18,7 +18,7 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 
-from grader.devices.base import Arrays, Device, RehearsingDevice, TimingDevice
+from grader.devices.base import Arrays, Device, GradingDevice, RehearsingDevice, TimingDevice
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.records import Progress, ShowProgress
 from grader.sandbox.isolation import restrict_emulating_process
@@ -29,6 +29,7 @@ from grader.sandbox.wire import (
     Crashed,
     Executed,
     ExecuteRequest,
+    GradeRequest,
     Hello,
     Loaded,
     LoadRequest,
@@ -68,7 +69,7 @@ def main(argv: Sequence[str]) -> int:
 
 def load_model() -> None:
     """Load the timing model, whose compiled functions go into a cache that a confined process cannot write."""
-    from grader.devices import modelled  # noqa: F401
+    from grader.devices import graded  # noqa: F401
 
 
 def make_device(name: str) -> Device:
@@ -127,6 +128,10 @@ def answer_request(device: Device, message: Message, arrays: Arrays, channel: Ch
         case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(device, RehearsingDevice):
             limit_cpu(limits.wall_seconds)
             execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal)
+            return Executed(execution), outputs
+        case GradeRequest(launches, buffers, limits, graded) if isinstance(device, GradingDevice):
+            limit_cpu(graded.runs * limits.wall_seconds)
+            execution, outputs = device.run_graded(launches, buffers, arrays, limits=limits, graded=graded, progress=show)
             return Executed(execution), outputs
     if isinstance(device, TimingDevice):
         return answer_timing(device, message, arrays, show)

@@ -68,6 +68,8 @@ def define_run_blocks(
         code = b.call(run_block, [pointer])
         with b.if_then(b.icmp_unsigned("!=", code, const(0)), likely=False):
             b.ret(code)
+        executed, longest = b.sub(context.load("block_budget"), context.load("budget")), context.load("longest")
+        context.store("longest", b.select(b.icmp_signed(">", executed, longest), executed, longest))
         b.store(b.add(turn, const(1, I64)), index)
 
     loop_while(b, lambda: b.icmp_unsigned("<", b.load(index, typ=I64), end), one_block)
