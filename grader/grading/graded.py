@@ -79,52 +79,51 @@ class _Run:
 def run_graded(job: Job, built: Built, device: GradingDevice, tools: Toolchain, oracle: Oracle) -> Graded | Failure | None:
     """Run the submission as it is graded. A Failure where it does not run to its end; None where the exercise has no benchmark."""
     sizes = job.exercise.benchmark
-    timed: _Run | Failure | None = None
-    if job.model and TIMED_ON in sizes and any(check.metric in ASKED for check in job.exercise.checks):
-        job.show(Progress("running at the timed size"))
-        timed = _run_submission(job, built, device, oracle, sizes[TIMED_ON], model_time=True)
-        if isinstance(timed, Failure):
-            return timed
-        if timed.case is not None and not timed.case.passed:
+    asked = any(check.metric in ASKED for check in job.exercise.checks)
+    timed = _run_submission(job, built, device, oracle, TIMED_ON) if job.model and asked and TIMED_ON in sizes else None
+    if isinstance(timed, Failure):
+        return timed
+    if timed is not None and timed.case is not None:
+        if not timed.case.passed:
             return Graded(timed.case, findings=timed.findings, facts=_describe(timed, sizes[TIMED_ON]))
-        if timed.case is not None and timed.execution.ran_whole:
-            return _judge_runs(job, device, tools, timed, timed)
+        if timed.execution.ran_whole:
+            return _judge_runs(job, device, tools, oracle, timed, timed)
     if EMULATED not in sizes:
         return None
-    job.show(Progress("counting"))
-    counted = _run_submission(job, built, device, oracle, sizes[EMULATED], model_time=False)
+    counted = _run_submission(job, built, device, oracle, EMULATED)
     if isinstance(counted, Failure):
         return counted
     assert counted.case is not None
-    return _judge_runs(job, device, tools, counted, timed) if counted.case.passed else Graded(counted.case, findings=counted.findings)
+    if not counted.case.passed:
+        return Graded(counted.case, findings=counted.findings)
+    return _judge_runs(job, device, tools, oracle, counted, timed)
 
 
-def _judge_runs(job: Job, device: GradingDevice, tools: Toolchain, counted: _Run, timed: _Run | None) -> Graded:
+def _judge_runs(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle, counted: _Run, timed: _Run | None) -> Graded:
     """What verified runs say, beside the exercise's own programs. `counted` and `timed` may be one."""
     assert counted.case is not None
     sizes = job.exercise.benchmark
     findings = counted.findings if timed is None or timed is counted else counted.findings + timed.findings
     graded = Graded(counted.case, findings=findings)
     if timed is not None:
-        graded = _add_times(job, device, tools, graded, timed)
+        graded = _add_times(job, device, tools, oracle, graded, timed)
     runs = []
     if counted is not timed:
-        runs.append(CountedRun(sizes[EMULATED], counted.execution, _count_others(job, device, tools, sizes[EMULATED])))
+        runs.append(CountedRun(sizes[EMULATED], counted.execution, _count_others(job, device, tools, oracle, EMULATED)))
     if timed is not None and timed.case is not None:
-        runs.append(CountedRun(sizes[TIMED_ON], timed.execution, _count_others(job, device, tools, sizes[TIMED_ON])))
+        runs.append(CountedRun(sizes[TIMED_ON], timed.execution, _count_others(job, device, tools, oracle, TIMED_ON)))
     return replace(graded, counted=tuple(runs))
 
 
-def _add_times(job: Job, device: GradingDevice, tools: Toolchain, graded: Graded, timed: _Run) -> Graded:
+def _add_times(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle, graded: Graded, timed: _Run) -> Graded:
     """The modelled times, where the outputs of the timed run were verified."""
     sizes, launches = job.exercise.benchmark[TIMED_ON], modelled_launches(timed.execution)
     reason = timed.unverified or next((launch.unmodelled for launch in timed.execution.launches if launch.unmodelled), "")
     timing = model_timing(SUBMISSION, timed.execution)
     if timed.case is None or timing is None:
         return replace(graded, untimed=reason or "this GPU's figures are not known", facts=_describe(timed, sizes))
-    labels = find_timed(job.exercise, job.info)
-    others = [each.timing for label in labels if (each := _run_other(job, label, device, tools, sizes, model_time=True)) is not None]
-    timings = (timing, *(each for each in others if each is not None))
+    others = [_run_other(job, label, device, tools, oracle, TIMED_ON) for label in find_timed(job.exercise, job.info)]
+    timings = (timing, *(other.timing for other in others if other is not None and other.timing is not None))
     return replace(
         graded, timings=timings, dram_bytes=total_dram_bytes(timed.execution), launches=launches, facts=_describe(timed, sizes),
         failure=check_floor(timings, sizes, job.exercise, job.info),
@@ -134,10 +133,10 @@ def _add_times(job: Job, device: GradingDevice, tools: Toolchain, graded: Graded
 # --- the submission ------------------------------------------------------------------------------------------------
 
 
-def _run_submission(
-    job: Job, built: Built, device: GradingDevice, oracle: Oracle, sizes: Mapping[str, int], *, model_time: bool
-) -> _Run | Failure:
-    """Run the submission at these sizes, in both orders, and judge what it left."""
+def _run_submission(job: Job, built: Built, device: GradingDevice, oracle: Oracle, kind: str) -> _Run | Failure:
+    """Run the submission at the sizes of a kind of device, and judge what it left."""
+    sizes, model_time = job.exercise.benchmark[kind], kind == TIMED_ON
+    job.show(Progress("running at the timed size" if model_time else "counting"))
     case = Case(BENCHMARK, sizes, hidden=False)
     program = make_program(SUBMISSION, built, job.exercise, sizes=sizes, limits=job.info.limits)
     if isinstance(program, Failure):
@@ -223,20 +222,21 @@ class OtherRun:
     timing: Timing | None = None
 
 
-def _count_others(job: Job, device: GradingDevice, tools: Toolchain, sizes: Mapping[str, int]) -> dict[Yardstick, OtherCounts]:
-    """Each program whose counters a check needs, at these sizes. SpecError where one fails."""
-    model_time = sizes == job.exercise.benchmark.get(TIMED_ON)
+def _count_others(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle, kind: str) -> dict[Yardstick, OtherCounts]:
+    """Each program whose counters a check needs, at the sizes of a kind of device. SpecError where one fails."""
     found = {}
     for each in find_counted(job.exercise, job.info):
-        other = _run_other(job, LABELS[each], device, tools, sizes, model_time=model_time)
+        other = _run_other(job, LABELS[each], device, tools, oracle, kind)
         found[each] = OtherCounts(reason="this device cannot run it") if other is None else OtherCounts(other.execution)
     return found
 
 
-def _run_other(
-    job: Job, label: str, device: GradingDevice, tools: Toolchain, sizes: Mapping[str, int], *, model_time: bool
-) -> OtherRun | None:
-    """Run one of the exercise's own programs, or recall what it did: it is the same for every submission. None where it cannot run."""
+def _run_other(job: Job, label: str, device: GradingDevice, tools: Toolchain, oracle: Oracle, kind: str) -> OtherRun | None:
+    """Run one of the exercise's own programs, or recall what it did: it is the same for every submission.
+
+    None where it cannot run here; SpecError where it fails, or is wrong.
+    """
+    sizes, model_time = job.exercise.benchmark[kind], kind == TIMED_ON
     built = build_other(job, tools, label)
     program = make_program(label, built, job.exercise, sizes=sizes, limits=job.info.limits)
     if isinstance(program, Failure):
@@ -247,14 +247,20 @@ def _run_other(
         return known
     job.show(Progress(f"{'modelling' if model_time else 'counting'} the {label} kernel"))
     device.load(built.binary)
-    inputs = make_inputs(job.exercise, Case(BENCHMARK, sizes, hidden=False), OTHERS_SEED)
-    # Nobody looks at what it computes: its outputs need not be filled before, nor fetched.
-    unseen = tuple(replace(buffer, role=Role.SCRATCH) if buffer.role is Role.OUTPUT else buffer for buffer in program.buffers)
-    execution, _ = _run(job, device, replace(program, buffers=unseen), inputs, graded)
+    case = Case(BENCHMARK, sizes, hidden=False)
+    inputs = make_inputs(job.exercise, case, OTHERS_SEED)
+    if model_time:  # nobody looks at what it computes: its outputs need not be fetched
+        unseen = tuple(replace(buffer, role=Role.SCRATCH) if buffer.role is Role.OUTPUT else buffer for buffer in program.buffers)
+        program = replace(program, buffers=unseen)
+    execution, got = _run(job, device, program, inputs, graded)
     if execution.failure is not None:
         if execution.failure.status is Status.UNSUPPORTED:
             return None
         raise broken(job, label, execution.failure.message)
+    if not model_time:
+        result = judge_case(case, program.buffers, oracle(inputs, sizes), got, tolerance_at(job.exercise, case))
+        if not result.passed:
+            raise broken(job, label, f"wrong at the benchmark's sizes: {result.message}")
     slim = replace(execution, launches=tuple(replace(launch, lines=()) for launch in execution.launches))
     other = OtherRun(slim, model_timing(label, execution) if model_time else None)
     remember(tools.cache, key, other)
