@@ -24,7 +24,7 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.runs import Bound, Counters, Execution, LaunchResult, LineCounters, Modelled
+from grader.records.runs import Bound, Counters, Execution, GlobalAccesses, LaunchResult, LineCounters, Modelled
 from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
@@ -55,6 +55,7 @@ __all__ = [
     "Failure",
     "Finding",
     "FindingKind",
+    "GlobalAccesses",
     "Kernel",
     "KernelParameter",
     "Launch",
