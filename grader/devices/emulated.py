@@ -234,31 +234,26 @@ def _counters(counts: InstructionCounts) -> Counters:
     common = Counters(instructions_executed=counts.executed, thread_instructions_executed=counts.threads)
     if counts.space is None:
         return common
-    way = "load" if counts.load else "store"
-    if counts.atomic:
-        memory = _atomic_counters(counts)
-    elif counts.space == "shared":
+    kind = "atomic" if counts.atomic else "load" if counts.load else "store"
+    if counts.space == "shared":
         memory = {
-            f"shared_{way}_instructions": counts.executed,
-            f"shared_{way}_wavefronts": counts.passes,
+            f"shared_{kind}_instructions": counts.executed,
+            f"shared_{kind}_wavefronts": counts.passes,
             "shared_wavefronts_ideal": counts.passes_ideal,
         }
     else:
-        memory = {
-            f"global_{way}_requests": counts.requests,
-            f"global_{way}_sectors": counts.passes,
-            f"global_{way}_sectors_ideal": counts.passes_ideal,
-            f"global_{way}_bytes": counts.bytes,
-        }
+        kinds = ("atomic", "fetch") if counts.atomic and counts.load else (kind,)
+        memory = {name: count for each in kinds for name, count in _global_counters(each, counts).items()}
     return replace(common, **memory)
 
 
-def _atomic_counters(counts: InstructionCounts) -> dict[str, int]:
-    """Nsight Compute counts global atomics apart from loads and stores but for their ideal sectors; of shared ones, the wavefronts
-    are in the sum that is graded."""
-    if counts.space == "global":
-        return {"global_store_sectors_ideal": counts.passes_ideal}
-    return {"shared_store_wavefronts": counts.passes, "shared_wavefronts_ideal": counts.passes_ideal}
+def _global_counters(kind: str, counts: InstructionCounts) -> dict[str, int]:
+    return {
+        f"global_{kind}_requests": counts.requests,
+        f"global_{kind}_sectors": counts.passes,
+        f"global_{kind}_sectors_ideal": counts.passes_ideal,
+        f"global_{kind}_bytes": counts.bytes,
+    }
 
 
 def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], None] | None:

@@ -155,8 +155,8 @@ _COUNTED: Mapping[str, Callable[[Counters], float | None]] = {
     "instructions_executed": lambda c: c.instructions_executed,
     "shared_wavefronts": lambda c: c.shared_wavefronts,
     "shared_wavefronts_ideal": lambda c: c.shared_wavefronts_ideal,
-    "global_load_sectors": lambda c: c.global_load_sectors,
-    "global_store_sectors": lambda c: c.global_store_sectors,
+    "global_load_sectors": lambda c: c.global_reads.sectors,
+    "global_store_sectors": lambda c: c.global_writes.sectors,
 }
 
 _UNDEFINED = {

@@ -57,7 +57,7 @@ def _times(value: float | None, factor: float) -> float | None:
 
 def _shared_accesses(run: CountedRun) -> int:
     total = sum((launch.counters for launch in run.execution.launches), Counters())
-    return total.shared_load_instructions + total.shared_store_instructions
+    return total.shared_load_instructions + total.shared_store_instructions + total.shared_atomic_instructions
 
 
 def _value_of_other(run: CountedRun, yardstick: Yardstick, name: str) -> float | None:

@@ -25,7 +25,7 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.runs import Bound, Counters, Coverage, Execution, LaunchResult, LineCounters, Modelled, Sample
+from grader.records.runs import Bound, Counters, Coverage, Execution, GlobalAccesses, LaunchResult, LineCounters, Modelled, Sample
 from grader.records.scores import (
     CaseResult,
     CheckResult,
@@ -71,6 +71,7 @@ __all__ = [
     "Finding",
     "FindingKind",
     "GradedRun",
+    "GlobalAccesses",
     "Kernel",
     "KernelParameter",
     "Launch",

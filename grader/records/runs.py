@@ -9,18 +9,43 @@ from grader.records.plans import Dim3
 
 
 @dataclass(frozen=True)
+class GlobalAccesses:
+    """Sums over accesses to global memory in one direction. `sectors` are of 32 bytes, `bytes` what the threads asked for."""
+
+    requests: int
+    sectors: int
+    sectors_ideal: int
+    bytes: int
+
+    @property
+    def efficiency(self) -> float | None:
+        """Useful bytes over moved bytes, 0 to 1; None where nothing moved."""
+        return self.bytes / (32 * self.sectors) if self.sectors else None
+
+    @property
+    def wasted_bytes(self) -> int:
+        """Bytes of the sectors that nobody asked for."""
+        return 32 * self.sectors - self.bytes
+
+
+@dataclass(frozen=True)
 class Counters:
     """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds every field.
 
-    Nsight Compute itself has the ideal sectors of loads and stores together only: both are in `global_load_sectors_ideal` then.
+    Atomics are counted apart from loads and stores. `global_atomic_*` are of all of them; of these, `global_fetch_*` are of those that
+    return what was there (ATOMG, ATOM; the others are reductions: REDG, RED). Lanes that meet at an address share its bytes and sector.
+
+    Nsight Compute itself has the ideal sectors of all global accesses together only: they are in `global_load_sectors_ideal` then.
     """
 
     instructions_executed: int = 0
     thread_instructions_executed: int = 0
     shared_load_instructions: int = 0
     shared_store_instructions: int = 0
+    shared_atomic_instructions: int = 0
     shared_load_wavefronts: int = 0
     shared_store_wavefronts: int = 0
+    shared_atomic_wavefronts: int = 0
     shared_wavefronts_ideal: int = 0
     global_load_requests: int = 0
     global_load_sectors: int = 0
@@ -30,6 +55,14 @@ class Counters:
     global_store_sectors: int = 0
     global_store_sectors_ideal: int = 0
     global_store_bytes: int = 0
+    global_atomic_requests: int = 0
+    global_atomic_sectors: int = 0
+    global_atomic_sectors_ideal: int = 0
+    global_atomic_bytes: int = 0
+    global_fetch_requests: int = 0
+    global_fetch_sectors: int = 0
+    global_fetch_sectors_ideal: int = 0
+    global_fetch_bytes: int = 0
 
     def __add__(self, other: Counters) -> Counters:
         return Counters(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
@@ -40,8 +73,8 @@ class Counters:
 
     @property
     def shared_wavefronts(self) -> int:
-        """Wavefronts of shared loads and stores together."""
-        return self.shared_load_wavefronts + self.shared_store_wavefronts
+        """Wavefronts of shared loads, stores and atomics together."""
+        return self.shared_load_wavefronts + self.shared_store_wavefronts + self.shared_atomic_wavefronts
 
     @property
     def shared_wavefronts_excessive(self) -> int:
@@ -49,14 +82,45 @@ class Counters:
         return self.shared_wavefronts - self.shared_wavefronts_ideal
 
     @property
+    def global_reads(self) -> GlobalAccesses:
+        """What moves data from global memory to a multiprocessor: loads, and atomics that return what was there."""
+        return GlobalAccesses(
+            self.global_load_requests + self.global_fetch_requests,
+            self.global_load_sectors + self.global_fetch_sectors,
+            self.global_load_sectors_ideal + self.global_fetch_sectors_ideal,
+            self.global_load_bytes + self.global_fetch_bytes,
+        )
+
+    @property
+    def global_writes(self) -> GlobalAccesses:
+        """What moves data from a multiprocessor to global memory: stores and all atomics."""
+        return GlobalAccesses(
+            self.global_store_requests + self.global_atomic_requests,
+            self.global_store_sectors + self.global_atomic_sectors,
+            self.global_store_sectors_ideal + self.global_atomic_sectors_ideal,
+            self.global_store_bytes + self.global_atomic_bytes,
+        )
+
+    @property
+    def global_sectors(self) -> int:
+        """Sectors of loads, stores and atomics together."""
+        return self.global_load_sectors + self.global_store_sectors + self.global_atomic_sectors
+
+    @property
+    def global_sectors_excessive(self) -> int:
+        """Sectors beyond the ideal number: `derived__memory_l2_theoretical_sectors_global_excessive` of Nsight Compute."""
+        ideal = self.global_load_sectors_ideal + self.global_store_sectors_ideal + self.global_atomic_sectors_ideal
+        return self.global_sectors - ideal
+
+    @property
     def global_load_efficiency(self) -> float | None:
-        """Useful bytes over moved bytes of global loads, 0 to 1; None without loads."""
-        return self.global_load_bytes / (32 * self.global_load_sectors) if self.global_load_sectors else None
+        """Useful bytes over moved bytes of global reads, 0 to 1; None without any."""
+        return self.global_reads.efficiency
 
     @property
     def global_store_efficiency(self) -> float | None:
-        """Useful bytes over moved bytes of global stores, 0 to 1; None without stores."""
-        return self.global_store_bytes / (32 * self.global_store_sectors) if self.global_store_sectors else None
+        """Useful bytes over moved bytes of global writes, 0 to 1; None without any."""
+        return self.global_writes.efficiency
 
 
 @dataclass(frozen=True)

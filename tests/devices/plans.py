@@ -7,8 +7,11 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Submission, ToolLimits
+import numpy as np
+
+from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Role, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
@@ -47,3 +50,19 @@ def make_ready(text: str, buffers: Sequence[DeviceBuffer], sizes: Mapping[str, i
     resolved = resolve_plan(plan, sizes=sizes, macros={}, buffers=buffers, kernels=binary.kernels, limits=info.limits, source=text)
     assert isinstance(resolved, ResolvedPlan), resolved
     return Ready(binary, resolved.launches, (*buffers, *resolved.scratch))
+
+
+ATOMICS = Path(__file__).parent / "atomics.cu"
+_SIDE = 64
+
+
+def make_atomics(info: DeviceInfo) -> Ready:
+    """The launches of `atomics.cu`."""
+    buffers = tuple(DeviceBuffer(name, "float32", (_SIDE, _SIDE), Role.INPUT) for name in ("y", "x"))
+    return make_ready(ATOMICS.read_text(encoding="utf-8"), buffers, {}, info)
+
+
+def atomics_arrays() -> dict[str, np.ndarray]:
+    """Contents of its buffers; both are inputs, so that ncu's worker has them, too."""
+    x = np.random.default_rng(3).uniform(0, 8, (_SIDE, _SIDE)).astype(np.float32)
+    return {"x": x, "y": np.zeros_like(x)}
