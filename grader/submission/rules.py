@@ -49,8 +49,8 @@ def check_rules(
 ) -> Failure | None:
     """A Failure (`rejected`) for the first thing in a plan for the task that is forbidden, headers aside."""
     forbid = task.forbid
-    symbols = {launch.symbol for launch in resolved.launches}
-    kernels = [kernel for kernel in binary.kernels if kernel.symbol in symbols]
+    by_symbol = {kernel.symbol: kernel for kernel in binary.kernels}
+    kernels = [by_symbol[symbol] for symbol in dict.fromkeys(launch.symbol for launch in resolved.launches)]
     return (
         _check_scratch(task, forbid.scratch_bytes_above, plan, resolved.scratch, sizes, source)
         or _check_heap(task, forbid.scratch_bytes_above, kernels, source)
@@ -155,7 +155,8 @@ def _line_of_variable(variable: DeviceVariable, source: Submission) -> int | Non
     """The first line that declares a variable of this name, which a symbol of C++ (`_ZN2ns5tableE`) holds behind its length."""
     lengths = re.finditer(r"\d{1,3}", variable.name)
     names = {variable.name} | {variable.name[found.end() : found.end() + int(found.group())] for found in lengths}
-    for number, line in enumerate(source.lines, 1):
+    for number, text in enumerate(source.lines, 1):
+        line = text.partition("//")[0]
         if ("__device__" in line or "__managed__" in line) and not names.isdisjoint(re.findall(r"[A-Za-z_]\w*", line)):
             return number
     return None

@@ -15,7 +15,7 @@ from grader.devices.gpus import read_gpus
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.records import Failure, Program, Status, Submission
 from grader.spec.expressions import parse_expression
-from grader.spec.model import Atomics, Exercise, Forbidden
+from grader.spec.model import Atomics, Forbidden
 from grader.spec.read import read_exercise
 from grader.submission.plan import read_plan
 
