@@ -88,7 +88,7 @@ REFUSALS = {
     "a scratch buffer": (LINE, f"// scratch in_place: float copy[n * n]\n{LINE}", "allows no scratch memory: line 5 declares"),
     "a large variable": (
         "    const int x = blockIdx.x * TILE, y",
-        "    if (n == 0) put(lower, copy, 0, 0, n);\n    const int x = blockIdx.x * TILE, y",
+        "    if (n == 4096) put(lower, copy, 0, 0, n);\n    const int x = blockIdx.x * TILE, y",
         "the kernel transpose_in_place can reach 4,194,304 bytes of them, most of them declared in line 7",
     ),
     "none of its own": ("{\n    __shared__ float tile", "{\n    if (rows == 0) copy[cols] = 1;\n    __shared__ float tile", ""),
