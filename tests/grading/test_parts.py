@@ -104,6 +104,7 @@ def test_a_bonus_is_refused_for_what_its_own_launches_use(old: str, new: str, wo
     assert (score.status, score.score) == (Status.PASSED, score.judged_points + (0 if words else 5))
     assert bonus(score).status is (CheckStatus.FAILED if words else CheckStatus.PASSED)
     assert words in bonus(score).message
+    assert words in bonus(score).hint
 
 
 def test_a_part_is_not_counted_towards_an_exercise_that_is_wrong(tmp_path: Path, cache: Path) -> None:
