@@ -18,6 +18,7 @@ from grader.records import (
     FindingKind,
     GlobalAccesses,
     Modelled,
+    PartResult,
     SourceLine,
     Submission,
 )
@@ -47,14 +48,20 @@ def hint_at_misses(
     submission: Submission,
     findings: Sequence[Finding] = (),
     model: Sequence[Modelled] = (),
+    parts: Sequence[PartResult] = (),
 ) -> tuple[CheckResult, ...]:
-    """The checks, those that lost points with their hints. `model`: what the timing model said of the launches, if it was asked."""
+    """The checks, those that lost points with their hints. `model`: what the timing model said of the launches, if it was asked.
+    What ended a part is told in the place of what its cases show.
+    """
     numbered = tuple(line for line in lines if line.line is not None)
     shared_names = find_shared_names(submission.text)
     specs = {spec.name: spec for spec in exercise.checks}
+    ended = {part.part: part.failure for part in parts}
 
     def hint_at(check: CheckResult) -> str:
         spec = specs[check.name]
+        if spec.part is not None and (failure := ended.get(spec.part)):
+            return f"{failure.message.removesuffix('.')}. {advise(failure) or spec.hint}".rstrip()
         own_cases = tuple(case for case in cases if case.part == spec.part)
         return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names, tuple(findings), tuple(model)))
 

@@ -90,7 +90,7 @@ def make_score(
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
     all_cases = (*cases, *(case for part in parts for case in part.cases))
     judged_checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
-    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, sanitized.findings, model)
+    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts)
     judged = _judged(checks)
     return Score(
         exercise=exercise.id,
