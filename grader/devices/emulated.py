@@ -35,6 +35,7 @@ from grader.emulator import (
 from grader.records import (
     POISON_WORD,
     Binary,
+    Cause,
     Counters,
     DeviceBuffer,
     DeviceInfo,
@@ -46,6 +47,7 @@ from grader.records import (
     LaunchResult,
     LineCounters,
     Modelled,
+    Obstacle,
     Progress,
     Rehearsal,
     Role,
@@ -131,7 +133,8 @@ class EmulatedDevice:
         try:
             memory = GlobalMemory({buffer.name: _size_bytes(buffer) for buffer in buffers}, self._variables)
         except MemoryError as problem:
-            return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), None
+            message, cause = f"Out of device memory: {problem}.", Cause(Obstacle.OUT_OF_MEMORY)
+            return Execution((), failure=Failure(Status.LAUNCH_ERROR, message, advice=_SMALLER, cause=cause)), None
         for buffer in buffers:
             _fill(memory.view(buffer.name), arrays.get(buffer.name))
         if observer is not None:
