@@ -45,7 +45,7 @@ def telling_errors(case: Case) -> Iterator[None]:
         yield
     except (UsageError, SpecError):
         raise  # the exercise's author's and the caller's, before any submission has a say
-    except GraderError as error:
+    except (GraderError, MemoryError) as error:
         if not case.hidden:
             raise
         raise WorkerError(f"the grader failed in the hidden case '{case.name}'", _GRADE_AGAIN) from error

@@ -89,13 +89,14 @@ def test_a_public_case_is_named_with_its_sizes() -> None:
     assert tell_findings(failure.findings, PUBLIC) == failure.findings
 
 
-def test_the_graders_own_failure_in_a_hidden_case_has_no_words_of_the_run() -> None:
+@pytest.mark.parametrize("error", [GraderError(FIGURES, FIGURES, detail=FIGURES), MemoryError(FIGURES)])
+def test_the_graders_own_failure_in_a_hidden_case_has_no_words_of_the_run(error: Exception) -> None:
     with pytest.raises(WorkerError) as told, telling_errors(HIDDEN):
-        raise GraderError(FIGURES, FIGURES, detail=FIGURES)
+        raise error
     assert str(told.value) == "the grader failed in the hidden case 'case'"
     assert told.value.detail == ""
-    with pytest.raises(GraderError, match=FIGURES), telling_errors(PUBLIC):
-        raise GraderError(FIGURES)
+    with pytest.raises(type(error), match=FIGURES), telling_errors(PUBLIC):
+        raise error
 
 
 def test_a_broken_exercise_is_told_to_its_author() -> None:
