@@ -31,6 +31,7 @@ from grader.emulator import (
 )
 from grader.records import (
     Binary,
+    Cause,
     Counters,
     DeviceBuffer,
     DeviceInfo,
@@ -42,6 +43,7 @@ from grader.records import (
     Launch,
     LaunchResult,
     LineCounters,
+    Obstacle,
     Progress,
     Rehearsal,
     RunLimits,
@@ -128,7 +130,8 @@ class EmulatedDevice:
         try:
             memory = GlobalMemory({buffer.name: size_bytes(buffer) for buffer in plan.buffers}, self._variables)
         except MemoryError as problem:
-            return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), None
+            message, cause = f"Out of device memory: {problem}.", Cause(Obstacle.OUT_OF_MEMORY)
+            return Execution((), failure=Failure(Status.LAUNCH_ERROR, message, advice=_SMALLER, cause=cause)), None
         for buffer in plan.buffers:
             fill(memory.view(buffer.name), plan.arrays.get(buffer.name))
         if way.observer is not None:

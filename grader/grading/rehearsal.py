@@ -11,7 +11,7 @@ from grader.grading.cases import CaseRun, Oracle, Step, describe_failed_run, jud
 from grader.grading.counting import stand_in
 from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build
-from grader.judging.hidden import redact_finding
+from grader.judging.hidden import tell_findings, telling_errors
 from grader.judging.values import Sanitized
 from grader.records import Execution, Failure, Finding, FindingKind, LaunchLimits, Rehearsal, RunLimits, Status
 from grader.sandbox.remote import RemoteDevice
@@ -34,11 +34,11 @@ class Findings:
     kept: dict[tuple[object, ...], Finding] = field(default_factory=dict)
 
     def add(self, case: Case, findings: Iterable[Finding]) -> None:
-        """Note a case that was checked."""
-        told = [redact_finding(finding) if case.hidden else finding for finding in findings]
+        """Note a case that was checked. What is found is what may be told of the case (judging.hidden)."""
+        found = tuple(findings)
         self.checked += 1
-        self.clean += not told
-        for finding in told:
+        self.clean += not found
+        for finding in found:
             lines = sorted(line or 0 for line in (finding.line, finding.other_line))
             if len(self.kept) < MOST_FINDINGS:
                 self.kept.setdefault((finding.kind, finding.kernel, *lines), replace(finding, message=_name(finding, case)))
@@ -58,6 +58,13 @@ def rehearse_case(
     job: Job, built: Built, device: RehearsingDevice, oracle: Oracle, case: Case, findings: Findings, *, limits: LaunchLimits | None = None
 ) -> CaseRun | Failure:
     """Run a case in the checked mode and judge it; what is found goes to `findings`. A case that is too large just runs."""
+    with telling_errors(case):
+        return _rehearse_case(job, built, device, oracle, case, findings, limits)
+
+
+def _rehearse_case(
+    job: Job, built: Built, device: RehearsingDevice, oracle: Oracle, case: Case, findings: Findings, limits: LaunchLimits | None
+) -> CaseRun | Failure:
     step = prepare_case(job, built, job.exercise, case, limits or job.info.limits)
     if isinstance(step, Failure):
         return step
@@ -75,7 +82,7 @@ def rehearse_case(
     found = execution.findings
     if result.passed:
         found += _run_backwards(job, step, device, oracle, case, unwritten)
-    findings.add(case, found)
+    findings.add(case, tell_findings(found, case))
     return CaseRun(result, execution)
 
 

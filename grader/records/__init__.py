@@ -7,7 +7,7 @@ Arrays travel beside these records (in dicts keyed by buffer name), never inside
 from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
 from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, SharedArray, Submission
 from grader.records.devices import DeviceInfo, LaunchLimits
-from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
+from grader.records.outcomes import Cause, CheckStatus, Failure, Finding, FindingKind, Obstacle, Printed, Status
 from grader.records.plans import (
     POISON_WORD,
     SUBMISSION,
@@ -53,6 +53,7 @@ __all__ = [
     "Bound",
     "BufferArgument",
     "CaseResult",
+    "Cause",
     "CheckResult",
     "CheckStatus",
     "ClockState",
@@ -82,6 +83,7 @@ __all__ = [
     "MetricValue",
     "Mismatch",
     "Modelled",
+    "Obstacle",
     "PartResult",
     "Pointer",
     "Printed",

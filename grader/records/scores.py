@@ -20,9 +20,9 @@ class Source(StrEnum):
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Where an output is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare).
+    """Where an output of a public case is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare).
 
-    Of a hidden case, what tells its sizes is left out: index and counts are None, and the picture is empty (judging.hidden).
+    In scores of earlier versions hidden cases have one too, in which index and counts are None and the picture is empty.
     """
 
     buffer: str
@@ -39,7 +39,8 @@ class Mismatch:
 class CaseResult:
     """One correctness case, of the exercise itself or of a `part`. The sizes of hidden cases are kept out of what students are shown.
 
-    `printed` is what its launches printed; nothing of a hidden case, which could print its sizes.
+    `printed` is what its launches printed. Of a hidden case there is no `printed`, no `worst_error` and no `mismatch`: a kernel
+    could put its sizes there.
     """
 
     name: str

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
+from grader.records import Obstacle
 from grader.spec.tokens import Cursor, LanguageError, Position, Token, TokenKind, did_you_mean, error_at, quote, read_tokens
 
 __all__ = ["Expression", "LanguageError", "Position", "parse_expression", "parse_integer", "take_expression"]
@@ -263,10 +264,10 @@ def _apply(function: Callable[[int, int], int], left: int, right: int, position:
     try:
         return _in_range(function(left, right), position)
     except ZeroDivisionError:
-        raise error_at(position, "division by zero") from None
+        raise error_at(position, "division by zero", obstacle=Obstacle.DIVISION_BY_ZERO) from None
 
 
 def _in_range(value: int, position: Position) -> int:
     if not SMALLEST_VALUE <= value <= LARGEST_VALUE:
-        raise error_at(position, "the value does not fit 64 bits")
+        raise error_at(position, "the value does not fit 64 bits", obstacle=Obstacle.BEYOND_64_BITS)
     return value
