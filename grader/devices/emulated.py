@@ -11,6 +11,7 @@ from grader import records
 from grader.devices.base import Arrays
 from grader.devices.faults import describe_fault, describe_unsupported
 from grader.devices.gpus import Gpu, read_gpus
+from grader.devices.graded import run_graded
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
 from grader.devices.plans import PLAINLY, Plan, Ran, Ready, Way, fill, modified_inputs, observe, outputs_of, size_bytes
 from grader.devices.rehearsal import OTHER_POISON, Observer, describe_findings, same_outputs, with_other_poison
@@ -112,8 +113,6 @@ class EmulatedDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.GradingDevice."""
-        from grader.devices.graded import run_graded  # numba takes half a second to load
-
         return run_graded(self, Plan(tuple(launches), tuple(buffers), arrays, limits, progress), graded)
 
     def _is_same_with_other_poison(self, plan: Plan, observer: Observer, memory: GlobalMemory) -> bool:

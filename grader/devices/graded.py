@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from grader.devices.base import Arrays
 from grader.devices.coverage import CoverageRecorder
 from grader.devices.gpus import resident_blocks
-from grader.devices.modelled import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_modelled
 from grader.devices.plans import Plan, Ran, Ready, Tell, Way, fill, outputs_of, run_whole, same_bytes
 from grader.devices.rehearsal import Observer, describe_findings
 from grader.emulator import GlobalMemory, LaunchOutcome, run_launch
@@ -42,6 +41,8 @@ class Recorder:
         figures = self.device.gpu.figures
         if not self.graded.model_time or figures is None:
             return run_whole(ready, tell)
+        from grader.devices.modelled import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_modelled  # numba takes half a second to load
+
         kernel, block = ready.kernel, ready.launch.block
         shared_bytes = kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
         resident = resident_blocks(self.device.gpu, registers=kernel.registers, threads=block.volume, shared_bytes=shared_bytes)

@@ -73,8 +73,8 @@ def make_score(
 ) -> Score:
     """The score of a submission that compiled and ran.
 
-    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`.
-    `other_counts` are those of the programs that thresholds are relative to. `sanitized` is what the checked mode says.
+    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`. `sanitized` is
+    what the checked mode says, `other_counts` those of the programs that thresholds are relative to.
     `lines_from` is the run whose source lines are shown, where that is another one: Nsight Compute counts no lines.
     `counted` are the runs that were counted on the emulated device, that of `execution` first; `untimed` says why there is no time.
     `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
@@ -84,13 +84,12 @@ def make_score(
     metrics = collect_metrics(
         execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason, untimed=untimed
     )
-    metrics = take_worse(metrics, counted, relative_metrics(exercise))
-    metrics = (measure_sanitized(sanitized), *metrics)
+    metrics = (measure_sanitized(sanitized), *take_worse(metrics, counted, relative_metrics(exercise)))
     lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
     all_cases = (*cases, *(case for part in parts for case in part.cases))
-    judged_checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
-    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts)
+    checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
+    checks = hint_at_misses(checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts)
     judged = _judged(checks)
     return Score(
         exercise=exercise.id,
@@ -111,10 +110,14 @@ def make_score(
         resources=tuple(_resources(launch) for launch in execution.launches) if execution else (),
         environment=dict(environment),
         seed=seed,
-        line_sizes=dict(counted[0].sizes if counted else exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES)) if lines else {},
+        line_sizes=_line_sizes(exercise, counted) if lines else {},
         model=tuple(model),
         counted=tuple(map(_describe_run, counted)),
     )
+
+
+def _line_sizes(exercise: Exercise, counted: Sequence[CountedRun]) -> dict[str, int]:
+    return dict(counted[0].sizes if counted else exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES))
 
 
 def _describe_run(run: CountedRun) -> CountedAt:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from grader.devices import graded
+from grader.devices import modelled
 from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.modelled import TOO_LONG, TOO_UNEVEN, Stage
@@ -37,7 +37,7 @@ def run(program: Ready, *, seed: int = 3, inspect: bool = True) -> tuple[Executi
 @pytest.fixture
 def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No launch is short enough to run whole."""
-    monkeypatch.setattr(graded, "Stage", partial(Stage, whole_instructions=0))
+    monkeypatch.setattr(modelled, "Stage", partial(Stage, whole_instructions=0))
 
 
 def last(execution: Execution) -> LaunchResult:

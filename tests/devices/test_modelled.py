@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.devices import graded
+from grader.devices import modelled
 from grader.devices.coverage import CoverageRecorder
 from grader.devices.emulated import EmulatedDevice, kernel_code
 from grader.devices.launches import pack_parameters
@@ -85,7 +85,7 @@ def test_a_sample_of_a_reference_s_blocks_says_what_all_say(name: str, extents: 
     arrays = {buffer.name: np.ones(buffer.shape, buffer.dtype) for buffer in program.buffers}
     times = []
     for whole in (10**9, 0):
-        monkeypatch.setattr(graded, "Stage", partial(Stage, whole_instructions=whole))
+        monkeypatch.setattr(modelled, "Stage", partial(Stage, whole_instructions=whole))
         execution, _ = device.run_graded(program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED)
         found = [launch.modelled for launch in execution.launches]
         times.append((sum(each.blocks_run for each in found if each), sum(each.time_ms for each in found if each)))
