@@ -13,7 +13,6 @@ from pathlib import Path
 from grader.batch.files import replace_file, write_if_new
 from grader.batch.items import Item, source_path
 from grader.batch.journal import Journal, Result
-from grader.batch.schedule import OURS
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, BatchSummary, Status
 
@@ -89,7 +88,7 @@ def read_summary(out: Path) -> BatchSummary:
 def format_gradebook(summary: BatchSummary) -> str:
     """A row per student, ordered by name: points and status by exercise, then the sum of the points.
 
-    A cell of points is empty where there are none to tell: nothing was graded, or the grader failed. So is then the sum.
+    A cell of points is empty where there are none to tell (`BatchEntry.points`). So is then the sum.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -100,7 +99,7 @@ def format_gradebook(summary: BatchSummary) -> str:
     for entry in summary.entries:
         rows.setdefault(entry.student, []).append(entry)
     for student, entries in rows.items():
-        points = [_points(entry) for entry in entries]
+        points = [entry.points for entry in entries]
         total = f"{sum(point for point in points if point is not None):g}" if None not in points else ""
         writer.writerow([_cell(student), _cell(entries[0].student_id or ""), *(cell for entry in entries for cell in _cells(entry)), total])
     return text.getvalue()
@@ -116,14 +115,10 @@ def format_names(pseudonyms: Mapping[str, str]) -> str:
 
 
 def _cells(entry: BatchEntry) -> list[str]:
-    points = _points(entry)
+    points = entry.points
     judged = "" if points is None or entry.judged_points is None else f"{entry.judged_points:g}"
     status = entry.status.value if entry.status else "not graded"
     return ["" if points is None else f"{points:g}", judged, f"{entry.max_score:g}", status, _cell(entry.message)]
-
-
-def _points(entry: BatchEntry) -> float | None:
-    return None if entry.status is None or entry.status in OURS else entry.score
 
 
 def _cell(text: str) -> str:

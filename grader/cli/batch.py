@@ -86,7 +86,7 @@ def run_batch(arguments: Sequence[str]) -> int:
             print(f"\ngrade: interrupted. What was graded is in {out}; the same command goes on from there.", file=sys.stderr)
             return interrupted_code(interrupt)
     _print(summary, quiet=options.quiet)
-    return 3 if any(entry.status in ("grader_error", "inconclusive") for entry in summary.entries) else 0
+    return 3 if any(entry.status is not None and entry.status.is_worth_a_retry for entry in summary.entries) else 0
 
 
 def run_show(arguments: Sequence[str]) -> int:
