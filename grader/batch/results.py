@@ -19,6 +19,7 @@ from grader.records import BatchEntry, BatchExercise, BatchSummary, Status
 SUMMARY = "summary.json"
 GRADEBOOK = "gradebook.csv"
 NAMES = "names.csv"
+SET_ASIDE = "set-aside.csv"
 _SHOWN_NAME = re.compile(r'("submission": \{\s*"name": )"(?:[^"\\]|\\.)*"')
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 """With which a cell of a spreadsheet begins that is taken for a formula (OWASP, "CSV Injection")."""
@@ -103,6 +104,18 @@ def format_gradebook(summary: BatchSummary) -> str:
         total = f"{sum(point for point in points if point is not None):g}" if None not in points else ""
         writer.writerow([_cell(student), _cell(entries[0].student_id or ""), *(cell for entry in entries for cell in _cells(entry)), total])
     return text.getvalue()
+
+
+def write_set_aside(out: Path, reasons: Sequence[tuple[str, str]]) -> None:
+    """Write which members of the archive were not graded, (name, reason) each; remove the list of an earlier run where there are none."""
+    if not reasons:
+        (out / SET_ASIDE).unlink(missing_ok=True)
+        return
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["name", "reason"])
+    writer.writerows([_cell(name), _cell(reason)] for name, reason in reasons)
+    replace_file(out / SET_ASIDE, text.getvalue().encode("utf-8", "replace"))
 
 
 def format_names(pseudonyms: Mapping[str, str]) -> str:
