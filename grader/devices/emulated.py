@@ -15,6 +15,7 @@ from grader.devices.faults import describe_fault, describe_unsupported
 from grader.devices.gpus import Gpu, read_gpus, resident_blocks
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
 from grader.devices.rehearsal import OTHER_POISON, Observer, describe_findings, same_outputs, with_other_poison
+from grader.devices.room import out_of_memory
 from grader.emulator import (
     ARCHITECTURES,
     GlobalMemory,
@@ -51,7 +52,6 @@ from grader.records import (
     Role,
     RunLimits,
     ShowProgress,
-    Status,
 )
 
 
@@ -84,17 +84,31 @@ class EmulatedDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
-        execution, memory = self._perform(launches, buffers, arrays, limits, progress, None)
+        try:
+            execution, memory = self._perform(launches, buffers, arrays, limits, progress, None)
+        except MemoryError:
+            return Execution((), failure=self._out_of_memory(launches, buffers)), {}
         return execution, _outputs(execution, memory, buffers)
 
     def rehearse(
         self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
     ) -> tuple[Execution, Arrays]:
         """See devices.base.RehearsingDevice."""
+        try:
+            return self._rehearse(launches, buffers, arrays, limits, rehearsal)
+        except MemoryError:
+            return Execution((), failure=self._out_of_memory(launches, buffers)), {}
+
+    def _out_of_memory(self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer]) -> Failure:
+        variable_bytes = sum(variable.size_bytes for variable in self._variables)
+        local_bytes = max((self._kernels[each.symbol].local_bytes * each.block.volume for each in launches), default=0)
+        return out_of_memory(buffers, variable_bytes, local_bytes)
+
+    def _rehearse(
+        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, limits: RunLimits, rehearsal: Rehearsal
+    ) -> tuple[Execution, Arrays]:
         observer = Observer(rehearsal)
         execution, memory = self._perform(launches, buffers, arrays, limits, None, observer)
-        if memory is None:
-            return execution, {}
         certain = execution.failure is not None or self._is_same_with_other_poison(launches, buffers, arrays, limits, observer, memory)
         findings = describe_findings(observer, memory, buffers, certain_only=certain)
         if execution.failure is not None:
@@ -117,7 +131,7 @@ class EmulatedDevice:
         again = Observer(observer.rehearsal, shared_poison=OTHER_POISON)
         other = with_other_poison(arrays, observer.rehearsal.unwritten)
         execution, other_memory = self._perform(launches, buffers, other, limits, None, again)
-        return execution.failure is None and other_memory is not None and same_outputs(memory, other_memory, buffers)
+        return execution.failure is None and same_outputs(memory, other_memory, buffers)
 
     def _perform(
         self,
@@ -127,11 +141,8 @@ class EmulatedDevice:
         limits: RunLimits,
         progress: ShowProgress | None,
         observer: Observer | None,
-    ) -> tuple[Execution, GlobalMemory | None]:
-        try:
-            memory = GlobalMemory({buffer.name: _size_bytes(buffer) for buffer in buffers}, self._variables)
-        except MemoryError as problem:
-            return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), None
+    ) -> tuple[Execution, GlobalMemory]:
+        memory = GlobalMemory({buffer.name: _size_bytes(buffer) for buffer in buffers}, self._variables)
         for buffer in buffers:
             _fill(memory.view(buffer.name), arrays.get(buffer.name))
         if observer is not None:
@@ -220,7 +231,6 @@ class EmulatedDevice:
 
 
 COMPARED_BYTES = 1 << 18
-_SMALLER = "Ask for less scratch memory."
 
 
 def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90") -> KernelCode:
@@ -291,9 +301,9 @@ def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], No
     return lambda done, total: show(Progress(f"emulating {kernel}", done, total))
 
 
-def _outputs(execution: Execution, memory: GlobalMemory | None, buffers: Sequence[DeviceBuffer]) -> Arrays:
+def _outputs(execution: Execution, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]) -> Arrays:
     """What a plan left in its outputs; nothing where it did not run to its end."""
-    if memory is None or execution.failure is not None:
+    if execution.failure is not None:
         return {}
     return {buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
 

@@ -27,6 +27,10 @@ CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
 
 
+MOST_LOCAL_BYTES = 1 << 30
+"""Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute capability 9.0: 512 KiB a thread)."""
+
+
 class FaultKind(StrEnum):
     """Why a launch was stopped."""
 
@@ -123,7 +127,8 @@ def run_launch(
     A kernel that was translated for the checked mode is run by one thread, and `memory` must track what is written.
     """
     total = settings.blocks
-    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total))
+    most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
+    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total, most))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
     step = -(-total // (threads * CHUNKS_PER_THREAD))
     chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
@@ -162,7 +167,7 @@ class _Worker:
         self.slots = np.zeros(max(1, len(kernel.slots)), dtype=SLOT)
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
-        self.local = np.zeros(max(16, self.local_bytes * WARP_LANES * -(-threads // WARP_LANES)), dtype=np.uint8)
+        self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
         self.constants = _constant_bank(kernel, settings)
         self.buffers = np.array(
             [(region.offset, region.offset + region.size_bytes) for region in memory.regions.values()], dtype=BUFFER
@@ -248,6 +253,12 @@ class _Worker:
         """Linear index of the block that the worker ran last."""
         context, grid = self.context[0], self.settings.grid
         return int(context["ctaid_x"]) + grid[0] * (int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"]))
+
+
+def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
+    """Local memory of a block, of whole warps."""
+    threads = settings.block[0] * settings.block[1] * settings.block[2]
+    return -(-kernel.code.local_bytes // 16) * 16 * WARP_LANES * -(-threads // WARP_LANES)
 
 
 def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:

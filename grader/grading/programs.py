@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.devices.room import check_room
 from grader.records import Binary, Failure, LaunchLimits, Program, RunTool, Submission, ToolLimits
 from grader.sandbox.isolation import NO_ISOLATION, find_layer
 from grader.sandbox.process import confine_tools, run_tool
@@ -100,7 +101,10 @@ def _explain_macros(
 def make_program(
     label: str, built: Built, task: Task, *, sizes: Mapping[str, int], limits: LaunchLimits
 ) -> Program | Failure:
-    """The built source with its launches worked out for these sizes. `buffers` holds the task's, then its own scratch."""
+    """The built source with its launches worked out for these sizes. `buffers` holds the task's, then its own scratch.
+
+    A Failure is a mistake in the plan, or more memory than the device has for it.
+    """
     buffers = device_buffers(task, sizes)
     resolved = resolve_plan(
         built.plan, sizes=sizes, macros=built.macros, buffers=buffers, kernels=built.binary.kernels, limits=limits,
@@ -108,4 +112,5 @@ def make_program(
     )  # fmt: skip
     if isinstance(resolved, Failure):
         return resolved
-    return Program(label, built.binary, resolved.launches, (*buffers, *resolved.scratch))
+    program = Program(label, built.binary, resolved.launches, (*buffers, *resolved.scratch))
+    return check_room(program.buffers, built.binary.variable_bytes, limits) or program

@@ -19,10 +19,12 @@ from grader.spec.cases import draw_cases
 from grader.spec.model import Case
 
 MOST_BYTES = 64 << 20
-"""Cases whose buffers hold more than this are run without the checks: the shadow of memory takes up to 17 times as much."""
+"""Cases whose buffers and variables hold more than this are run without the checks: the shadow of memory takes up to 17 times as much."""
 MOST_INSTRUCTIONS = 50_000_000
 """Warp instructions: a second or three in the checked mode."""
 MOST_FINDINGS = 20
+_WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
+"""What may go well without the checks, which take time and memory."""
 
 
 @dataclass
@@ -61,13 +63,13 @@ def rehearse_case(
     step = prepare_case(job, built, job.exercise, case, limits or job.info.limits)
     if isinstance(step, Failure):
         return step
-    if sum(array.nbytes for array in step.arrays.values()) > MOST_BYTES:
+    if sum(array.nbytes for array in step.arrays.values()) + built.binary.variable_bytes > MOST_BYTES:
         return run_case(job, built, device, oracle, case, limits=limits)
     program, unwritten = step.program, tuple(name for name in step.arrays if name not in step.inputs)
     execution, got = device.rehearse(
         program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=Rehearsal(unwritten)
     )
-    if execution.failure is not None and execution.failure.status is Status.TIMEOUT:  # without the checks it may end in time
+    if execution.failure is not None and execution.failure.status in _WITHOUT_CHECKS:
         return run_case(job, built, device, oracle, case, limits=limits)
     if execution.failure is not None:
         return describe_failed_run(execution.failure, execution, case)

@@ -152,7 +152,8 @@ class RemoteDevice:
         worker = self._ready_worker()
         moved_bytes = sum(map(buffer_bytes, buffers))
         if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
-            worker.limit_memory(BASE_MEMORY_BYTES + copies * moved_bytes)
+            variable_bytes = self._binary.variable_bytes if self._binary is not None else 0
+            worker.limit_memory(BASE_MEMORY_BYTES + copies * (moved_bytes + variable_bytes))
         deadline = self._deadline(limits, moved_bytes)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
         try:
