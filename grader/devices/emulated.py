@@ -91,11 +91,18 @@ class EmulatedDevice:
         return execution, _outputs(execution, memory, buffers)
 
     def rehearse(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        rehearsal: Rehearsal,
+        progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.RehearsingDevice."""
         try:
-            return self._rehearse(launches, buffers, arrays, limits, rehearsal)
+            return self._rehearse(launches, buffers, arrays, limits, rehearsal, progress)
         except MemoryError:
             return Execution((), failure=self._out_of_memory(launches, buffers)), {}
 
@@ -105,10 +112,16 @@ class EmulatedDevice:
         return out_of_memory(buffers, variable_bytes, local_bytes)
 
     def _rehearse(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, limits: RunLimits, rehearsal: Rehearsal
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        limits: RunLimits,
+        rehearsal: Rehearsal,
+        progress: ShowProgress | None,
     ) -> tuple[Execution, Arrays]:
         observer = Observer(rehearsal)
-        execution, memory = self._perform(launches, buffers, arrays, limits, None, observer)
+        execution, memory = self._perform(launches, buffers, arrays, limits, progress, observer)
         certain = execution.failure is not None or self._is_same_with_other_poison(launches, buffers, arrays, limits, observer, memory)
         findings = describe_findings(observer, memory, buffers, certain_only=certain)
         if execution.failure is not None:
@@ -170,7 +183,7 @@ class EmulatedDevice:
     ) -> tuple[LaunchResult | None, Failure | None]:
         kernel = self._kernels[launch.symbol]
         try:
-            native = self._translate(kernel, checked=observer is not None)
+            native = self._translate(kernel, checked=observer is not None, progress=progress)
         except Unsupported as problem:
             return None, describe_unsupported(problem, kernel)
         addresses = {name: region.address for name, region in memory.regions.items()}
@@ -215,10 +228,14 @@ class EmulatedDevice:
         run = run_modelled(native, memory, settings, figures, resident=resident, shared_bytes=shared_bytes, progress=tell)
         return run.outcome, run.modelled
 
-    def _translate(self, kernel: Kernel, *, checked: bool) -> NativeKernel:
+    def _translate(self, kernel: Kernel, *, checked: bool, progress: ShowProgress | None) -> NativeKernel:
+        """The kernel's native code, made once; who waits is told when that begins and ends, because it may take long."""
         key = (kernel.symbol, checked)
         if key not in self._native:
+            show = progress or (lambda note: None)
+            show(Progress(f"translating {kernel.name}", translates=True))
             self._native[key] = translate(kernel_code(kernel, self._variables, arch=self.gpu.arch), checked=checked)
+            show(Progress(f"emulating {kernel.name}"))
         return self._native[key]
 
     def _result(self, kernel: Kernel, launch: Launch, outcome: LaunchOutcome) -> LaunchResult:

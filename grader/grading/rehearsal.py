@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -23,8 +24,10 @@ MOST_BYTES = 64 << 20
 MOST_INSTRUCTIONS = 50_000_000
 """Warp instructions: a second or three in the checked mode."""
 MOST_FINDINGS = 20
-_WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
-"""What may go well without the checks, which take time and memory."""
+_WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR, Status.UNSUPPORTED)
+"""What may go well without the checks, which take time and memory, and make the code that is to be translated longer."""
+_PART_OF_TIME = 0.5
+"""Of a case's wall time: the rest is there to run it without the checks."""
 
 
 @dataclass
@@ -65,12 +68,14 @@ def rehearse_case(
         return step
     if sum(array.nbytes for array in step.arrays.values()) + built.binary.variable_bytes > MOST_BYTES:
         return run_case(job, built, device, oracle, case, limits=limits)
+    started = time.monotonic()
     program, unwritten = step.program, tuple(name for name in step.arrays if name not in step.inputs)
     execution, got = device.rehearse(
         program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=Rehearsal(unwritten)
     )
     if execution.failure is not None and execution.failure.status in _WITHOUT_CHECKS:
-        return run_case(job, built, device, oracle, case, limits=limits)
+        rest = replace(job, spent_seconds=time.monotonic() - started)
+        return run_case(rest, built, device, oracle, case, limits=limits)
     if execution.failure is not None:
         return describe_failed_run(execution.failure, execution, case)
     result = judge_step(step, job.exercise, case, oracle, execution, got)
@@ -83,7 +88,8 @@ def rehearse_case(
 
 def _limits(job: Job) -> RunLimits:
     """A case that needs more than this is none of the small ones that are checked."""
-    return replace(job.limits, warp_instructions=min(job.limits.warp_instructions, MOST_INSTRUCTIONS))
+    spent = (1 - _PART_OF_TIME) * job.limits.wall_seconds
+    return replace(job.limits, warp_instructions=min(job.limits.warp_instructions, MOST_INSTRUCTIONS), spent_seconds=spent)
 
 
 def _run_backwards(

@@ -80,11 +80,18 @@ class RunLimits:
     """What one execution of a plan may use: executed warp instructions (emulated device) and wall time.
 
     `model_time`: the emulated device is to model the time, and may run a sample of the blocks of a long launch.
+    `spent_seconds`: of the wall time, what earlier runs of the same case have taken.
     """
 
     warp_instructions: int
     wall_seconds: float
     model_time: bool = False
+    spent_seconds: float = 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        """Wall time that this run may take."""
+        return max(0.0, self.wall_seconds - self.spent_seconds)
 
 
 @dataclass(frozen=True)

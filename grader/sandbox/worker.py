@@ -126,7 +126,7 @@ def answer_request(device: Device, message: Message, arrays: Arrays, channel: Ch
             return Executed(execution), outputs
         case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(device, RehearsingDevice):
             limit_cpu(limits.wall_seconds)
-            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal)
+            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal, progress=show)
             return Executed(execution), outputs
     if isinstance(device, TimingDevice):
         return answer_timing(device, message, arrays, show)
