@@ -64,7 +64,14 @@ class RehearsingDevice(Device, Protocol):
     """A device with a checked mode."""
 
     def rehearse(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        rehearsal: Rehearsal,
+        progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """As `execute`, in the checked mode: `Execution.findings` tells races, and reads of what nobody wrote."""
         ...

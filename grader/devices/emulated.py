@@ -15,6 +15,7 @@ from grader.devices.graded import run_graded
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
 from grader.devices.plans import PLAINLY, Plan, Ran, Ready, Way, fill, modified_inputs, observe, outputs_of, size_bytes
 from grader.devices.rehearsal import OTHER_POISON, Observer, describe_findings, same_outputs, with_other_poison
+from grader.devices.room import out_of_memory
 from grader.emulator import (
     ARCHITECTURES,
     GlobalMemory,
@@ -32,7 +33,6 @@ from grader.emulator import (
 )
 from grader.records import (
     Binary,
-    Cause,
     Counters,
     DeviceBuffer,
     DeviceInfo,
@@ -44,12 +44,10 @@ from grader.records import (
     Launch,
     LaunchResult,
     LineCounters,
-    Obstacle,
     Progress,
     Rehearsal,
     RunLimits,
     ShowProgress,
-    Status,
 )
 
 
@@ -84,23 +82,45 @@ class EmulatedDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
-        execution, memory = self.perform(Plan(tuple(launches), tuple(buffers), arrays, limits, progress))
-        return execution, outputs_of(execution, memory, buffers)
+        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
+
+        def run() -> tuple[Execution, Arrays]:
+            execution, memory = self.perform(plan)
+            return execution, outputs_of(execution, memory, buffers)
+
+        return self._within_memory(plan, run)
 
     def rehearse(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        rehearsal: Rehearsal,
+        progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.RehearsingDevice."""
-        observer, plan = Observer(rehearsal), Plan(tuple(launches), tuple(buffers), arrays, limits)
+        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
+        return self._within_memory(plan, lambda: self._rehearse(plan, Observer(rehearsal)))
+
+    def _within_memory(self, plan: Plan, run: Callable[[], tuple[Execution, Arrays]]) -> tuple[Execution, Arrays]:
+        """What a run gives, or the failure of a plan that asks for more memory than there is."""
+        try:
+            return run()
+        except MemoryError:
+            variable_bytes = sum(variable.size_bytes for variable in self._variables)
+            local_bytes = max((self._kernels[each.symbol].local_bytes * each.block.volume for each in plan.launches), default=0)
+            return Execution((), failure=out_of_memory(plan.buffers, variable_bytes, local_bytes)), {}
+
+    def _rehearse(self, plan: Plan, observer: Observer) -> tuple[Execution, Arrays]:
         execution, memory = self.perform(plan, observe(observer))
-        if memory is None:
-            return execution, {}
         certain = execution.failure is not None or self._is_same_with_other_poison(plan, observer, memory)
-        findings = describe_findings(observer, memory, buffers, certain_only=certain)
+        findings = describe_findings(observer, memory, plan.buffers, certain_only=certain)
         if execution.failure is not None:
             failure = replace(execution.failure, findings=(*execution.failure.findings, *findings))
             return replace(execution, failure=failure), {}
-        return replace(execution, findings=findings), outputs_of(execution, memory, buffers)
+        return replace(execution, findings=findings), outputs_of(execution, memory, plan.buffers)
 
     def run_graded(
         self,
@@ -113,7 +133,8 @@ class EmulatedDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.GradingDevice."""
-        return run_graded(self, Plan(tuple(launches), tuple(buffers), arrays, limits, progress), graded)
+        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
+        return self._within_memory(plan, lambda: run_graded(self, plan, graded))
 
     def _is_same_with_other_poison(self, plan: Plan, observer: Observer, memory: GlobalMemory) -> bool:
         """Whether what a run read that nobody had written is without effect: the outputs stay when the memory held something else."""
@@ -122,15 +143,11 @@ class EmulatedDevice:
         again = Observer(observer.rehearsal, shared_poison=OTHER_POISON)
         other = replace(plan, arrays=with_other_poison(plan.arrays, observer.rehearsal.unwritten))
         execution, other_memory = self.perform(other, observe(again))
-        return execution.failure is None and other_memory is not None and same_outputs(memory, other_memory, plan.buffers)
+        return execution.failure is None and same_outputs(memory, other_memory, plan.buffers)
 
-    def perform(self, plan: Plan, way: Way = PLAINLY) -> tuple[Execution, GlobalMemory | None]:
-        """Run a plan in fresh memory, and give that back with what is in it then; None where it is too large."""
-        try:
-            memory = GlobalMemory({buffer.name: size_bytes(buffer) for buffer in plan.buffers}, self._variables)
-        except MemoryError as problem:
-            message, cause = f"Out of device memory: {problem}.", Cause(Obstacle.OUT_OF_MEMORY)
-            return Execution((), failure=Failure(Status.LAUNCH_ERROR, message, advice=_SMALLER, cause=cause)), None
+    def perform(self, plan: Plan, way: Way = PLAINLY) -> tuple[Execution, GlobalMemory]:
+        """Run a plan in fresh memory, and give that back with what is in it then. Raises MemoryError where it is too large."""
+        memory = GlobalMemory({buffer.name: size_bytes(buffer) for buffer in plan.buffers}, self._variables)
         for buffer in plan.buffers:
             fill(memory.view(buffer.name), plan.arrays.get(buffer.name))
         if way.observer is not None:
@@ -157,7 +174,7 @@ class EmulatedDevice:
     ) -> tuple[LaunchResult | None, Failure | None]:
         kernel = self._kernels[launch.symbol]
         try:
-            native = self._translate(kernel, checked=way.observer is not None)
+            native = self._translate(kernel, checked=way.observer is not None, progress=plan.progress)
         except Unsupported as problem:
             return None, describe_unsupported(problem, kernel)
         addresses = {name: region.address for name, region in memory.regions.items()}
@@ -181,10 +198,14 @@ class EmulatedDevice:
             return result, None
         return result, describe_fault(ran.outcome.fault, kernel, memory, plan.limits.warp_instructions)
 
-    def _translate(self, kernel: Kernel, *, checked: bool) -> NativeKernel:
+    def _translate(self, kernel: Kernel, *, checked: bool, progress: ShowProgress | None) -> NativeKernel:
+        """The kernel's native code, made once; who waits is told when that begins and ends, because it may take long."""
         key = (self._code, kernel.symbol, checked)
         if key not in self._native:
+            show = progress or (lambda note: None)
+            show(Progress(f"translating {kernel.name}", translates=True))
             self._native[key] = translate(kernel_code(kernel, self._variables, arch=self.gpu.arch), checked=checked)
+            show(Progress(f"emulating {kernel.name}"))
         return self._native[key]
 
     def _result(self, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
@@ -199,7 +220,6 @@ class EmulatedDevice:
         )  # fmt: skip
 
 
-_SMALLER = "Ask for less scratch memory."
 
 
 def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90") -> KernelCode:

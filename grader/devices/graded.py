@@ -63,7 +63,7 @@ def run_graded(device: EmulatedDevice, plan: Plan, graded: GradedRun) -> tuple[E
     recorder = Recorder(device, plan, graded)
     execution, memory = device.perform(plan, Way(recorder.run, backwards=graded.backwards))
     execution = replace(execution, coverage=recorder.coverage)
-    if execution.failure is not None or memory is None or not graded.inspect or execution.modified_inputs:
+    if execution.failure is not None or not graded.inspect or execution.modified_inputs:
         return execution, outputs_of(execution, memory, plan.buffers)
     outputs = {name: array.copy() for name, array in outputs_of(execution, memory, plan.buffers).items()}
     if execution.ran_whole:

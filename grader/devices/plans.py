@@ -100,9 +100,9 @@ def fill(view: np.ndarray, contents: np.ndarray | None) -> None:
     view[words:] = np.frombuffer(POISON_WORD.to_bytes(4, "little"), dtype=np.uint8)[: len(view) - words]
 
 
-def outputs_of(execution: Execution, memory: GlobalMemory | None, buffers: Sequence[DeviceBuffer]) -> Arrays:
+def outputs_of(execution: Execution, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]) -> Arrays:
     """What a plan left in its outputs; nothing where it did not run to its end."""
-    if memory is None or execution.failure is not None:
+    if execution.failure is not None:
         return {}
     return {buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
 

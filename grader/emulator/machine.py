@@ -6,16 +6,15 @@ from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 
 import numpy as np
 
 from grader.emulator.architectures import DYNAMIC_SHARED, LOCAL_BASE, MULTIPROCESSORS, SHARED_BASE, STACK_POINTER
 from grader.emulator.counts import InstructionCounts, collect_counts, store_slots, sum_slots
-from grader.emulator.decode import Decoded
+from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, Memories, join_printed
-from grader.emulator.layout import BUFFER, CONTEXT, COUNTS_PER_BLOCK, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
+from grader.emulator.layout import BUFFER, CONTEXT, COUNTS_PER_BLOCK, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.native.blocks import SHARED_POISON_BYTE
 from grader.emulator.native.tracing import LONGEST_RECORD
@@ -28,40 +27,8 @@ CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
 
 
-class FaultKind(StrEnum):
-    """Why a launch was stopped."""
-
-    OUT_OF_BOUNDS = "out_of_bounds"
-    MISALIGNED = "misaligned"
-    BARRIER_DIVERGENCE = "barrier_divergence"
-    INSTRUCTION_LIMIT = "instruction_limit"
-    TRAP = "trap"
-    ASSERT = "assert"
-    ABSENT_LANES = "absent_lanes"
-    UNSUPPORTED = "unsupported"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`. `address` is the
-    lane's; of shared memory, the byte of the block's.
-
-    `line` is the source line of the instruction; for a barrier, `other_line` is where the missing threads wait.
-    `message` is what a failed assertion says.
-    """
-
-    kind: FaultKind
-    line: int | None
-    opcode: str
-    block: Triple
-    thread: Triple
-    space: str | None = None
-    store: bool = False
-    width: int = 0
-    address: int = 0
-    shared_bytes: int = 0
-    other_line: int | None = None
-    message: str = ""
+MOST_LOCAL_BYTES = 1 << 30
+"""Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute capability 9.0: 512 KiB a thread)."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +107,8 @@ def run_launch(
     A kernel that was translated for the checked mode is run by one thread, and `memory` must track what is written.
     """
     total = settings.blocks
-    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total))
+    most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
+    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total, most))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
     chunks = _chunks(settings, threads)
     total = sum(end - first for first, end in chunks)
@@ -192,7 +160,7 @@ class _Worker:
         self.slots = np.zeros(max(1, len(kernel.slots)), dtype=SLOT)
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
-        self.local = np.zeros(max(16, self.local_bytes * WARP_LANES * -(-threads // WARP_LANES)), dtype=np.uint8)
+        self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
         self.constants = _constant_bank(kernel, settings)
         self.buffers = np.array(
             [(region.offset, region.offset + region.size_bytes) for region in memory.regions.values()], dtype=BUFFER
@@ -300,6 +268,12 @@ class _Worker:
         return int(context["ctaid_x"]) + grid[0] * (int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"]))
 
 
+def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
+    """Local memory of a block, of whole warps."""
+    threads = settings.block[0] * settings.block[1] * settings.block[2]
+    return -(-kernel.code.local_bytes // 16) * 16 * WARP_LANES * -(-threads // WARP_LANES)
+
+
 def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:
     """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters from `parameter_base`."""
     base = kernel.code.parameter_base
@@ -340,63 +314,9 @@ def _first_fault(kernel: NativeKernel, settings: LaunchSettings, workers: list[_
     """The fault of the lowest block; an overrun of the budget by all workers together counts as one of the last."""
     faulty = [worker for worker in workers if worker.context[0]["fault_code"]]
     if faulty:
-        return _describe(kernel, settings, min(faulty, key=lambda worker: worker.faulty_block))
+        first = min(faulty, key=lambda worker: worker.faulty_block)
+        message = first.host_functions.message
+        return describe_stop(kernel, first.context[0], settings.block, shared_bytes=first.shared_bytes, message=message)
     if sum(worker.executed for worker in workers) > settings.budget:
         return Fault(FaultKind.INSTRUCTION_LIMIT, None, "", (0, 0, 0), (0, 0, 0))
     return None
-
-
-_KINDS = {
-    FaultCode.SHARED_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.GLOBAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.SHARED_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.GLOBAL_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.LOCAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.LOCAL_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.CONSTANT_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.UNSUPPORTED: FaultKind.UNSUPPORTED,
-    FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
-    FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
-    FaultCode.TRAP: FaultKind.TRAP,
-    FaultCode.ASSERT: FaultKind.ASSERT,
-    FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
-}
-_SPACES = {
-    FaultCode.SHARED_BOUNDS: "shared",
-    FaultCode.SHARED_ALIGNMENT: "shared",
-    FaultCode.GLOBAL_BOUNDS: "global",
-    FaultCode.GLOBAL_ALIGNMENT: "global",
-    FaultCode.CONSTANT_BOUNDS: "constant",
-    FaultCode.LOCAL_BOUNDS: "local",
-    FaultCode.LOCAL_ALIGNMENT: "local",
-}
-
-
-def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -> Fault:
-    context = worker.context[0]
-    code = int(context["fault_code"])
-    waits = int(context["fault_block"])
-    instruction = _last_before(kernel, waits) if waits else kernel.decoded[int(context["fault_instruction"])]
-    linear = int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
-    x, y, _ = settings.block
-    space = _SPACES.get(code)
-    other = int(context["fault_other"])
-    return Fault(
-        kind=_KINDS[code],
-        line=instruction.line,
-        opcode=instruction.opcode,
-        block=(int(context["ctaid_x"]), int(context["ctaid_y"]), int(context["ctaid_z"])),
-        thread=(linear % x, linear // x % y, linear // (x * y)),
-        space=space,
-        store=instruction.base.startswith("ST"),
-        width=instruction.access_bytes if space else 0,
-        address=int(context["fault_address"]) - (kernel.code.shared_base if space == "shared" else 0),
-        shared_bytes=worker.shared_bytes,
-        other_line=_last_before(kernel, other).line if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES) else None,
-        message=worker.host_functions.message,
-    )
-
-
-def _last_before(kernel: NativeKernel, block: int) -> Decoded:
-    """The instruction in front of a basic block: the barrier at which a path that goes on there waits."""
-    return kernel.flow.blocks[max(block - 1, 0)].instructions[-1]

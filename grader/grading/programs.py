@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.devices.room import check_room
 from grader.records import Binary, Failure, LaunchLimits, Program, RunTool, Submission, ToolLimits
 from grader.sandbox.isolation import NO_ISOLATION, find_layer
 from grader.sandbox.process import confine_tools, run_tool
@@ -112,7 +113,8 @@ def make_program(
 ) -> Program | Failure:
     """The built source with its launches worked out for these sizes. `buffers` holds the task's, then its own scratch.
 
-    A Failure: a mistake in the plan (`launch_error`), or something that its task forbids (`rejected`).
+    A Failure: a mistake in the plan (`launch_error`), more memory than the device has for it, or something that its task forbids
+    (`rejected`).
     """
     buffers = device_buffers(task, sizes)
     resolved = resolve_plan(
@@ -125,4 +127,5 @@ def make_program(
         refused = check_rules(built.rules_of, built.plan, resolved, binary=built.binary, sizes=sizes, source=built.source)
         if refused is not None:
             return refused
-    return Program(label, built.binary, resolved.launches, (*buffers, *resolved.scratch))
+    program = Program(label, built.binary, resolved.launches, (*buffers, *resolved.scratch))
+    return check_room(program.buffers, built.binary.variable_bytes, limits) or program

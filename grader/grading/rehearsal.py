@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -19,10 +20,14 @@ from grader.spec.cases import draw_cases
 from grader.spec.model import Case
 
 MOST_BYTES = 64 << 20
-"""Cases whose buffers hold more than this are run without the checks: the shadow of memory takes up to 17 times as much."""
+"""Cases whose buffers and variables hold more than this are run without the checks: the shadow of memory takes up to 17 times as much."""
 MOST_INSTRUCTIONS = 50_000_000
 """Warp instructions: a second or three in the checked mode."""
 MOST_FINDINGS = 20
+_WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR, Status.UNSUPPORTED)
+"""What may go well without the checks, which take time and memory, and make the code that is to be translated longer."""
+_PART_OF_TIME = 0.5
+"""Of a case's wall time: the rest is there to run it without the checks."""
 
 
 @dataclass
@@ -68,14 +73,16 @@ def _rehearse_case(
     step = prepare_case(job, built, job.exercise, case, limits or job.info.limits)
     if isinstance(step, Failure):
         return step
-    if sum(array.nbytes for array in step.arrays.values()) > MOST_BYTES:
+    if sum(array.nbytes for array in step.arrays.values()) + built.binary.variable_bytes > MOST_BYTES:
         return run_case(job, built, device, oracle, case, limits=limits)
+    started = time.monotonic()
     program, unwritten = step.program, tuple(name for name in step.arrays if name not in step.inputs)
     execution, got = device.rehearse(
         program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=Rehearsal(unwritten)
     )
-    if execution.failure is not None and execution.failure.status is Status.TIMEOUT:  # without the checks it may end in time
-        return run_case(job, built, device, oracle, case, limits=limits)
+    if execution.failure is not None and execution.failure.status in _WITHOUT_CHECKS:
+        rest = replace(job, spent_seconds=time.monotonic() - started)
+        return run_case(rest, built, device, oracle, case, limits=limits)
     if execution.failure is not None:
         return describe_failed_run(execution.failure, execution, case)
     result = judge_step(step, job.exercise, case, oracle, execution, got)
@@ -88,7 +95,8 @@ def _rehearse_case(
 
 def _limits(job: Job) -> RunLimits:
     """A case that needs more than this is none of the small ones that are checked."""
-    return replace(job.limits, warp_instructions=min(job.limits.warp_instructions, MOST_INSTRUCTIONS))
+    spent = (1 - _PART_OF_TIME) * job.limits.wall_seconds
+    return replace(job.limits, warp_instructions=min(job.limits.warp_instructions, MOST_INSTRUCTIONS), spent_seconds=spent)
 
 
 def _run_backwards(

@@ -32,8 +32,6 @@ from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
 CORRECTNESS = "correctness"
 SANITIZED = "sanitized"
 
-_NOT_THE_STUDENTS = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR})
-"""Failures that say nothing of the submission: its checks are not measured, rather than failed."""
 TOO_CLOSE = "is too close to call on a model"
 """What a check says of a modelled value whose interval holds the goal."""
 
@@ -222,7 +220,7 @@ def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], evidence: _Evide
     if unknown:
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=f"{_and(unknown)} could not be judged")
     if part is not None and part.failure is not None:
-        ours = part.failure.status in _NOT_THE_STUDENTS
+        ours = not part.failure.status.has_points
         return _result(check, CheckStatus.NOT_MEASURED if ours else CheckStatus.FAILED, evidence, message=part.failure.message)
     if metric.value is None:
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=metric.reason or "")
@@ -249,7 +247,7 @@ def _compare(check: CheckSpec, metric: MetricValue, value: float, figures: Thres
 def _after_failure(check: CheckSpec, failure: Failure, evidence: _Evidence) -> CheckResult:
     if (lacking := evidence.lacks(check)) is not None:
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=lacking)
-    if failure.status in _NOT_THE_STUDENTS:
+    if not failure.status.has_points:  # its checks are not measured, rather than failed
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=FAILURE_WORDS[failure.status])
     words = FAILURE_WORDS.get(failure.status, str(failure.status))
     if (check.metric == CORRECTNESS and check.part is None) or (check.metric == SANITIZED and _is_told(failure)):

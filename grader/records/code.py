@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Submission:
     sha256: str
     text: str
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
         """The source lines, as compilers count them: a form feed or a Unicode line separator ends none."""
         return self.text.removesuffix("\n").split("\n")

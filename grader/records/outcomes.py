@@ -22,6 +22,16 @@ class Status(StrEnum):
     INCONCLUSIVE = "inconclusive"
     GRADER_ERROR = "grader_error"
 
+    @property
+    def has_points(self) -> bool:
+        """Whether points follow from it. Where none do, no gradebook and no table may show a zero: the student is not to blame."""
+        return self not in (Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR)
+
+    @property
+    def is_worth_a_retry(self) -> bool:
+        """Whether the grader or the machine failed: another try may end better."""
+        return self in (Status.INCONCLUSIVE, Status.GRADER_ERROR)
+
 
 class CheckStatus(StrEnum):
     """How one check of the spec ended. `skipped`: a prerequisite failed; `not_measured`: no value, see the reason."""

@@ -77,10 +77,19 @@ POISON_WORD = 0x7FC0DEAD
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time."""
+    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time.
+
+    `spent_seconds`: of the wall time, what earlier runs of the same case have taken.
+    """
 
     warp_instructions: int
     wall_seconds: float
+    spent_seconds: float = 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        """Wall time that this run may take."""
+        return max(0.0, self.wall_seconds - self.spent_seconds)
 
 
 @dataclass(frozen=True)

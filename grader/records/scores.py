@@ -185,6 +185,6 @@ class Score:
     @property
     def exit_code(self) -> int:
         """Exit code of `grade` for this score (DESIGN 2.3): 0 full marks, 1 graded, 3 the grader's or machine's fault."""
-        if self.status in (Status.GRADER_ERROR, Status.INCONCLUSIVE):
+        if self.status.is_worth_a_retry:
             return 3
         return 0 if self.status is Status.PASSED else 1

@@ -30,6 +30,7 @@ from grader.records import (
     GradedRun,
     Launch,
     Program,
+    Progress,
     Rehearsal,
     Role,
     RunLimits,
@@ -142,11 +143,18 @@ class RemoteDevice:
         return self._execute(ExecuteRequest(tuple(launches), tuple(buffers), limits), arrays, copies=BUFFER_COPIES, progress=progress)
 
     def rehearse(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        rehearsal: Rehearsal,
+        progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """Run the launches in the worker's checked mode; see `devices.base.RehearsingDevice`."""
         request = RehearseRequest(tuple(launches), tuple(buffers), limits, rehearsal)
-        return self._execute(request, arrays, copies=REHEARSAL_COPIES)
+        return self._execute(request, arrays, copies=REHEARSAL_COPIES, progress=progress)
 
     def run_graded(
         self,
@@ -175,14 +183,17 @@ class RemoteDevice:
         worker = self._ready_worker()
         moved_bytes = sum(map(buffer_bytes, buffers))
         if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
-            worker.limit_memory(BASE_MEMORY_BYTES + copies * moved_bytes)
+            variable_bytes = self._binary.variable_bytes if self._binary is not None else 0
+            worker.limit_memory(BASE_MEMORY_BYTES + copies * (moved_bytes + variable_bytes))
         deadline = self._deadline(limits, moved_bytes, runs=runs)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
+        watch = _TranslationWatch(progress)
         try:
-            answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=progress)
+            answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=watch.show)
         except TimeoutError:
             self._replace_stuck_worker()
-            return Execution((), failure=wall_limit_failure(launches, limits)), {}
+            slow = watch.seconds > limits.seconds_left / 2
+            return Execution((), failure=(slow_translation_failure if slow else wall_limit_failure)(launches, limits)), {}
         if not isinstance(answer, Executed):
             raise self._nonsense(f"{type(answer).__name__} instead of Executed")
         if answer.execution.failure is None and not same_layout(got, outputs):
@@ -243,7 +254,7 @@ class RemoteDevice:
         return answer.gbps
 
     def _deadline(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> float:
-        return time.monotonic() + runs * limits.wall_seconds + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
+        return time.monotonic() + runs * limits.seconds_left + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
 
     def _replace_stuck_worker(self) -> None:
         """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which tries it out, must answer."""
@@ -334,6 +345,26 @@ class RemoteDevice:
         return WorkerError(f"the worker {what}", REPORT_IT, detail=output)
 
 
+class _TranslationWatch:
+    """Hands notes of progress on, and keeps in mind how long the worker has translated kernels."""
+
+    def __init__(self, progress: ShowProgress | None) -> None:
+        self._progress = progress
+        self._started: float | None = None
+        self._seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """How long it has translated until now."""
+        return self._seconds + (0.0 if self._started is None else time.monotonic() - self._started)
+
+    def show(self, note: Progress) -> None:
+        """Take a note."""
+        self._seconds, self._started = self.seconds, time.monotonic() if note.translates else None
+        if self._progress is not None:
+            self._progress(note)
+
+
 REPORT_IT = "This is not the submission's doing: grade it again, and report it with the detail if it comes back."
 
 
@@ -346,6 +377,17 @@ def same_layout(got: Arrays, buffers: Sequence[DeviceBuffer]) -> bool:
     """Whether the arrays are those of the buffers: the same names, types and shapes."""
     wanted = {buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape)) for buffer in buffers}
     return {name: (array.dtype, array.shape) for name, array in got.items()} == wanted
+
+
+def slow_translation_failure(launches: Sequence[Launch], limits: RunLimits) -> Failure:
+    """The failure of a plan whose time went into making code of its kernels: the emulated device's limit, not a loop of theirs."""
+    return Failure(
+        status=Status.UNSUPPORTED,
+        message=f"This takes too long to translate: the emulated device had not made code of the kernels after {limits.wall_seconds:g} s,"
+        " the time limit of this exercise.",
+        detail="\n".join(launch.text for launch in launches),
+        advice="This is the grader's limit, not your mistake: grade it on a GPU, or let the kernel have less code (unroll less).",
+    )
 
 
 def wall_limit_failure(launches: Sequence[Launch], limits: RunLimits) -> Failure:

@@ -127,7 +127,7 @@ def answer_request(device: Device, message: Message, arrays: Arrays, channel: Ch
             return Executed(execution), outputs
         case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(device, RehearsingDevice):
             limit_cpu(limits.wall_seconds)
-            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal)
+            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal, progress=show)
             return Executed(execution), outputs
         case GradeRequest(launches, buffers, limits, graded) if isinstance(device, GradingDevice):
             limit_cpu(graded.runs * limits.wall_seconds)

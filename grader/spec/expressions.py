@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 from grader.records import Obstacle
@@ -108,8 +109,13 @@ class Expression:
 
     def place_of(self, name: str) -> Position:
         """Where the name is used first; the start of the expression where it is not."""
+        return self._places.get(name, self.position)
+
+    @cached_property
+    def _places(self) -> dict[str, Position]:
+        """Every token's first place: read once, because a line may have thousands of names."""
         tokens = read_tokens(self.text, line=self.position.line, column=self.position.column)
-        return next((token.position for token in tokens if token.text == name), self.position)
+        return {token.text: token.position for token in reversed(tokens)}
 
 
 # --- parsing ------------------------------------------------------------------------------------------

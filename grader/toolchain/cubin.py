@@ -92,8 +92,14 @@ def read_variable_bytes(cubin: bytes) -> int:
 def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: ANN401 - pyelftools has no types
     sections = {section.name: section for section in elf.iter_sections()}
     registers, frames, stacks = (_per_function(sections[".nv.info"].data(), kind) for kind in (_REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE))
-    for index, symbol in enumerate(sections[".symtab"].iter_symbols()):
-        if symbol["st_info"]["type"] != "STT_FUNC" or not _raw_other(sections[".symtab"], index) & _ENTRY:
+    others = _raw_others(sections[".symtab"])
+    symbols = enumerate(sections[".symtab"].iter_symbols())
+    functions = [(index, symbol) for index, symbol in symbols if symbol["st_info"]["type"] == "STT_FUNC"]
+    beside: dict[int, list[Any]] = {}
+    for _, symbol in functions:
+        beside.setdefault(symbol["st_shndx"], []).append(symbol)
+    for index, symbol in functions:
+        if not others[index] & _ENTRY:
             continue
         info = tuple(_attributes(sections[f".nv.info.{symbol.name}"].data()))
         shared = sections.get(f".nv.shared.{symbol.name}")
@@ -107,7 +113,7 @@ def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: AN
             max_threads_per_block=_max_threads(info),
             constants={bank: data for bank, data, _ in _constants(sections, symbol.name)},
             pointers={bank: pointers for bank, _, pointers in _constants(sections, symbol.name) if pointers},
-            functions=_functions_beside(sections[".symtab"], symbol),
+            functions=tuple(sorted({int(s["st_value"]) for s in beside[symbol["st_shndx"]] if s.name != symbol.name})),
             encoding=sections[f".text.{symbol.name}"].data(),
         )
 
@@ -121,16 +127,10 @@ def _constants(sections: Mapping[str, Any], symbol: str) -> Iterator[tuple[int, 
             yield bank, sections[name].data(), pointers
 
 
-def _functions_beside(symtab: Any, kernel: Any) -> tuple[int, ...]:  # noqa: ANN401
-    """Offsets of the device functions in a kernel's section."""
-    inside = (symbol for symbol in symtab.iter_symbols() if symbol["st_shndx"] == kernel["st_shndx"])
-    return tuple(sorted({int(s["st_value"]) for s in inside if s["st_info"]["type"] == "STT_FUNC" and s.name != kernel.name}))
-
-
-def _raw_other(symtab: Any, index: int) -> int:  # noqa: ANN401
-    """st_other as a number: pyelftools splits it into ELF's own fields, which CUDA uses otherwise."""
-    start = index * symtab["sh_entsize"] + 5
-    return int(symtab.data()[start])
+def _raw_others(symtab: Any) -> bytes:  # noqa: ANN401
+    """st_other of every symbol as a number: pyelftools splits it into ELF's own fields, which CUDA uses otherwise."""
+    data: bytes = symtab.data()
+    return data[5 :: symtab["sh_entsize"]]
 
 
 def _reserved_shared_bytes(arch: str) -> int:
