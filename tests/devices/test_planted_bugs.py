@@ -77,7 +77,8 @@ def test_names_what_lanes_of_a_warp_wait_at() -> None:
 
 
 def test_does_not_guess_which_lane_it_was() -> None:
-    assert find("race--queue_cleared_while_it_is_read").startswith("race on count: another lane of its warp reads it at line 14, and thread")
+    message = find("race--queue_cleared_while_it_is_read")
+    assert message.startswith("race on count: another lane of its warp reads it at line 14, and thread")
 
 
 def test_names_the_element_that_is_meant_and_the_one_that_is_hit() -> None:
