@@ -240,6 +240,7 @@ def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str
         functions=kernel.functions,
         encoding=kernel.encoding,
         architecture=ARCHITECTURES[arch],
+        shared_extents={offset: use.extent for offset, use in kernel.shared_uses.items()},
     )
 
 

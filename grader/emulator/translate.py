@@ -115,7 +115,7 @@ def translate(code: KernelCode, *, checked: bool = False) -> NativeKernel:
     shifts = granule_shifts(decoded)
 
     def helpers(target: ir.Module) -> Helpers:
-        return Helpers(target, slots, Watching(target, warp_type, shifts) if checked else None)
+        return Helpers(target, slots, Watching(target, warp_type, shifts, code.shared_extents) if checked else None)
 
     converged = _emit_form(module, flow, warp_type, paths, helpers(module), code, converged=True)
     define_run_blocks(module, warp_type, _define_run_warp(module, warp_type, converged), paths, watched=checked)

@@ -5,7 +5,17 @@ Arrays travel beside these records (in dicts keyed by buffer name), never inside
 """
 
 from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
-from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, SharedArray, Submission
+from grader.records.code import (
+    Binary,
+    DeviceVariable,
+    Kernel,
+    KernelParameter,
+    Pointer,
+    SassInstruction,
+    SharedArray,
+    SharedUse,
+    Submission,
+)
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import Cause, CheckStatus, Failure, Finding, FindingKind, Obstacle, Printed, Status
 from grader.records.plans import (
@@ -100,6 +110,7 @@ __all__ = [
     "Score",
     "SharedArray",
     "SharedPassage",
+    "SharedUse",
     "ShowProgress",
     "SimilarPair",
     "Source",

@@ -76,6 +76,10 @@ class DeviceVariable:
     pointers: tuple[Pointer, ...] = ()
 
 
+MOST_SHARED_BYTES = 1 << 20
+"""More than a block of any GPU can have."""
+
+
 @dataclass(frozen=True)
 class SharedArray:
     """A `__shared__` variable: where it starts in a block's shared memory, in bytes. `size_bytes` None: dynamic, up to the end.
@@ -107,6 +111,21 @@ class SharedArray:
 
 
 @dataclass(frozen=True)
+class SharedUse:
+    """That an instruction means this array. It may begin or end up to `slack_bytes` outside: ptxas made it of several accesses."""
+
+    array: SharedArray
+    slack_bytes: int
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The bytes that it may access, from the first one to behind the last one."""
+        size = self.array.size_bytes
+        end = MOST_SHARED_BYTES if size is None else self.array.offset + size
+        return self.array.offset - self.slack_bytes, end + self.slack_bytes
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
 
@@ -114,7 +133,8 @@ class Kernel:
     `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants` holds the constant
     banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables), 4 (addresses); `pointers` says what
     a loader fills in there. `functions` are the offsets of device functions among the instructions. `encoding` is the
-    machine code itself, 16 bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are known.
+    machine code itself, 16 bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are known;
+    `shared_uses` says which one an instruction (its offset) means, where that is sure.
     """
 
     symbol: str
@@ -131,6 +151,7 @@ class Kernel:
     functions: tuple[int, ...] = ()
     encoding: bytes = b""
     shared_arrays: tuple[SharedArray, ...] = ()
+    shared_uses: dict[int, SharedUse] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from grader.toolchain.diagnostics import (
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
 from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
+from grader.toolchain.shared_uses import read_shared_uses
 from grader.toolchain.variables import read_variables
 from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
 
@@ -91,9 +92,12 @@ def _make_artifacts(
 
 
 def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str) -> Binary:
-    arrays = read_shared_arrays(artifacts.cubin, submission.text)
     listing = Disassembly(artifacts.instructions, artifacts.lines)
     functions = parse_disassembly(listing, read_labels(artifacts.cubin), read_code(artifacts.cubin))
+    read = read_cubin(artifacts.cubin, arch=arch)
+    laid_out = read_shared_arrays(artifacts.cubin, submission.text)
+    arrays = {found.symbol: fitting_arrays(laid_out.get(found.symbol, ()), found.static_shared_bytes) for found in read}
+    uses = read_shared_uses(artifacts.cubin, arrays, functions)
     kernels = (
         Kernel(
             symbol=found.symbol,
@@ -109,9 +113,10 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: 
             pointers=found.pointers,
             functions=found.functions,
             encoding=found.encoding,
-            shared_arrays=fitting_arrays(arrays.get(found.symbol, ()), found.static_shared_bytes),
+            shared_arrays=arrays[found.symbol],
+            shared_uses=uses.get(found.symbol, {}),
         )
-        for found in read_cubin(artifacts.cubin, arch=arch)
+        for found in read
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)
     )
     warnings = artifacts.warnings.replace(SOURCE_NAME, submission.name)

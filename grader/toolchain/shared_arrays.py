@@ -53,15 +53,24 @@ _MOST_TRIED = 4096
 
 def read_shared_arrays(cubin: bytes, source: str) -> dict[str, tuple[SharedArray, ...]]:
     """The arrays of each kernel by the kernel's symbol, where the file tells them; `source` is the submission's text."""
-    elf: Any = ELFFile(io.BytesIO(cubin))
-    section = elf.get_section_by_name(_PTX_SECTION)
-    if section is None:
-        return {}
-    lines = section.data().replace(b"\0", b"\n").decode("utf-8", "replace").splitlines()
     shapes = _read_shapes(source)
     solved: Solved = {}
-    few = (found for found in _kernels(lines) if len(found[1]) <= _MOST_ARRAYS)
+    few = (found for found in _kernels(read_ptx(ELFFile(io.BytesIO(cubin)))) if len(found[1]) <= _MOST_ARRAYS)
     return {symbol: _lay_out(statics, dynamic, shapes, solved) for symbol, statics, dynamic in few}
+
+
+def read_ptx(elf: Any) -> list[str]:  # noqa: ANN401 - pyelftools has no types
+    """The lines of the PTX text in a cubin; none where it was made without `-lineinfo`."""
+    section = elf.get_section_by_name(_PTX_SECTION)
+    return [] if section is None else section.data().decode("utf-8", "replace").split("\0")
+
+
+def read_array_symbols(lines: list[str]) -> dict[str, tuple[str, ...]]:
+    """The symbols of each kernel's arrays in the PTX text, in the order of `read_shared_arrays`."""
+    return {
+        symbol: (*(static["symbol"] for static in statics), *((dynamic,) if dynamic is not None else ()))
+        for symbol, statics, dynamic in _kernels(lines)
+    }
 
 
 def fitting_arrays(arrays: tuple[SharedArray, ...], static_bytes: int) -> tuple[SharedArray, ...]:
