@@ -5,7 +5,7 @@ Arrays travel beside these records (in dicts keyed by buffer name), never inside
 """
 
 from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
-from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, SharedArray, Submission
+from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, Recipe, SassInstruction, SharedArray, Submission
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
 from grader.records.plans import (
@@ -70,6 +70,7 @@ __all__ = [
     "Printed",
     "Program",
     "Progress",
+    "Recipe",
     "Rehearsal",
     "Resources",
     "Role",
