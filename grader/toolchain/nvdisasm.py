@@ -22,7 +22,8 @@ INSTRUCTION_BYTES = 16  # Volta and later.
 _SECTION = re.compile(r"\s*\.section\s+\.text\.(?P<function>[^,\s]+),")
 _FUNCTION = re.compile(r"\s*\.type\s+\S+,@function")
 _PLACE = re.compile(r'\s*//## File "(?P<file>[^"]*)", line (?P<line>\d+)(?P<inlined> inlined at)?')
-_NO_COMMA = re.compile(r"^(U?R(?:\d+|Z))(?=\[)")
+_NO_COMMA = re.compile(r"((?:^|,)U?[RP](?:\d+|[ZT]))(?=\[)")
+"""Up to nvdisasm 13.4, between a result and an address: `R7[R4]`."""
 _NAN = re.compile(r"[-+]?QNAN")
 _LITERAL = slice(4, 8)
 _INSTRUCTION = re.compile(r"\s+/\*(?P<offset>[0-9a-f]{4,})\*/")
@@ -134,7 +135,7 @@ def _parse_instructions(
 
 
 def _read_operands(instruction: Mapping[str, str], labels: Mapping[str, Label]) -> str:
-    operands = _NO_COMMA.sub(r"\1,", instruction.get("operands", ""))  # LDS and LDL, up to nvdisasm 13.4: `R7[R4]`
+    operands = _NO_COMMA.sub(r"\1,", instruction.get("operands", ""))
     if not instruction["opcode"].startswith(("CALL.", "RET.")):
         return operands
     *others, name = operands.split(",")

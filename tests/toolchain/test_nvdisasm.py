@@ -66,3 +66,22 @@ def test_a_listing_that_leaves_instructions_out_is_refused(listing: Disassembly,
     short = replace(listing, instructions=json.dumps([header, functions[:-1]]))
     with pytest.raises(GraderError, match="does not list all of"):
         parse_disassembly(short, read_labels(cubin), read_code(cubin))
+
+
+def test_commas_that_older_versions_leave_out_are_put_in(listing: Disassembly, cubin: bytes) -> None:
+    header, functions = json.loads(listing.instructions)
+    forms = {
+        "R7[R4+0x10]": "R7,[R4+0x10]",
+        "PT,R5[R16],R4,R5": "PT,R5,[R16],R4,R5",
+        "P1,RZ[R2]": "P1,RZ,[R2]",
+        "R1,c[0x0][0x28]": "R1,c[0x0][0x28]",
+        "R2,desc[UR4][R2.64]": "R2,desc[UR4][R2.64]",
+        "[R4+UR4],R7": "[R4+UR4],R7",
+    }
+    rows = functions[0]["sass-instructions"]
+    for row, form in zip(rows, forms, strict=False):
+        row["operands"] = form
+    changed = replace(listing, instructions=json.dumps([header, functions]))
+    parsed = parse_disassembly(changed, read_labels(cubin), read_code(cubin))
+    name = functions[0]["function-name"]
+    assert [instruction.operands for instruction in parsed[name][: len(forms)]] == list(forms.values())

@@ -4,18 +4,18 @@
 // out: c float32[2585]
 // levels: 3
 // launch: gemm<<<dim3(4, 3), dim3(16, 16)>>>(c, a, b, 47, 55, 53)
-#define TILE 16
+#define SIDE 16
 __global__ void gemm(float* c, const float* a, const float* b, int m, int n, int k)
 {
-    __shared__ float left[TILE][TILE], right[TILE][TILE];
-    int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+    __shared__ float left[SIDE][SIDE], right[SIDE][SIDE];
+    int row = blockIdx.y * SIDE + threadIdx.y, col = blockIdx.x * SIDE + threadIdx.x;
     float sum = 0.0f;
-    for (int start = 0; start < k; start += TILE) {
+    for (int start = 0; start < k; start += SIDE) {
         int i = start + threadIdx.x, j = start + threadIdx.y;
         left[threadIdx.y][threadIdx.x] = row < m && i < k ? a[row * k + i] : 0.0f;
         right[threadIdx.y][threadIdx.x] = j < k && col < n ? b[j * n + col] : 0.0f;
         __syncthreads();
-        for (int t = 0; t < TILE; t++)
+        for (int t = 0; t < SIDE; t++)
             sum += left[threadIdx.y][t] * right[t][threadIdx.x];
         __syncthreads();
     }
