@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.room import check_room
+from grader.grading.as_nvcc import Settings, tool_runner, with_recipe
 from grader.records import Binary, Failure, LaunchLimits, Program, RunTool, Submission, ToolLimits
 from grader.sandbox.isolation import NO_ISOLATION, find_layer
-from grader.sandbox.process import confine_tools, run_tool
+from grader.sandbox.process import run_tool
 from grader.spec.cases import device_buffers
 from grader.spec.model import Exercise, Part, Task
 from grader.spec.plans import Plan
@@ -62,10 +63,8 @@ def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = T
     `isolated`: they see of the machine's files only their own, the headers and the submission.
     """
     nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=prefer_wheel), find_nvdisasm(os.environ, run_tool)
-    if not isolated:
-        return Toolchain(nvcc, nvdisasm, cache)
-    run = confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent])
-    return Toolchain(nvcc, nvdisasm, cache, run, find_layer().value)
+    run = tool_runner(nvcc, nvdisasm, isolated=isolated)
+    return Toolchain(nvcc, nvdisasm, cache, run, find_layer().value if isolated else NO_ISOLATION)
 
 
 def build(source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str, plan: Plan | None = None) -> Built | Failure:
@@ -86,7 +85,17 @@ def build(source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str
     binary = compile_submission(
         source, nvcc=tools.nvcc, nvdisasm=tools.nvdisasm, arch=arch, run=tools.run, limits=limits, cache=tools.cache
     )  # fmt: skip
-    return binary if isinstance(binary, Failure) else Built(source, plan, macros, binary, rules_of)
+    if isinstance(binary, Failure):
+        return binary
+    return Built(source, plan, macros, _repeatable(binary, source, tools, limits), rules_of)
+
+
+def _repeatable(binary: Binary, source: Submission, tools: Toolchain, limits: ToolLimits) -> Binary:
+    """The binary with its recipe, where its machine code is kept."""
+    if tools.cache is None:
+        return binary
+    isolated, search_path = tools.isolation != NO_ISOLATION, os.environ.get("PATH", os.defpath)
+    return with_recipe(binary, source, Settings(tools.nvcc, tools.nvdisasm, tools.cache, limits.wall_seconds, isolated, search_path))
 
 
 def build_part(built: Built, plan: Plan, part: Part, tools: Toolchain, *, arch: str, limits: ToolLimits) -> Built | Failure:

@@ -155,10 +155,22 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """How to ask for a cubin again: the text, nvcc's options without the architecture, and the words of a program to call.
+
+    The program takes the SHA-256 of the cubin that it must deliver, then nvcc's own command line.
+    """
+
+    source: str
+    options: tuple[str, ...]
+    program: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Binary:
     """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`.
 
-    `variable_bytes` is what its `__device__` variables take on a device.
+    `variable_bytes` is what its `__device__` variables take on a device. `recipe` is there where the cubin can be asked for again.
     """
 
     arch: str
@@ -168,3 +180,4 @@ class Binary:
     warnings: str = ""
     variable_bytes: int = 0
     variables: tuple[DeviceVariable, ...] = ()
+    recipe: Recipe | None = None

@@ -41,16 +41,21 @@ def compile_submission(
     A Failure is the student's: a compile error, a limit, no kernel, or (rejected) a file that the compilation
     read and must not. Raises ToolMissing, and GraderError where a tool fails on what another one made.
     """
-    key = cache_key(submission.text, nvcc.identity, nvdisasm.version, *compile_options(arch))
-    artifacts = read_entry(cache, key) if cache else None
-    if artifacts is None:
-        made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)
-        if isinstance(made, Failure):
-            return made
-        artifacts = made
-        if cache:
-            write_entry(cache, key, artifacts)
-    return _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+    artifacts = _find_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache)
+    return artifacts if isinstance(artifacts, Failure) else _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+
+
+def compile_cubin(
+    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path
+) -> bytes | Failure:
+    """As `compile_submission`, the cubin alone: that of the cache where it has one, byte for byte."""
+    artifacts = _find_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache)
+    return artifacts if isinstance(artifacts, Failure) else artifacts.cubin
+
+
+def is_cached(submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, cache: Path) -> bool:
+    """Whether there is an entry of the cache for the submission."""
+    return (cache / _key(submission, nvcc, nvdisasm, arch)).is_file()
 
 
 def read_compiled(cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool) -> Binary:
@@ -62,6 +67,22 @@ def read_compiled(cubin: bytes, submission: Submission, *, nvcc_version: str, nv
         listing = disassemble(path, nvdisasm=nvdisasm, run=run)
     artifacts = Artifacts(cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings="")
     return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
+
+
+def _key(submission: Submission, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
+    return cache_key(submission.text, nvcc.identity, nvdisasm.version, *compile_options(arch))
+
+
+def _find_artifacts(
+    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path | None
+) -> Artifacts | Failure:
+    key = _key(submission, nvcc, nvdisasm, arch)
+    if cache and (artifacts := read_entry(cache, key)):
+        return artifacts
+    made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)
+    if cache and not isinstance(made, Failure):
+        write_entry(cache, key, made)
+    return made
 
 
 def _make_artifacts(

@@ -17,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 
 from grader.errors import GraderError
 from grader.records import Pointer
+from grader.toolchain.nvdisasm import Label
 from grader.toolchain.variables import VARIABLE_SECTIONS, read_pointers
 
 # st_other of a symbol that is a kernel: STO_CUDA_ENTRY.
@@ -28,6 +29,8 @@ _RESERVED_SHARED_BYTES, _RESERVED_FROM_ARCH = 1024, 90
 _SIZED = 0x04
 
 _LITERAL_BANK, _VARIABLE_BANK, _ADDRESS_BANK = 2, 3, 4
+
+_CODE = ".text."
 
 _MAX_THREADS = 0x05
 _PARAM_CBANK = 0x0A
@@ -66,16 +69,22 @@ def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
         raise GraderError(f"The cubin cannot be read: {error}", "Is this nvcc newer than the grader knows?") from error
 
 
-def read_labels(cubin: bytes) -> dict[str, int]:
-    """Every function of a cubin, kernels and those inside their sections, to its byte offset in its section."""
-    table: Any = ELFFile(io.BytesIO(cubin)).get_section_by_name(".symtab")
-    return {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols() if symbol["st_info"]["type"] == "STT_FUNC"}
+def read_labels(cubin: bytes) -> dict[str, Label]:
+    """Where every function of a cubin stands, kernels and those inside their sections."""
+    elf: Any = ELFFile(io.BytesIO(cubin))
+    sections = {index: section.name for index, section in enumerate(elf.iter_sections()) if section.name.startswith(_CODE)}
+    functions = (symbol for symbol in elf.get_section_by_name(".symtab").iter_symbols() if symbol["st_info"]["type"] == "STT_FUNC")
+    return {
+        symbol.name: Label(sections[symbol["st_shndx"]].removeprefix(_CODE), int(symbol["st_value"]))
+        for symbol in functions
+        if symbol["st_shndx"] in sections
+    }
 
 
 def read_code(cubin: bytes) -> dict[str, bytes]:
     """The machine code of every section of functions, by the function that the section is named after."""
     sections = ELFFile(io.BytesIO(cubin)).iter_sections()
-    return {section.name.removeprefix(".text."): section.data() for section in sections if section.name.startswith(".text.")}
+    return {section.name.removeprefix(_CODE): section.data() for section in sections if section.name.startswith(_CODE)}
 
 
 def read_variable_bytes(cubin: bytes) -> int:

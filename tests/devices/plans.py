@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from grader.grading.as_nvcc import Settings, with_recipe
 from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Role, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
@@ -18,6 +20,8 @@ from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+
+_CACHE = tempfile.TemporaryDirectory(prefix="grader-test-")
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,11 @@ def compile_text(text: str, arch: str) -> Binary:
     """The kernels of a source by the compiler that a GPU's submissions get."""
     source = Submission("test.cu", hashlib.sha256(text.encode()).hexdigest(), text)
     nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=False), find_nvdisasm(os.environ, run_tool)
-    binary = compile_submission(source, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run_tool, limits=ToolLimits(), cache=None)
+    cache, limits = Path(_CACHE.name), ToolLimits()
+    binary = compile_submission(source, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run_tool, limits=limits, cache=cache)
     assert isinstance(binary, Binary), binary
-    return binary
+    settings = Settings(nvcc, nvdisasm, cache, limits.wall_seconds, isolated=True, search_path=os.environ["PATH"])
+    return with_recipe(binary, source, settings)
 
 
 def make_ready(text: str, buffers: Sequence[DeviceBuffer], sizes: Mapping[str, int], info: DeviceInfo) -> Ready:
