@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -50,6 +49,8 @@ from grader.records import (
     ShowProgress,
 )
 
+KEPT_BINARIES = 4
+
 
 class EmulatedDevice:
     """Stands for the GPU with this id in gpus.json. `threads` host threads share the blocks; results do not depend on it."""
@@ -58,8 +59,8 @@ class EmulatedDevice:
         self.gpu: Gpu = read_gpus()[gpu_id]
         self._threads = threads or len(os.sched_getaffinity(0))
         self._kernels: dict[str, Kernel] = {}
-        self._code = b""
-        self._native: dict[tuple[bytes, str, bool], NativeKernel] = {}
+        self._native: dict[tuple[str, bool], NativeKernel] = {}
+        self._known: list[tuple[Binary, dict[tuple[str, bool], NativeKernel]]] = []
         self._variables: tuple[Variable, ...] = ()
 
     @property
@@ -67,9 +68,11 @@ class EmulatedDevice:
         return self.gpu.emulated_info
 
     def load(self, binary: Binary) -> None:
-        """See devices.base.Device. What was translated of another binary is kept: a grading comes back to its submission."""
+        """See devices.base.Device. What was translated of the last few binaries is kept: a grading comes back to its submission."""
         self._kernels = {kernel.symbol: kernel for kernel in binary.kernels}
-        self._code = hashlib.sha256(binary.cubin).digest()
+        self._native = next((native for known, native in self._known if known == binary), {})
+        others = [each for each in self._known if each[1] is not self._native]
+        self._known = [(binary, self._native), *others][:KEPT_BINARIES]
         self._variables = tuple(map(_variable, binary.variables))
 
     def execute(
@@ -200,7 +203,7 @@ class EmulatedDevice:
 
     def _translate(self, kernel: Kernel, *, checked: bool, progress: ShowProgress | None) -> NativeKernel:
         """The kernel's native code, made once; who waits is told when that begins and ends, because it may take long."""
-        key = (self._code, kernel.symbol, checked)
+        key = (kernel.symbol, checked)
         if key not in self._native:
             show = progress or (lambda note: None)
             show(Progress(f"translating {kernel.name}", translates=True))

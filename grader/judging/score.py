@@ -74,17 +74,16 @@ def make_score(
     """The score of a submission that compiled and ran.
 
     `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`. `sanitized` is
-    what the checked mode says, `other_counts` those of the programs that thresholds are relative to.
-    `lines_from` is the run whose source lines are shown, where that is another one: Nsight Compute counts no lines.
-    `counted` are the runs that were counted on the emulated device, that of `execution` first; `untimed` says why there is no time.
-    `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
+    what the checked mode says, `other_counts` those of the programs that thresholds are relative to. `lines_from` is the run whose
+    lines are shown, where that is another one: Nsight Compute counts none. `counted` are the runs that the emulated device counted,
+    that of `execution` first; `untimed` says why there is no time. A failed run belongs in `failed_score`.
     """
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
     sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
-    metrics = collect_metrics(
+    collected = collect_metrics(
         execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason, untimed=untimed
     )
-    metrics = (measure_sanitized(sanitized), *take_worse(metrics, counted, relative_metrics(exercise)))
+    metrics = (measure_sanitized(sanitized), *take_worse(collected, counted, relative_metrics(exercise)))
     lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
     all_cases = (*cases, *(case for part in parts for case in part.cases))
@@ -97,9 +96,7 @@ def make_score(
         submission_sha256=submission.sha256,
         status=_status(judged),
         message=_summarise(exercise, checks, judged),
-        score=_points(checks),
-        max_score=exercise.max_score,
-        judged_points=sum(check.max_points for check in judged),
+        score=_points(checks), max_score=exercise.max_score, judged_points=sum(check.max_points for check in judged),
         device=device,
         checks=checks,
         metrics=(measure_correctness(cases), *metrics),

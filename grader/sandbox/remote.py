@@ -24,22 +24,18 @@ from grader.records import (
     DeviceBuffer,
     DeviceInfo,
     Execution,
-    Failure,
-    Finding,
-    FindingKind,
     GradedRun,
     Launch,
     Program,
-    Progress,
     Rehearsal,
     Role,
     RunLimits,
     ShowProgress,
-    Status,
     TimedLaunch,
     TimedStep,
 )
 from grader.sandbox.child import Worker
+from grader.sandbox.overdue import TranslationWatch, overdue_failure, wall_limit_failure
 from grader.sandbox.wire import (
     CopyBandwidth,
     CopyBandwidthRequest,
@@ -187,13 +183,12 @@ class RemoteDevice:
             worker.limit_memory(BASE_MEMORY_BYTES + copies * (moved_bytes + variable_bytes))
         deadline = self._deadline(limits, moved_bytes, runs=runs)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
-        watch = _TranslationWatch(progress)
+        watch = TranslationWatch(progress)
         try:
             answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=watch.show)
         except TimeoutError:
             self._replace_stuck_worker()
-            slow = watch.seconds > limits.seconds_left / 2
-            return Execution((), failure=(slow_translation_failure if slow else wall_limit_failure)(launches, limits)), {}
+            return Execution((), failure=overdue_failure(launches, limits, translated_seconds=watch.seconds)), {}
         if not isinstance(answer, Executed):
             raise self._nonsense(f"{type(answer).__name__} instead of Executed")
         if answer.execution.failure is None and not same_layout(got, outputs):
@@ -345,26 +340,6 @@ class RemoteDevice:
         return WorkerError(f"the worker {what}", REPORT_IT, detail=output)
 
 
-class _TranslationWatch:
-    """Hands notes of progress on, and keeps in mind how long the worker has translated kernels."""
-
-    def __init__(self, progress: ShowProgress | None) -> None:
-        self._progress = progress
-        self._started: float | None = None
-        self._seconds = 0.0
-
-    @property
-    def seconds(self) -> float:
-        """How long it has translated until now."""
-        return self._seconds + (0.0 if self._started is None else time.monotonic() - self._started)
-
-    def show(self, note: Progress) -> None:
-        """Take a note."""
-        self._seconds, self._started = self.seconds, time.monotonic() if note.translates else None
-        if self._progress is not None:
-            self._progress(note)
-
-
 REPORT_IT = "This is not the submission's doing: grade it again, and report it with the detail if it comes back."
 
 
@@ -377,27 +352,3 @@ def same_layout(got: Arrays, buffers: Sequence[DeviceBuffer]) -> bool:
     """Whether the arrays are those of the buffers: the same names, types and shapes."""
     wanted = {buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape)) for buffer in buffers}
     return {name: (array.dtype, array.shape) for name, array in got.items()} == wanted
-
-
-def slow_translation_failure(launches: Sequence[Launch], limits: RunLimits) -> Failure:
-    """The failure of a plan whose time went into making code of its kernels: the emulated device's limit, not a loop of theirs."""
-    return Failure(
-        status=Status.UNSUPPORTED,
-        message=f"This takes too long to translate: the emulated device had not made code of the kernels after {limits.wall_seconds:g} s,"
-        " the time limit of this exercise.",
-        detail="\n".join(launch.text for launch in launches),
-        advice="This is the grader's limit, not your mistake: grade it on a GPU, or let the kernel have less code (unroll less).",
-    )
-
-
-def wall_limit_failure(launches: Sequence[Launch], limits: RunLimits) -> Failure:
-    """The failure of a plan that was still running when its wall time was over."""
-    message = f"The kernels had not ended after {limits.wall_seconds:g} s, the time limit of this exercise."
-    only = launches[0] if len(launches) == 1 else None
-    return Failure(
-        status=Status.TIMEOUT,
-        message=message,
-        detail="\n".join(launch.text for launch in launches),
-        advice="Look for a loop whose end is never reached: does its counter advance, and towards the bound?",
-        findings=(Finding(FindingKind.WALL_LIMIT, message, kernel=only.symbol if only else None),),
-    )
