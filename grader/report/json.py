@@ -54,7 +54,6 @@ def _plain_score(score: Score) -> dict[str, object]:
                 "source": _plain(metric.source),
                 "reason": metric.reason,
                 "interval": _plain(metric.interval),
-                "sizes": metric.sizes,
             }
             for metric in score.metrics
         },
