@@ -80,9 +80,7 @@ def _find_artifacts(
     if cache and (artifacts := read_entry(cache, key)):
         return artifacts
     made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)
-    if cache and not isinstance(made, Failure):
-        write_entry(cache, key, made)
-    return made
+    return made if cache is None or isinstance(made, Failure) else write_entry(cache, key, made)
 
 
 def _make_artifacts(
