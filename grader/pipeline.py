@@ -110,7 +110,7 @@ def check_seed(seed: int) -> int:
 
 
 def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
-    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:  # it starts while the compiler runs
+    with RemoteDevice(str(job.choice), isolated=job.isolated, models=job.model) as device:  # it starts while the compiler runs
         job.show(Progress("compiling"))
         tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
         job = job.noting(tools.versions)

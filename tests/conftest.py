@@ -1,9 +1,26 @@
-"""Tests that need what not every machine has are skipped unless an option asks for them."""
+"""One cache of compilations for a whole run; and tests that need what not every machine has are skipped unless an option asks for them."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+import tempfile
+from functools import partial
+from pathlib import Path
+
 import pytest
 
+from grader.errors import ToolMissing
+from grader.folders import default_cache
+from tests.shipped import fill_cache, read_shipped
+
+LONGEST_FIRST = (
+    "test_submissions.py", "test_corpus.py", "test_check.py", "test_bad_input.py", "test_gpu_flow.py", "test_planted_bugs.py",
+    "test_compile.py", "test_diagnostics.py", "test_parts.py", "test_fuzz.py", "test_truth.py", "test_conformance.py",
+    "test_modelled.py", "test_others.py", "test_pipeline.py", "test_cases.py",
+)  # fmt: skip
+"""A module stays on one worker: these begin, so that no worker is left with a long one when the others have ended."""
 OPTIONS = {
     "gpu": "needs a GPU",
     "slow": "takes minutes",
@@ -23,7 +40,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all-targets", action="store_true", help="run the whole corpus on every emulated GPU, not only a sample of it")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the run a cache folder of its own: xdist's workers and the programs that tests start find it by their environment.
+
+    It begins with the machine code that is shipped, where the compiler is the one that made it.
+    """
+    if hasattr(config, "workerinput") or config.option.collectonly:
+        return
+    folder = tempfile.mkdtemp(prefix="grader-tests-")
+    os.environ["XDG_CACHE_HOME"] = folder
+    config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+    with contextlib.suppress(ToolMissing):
+        fill_cache(default_cache(os.environ), read_shipped())
+
+
+@pytest.fixture(scope="session")
+def cache() -> Path:
+    """The run's cache of compilations. Tests of the cache itself have folders of their own."""
+    return default_cache(os.environ)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
     left_out = {marker: why for marker, why in OPTIONS.items() if not config.getoption(f"--run-{marker}")}
     for item in items:
         for marker, why in left_out.items():

@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 HOSTILE = ROOT / "tests" / "submissions" / "transpose" / "failed--escape_sequences_and_html.cu"
 
 
-def test_escape_sequences_of_a_submission_reach_no_terminal(tmp_path: Path) -> None:
+def test_escape_sequences_of_a_submission_reach_no_terminal() -> None:
     assert "\x1b[2J" in HOSTILE.read_text(encoding="utf-8")
-    score = grader.grade(ROOT / "exercises" / "transpose", HOSTILE, device="emulated:h100", seed=11, cache=tmp_path)
+    score = grader.grade(ROOT / "exercises" / "transpose", HOSTILE, device="emulated:h100", seed=11, model=False)
     shown = io.StringIO()
     print_score(score, console=make_console(shown, environ={}))
     assert score.lines

@@ -66,13 +66,12 @@ Grade = Callable[..., tuple[int, dict[str, Any], str]]
 
 
 @pytest.fixture
-def grade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Grade:
+def grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Grade:
     """Runs the command; gives its exit code, the JSON score, and what a person sees."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def run(submission: Path, *, exercise: Path = TRANSPOSE) -> tuple[int, dict[str, Any], str]:
         score = tmp_path / "score.json"
-        code = main([str(exercise), str(submission), "--json", str(score), "--seed", "1", "--device", "emulated"])
+        code = main([str(exercise), str(submission), "--json", str(score), "--seed", "1", "--device", "emulated", "--no-model"])
         shown = capsys.readouterr().out
         return code, json.loads(score.read_text()), shown
 

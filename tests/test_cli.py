@@ -221,7 +221,7 @@ def test_the_api_loads_on_use() -> None:
 
 
 def test_annotate_prints_the_source_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(TRANSPOSE), str(STARTER), "--device", "emulated", "--annotate", "--quiet"]) == 1
+    assert main([str(TRANSPOSE), str(STARTER), "--device", "emulated", "--no-model", "--annotate", "--quiet"]) == 1
     shown = capsys.readouterr().out
     assert "counted by the emulated device at rows = 2,048, cols = 2,048" in shown
     (hot,) = (line for line in shown.split("\n") if line.startswith("> 51 "))

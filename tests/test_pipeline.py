@@ -24,11 +24,6 @@ SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_tex
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
 def starter(cache: Path) -> Score:
     return grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache)
 
@@ -85,8 +80,14 @@ def test_the_score_is_valid_and_says_how_it_came_about(name: str, request: pytes
     assert all(case.passed for case in score.cases)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_score(starter: Score, cache: Path) -> None:
     assert grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache) == starter
+
+
+def test_the_same_seed_gives_the_same_score_without_times(cache: Path) -> None:
+    one, other = (grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache, model=False) for _ in range(2))
+    assert one == other
 
 
 def test_progress_tells_what_goes_on(cache: Path) -> None:

@@ -107,11 +107,6 @@ WHY_THE_BONUS_IS_REFUSED = {
 NAME = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>[a-z0-9_]+)")
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 def grade(file: Path, device: str, cache: Path, *, model: bool = True) -> Score:
     return grader.grade(ROOT / "exercises" / file.parent.name, file, device=device, seed=SEED, cache=cache, model=model)
 

@@ -18,6 +18,8 @@ from grader.errors import WorkerError
 from grader.sandbox.wire import Channel
 
 OUTPUT_TAIL_BYTES = 8192
+OPEN, TIMED = "open", "timed"
+"""Options of a worker that is not to be confined, and of one that is asked for modelled times."""
 KILL_SECONDS = 30.0  # a driver takes a while to end a kernel that does not end
 GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH")
 
@@ -25,7 +27,7 @@ GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH")
 class Worker:
     """A worker process: its socket, its captured output, and what it was told so far."""
 
-    def __init__(self, command: Sequence[str], device: str, *, isolated: bool = True) -> None:
+    def __init__(self, command: Sequence[str], device: str, options: Sequence[str] = ()) -> None:
         ours, theirs = socket.socketpair()
         self.greeted = False
         self.loaded = False
@@ -33,7 +35,7 @@ class Worker:
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         with theirs:
             self._process = subprocess.Popen(
-                [*command, str(theirs.fileno()), device, *([] if isolated else ["open"])],
+                [*command, str(theirs.fileno()), device, *options],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,

@@ -34,7 +34,7 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
-from grader.sandbox.child import Worker
+from grader.sandbox.child import OPEN, TIMED, Worker
 from grader.sandbox.overdue import TranslationWatch, overdue_failure, wall_limit_failure
 from grader.sandbox.wire import (
     CopyBandwidth,
@@ -75,17 +75,21 @@ class RemoteDevice:
     requests raise `WorkerError` when the worker dies, raises, or answers nonsense, and `UsageError` when there is no such
     device. After any failure the next request
     gets a fresh worker: a fault of a kernel takes all that its process had on the GPU along.
+    `models`: an emulated device will be asked for times, and its worker loads the model before it is confined.
     """
 
-    def __init__(self, device: str, *, command: Sequence[str] = WORKER_COMMAND, grace_seconds: float = 5.0, isolated: bool = True) -> None:
+    def __init__(
+        self, device: str, *, command: Sequence[str] = WORKER_COMMAND, grace_seconds: float = 5.0, isolated: bool = True,
+        models: bool = False,
+    ) -> None:  # fmt: skip
         self._device = device
-        self._isolated = isolated
+        self._options = (*(() if isolated else (OPEN,)), *((TIMED,) if models else ()))
         self._command = tuple(command)
         self._grace_seconds = grace_seconds
         self._binary: Binary | None = None
         self._hello: Hello | None = None
         self._limits = RunLimits(0, 0.0)
-        self._worker: Worker | None = Worker(self._command, device, isolated=isolated)
+        self._worker: Worker | None = Worker(self._command, device, self._options)
 
     def __enter__(self) -> Self:
         return self
@@ -260,7 +264,7 @@ class RemoteDevice:
     def _greeted_worker(self) -> Worker:
         """The worker, started if there is none, with its greeting read."""
         if self._worker is None:
-            self._worker = Worker(self._command, self._device, isolated=self._isolated)
+            self._worker = Worker(self._command, self._device, self._options)
         if not self._worker.greeted:
             hello = self._receive_at_start(self._worker)
             if not isinstance(hello, Hello):

@@ -1,4 +1,4 @@
-"""The child process that runs a submission's machine code: `python -m grader.sandbox.worker FD DEVICE [open]`.
+"""The child process that runs a submission's machine code: `python -m grader.sandbox.worker FD DEVICE [open] [timed]`.
 
 It makes the device, then answers requests over the socket FD until the other end closes. It never sees the seed,
 an expected output or a verdict. What it prints is kept for diagnosis and never parsed.
@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from grader.devices.base import Arrays, Device, GradingDevice, RehearsingDevice, TimingDevice
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.records import Progress, ShowProgress
+from grader.sandbox.child import OPEN, TIMED
 from grader.sandbox.isolation import restrict_emulating_process
 from grader.sandbox.wire import (
     Channel,
@@ -45,8 +46,6 @@ from grader.sandbox.wire import (
 )
 
 EMULATED = "emulated"
-OPEN = "open"
-"""The third argument of a worker that is not to be confined."""
 MAX_WRITTEN_BYTES = 64 << 20  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
@@ -60,8 +59,9 @@ def main(argv: Sequence[str]) -> int:
     limit_process()
     isolation = ""
     if argv[1].startswith(EMULATED):
-        load_model()
-        isolation = restrict_emulating_process() if argv[2:] != [OPEN] else ""
+        if TIMED in argv[2:]:
+            load_model()
+        isolation = restrict_emulating_process() if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
     _end_with_grader(channel)
     return serve(channel, lambda: make_device(argv[1]), isolation)
@@ -69,7 +69,7 @@ def main(argv: Sequence[str]) -> int:
 
 def load_model() -> None:
     """Load the timing model, whose compiled functions go into a cache that a confined process cannot write."""
-    from grader.devices import graded  # noqa: F401
+    from grader.devices import modelled  # noqa: F401
 
 
 def make_device(name: str) -> Device:

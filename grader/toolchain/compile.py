@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -55,28 +56,45 @@ def compile_cubin(
 
 def is_cached(submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, cache: Path) -> bool:
     """Whether there is an entry of the cache for the submission."""
-    return (cache / _key(submission, nvcc, nvdisasm, arch)).is_file()
+    return (cache / artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)).is_file()
 
 
-def read_compiled(cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool) -> Binary:
+def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
+    """The name of the cache's entry for a source text that these tools compile."""
+    return cache_key(text, nvcc.identity, nvdisasm.version, *compile_options(arch))
+
+
+def read_compiled(
+    cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool, cache: Path | None = None
+) -> Binary:
     """The kernels of a cubin that an nvcc of this version made of the submission. Raises GraderError where it is no such cubin."""
+    artifacts = list_cubin(cubin, nvdisasm=nvdisasm, arch=arch, run=run, cache=cache)
+    return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
+
+
+def listing_key(cubin: bytes, nvdisasm: Nvdisasm) -> str:
+    """The name of the cache's entry for a cubin that was made elsewhere."""
+    return cache_key(hashlib.sha256(cubin).hexdigest(), nvdisasm.version)
+
+
+def list_cubin(cubin: bytes, *, nvdisasm: Nvdisasm, arch: str, run: RunTool, cache: Path | None) -> Artifacts:
+    """What the tools say of a cubin that was made elsewhere. Raises GraderError where it is none for `arch`."""
+    key = listing_key(cubin, nvdisasm)
+    if cache and (known := read_entry(cache, key)):
+        return known
     symbols = [kernel.symbol for kernel in read_cubin(cubin, arch=arch)]
     with tempfile.TemporaryDirectory(prefix="grader-cubin-") as folder:
         path = Path(folder) / _OUTPUT_NAME
         path.write_bytes(cubin)
         listing = disassemble(path, nvdisasm=nvdisasm, run=run)
     artifacts = Artifacts(cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings="")
-    return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
-
-
-def _key(submission: Submission, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
-    return cache_key(submission.text, nvcc.identity, nvdisasm.version, *compile_options(arch))
+    return write_entry(cache, key, artifacts) if cache else artifacts
 
 
 def _find_artifacts(
     submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path | None
 ) -> Artifacts | Failure:
-    key = _key(submission, nvcc, nvdisasm, arch)
+    key = artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
     if cache and (artifacts := read_entry(cache, key)):
         return artifacts
     made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)

@@ -13,11 +13,22 @@ Change = Callable[[dict[str, Any]], None]
 
 
 @pytest.fixture
-def exercise(tmp_path: Path) -> Path:
+def timed_exercise(tmp_path: Path) -> Path:
     """The folder of a new exercise, timed at a size that takes a second to model instead of four."""
     folder = write_new_exercise("add_up", tmp_path)[0].parent
     edit_spec(folder, lambda spec: spec["benchmark"]["gpu"].update(n=1 << 24))
     return folder
+
+
+@pytest.fixture
+def exercise(timed_exercise: Path) -> Path:
+    """The same without the check that asks for a time: nothing is modelled."""
+    handout = timed_exercise / "README.md"
+    lines = handout.read_text().splitlines(keepends=True)
+    handout.write_text("".join(line for line in lines if "Performance: PASSED" not in line))
+    edit_spec(timed_exercise, lambda spec: spec["checks"].pop())
+    edit_spec(timed_exercise, lambda spec: spec["checks"][0].update(points=60))
+    return timed_exercise
 
 
 def edit_spec(folder: Path, change: Change) -> None:

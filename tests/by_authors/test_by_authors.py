@@ -14,8 +14,8 @@ FOLDER = Path(__file__).parent / "exercises"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sum_reduction", "histogram"])
-def test_is_sound(name: str, tmp_path: Path) -> None:
-    scope = Scope("emulated:h100", 5, 2, default_submissions(FOLDER / name), cache=tmp_path)
+def test_is_sound(name: str) -> None:
+    scope = Scope("emulated:h100", 5, 2, default_submissions(FOLDER / name))
     found = check_exercise(FOLDER / name, scope, lambda progress: None)
     failing = [claim for claim in found.claims if claim.proof is Proof.FAILS]
     assert found.sound, failing

@@ -5,23 +5,19 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from grader.folders import default_cache
 from grader.grading.as_nvcc import Settings, with_recipe
 from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Role, Submission, ToolLimits
-from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
-
-_CACHE = tempfile.TemporaryDirectory(prefix="grader-test-")
+from tests.compiling import compile_source, find_tools
 
 
 @dataclass(frozen=True)
@@ -40,11 +36,9 @@ class Ready:
 def compile_text(text: str, arch: str) -> Binary:
     """The kernels of a source by the compiler that a GPU's submissions get."""
     source = Submission("test.cu", hashlib.sha256(text.encode()).hexdigest(), text)
-    nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=False), find_nvdisasm(os.environ, run_tool)
-    cache, limits = Path(_CACHE.name), ToolLimits()
-    binary = compile_submission(source, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run_tool, limits=limits, cache=cache)
-    assert isinstance(binary, Binary), binary
-    settings = Settings(nvcc, nvdisasm, cache, limits.wall_seconds, isolated=True, search_path=os.environ["PATH"])
+    binary = compile_source(source, arch=arch, prefer_wheel=False)
+    seconds, path = ToolLimits().wall_seconds, os.environ["PATH"]
+    settings = Settings(*find_tools(prefer_wheel=False), default_cache(os.environ), seconds, isolated=True, search_path=path)
     return with_recipe(binary, source, settings)
 
 

@@ -7,7 +7,6 @@ written there), and launch lines as in a submission. `// BUG` marks the lines th
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,13 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from grader.devices.emulated import EmulatedDevice
-from grader.records import Binary, DeviceBuffer, Finding, FindingKind, Rehearsal, Role, RunLimits, Submission, ToolLimits
-from grader.sandbox.process import run_tool
+from grader.records import Binary, DeviceBuffer, Finding, FindingKind, Rehearsal, Role, RunLimits, Submission
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+from tests.compiling import compile_source
 
 FOLDER = Path(__file__).parents[1] / "data" / "planted_bugs"
 FILES = sorted(FOLDER.glob("*.cu"))
@@ -55,9 +52,9 @@ def read_planted(path: Path) -> Planted:
     return Planted(path, path.stem.partition("--")[0], lines, buffers, text)
 
 
-def find_bugs(planted: Planted, cache: Path | None = None) -> tuple[Finding, ...]:
+def find_bugs(planted: Planted) -> tuple[Finding, ...]:
     """What the checked mode finds, blocks and warps in both orders; an outcome that depends on the order counts too."""
-    binary = _compile(planted, cache)
+    binary = compile_source(_submission(planted))
     device = EmulatedDevice("h100", threads=1)
     device.load(binary)
     arrays = {
@@ -90,15 +87,6 @@ def named_lines(findings: Sequence[Finding]) -> frozenset[int]:
 def _lines(findings: Sequence[Finding]) -> Iterator[int]:
     for finding in findings:
         yield from (line for line in (finding.line, finding.other_line) if line is not None)
-
-
-def _compile(planted: Planted, cache: Path | None) -> Binary:
-    nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=True), find_nvdisasm(os.environ, run_tool)
-    binary = compile_submission(
-        _submission(planted), nvcc=nvcc, nvdisasm=nvdisasm, arch="sm_90", run=run_tool, limits=ToolLimits(), cache=cache
-    )  # fmt: skip
-    assert isinstance(binary, Binary), f"{planted.path.name}: {binary.message}\n{binary.detail}"
-    return binary
 
 
 def _resolve(planted: Planted, binary: Binary, device: EmulatedDevice) -> ResolvedPlan:

@@ -1,12 +1,14 @@
 """One suite for both devices: every known kernel gives the outputs that one H100 gave, or those of the exercise's oracle.
 
 The emulated device runs it everywhere, a GPU with --run-gpu; there the outputs of the two are compared bit by bit as well.
-tests/test_submissions.py runs the submissions on the emulated device by way of the whole grader.
+On the emulated device, tests/emulator/test_truth.py runs the truth's kernels and compares the counters too, and
+tests/test_submissions.py runs the submissions by way of the whole grader.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from test_submissions import ONLY_A_CLOCK_TELLS
 
 from grader.devices.base import Arrays, Device
 from grader.devices.emulated import EmulatedDevice
+from grader.folders import default_cache
 from grader.grading.programs import Built, build, find_toolchain, make_program
 from grader.judging.compare import judge_case, poison
 from grader.records import Failure, Program, Role, RunLimits, Status, Submission
@@ -81,7 +84,7 @@ def known() -> Iterator[dict[Path, Future[Known]]]:
 def compiled(path: Path) -> Built:
     source = read_submission(path)
     assert isinstance(source, Submission), source
-    made = build(source, exercise_of(path), find_toolchain(prefer_wheel=False, cache=None), arch=ARCH)
+    made = build(source, exercise_of(path), find_toolchain(prefer_wheel=False, cache=default_cache(os.environ)), arch=ARCH)
     assert isinstance(made, Built), made
     return made
 
@@ -129,24 +132,15 @@ def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | F
     return found
 
 
-def check_record(device: Device, recorded: Recorded) -> None:
-    program, arrays = make_plan(recorded, device.info)
-    device.load(program.binary)
-    outputs = run(device, program, arrays)
+@pytest.mark.gpu
+@pytest.mark.parametrize("recorded", [*read_records("counted"), *read_records("timed")], ids=str)
+def test_a_truth_kernel_gives_the_output_that_was_recorded(gpu: Device, recorded: Recorded) -> None:
+    program, arrays = make_plan(recorded, gpu.info)
+    gpu.load(program.binary)
+    outputs = run(gpu, program, arrays)
     assert not isinstance(outputs, Failure), outputs
     (output,) = outputs.values()
     assert hashlib.sha256(output.tobytes()).hexdigest() == recorded.sha256
-
-
-@pytest.mark.parametrize("recorded", read_records("counted"), ids=str)
-def test_a_truth_kernel_gives_the_output_that_was_recorded(device: Device, recorded: Recorded) -> None:
-    check_record(device, recorded)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("recorded", read_records("timed"), ids=str)
-def test_a_truth_kernel_gives_the_output_that_was_recorded_at_large_sizes(gpu: Device, recorded: Recorded) -> None:
-    check_record(gpu, recorded)
 
 
 @pytest.mark.parametrize("path", HANDED_OUT, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -72,11 +72,13 @@ def test_a_sample_of_the_blocks_says_what_all_of_them_say(name: str, sizes: dict
         ("gemm_register_blocked", (4096, 4096, 16)),
     ],
 )
-def test_a_sample_of_a_reference_s_blocks_says_what_all_say(name: str, extents: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_of_a_reference_s_blocks_says_what_all_say(
+    name: str, extents: tuple[int, ...], cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     exercise = read_exercise(ROOT / "exercises" / name)
     source = read_submission(ROOT / "solutions" / f"{name}.cu")
     assert isinstance(source, Submission)
-    built = build(source, exercise, find_toolchain(prefer_wheel=True, cache=None), arch="sm_90")
+    built = build(source, exercise, find_toolchain(prefer_wheel=True, cache=cache), arch="sm_90")
     assert isinstance(built, Built)
     device, sizes = EmulatedDevice("h100"), dict(zip(exercise.size_names, extents, strict=True))
     program = make_program("submission", built, exercise, sizes=sizes, limits=device.info.limits)

@@ -63,9 +63,9 @@ LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=5.0)
 
 
 @pytest.fixture(scope="module")
-def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PlanRun]:
+def plans(cache: Path) -> dict[str, PlanRun]:
     """Every plan by its name: the truth's, and each source at each size."""
-    tools, info = find_toolchain(prefer_wheel=False, cache=tmp_path_factory.mktemp("cache")), EmulatedDevice("h100").info
+    tools, info = find_toolchain(prefer_wheel=False, cache=cache), EmulatedDevice("h100").info
     made = [make_plan(record, info) for record in RECORDS]
     with ThreadPoolExecutor() as pool:
         built = list(pool.map(lambda source: compile_source(*source, tools), SOURCES))

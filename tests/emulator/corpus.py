@@ -26,7 +26,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,13 +33,14 @@ from grader.devices.base import Device
 from grader.devices.choose import DEFAULT_GPU
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.gpus import read_gpus
-from grader.records import Binary, Completed, Counters, DeviceBuffer, DeviceInfo, Launch, Role, RunLimits, Submission, ToolLimits
+from grader.folders import default_cache
+from grader.records import Binary, Counters, DeviceBuffer, DeviceInfo, Launch, Role, RunLimits, Submission
 from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from grader.toolchain.compile import compile_submission, read_compiled
-from grader.toolchain.nvcc import Nvdisasm, find_nvcc, find_nvdisasm
+from grader.toolchain.compile import read_compiled
+from tests.compiling import compile_source, find_tools
 
 from .corpus_data import numpy_type, parse_contents
 from .corpus_record import FOLDER, Compiled, Record, Recorded, Result, digest, read_record, write_record
@@ -144,16 +144,7 @@ def compile_case(case: Case) -> Binary:
     recorded = find_recorded(case)
     if recorded is not None:
         return _read_binary(case, recorded.compiled)
-    nvcc = find_nvcc(os.environ, run_tool, prefer_wheel=True)
-
-    def run(argv: Sequence[str], **settings: Any) -> Completed:  # noqa: ANN401 - a RunTool that adds an option
-        extra = ["-Xptxas", f"-O{case.level}"] if argv[0] == str(nvcc.path) else []
-        return run_tool([argv[0], *extra, *argv[1:]], **settings)
-
-    arch = read_gpus()[case.gpu].arch
-    binary = compile_submission(_submission(case), nvcc=nvcc, nvdisasm=_nvdisasm(), arch=arch, run=run, limits=ToolLimits(), cache=None)
-    assert isinstance(binary, Binary), f"{case}: {binary.message}\n{binary.detail}"
-    return binary
+    return compile_source(_submission(case), arch=read_gpus()[case.gpu].arch, level=case.level)
 
 
 def compile_cases(cases: Iterable[Case]) -> None:
@@ -163,13 +154,12 @@ def compile_cases(cases: Iterable[Case]) -> None:
 
 
 def _read_binary(case: Case, compiled: Compiled) -> Binary:
+    _, nvdisasm = find_tools()
     submission, version = _submission(case), compiled.nvcc_version
-    return read_compiled(compiled.cubin, submission, nvcc_version=version, nvdisasm=_nvdisasm(), arch=ARCH, run=run_tool)
-
-
-@functools.cache
-def _nvdisasm() -> Nvdisasm:
-    return find_nvdisasm(os.environ, run_tool)
+    cache = default_cache(os.environ)
+    return read_compiled(
+        compiled.cubin, submission, nvcc_version=version, nvdisasm=nvdisasm, arch=ARCH, run=run_tool, cache=cache
+    )
 
 
 def run_case(case: Case, device: Device | None = None) -> Result:

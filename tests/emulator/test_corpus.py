@@ -1,10 +1,17 @@
-"""Every kernel of the corpus runs on the emulated device, and leaves and counts what an H100 left and counted."""
+"""The kernels of the corpus run on the emulated device, and leave and count what an H100 left and counted.
+
+So few cases as have every opcode with every modifier that there is at -O3; with --run-slow all at -O3, with --all-levels all.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from .corpus import Case, find_cases, find_differences, find_recorded, run_case
+from .corpus import Case, compile_case, find_cases, find_differences, find_recorded, run_case
+from .corpus_cover import LEVEL, Listed, choose_cases, cover, find_listed, list_opcodes, union
 
 _MEETING = "paths that come to the same BSYNC or WARPSYNC and have not executed it yet do so together now and then: when is not known"
 _DIVISION = "FCHK sends other operands near the ends of the range the slow way: the same results, other counts of instructions"
@@ -34,10 +41,17 @@ EXPLAINED = {
 """Files, or cases, that differ from the H100, and why. Whoever finds the rule behind one deletes its line: it fails then."""
 
 
+CASES = find_cases()
+USUAL = tuple(case for case in CASES if case.level == LEVEL)
+CHOSEN = choose_cases(USUAL)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every case with --all-levels, else those at -O3: translating takes half a second for each."""
-    every = metafunc.config.getoption("--all-levels")
-    metafunc.parametrize("case", [case for case in find_cases() if every or case.level == 3], ids=str)
+    """Every case with --all-levels; translating takes half a second for each."""
+    if "case" in metafunc.fixturenames:
+        every = metafunc.config.getoption("--all-levels")
+        marks = {case: [] if every or case in CHOSEN else [pytest.mark.slow] for case in (CASES if every else USUAL)}
+        metafunc.parametrize("case", [pytest.param(case, marks=marks[case]) for case in marks], ids=str)
 
 
 def test_runs_as_an_h100_does(case: Case) -> None:
@@ -47,3 +61,30 @@ def test_runs_as_an_h100_does(case: Case) -> None:
     differences = find_differences(case, result, recorded.result)
     why = EXPLAINED.get(case.path.stem) or EXPLAINED.get(str(case))
     assert bool(differences) is bool(why), "\n".join(differences) or f"{case} is as on the H100: delete its line of EXPLAINED"
+
+
+def test_has_the_opcodes_that_are_listed(case: Case) -> None:
+    """The choice of cases depends on it; `python -m tests.emulator.corpus_cover` writes the list."""
+    if (listed := find_listed(case)) is None:
+        pytest.skip("not listed: it is always run")
+    assert listed == list_opcodes(compile_case(case))
+
+
+def test_what_is_run_has_every_opcode_and_modifier_of_the_corpus() -> None:
+    known = {case: listed for case in USUAL if (listed := find_listed(case)) is not None}
+    assert len(known) > 180
+    assert union(known[case] for case in CHOSEN if case in known) == union(known.values())
+    assert sum(known[case].instructions for case in CHOSEN if case in known) < sum(each.instructions for each in known.values()) / 2
+
+
+def test_a_cover_leaves_out_nothing_and_holds_nothing_superfluous() -> None:
+    a, b, c, d = USUAL[:4]
+    opcodes = {a: frozenset("pqr"), b: frozenset("pqs"), c: frozenset("qrt"), d: frozenset("st")}
+    assert cover({case: Listed(each, 50) for case, each in opcodes.items()}) == {a, d}
+    assert cover({case: Listed(each, 5000 if case == a else 50) for case, each in opcodes.items()}) == {b, c}
+
+
+def test_a_kernel_that_is_not_listed_is_run(tmp_path: Path) -> None:
+    new = replace(USUAL[0], path=tmp_path / "new.cu")
+    new.path.write_text("// A kernel that is new.\n")
+    assert new in choose_cases([*USUAL, new])

@@ -1,4 +1,7 @@
-"""Kernels of the corpus against references that know nothing of machine code: whole divisions, roots, conversions, integers."""
+"""Kernels of the corpus against references that know nothing of machine code: whole divisions, roots, conversions, integers.
+
+By default the tests of opcodes compare single instructions with the same references, and test_corpus.py kernels with an H100.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import pytest
 
 from .corpus import KERNELS, make_arrays, read_cases, run_case
 from .exact import BFLOAT, DOUBLE, HALF, SINGLE, Format, Mode
+
+pytestmark = pytest.mark.slow
 
 MODES = {"rn": Mode.NEAREST, "rz": Mode.ZERO, "rd": Mode.DOWN, "ru": Mode.UP}
 MASK, MASK64 = (1 << 32) - 1, (1 << 64) - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from collections.abc import Mapping
 from types import FrameType
@@ -24,21 +23,14 @@ from grader.records import (
     ScalarArgument,
     Status,
     Submission,
-    ToolLimits,
 )
-from grader.sandbox.process import run_tool
-from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+from tests.compiling import compile_source
 
 LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=60.0)
 
 
 def compile_text(text: str) -> Binary:
-    nvcc, nvdisasm = find_nvcc(os.environ, run_tool, prefer_wheel=True), find_nvdisasm(os.environ, run_tool)
-    submission = Submission("host.cu", hashlib.sha256(text.encode()).hexdigest(), text)
-    binary = compile_submission(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch="sm_90", run=run_tool, limits=ToolLimits(), cache=None)
-    assert isinstance(binary, Binary), binary
-    return binary
+    return compile_source(Submission("host.cu", hashlib.sha256(text.encode()).hexdigest(), text))
 
 
 def run(device: EmulatedDevice, *, blocks: int = 1, n: int = 0, size: int = 64) -> tuple[Execution, Mapping[str, np.ndarray]]:

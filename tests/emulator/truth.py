@@ -6,7 +6,6 @@ import functools
 import hashlib
 import json
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,14 +24,11 @@ from grader.records import (
     Role,
     RunLimits,
     Submission,
-    ToolLimits,
 )
-from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+from tests.compiling import compile_source
 
 TRUTH = Path(__file__).parents[1] / "data" / "truth"
 LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=60.0)
@@ -74,13 +70,7 @@ def kernel_names() -> tuple[str, ...]:
 @functools.cache
 def compile_truth(name: str) -> Binary:
     """A truth kernel as the toolchain compiles it for an H100; compiled once a session."""
-    nvcc = find_nvcc(os.environ, run_tool, prefer_wheel=True)
-    nvdisasm = find_nvdisasm(os.environ, run_tool)
-    binary = compile_submission(
-        _submission(name), nvcc=nvcc, nvdisasm=nvdisasm, arch="sm_90", run=run_tool, limits=ToolLimits(), cache=None
-    )
-    assert isinstance(binary, Binary), binary
-    return binary
+    return compile_source(_submission(name))
 
 
 def find_kernel(name: str) -> Kernel:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
+
 import grader
 from grader.grading.cases import BENCHMARK
 from grader.records import Printed, Score, Status
@@ -40,7 +42,7 @@ def at(case: Case) -> str:
 def grade(tmp_path: Path, case: Case, action: str) -> Score:
     path = tmp_path / "transpose.cu"
     path.write_text(KERNEL.replace("BROKEN", at(case)).replace("ACTION", action))
-    return grader.grade(TRANSPOSE, path, device="emulated", seed=SEED, cache=tmp_path / "cache")
+    return grader.grade(TRANSPOSE, path, device="emulated", seed=SEED, model=False)
 
 
 def shown(score: Score) -> str:
@@ -81,6 +83,7 @@ def test_a_launch_that_a_hidden_case_makes_too_large_gives_no_threads_away(tmp_p
     assert not any(figure in shown(score) for figure in (f"(32, {side}", f" {side}", f"{32 * side} threads"))
 
 
+@pytest.mark.slow
 def test_a_time_out_names_its_case(tmp_path: Path) -> None:
     score = grade(tmp_path, HIDDEN, ENDLESS)
     assert score.status is Status.TIMEOUT

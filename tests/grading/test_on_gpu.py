@@ -40,11 +40,6 @@ Grade = Callable[..., Score]
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The exercise with a short wall limit."""
     root = tmp_path_factory.mktemp("course")

@@ -29,11 +29,6 @@ LIKE_THE_REFERENCE = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
     """A copy of the transpose exercise with a small benchmark and these checks after correctness."""

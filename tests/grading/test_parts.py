@@ -23,11 +23,6 @@ SEED = 7
 PRIME = next(case for case in draw_cases(read_exercise(TRANSPOSE).parts[0], SEED) if case.name == "prime").sizes["n"]
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 def grade(source: str, tmp_path: Path, cache: Path) -> Score:
     path = tmp_path / "transpose.cu"
     path.write_text(source)
