@@ -141,7 +141,7 @@ def _probe_cache(machine: Machine) -> Part:
 
 
 def _probe_gpu(machine: Machine) -> Part:
-    costs = "Time, bandwidth and speed-up cannot be measured; correctness and counters come from the emulated device."
+    costs = "Time, bandwidth and speed-up are modelled instead of measured, by the emulated device, which checks and counts too."
     smi = machine.which("nvidia-smi")
     if smi is not None:
         done = machine.run([smi, "--query-gpu=name,driver_version", "--format=csv,noheader"], limits=PROBE_LIMITS)

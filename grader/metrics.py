@@ -50,13 +50,16 @@ METRICS: dict[str, Metric] = {
         Metric("gflops", "GFLOP/s", Better.HIGHER, "arithmetic rate", "useful floating-point operations over time"),
         Metric("compute_fraction", "", Better.HIGHER, "arithmetic rate", "useful operations over time, as a fraction of the fp32 peak"),
         Metric("shared_bank_conflicts", "", Better.LOWER, "count", "shared-memory wavefronts beyond the ideal number"),
+        # Of global memory, an atomic is a store of its bytes, and where it returns what was there (ATOMG, not REDG) a load of them, too:
+        # a load or a store in the guise of an atomic is graded as such. `Counters.global_reads` and `global_writes` are these sums; the
+        # counters of loads, stores and atomics themselves are Nsight Compute's, each kind apart.
         Metric("global_load_efficiency", "", Better.HIGHER, "load efficiency", "useful bytes over moved bytes of global loads, 0 to 1"),
         Metric("global_store_efficiency", "", Better.HIGHER, "store efficiency", "useful bytes over moved bytes of global stores, 0 to 1"),
         Metric("instructions_executed", "", Better.LOWER, "instructions", "warp instructions executed"),
         Metric("shared_wavefronts", "", Better.LOWER, "wavefronts", "passes that shared-memory accesses took"),
         Metric("shared_wavefronts_ideal", "", Better.LOWER, "ideal wavefronts", "passes that they would take without conflicts"),
-        Metric("global_load_sectors", "", Better.LOWER, "load sectors", "32-byte sectors that global loads asked for"),
-        Metric("global_store_sectors", "", Better.LOWER, "store sectors", "32-byte sectors that global stores wrote"),
+        Metric("global_load_sectors", "", Better.LOWER, "load sectors", "32-byte sectors that global loads and fetching atomics asked for"),
+        Metric("global_store_sectors", "", Better.LOWER, "store sectors", "32-byte sectors that global stores and atomics wrote"),
         Metric("dram_bytes", "B", Better.LOWER, "DRAM bytes", "bytes moved between L2 and DRAM"),
         Metric("occupancy", "", Better.HIGHER, "occupancy", "resident warps over the most that an SM holds, theoretical, 0 to 1"),
     )

@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from grader.devices.base import Device, TimingDevice
+from grader.devices.base import GradingDevice, TimingDevice
 from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
 from grader.devices.gpus import read_gpus
 from grader.devices.locks import hold_gpu
@@ -26,22 +26,22 @@ from grader.devices.nvml import read_versions
 from grader.devices.peak import GivenPeak
 from grader.errors import GraderError, SpecError, UsageError
 from grader.folders import default_cache
-from grader.grading.benchmark import Benchmark, run_benchmark
-from grader.grading.cases import BENCHMARK, CaseRun, Oracle, run_case
+from grader.grading.benchmark import Benchmark, benchmark_case, run_benchmark
+from grader.grading.cases import CaseRun, Oracle, run_case
 from grader.grading.counting import Counts
+from grader.grading.graded import Graded, run_graded
 from grader.grading.job import Job
-from grader.grading.modelling import model_times
-from grader.grading.others import build_others, count_others, make_others
+from grader.grading.others import build_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.grading.rehearsal import Findings, rehearse_case, rehearse_on_stand_in
 from grader.judging.score import make_score
-from grader.judging.values import OtherCounts, Sanitized
+from grader.judging.values import Sanitized
 from grader.records import SUBMISSION, CaseResult, Failure, PartResult, Progress, Score, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
 from grader.spec.cases import draw_cases
-from grader.spec.model import Case, Yardstick
+from grader.spec.model import Case
 from grader.spec.oracle import load_oracle
 from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
@@ -124,35 +124,28 @@ def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
         results = _run_cases(job, lambda case: rehearse_case(job, built, device, oracle, case, findings))
         if isinstance(results, Score):
             return results
-        return _count_and_judge(job, built, device, tools, results, oracle=oracle, sanitized=findings.outcome)
+        return _count_and_judge(job, built, device, tools, results, oracle=oracle, findings=findings)
 
 
 def _count_and_judge(
-    job: Job, built: Built, device: Device, tools: Toolchain, results: list[CaseResult], *, oracle: Oracle, sanitized: Sanitized
+    job: Job, built: Built, device: GradingDevice, tools: Toolchain, results: list[CaseResult], *, oracle: Oracle, findings: Findings
 ) -> Score:
-    execution, others = None, dict[Yardstick, OtherCounts]()
-    sizes = job.exercise.benchmark.get(EMULATED)
-    if sizes is not None and all(result.passed for result in results):
-        job.show(Progress("counting"))
-        case = Case(BENCHMARK, sizes, hidden=False)
-        run = run_case(job, built, device, oracle, case, show=_rename(job.show, "counting"))
-        if isinstance(run, Failure):
-            return job.fail(run, results)
-        results.append(run.result)
-        execution = run.execution
-        others = count_others(job, device, tools, oracle) if run.result.passed else {}
+    graded = run_graded(job, built, device, tools, oracle) if all(result.passed for result in results) else None
+    if isinstance(graded, Failure):
+        return job.fail(graded, results)
+    if graded is None:
+        parts = run_parts(job, built, device, tools)
+        return _judge(job, results, Benchmark(results[-1]), parts, findings.outcome)
+    job = job.noting(graded.facts)
+    if graded.failure is not None:
+        return job.fail(graded.failure, [*results, graded.case], graded.timings)
+    results.append(graded.case)
+    findings.add(benchmark_case(job), graded.findings)
     parts = run_parts(job, built, device, tools)
-    if execution is None or not results[-1].passed or not job.model:
-        return _judge(job, results, Benchmark(results[-1], counts=Counts(execution), other_counts=others), parts, sanitized)
-    model = model_times(job, built, device, tools, oracle)
-    if isinstance(model, Failure):
-        return job.fail(model, results)
-    job = job.noting(model.facts)
-    if model.case is not None and not model.case.passed:
-        results.append(model.case)
-    counts = Counts(execution, dram_bytes=model.dram_bytes)
-    found = Benchmark(results[-1], model.timings, counts, other_counts=others, model=model.launches)
-    return _judge(job, results, found, parts, sanitized)
+    counts = Counts(graded.counted[0].execution if graded.counted else None, dram_bytes=graded.dram_bytes)
+    others = graded.counted[0].others if graded.counted else {}
+    found = Benchmark(graded.case, graded.timings, counts, other_counts=others, model=graded.launches)
+    return _judge(job, results, found, parts, findings.outcome, graded)
 
 
 # --- a GPU -----------------------------------------------------------------------------------------------------
@@ -231,7 +224,14 @@ def _run_cases(job: Job, run_one: Callable[[Case], CaseRun | Failure]) -> list[C
     return results
 
 
-def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Sequence[PartResult], sanitized: Sanitized) -> Score:
+def _judge(
+    job: Job,
+    results: Sequence[CaseResult],
+    found: Benchmark,
+    parts: Sequence[PartResult],
+    sanitized: Sanitized,
+    graded: Graded | None = None,
+) -> Score:
     job.show(Progress("judging"))
     return make_score(
         job.exercise,
@@ -249,6 +249,8 @@ def _judge(job: Job, results: Sequence[CaseResult], found: Benchmark, parts: Seq
         other_counts=found.other_counts,
         sanitized=sanitized,
         model=found.model,
+        counted=graded.counted if graded else (),
+        untimed=graded.untimed if graded else "",
     )
 
 

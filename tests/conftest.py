@@ -21,7 +21,13 @@ LONGEST_FIRST = (
     "test_modelled.py", "test_others.py", "test_pipeline.py", "test_cases.py",
 )  # fmt: skip
 """A module stays on one worker: these begin, so that no worker is left with a long one when the others have ended."""
-OPTIONS = {"gpu": "needs a GPU", "slow": "takes minutes", "cluster": "starts a cluster", "browser": "needs Chromium and Playwright"}
+OPTIONS = {
+    "gpu": "needs a GPU",
+    "slow": "takes minutes",
+    "cluster": "starts a cluster",
+    "browser": "needs Chromium and Playwright",
+    "toolkits": "downloads CUDA compilers",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-slow", action="store_true", help="run the tests that take minutes as well")
     parser.addoption("--run-cluster", action="store_true", help="run the tests that start a Dask cluster as well (extra `cluster`)")
     parser.addoption("--run-browser", action="store_true", help="open reports in Chromium as well (extra `browser`)")
+    parser.addoption("--run-toolkits", action="store_true", help="try the compilers of other CUDA toolkits as well (2.5 GB by pip, once)")
     parser.addoption("--all-levels", action="store_true", help="run the corpus at every optimisation level of ptxas, not only at -O3")
     parser.addoption("--all-targets", action="store_true", help="run the whole corpus on every emulated GPU, not only a sample of it")
 

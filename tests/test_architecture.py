@@ -31,11 +31,14 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.sandbox.worker": ("grader.devices",),
     "grader.batch.worker": ("grader.pipeline", "grader.report.json"),
     "grader.batch.cluster": ("grader.sandbox.remote",),
+    "grader.devices.coverage": ("grader.emulator",),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.faults": ("grader.emulator",),
     "grader.devices.modelled": ("grader.emulator",),
+    "grader.devices.graded": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.hazards": ("grader.emulator",),
+    "grader.devices.plans": ("grader.emulator",),
     "grader.devices.rehearsal": ("grader.emulator",),
 }
 

@@ -1,6 +1,7 @@
 """Submissions as students hand them in: every file of submissions/<exercise>/ has its verdict in its name.
 
-The name is the verdict on an H100, where every check is judged; --run-gpu grades the files there. The emulated device grades
+The name is the verdict on an H100, where every check is judged; --run-gpu grades the files there. A passed file with `bonus` in its name
+earns the bonus too; with `bonus_refused`, it tries to in a way that earns none. The emulated device grades
 an eighth of them everywhere and all with --run-slow, and the tables below hold what it says otherwise.
 """
 
@@ -94,6 +95,15 @@ EARNED_BY_ATTACKS = {
 ), 0)  # fmt: skip
 """Files that try to get points without the work, by the reason in their name, and what each gets: what it has earned."""
 
+WHY_THE_BONUS_IS_REFUSED = {
+    "passed--bonus_refused_array_behind_a_pointer": "can reach 4,194,304 bytes of them, most of them declared in line 23",
+    "passed--bonus_refused_device_array": "can reach 4,194,304 bytes of them, most of them declared in line 23",
+    "passed--bonus_refused_device_array_by_atomics": "can reach 4,194,304 bytes of them, most of them declared in line 23",
+    "passed--bonus_refused_scratch_buffer": "allows no scratch memory: line 5 declares 'float copy[n * n]'",
+    "passed--bonus_refused_scratch_of_the_other_task": "line 6, column 57: 'copy' is not known here",
+}
+"""Files that are right, and try for the bonus in a way that earns none: what its check says."""
+
 NAME = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>[a-z0-9_]+)")
 
 
@@ -158,9 +168,13 @@ def test_every_attack_is_a_file(reason: str) -> None:
     assert [file.stem.partition("--")[2] for file in FILES].count(reason) == 1
 
 
-@pytest.mark.parametrize("stem", [*UNSUPPORTED_SO_FAR, *ONLY_A_CLOCK_TELLS, *A_GPU_DOES_NOT_NOTICE])
+@pytest.mark.parametrize("stem", [*UNSUPPORTED_SO_FAR, *ONLY_A_CLOCK_TELLS, *A_GPU_DOES_NOT_NOTICE, *WHY_THE_BONUS_IS_REFUSED])
 def test_the_tables_name_one_file_each(stem: str) -> None:
     assert [file.stem for file in FILES].count(stem) == 1
+
+
+def test_every_refused_bonus_has_a_reason() -> None:
+    assert {file.stem for file in FILES if "bonus_refused" in file.stem} == set(WHY_THE_BONUS_IS_REFUSED)
 
 
 def check_verdict(score: Score, expected: Status, file: Path) -> None:
@@ -173,12 +187,19 @@ def check_verdict(score: Score, expected: Status, file: Path) -> None:
         return
     assert {check.status for check in graded(score)} <= {CheckStatus.PASSED, CheckStatus.NOT_MEASURED}, describe(score)
     assert sum(check.points for check in graded(score)) == score.judged_points > 0
-    bonus = [check.status for check in score.checks if check.bonus]
-    assert set(bonus) <= {CheckStatus.PASSED if "bonus" in file.stem else CheckStatus.SKIPPED}, describe(score)
+    for bonus in (check for check in score.checks if check.bonus):
+        assert bonus.status is bonus_of(file), describe(score)
+        assert WHY_THE_BONUS_IS_REFUSED.get(file.stem, "") in bonus.message
 
 
 def graded(score: Score) -> list[CheckResult]:
     return [check for check in score.checks if not check.bonus]
+
+
+def bonus_of(file: Path) -> CheckStatus:
+    if file.stem in WHY_THE_BONUS_IS_REFUSED:
+        return CheckStatus.FAILED
+    return CheckStatus.PASSED if "bonus" in file.stem else CheckStatus.SKIPPED
 
 
 def status_of(file: Path) -> Status:

@@ -1,10 +1,20 @@
-"""Unpacks a zip of submissions: nothing outside of the target folder, no links, no more than so many files and bytes."""
+"""Unpacks a zip of submissions: nothing outside of the target folder, no links, no more than so many files and bytes.
+
+A member that cannot be unpacked harms nobody else: it is set aside by name, and an empty file stands where it would be, so that
+whose it is can be told as for all others (collect).
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import lzma
+import re
 import stat
+import struct
 import zipfile
 import zlib
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.errors import UsageError
@@ -14,52 +24,133 @@ MAX_FILE_BYTES = 16 << 20
 MAX_TOTAL_BYTES = 2 << 30
 WANTED = frozenset({".cu", ".cuh", ".yml", ".zip"})
 """What grading may need of an export; all else stays packed. `.cuh` only so that a student without a .cu can be told."""
-_CHUNK_BYTES = 1 << 20
 _ADVICE = "Unpack it yourself, take out what is no submission, and name the folder."
+_UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
+    OverflowError,
+)  # fmt: skip
+"""What zipfile raises for a member that is broken, encrypted, or packed in a way that it does not know."""
+_BAD_NAMES = frozenset({errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ})
+_DRIVE = re.compile(r"[A-Za-z]:")
+_LONGEST_PART_BYTES = 180
+"""Of a name in the target, so that there is room for a number behind it (Linux takes 255)."""
+_MOST_PARTS = 12
 
 
-def extract_zip(archive: Path, target: Path) -> None:
-    """Unpack the wanted files of `archive` into `target`, an empty folder.
+@dataclass(frozen=True)
+class SetAside:
+    """A member that was not unpacked: its name in the archive, why, and the empty file in its place (None: whose it is is unknown)."""
 
-    Raises UsageError for a file that is no zip, a member whose path leads out of the target, and for too many or too large ones.
+    name: str
+    reason: str
+    place: Path | None
+
+
+class _BadMemberError(Exception):
+    """Why a member cannot be unpacked."""
+
+
+def extract_zip(archive: Path, target: Path) -> tuple[SetAside, ...]:
+    """Unpack the wanted files of `archive` into `target`, an empty folder; returns what had to be left out.
+
+    Raises UsageError for a file that is no zip, for too many files, and where the target cannot be written.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
             members = [member for member in opened.infolist() if _is_wanted(member)]
             if len(members) > MAX_FILES:
                 raise UsageError(f"{archive} holds {len(members):,} files; {MAX_FILES:,} are the most", _ADVICE)
-            room = MAX_TOTAL_BYTES
-            for member in members:
-                room -= _extract(opened, member, target, archive, room)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            return _extract_all(opened, members, target)
+    except _UNREADABLE as error:
         raise UsageError(f"{archive} is no zip that can be read: {error}", "Pack it again, or unpack it and name the folder.") from error
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
-    """Regular files of the wanted kinds; not the resource forks that macOS packs beside them."""
+    """Regular files of the wanted kinds, and what has no name; not the resource forks that macOS packs beside them."""
     kind = stat.S_IFMT(member.external_attr >> 16)
-    path = PurePosixPath(member.filename)
-    return not member.is_dir() and kind in (0, stat.S_IFREG) and path.suffix.lower() in WANTED and "__MACOSX" not in path.parts
-
-
-def _extract(opened: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, archive: Path, room: int) -> int:
-    """Unpack one member; returns its size. What the archive says of the size is not trusted."""
     path = PurePosixPath(member.filename.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or "\0" in member.filename or ":" in path.parts[0]:
-        raise UsageError(f"{archive} holds {member.filename!r}, which leads out of it", "Grade no such archive: it is made to harm.")
-    place = target.joinpath(*path.parts)
-    written = 0
+    if member.filename.endswith("/") or kind not in (0, stat.S_IFREG) or "__MACOSX" in path.parts:
+        return False
+    return path.suffix.lower() in WANTED or not path.name
+
+
+def _extract_all(opened: zipfile.ZipFile, members: list[zipfile.ZipInfo], target: Path) -> tuple[SetAside, ...]:
+    set_aside: list[tuple[zipfile.ZipInfo, str]] = []
+    room = MAX_TOTAL_BYTES
+    for member in members:
+        try:
+            content = _read(opened, member, room)
+            _write(target, _parts(member.filename), content)
+        except _BadMemberError as reason:
+            set_aside.append((member, str(reason)))
+        else:
+            room -= len(content)
+    # After all others: what stands in for a bad member must not take the place of a good one.
+    return tuple(
+        SetAside(member.filename, reason, _stand_in(target, member.filename, number))
+        for number, (member, reason) in enumerate(set_aside, start=2)
+    )
+
+
+def _read(opened: zipfile.ZipFile, member: zipfile.ZipInfo, room: int) -> bytes:
+    """A member's content. What it says of its size is a limit that zipfile holds it to."""
+    if member.file_size > MAX_FILE_BYTES:
+        raise _BadMemberError(f"it is too large: {MAX_FILE_BYTES >> 20} MiB a file are the most")
+    if member.file_size > room:
+        raise _BadMemberError(f"the archive is too large: {MAX_TOTAL_BYTES >> 20} MiB together are the most")
+    if member.flag_bits & 0x1:
+        raise _BadMemberError("it is encrypted")
+    try:
+        return opened.read(member)
+    except _UNREADABLE as error:
+        raise _BadMemberError(f"it cannot be unpacked: {error}") from error
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The parts of a member's path below the target."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if not path.name:
+        raise _BadMemberError("it has no name")
+    if path.is_absolute() or ".." in path.parts or _DRIVE.match(path.parts[0]):
+        raise _BadMemberError("its path leads out of the archive")
+    return path.parts
+
+
+def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
+    """Write a new file below the target."""
+    place = target.joinpath(*parts)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with opened.open(member) as source, place.open("xb") as file:
-            while chunk := source.read(_CHUNK_BYTES):
-                written += len(chunk)
-                if written > min(room, MAX_FILE_BYTES):
-                    most = f"{MAX_FILE_BYTES >> 20} MiB a file and {MAX_TOTAL_BYTES >> 20} MiB together are the most"
-                    raise UsageError(f"{archive}: {member.filename!r} is too large: {most}", _ADVICE)
-                file.write(chunk)
-    except (FileExistsError, IsADirectoryError, NotADirectoryError, ValueError) as error:
-        raise UsageError(f"{archive} holds {member.filename!r} twice, or as a file and a folder", _ADVICE) from error
+        with place.open("xb") as file:
+            file.write(content)
     except OSError as error:
-        raise UsageError(f"{archive}: {member.filename!r} cannot be unpacked: {error.strerror}", _ADVICE) from error
-    return written
+        if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR):
+            raise _BadMemberError("another member has its name, or is the folder that it lies in") from error
+        if error.errno in _BAD_NAMES:
+            raise _BadMemberError(f"it cannot have this name here: {error.strerror}") from error
+        raise UsageError(f"the archive cannot be unpacked: {error.strerror}", "Make room in the folder for temporary files.") from error
+    return place
+
+
+def _stand_in(target: Path, name: str, number: int) -> Path | None:
+    """An empty file of this name, or one like it; None for what leads out of the archive, and for what is no submission."""
+    try:
+        parts = _parts(name)
+    except _BadMemberError:
+        return None
+    if PurePosixPath(parts[-1]).suffix.lower() != ".cu":
+        return None
+    *folders, last = (_shortened(part) for part in parts[-_MOST_PARTS:])
+    another = f"{_shortened(last[:-3])} ({number}).cu"
+    for tried in ((*folders, last), (*folders, another), (another,)):  # one may be taken, and a folder may be a file
+        with contextlib.suppress(_BadMemberError):
+            return _write(target, tried, b"")
+    return None
+
+
+def _shortened(part: str) -> str:
+    """A part of a path, cut before its suffix where it is too long."""
+    encoded = part.encode("utf-8", "replace")
+    if len(encoded) <= _LONGEST_PART_BYTES:
+        return encoded.decode()
+    return encoded[:_LONGEST_PART_BYTES].decode("utf-8", "ignore") + PurePosixPath(part).suffix[:4]

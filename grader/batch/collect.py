@@ -8,8 +8,9 @@ Canvas exports one folder of files `doejane_LATE_4711_815_transpose-1.cu`; Moodl
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import UsageError
@@ -21,34 +22,43 @@ _CANVAS = re.compile(r"(?P<student>[^_]+)(?:_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)
 _MOODLE = re.compile(r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.*)", re.DOTALL)
 _GRADESCOPE = re.compile(r"submission_(?P<id>\d+)")
 _BLOCK = re.compile(r"^(submission_\d+):[ \t]*$(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
-_NAME = re.compile(r"^\s*-?\s*:name:\s*(.+?)\s*$", re.MULTILINE)
+_NAME = re.compile(r"^[ \t]*-?[ \t]*:name:[ \t]*(.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """What one student handed in: the shown names of the files, each with its path."""
+    """What one student handed in: the shown names of the files, each with its path; and why others cannot be graded, by name."""
 
     student: str
     student_id: str | None = None
     platform: str | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
+    set_aside: Mapping[str, str] = field(default_factory=dict)
 
 
-def collect(folder: Path) -> list[HandIn]:
+def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[HandIn]:
     """All students of a folder, ordered by name, each with the .cu files that were handed in (none, maybe); names are unique.
 
-    Links are not followed. Raises UsageError where the folder cannot be read or holds nobody.
+    `set_aside`: files of the folder that are only a name, and why (archives). Links are not followed.
+    Raises UsageError where the folder cannot be read or holds nobody.
     """
     try:
         root = _unwrap(folder)
         entries = sorted(entry for entry in root.iterdir() if not entry.name.startswith(".") and not entry.is_symlink())
         names = _read_metadata(root)
-        found = [*_folders(entries, names), *_files(entries)]
+        found = [_without(each, set_aside or {}) for each in (*_folders(entries, names), *_files(entries))]
     except OSError as error:
         raise UsageError(f"{folder} cannot be read: {error.strerror}", _ADVICE) from error
-    if not any(each.files for each in found):
+    if not any(each.files or each.set_aside for each in found):
         raise UsageError(f"there is no {SUFFIX} file in {folder}", _ADVICE)
     return _with_unique_names(found)
+
+
+def _without(hand_in: HandIn, set_aside: Mapping[Path, str]) -> HandIn:
+    """The hand-in with those of its files that were set aside apart from the others."""
+    good = {name: path for name, path in hand_in.files.items() if path not in set_aside}
+    bad = {name: set_aside[path] for name, path in hand_in.files.items() if path in set_aside}
+    return replace(hand_in, files=good, set_aside=bad)
 
 
 def _unwrap(folder: Path) -> Path:
@@ -94,7 +104,12 @@ def _files(entries: list[Path]) -> Iterator[HandIn]:
 
 
 def _is_source(path: Path) -> bool:
-    return path.suffix.lower() == SUFFIX and not path.is_symlink() and path.is_file() and "__MACOSX" not in path.parts
+    if path.suffix.lower() != SUFFIX or "__MACOSX" in path.parts:
+        return False
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:  # a folder that lists its files and lets nobody see them: the copy will fail, and say so
+        return True
 
 
 def _read_metadata(root: Path) -> dict[str, str]:
@@ -104,7 +119,7 @@ def _read_metadata(root: Path) -> dict[str, str]:
         return {}
     blocks = _BLOCK.findall(path.read_text(encoding="utf-8", errors="replace"))
     found = {folder: _NAME.findall(block) for folder, block in blocks}
-    return {folder: ", ".join(name.strip("\"'") for name in names) for folder, names in found.items() if names}
+    return {folder: ", ".join(name.strip().strip("\"'") for name in names) for folder, names in found.items() if names}
 
 
 def _with_unique_names(found: list[HandIn]) -> list[HandIn]:
@@ -117,5 +132,5 @@ def _with_unique_names(found: list[HandIn]) -> list[HandIn]:
         base, count = name, 2
         while name in unique:
             name, count = f"{base} ({count})", count + 1
-        unique[name] = HandIn(name, each.student_id, each.platform, each.files)
+        unique[name] = replace(each, student=name)
     return list(unique.values())

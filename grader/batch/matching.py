@@ -53,7 +53,13 @@ def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bo
     if latest:
         shown = ", ".join(latest[:5]) + (", ..." if len(latest) > 5 else "")
         return Matched(None, None, f"several files could be the one for {exercise}: {shown}; leave one, or name it {exercise}.cu")
-    return Matched(None, None, "no .cu file" if not hand_in.files else f"no file named after {exercise}")
+    return Matched(None, None, _why_none(hand_in, exercise))
+
+
+def _why_none(hand_in: HandIn, exercise: str) -> str:
+    if hand_in.set_aside:
+        return "; ".join(f"{name} was set aside: {reason}" for name, reason in [*hand_in.set_aside.items()][:5])
+    return "no .cu file" if not hand_in.files else f"no file named after {exercise}"
 
 
 def _latest(names: Sequence[str]) -> list[str]:

@@ -13,13 +13,13 @@ from pathlib import Path
 from grader.batch.files import replace_file, write_if_new
 from grader.batch.items import Item, source_path
 from grader.batch.journal import Journal, Result
-from grader.batch.schedule import OURS
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, BatchSummary, Status
 
 SUMMARY = "summary.json"
 GRADEBOOK = "gradebook.csv"
 NAMES = "names.csv"
+SET_ASIDE = "set-aside.csv"
 _SHOWN_NAME = re.compile(r'("submission": \{\s*"name": )"(?:[^"\\]|\\.)*"')
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 """With which a cell of a spreadsheet begins that is taken for a formula (OWASP, "CSV Injection")."""
@@ -89,7 +89,7 @@ def read_summary(out: Path) -> BatchSummary:
 def format_gradebook(summary: BatchSummary) -> str:
     """A row per student, ordered by name: points and status by exercise, then the sum of the points.
 
-    A cell of points is empty where there are none to tell: nothing was graded, or the grader failed. So is then the sum.
+    A cell of points is empty where there are none to tell (`BatchEntry.points`). So is then the sum.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -100,10 +100,22 @@ def format_gradebook(summary: BatchSummary) -> str:
     for entry in summary.entries:
         rows.setdefault(entry.student, []).append(entry)
     for student, entries in rows.items():
-        points = [_points(entry) for entry in entries]
+        points = [entry.points for entry in entries]
         total = f"{sum(point for point in points if point is not None):g}" if None not in points else ""
         writer.writerow([_cell(student), _cell(entries[0].student_id or ""), *(cell for entry in entries for cell in _cells(entry)), total])
     return text.getvalue()
+
+
+def write_set_aside(out: Path, reasons: Sequence[tuple[str, str]]) -> None:
+    """Write which members of the archive were not graded, (name, reason) each; remove the list of an earlier run where there are none."""
+    if not reasons:
+        (out / SET_ASIDE).unlink(missing_ok=True)
+        return
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["name", "reason"])
+    writer.writerows([_cell(name), _cell(reason)] for name, reason in reasons)
+    replace_file(out / SET_ASIDE, text.getvalue().encode("utf-8", "replace"))
 
 
 def format_names(pseudonyms: Mapping[str, str]) -> str:
@@ -116,14 +128,10 @@ def format_names(pseudonyms: Mapping[str, str]) -> str:
 
 
 def _cells(entry: BatchEntry) -> list[str]:
-    points = _points(entry)
+    points = entry.points
     judged = "" if points is None or entry.judged_points is None else f"{entry.judged_points:g}"
     status = entry.status.value if entry.status else "not graded"
     return ["" if points is None else f"{points:g}", judged, f"{entry.max_score:g}", status, _cell(entry.message)]
-
-
-def _points(entry: BatchEntry) -> float | None:
-    return None if entry.status is None or entry.status in OURS else entry.score
 
 
 def _cell(text: str) -> str:

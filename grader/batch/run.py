@@ -15,7 +15,7 @@ from grader.batch.items import Item, hash_exercise, make_items, source_path
 from grader.batch.journal import Journal, Result
 from grader.batch.pool import Pool
 from grader.batch.results import NAMES, format_names, make_entries, write_score, write_scores, write_summary
-from grader.batch.schedule import OURS, MakeFailed, run_tasks
+from grader.batch.schedule import MakeFailed, run_tasks
 from grader.batch.tasks import Task, draw_seed, make_key
 from grader.records import BatchExercise, BatchProgress, BatchSummary, Status
 from grader.spec.model import Exercise
@@ -123,7 +123,7 @@ def _ask_again(rerun: Rerun, items: Sequence[Item], results: Mapping[str, Result
         case Rerun.ALL:
             journal.ask_again(key for key in known if key)
         case Rerun.FAILED:
-            journal.ask_again(key for key in known if key and Status(results[key].status) in OURS)
+            journal.ask_again(key for key in known if key and Status(results[key].status).is_worth_a_retry)
         case Rerun.CHANGED:  # a changed file has another key, which has no result
             return
 
@@ -167,7 +167,7 @@ class _Board:
             for item in owners:
                 write_score(self._out, item, text)
             self._done += len(owners)
-            self._failed += len(owners) * (Status(result.status) in OURS)
+            self._failed += len(owners) * Status(result.status).is_worth_a_retry
             self._tell(self._progress(None, tuple(f"{item.student}: {_words(result)}" for item in owners)))
 
     def show(self, running: Sequence[Task]) -> None:

@@ -14,8 +14,6 @@ from grader.records import Failure, Status
 
 ATTEMPTS = 3
 """How often a task is tried that the grader or the machine fails on."""
-OURS = frozenset({Status.GRADER_ERROR, Status.INCONCLUSIVE})
-"""How a grading ends that says nothing of the submission."""
 POLL_SECONDS = 0.5
 
 MakeFailed = Callable[[Task, Failure], str]
@@ -99,7 +97,7 @@ def _settle(outcome: Outcome, tried: int, *, make_failed: MakeFailed, limit_is_v
         raise UsageError(f"{task.exercise} cannot be graded: {answer.message}", answer.advice)
     if answer is not None and answer.text is not None:
         result = Graded(task.key, task.exercise, task.sha256, answer.text, outcome.seconds, tried)
-        return None if result.fields()["status"] in OURS and tried < ATTEMPTS else result
+        return None if Status(str(result.fields()["status"])).is_worth_a_retry and tried < ATTEMPTS else result
     if not (outcome.out_of_time and limit_is_verdict) and tried < ATTEMPTS:
         return None
     text = make_failed(task, _explain(outcome, tried, limit_is_verdict=limit_is_verdict))

@@ -48,7 +48,7 @@ examples:
   grade transpose submission.cu --json - --quiet     print nothing but the JSON
   grade transpose submission.cu --annotate           also print the source with what each line cost
   grade doctor                                       what this machine has, what it lacks, how to mend it
-  grade sweep transpose submission.cu --sizes 128,512,2048   time and counters by size, beside NumPy and the naive kernel
+  grade sweep transpose submission.cu --sizes 128,512,2048   counters (on a GPU: times) by size, beside NumPy and others
 
 for instructors:
   grade batch transpose submissions/ --out results/   a whole class; go on after any interruption with the same command
@@ -63,7 +63,7 @@ for authors of exercises:
   Each has a --help of its own.
 
 devices:
-  emulated      executes the machine code on the processor and counts what Nsight Compute counts; needs no GPU
+  emulated      executes the machine code on the processor, counts what Nsight Compute counts and models times; needs no GPU
   emulated:ID   the same, standing for another GPU: h100 (the default), h200, a100, t4, rtx3090 or rtx4090
   gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters taken with Nsight Compute (ncu)
                 or, where ncu cannot, by the emulated device. Needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
@@ -73,6 +73,10 @@ times on a GPU:
   Submission, naive kernel and reference are launched in rounds, in random order, each with a cold cache and other inputs;
   every output is checked. A check is decided once its goal lies outside of the interval of the measured median; a value
   that cannot be told from its goal passes. Fractions are of the GPU's theoretical peak, which --peak replaces.
+
+times on the emulated device:
+  They are modelled at the sizes that a GPU is timed at, and labelled so. A value whose goal lies within the model's interval
+  passes. With --no-model, and where the timed run could not be verified, checks of times are `not measured` and say why.
 
 exit codes:
   0  full marks, of the points that the device can judge

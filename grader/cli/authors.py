@@ -42,7 +42,7 @@ Prove an exercise sound: its files, the marks of its own programs, its known sub
 CHECK_EPILOG = """\
 examples:
   grade check transpose                              on the emulated device, or on the first GPU if there is one
-  grade check exercises/transpose --device gpu       with times as well: goals must leave the reference some room
+  grade check exercises/transpose --device gpu       with times that are measured, not modelled
   grade check my_exercise --no-mutants               quickly, while you write
 
 what must hold:
@@ -51,7 +51,7 @@ what must hold:
   oracle        computes every case, hidden ones too: shapes, dtypes, finite values
   reference     gets full marks;  starter and naive baseline run, and do not
   submissions   tests/submissions/ID/<verdict>--<reason>.cu: each gets the verdict of its name
-  room          a goal that is measured lies at least 3 % from the reference's and the starter's value
+  room          a goal for a time, measured or modelled, lies at least 3 % from the reference's and the starter's value
   mutants       the reference with one mistake each (a barrier dropped, a bound off by one, indices exchanged, a tail skipped, a
                 guard or a sum lost) loses marks. A mutant of the same machine code is no mistake. One that does no harm, you
                 accept at the end of its line of the reference: `// survives: why it does no harm`
@@ -72,7 +72,7 @@ example:
 SWEEP_DESCRIPTION = """\
 Run a submission over sizes, beside NumPy on the processor, the naive kernel, the comparisons and, where there is one, the reference.
 On a GPU: time, GFLOP/s and GB/s, and the GPU's library (cuBLAS) where CuPy or PyTorch is installed and the exercise has one.
-On the emulated device: right or wrong, and counters; no times of kernels until they are modelled.
+On the emulated device: right or wrong, and counters; a sweep models no times.
 """
 SWEEP_EPILOG = """\
 examples:

@@ -18,6 +18,7 @@ from grader.cli.common import find_exercise, interrupted_code, make_parser, pars
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from grader.batch.archives import SetAside
     from grader.batch.journal import Journal
     from grader.batch.pool import Pool
     from grader.batch.run import Settings
@@ -35,6 +36,7 @@ export them. With several exercises a file is for the one whose name it holds: t
 results, in DIR:
   scores/STUDENT.json   each score (scores/EXERCISE/STUDENT.json with several exercises)
   gradebook.csv         points and status of every student
+  set-aside.csv         members of the zip that cannot be graded, by name, and why; only where there are some
   summary.json, report.html
   journal.sqlite        what was graded; a result is used again while file, exercise, device and grader are the same. Keep it
                         from students: it holds the secret that hidden cases are drawn with
@@ -54,6 +56,7 @@ exit codes:
 SHOW_DESCRIPTION = "Print what `grade batch` found: a row per submission, then a line per exercise."
 JOBS_OF_A_GPU = 6
 """An H100 was busy 79 % of the time with as many, and 73 % with four (benchmarks/classroom.py); they take 11 GB."""
+MOST_SET_ASIDE = 20
 MOST_SECONDS = 1800.0
 """For one grading where no --timeout is given: a worker that takes longer hangs."""
 WORK_NOTE = "temporary folder"
@@ -72,7 +75,9 @@ def run_batch(arguments: Sequence[str]) -> int:
 
     exercises = _read_exercises(options.exercises)
     with open_journal(out) as journal, _work_folder(journal) as work, contextlib.ExitStack() as stack:
-        hand_ins = collect(_unpacked(Path(options.submissions), work))
+        folder, set_aside = _unpacked(Path(options.submissions), work)
+        _tell_set_aside(set_aside, out)
+        hand_ins = collect(folder, {each.place: each.reason for each in set_aside if each.place is not None})
         console = make_console(sys.stderr, environ=os.environ)
         try:
             workers = _find_workers(options, exercises, stack)
@@ -86,7 +91,7 @@ def run_batch(arguments: Sequence[str]) -> int:
             print(f"\ngrade: interrupted. What was graded is in {out}; the same command goes on from there.", file=sys.stderr)
             return interrupted_code(interrupt)
     _print(summary, quiet=options.quiet)
-    return 3 if any(entry.status in ("grader_error", "inconclusive") for entry in summary.entries) else 0
+    return 3 if any(entry.status is not None and entry.status.is_worth_a_retry for entry in summary.entries) else 0
 
 
 def run_show(arguments: Sequence[str]) -> int:
@@ -244,10 +249,10 @@ def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:
     return make
 
 
-def _unpacked(submissions: Path, work: Path) -> Path:
-    """The folder of the submissions; that of a zip is made in the work folder."""
+def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
+    """The folder of the submissions; that of a zip is made in the work folder, without members that cannot be unpacked."""
     if submissions.is_dir():
-        return submissions
+        return submissions, ()
     if not submissions.exists():
         raise UsageError(f"{submissions} does not exist", "Name the folder or the zip of the submissions; it comes last.")
     if submissions.suffix.lower() != ".zip":
@@ -256,8 +261,19 @@ def _unpacked(submissions: Path, work: Path) -> Path:
 
     target = work / "submissions"
     target.mkdir()
-    extract_zip(submissions, target)
-    return target
+    return target, extract_zip(submissions, target)
+
+
+def _tell_set_aside(set_aside: Sequence[SetAside], out: Path) -> None:
+    """Name what of the archive is not graded: the first few here, all of it in a file of the results."""
+    from grader.batch.results import SET_ASIDE, write_set_aside
+    from grader.report.text import clean_line
+
+    write_set_aside(out, [(each.name, each.reason) for each in set_aside])
+    for each in set_aside[:MOST_SET_ASIDE]:
+        print(f"grade: set aside {clean_line(repr(each.name))[:200]}: {clean_line(each.reason)}", file=sys.stderr)
+    if len(set_aside) > MOST_SET_ASIDE:
+        print(f"grade: ... and {len(set_aside) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}", file=sys.stderr)
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from grader.records import (
     DeviceBuffer,
     DeviceInfo,
     Execution,
+    GradedRun,
     Launch,
     Program,
     Rehearsal,
@@ -63,9 +64,34 @@ class RehearsingDevice(Device, Protocol):
     """A device with a checked mode."""
 
     def rehearse(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        rehearsal: Rehearsal,
+        progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """As `execute`, in the checked mode: `Execution.findings` tells races, and reads of what nobody wrote."""
+        ...
+
+
+@runtime_checkable
+class GradingDevice(RehearsingDevice, Protocol):
+    """A device that models times."""
+
+    def run_graded(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        graded: GradedRun,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        """As `execute`, with what `graded` asks for. Where the last launch is a sample, elements that it did not write hold poison."""
         ...
 
 

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from grader import records
 from grader.devices.base import Arrays
 from grader.devices.faults import describe_fault, describe_unsupported
-from grader.devices.gpus import Gpu, read_gpus, resident_blocks
+from grader.devices.gpus import Gpu, read_gpus
+from grader.devices.graded import run_graded
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
+from grader.devices.plans import PLAINLY, Plan, Ran, Ready, Way, fill, modified_inputs, observe, outputs_of, size_bytes
 from grader.devices.rehearsal import OTHER_POISON, Observer, describe_findings, same_outputs, with_other_poison
+from grader.devices.room import out_of_memory
 from grader.emulator import (
     ARCHITECTURES,
     GlobalMemory,
     Instruction,
     InstructionCounts,
     KernelCode,
-    LaunchOutcome,
     LaunchSettings,
     NativeKernel,
     Pointer,
     Unsupported,
     Variable,
     fill_pointers,
-    run_launch,
     translate,
     variable_addresses,
 )
 from grader.records import (
-    POISON_WORD,
     Binary,
     Counters,
     DeviceBuffer,
@@ -41,18 +38,18 @@ from grader.records import (
     DeviceVariable,
     Execution,
     Failure,
+    GradedRun,
     Kernel,
     Launch,
     LaunchResult,
     LineCounters,
-    Modelled,
     Progress,
     Rehearsal,
-    Role,
     RunLimits,
     ShowProgress,
-    Status,
 )
+
+KEPT_BINARIES = 4
 
 
 class EmulatedDevice:
@@ -63,6 +60,7 @@ class EmulatedDevice:
         self._threads = threads or len(os.sched_getaffinity(0))
         self._kernels: dict[str, Kernel] = {}
         self._native: dict[tuple[str, bool], NativeKernel] = {}
+        self._known: list[tuple[Binary, dict[tuple[str, bool], NativeKernel]]] = []
         self._variables: tuple[Variable, ...] = ()
 
     @property
@@ -70,8 +68,11 @@ class EmulatedDevice:
         return self.gpu.emulated_info
 
     def load(self, binary: Binary) -> None:
+        """See devices.base.Device. What was translated of the last few binaries is kept: a grading comes back to its submission."""
         self._kernels = {kernel.symbol: kernel for kernel in binary.kernels}
-        self._native = {}
+        self._native = next((native for known, native in self._known if known == binary), {})
+        others = [each for each in self._known if each[1] is not self._native]
+        self._known = [(binary, self._native), *others][:KEPT_BINARIES]
         self._variables = tuple(map(_variable, binary.variables))
 
     def execute(
@@ -84,82 +85,99 @@ class EmulatedDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
-        execution, memory = self._perform(launches, buffers, arrays, limits, progress, None)
-        return execution, _outputs(execution, memory, buffers)
+        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
+
+        def run() -> tuple[Execution, Arrays]:
+            execution, memory = self.perform(plan)
+            return execution, outputs_of(execution, memory, buffers)
+
+        return self._within_memory(plan, run)
 
     def rehearse(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
-    ) -> tuple[Execution, Arrays]:
-        """See devices.base.RehearsingDevice."""
-        observer = Observer(rehearsal)
-        execution, memory = self._perform(launches, buffers, arrays, limits, None, observer)
-        if memory is None:
-            return execution, {}
-        certain = execution.failure is not None or self._is_same_with_other_poison(launches, buffers, arrays, limits, observer, memory)
-        findings = describe_findings(observer, memory, buffers, certain_only=certain)
-        if execution.failure is not None:
-            failure = replace(execution.failure, findings=(*execution.failure.findings, *findings))
-            return replace(execution, failure=failure), {}
-        return replace(execution, findings=findings), _outputs(execution, memory, buffers)
-
-    def _is_same_with_other_poison(
         self,
         launches: Sequence[Launch],
         buffers: Sequence[DeviceBuffer],
         arrays: Arrays,
+        *,
         limits: RunLimits,
-        observer: Observer,
-        memory: GlobalMemory,
-    ) -> bool:
+        rehearsal: Rehearsal,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        """See devices.base.RehearsingDevice."""
+        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
+        return self._within_memory(plan, lambda: self._rehearse(plan, Observer(rehearsal)))
+
+    def _within_memory(self, plan: Plan, run: Callable[[], tuple[Execution, Arrays]]) -> tuple[Execution, Arrays]:
+        """What a run gives, or the failure of a plan that asks for more memory than there is."""
+        try:
+            return run()
+        except MemoryError:
+            variable_bytes = sum(variable.size_bytes for variable in self._variables)
+            local_bytes = max((self._kernels[each.symbol].local_bytes * each.block.volume for each in plan.launches), default=0)
+            return Execution((), failure=out_of_memory(plan.buffers, variable_bytes, local_bytes)), {}
+
+    def _rehearse(self, plan: Plan, observer: Observer) -> tuple[Execution, Arrays]:
+        execution, memory = self.perform(plan, observe(observer))
+        certain = execution.failure is not None or self._is_same_with_other_poison(plan, observer, memory)
+        findings = describe_findings(observer, memory, plan.buffers, certain_only=certain)
+        if execution.failure is not None:
+            failure = replace(execution.failure, findings=(*execution.failure.findings, *findings))
+            return replace(execution, failure=failure), {}
+        return replace(execution, findings=findings), outputs_of(execution, memory, plan.buffers)
+
+    def run_graded(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        graded: GradedRun,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        """See devices.base.GradingDevice."""
+        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
+        return self._within_memory(plan, lambda: run_graded(self, plan, graded))
+
+    def _is_same_with_other_poison(self, plan: Plan, observer: Observer, memory: GlobalMemory) -> bool:
         """Whether what a run read that nobody had written is without effect: the outputs stay when the memory held something else."""
         if all(hazard.certain for _, hazard in observer.hazards):
             return True
         again = Observer(observer.rehearsal, shared_poison=OTHER_POISON)
-        other = with_other_poison(arrays, observer.rehearsal.unwritten)
-        execution, other_memory = self._perform(launches, buffers, other, limits, None, again)
-        return execution.failure is None and other_memory is not None and same_outputs(memory, other_memory, buffers)
+        other = replace(plan, arrays=with_other_poison(plan.arrays, observer.rehearsal.unwritten))
+        execution, other_memory = self.perform(other, observe(again))
+        return execution.failure is None and same_outputs(memory, other_memory, plan.buffers)
 
-    def _perform(
-        self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
-        arrays: Arrays,
-        limits: RunLimits,
-        progress: ShowProgress | None,
-        observer: Observer | None,
-    ) -> tuple[Execution, GlobalMemory | None]:
-        try:
-            memory = GlobalMemory({buffer.name: _size_bytes(buffer) for buffer in buffers}, self._variables)
-        except MemoryError as problem:
-            return Execution((), failure=Failure(Status.LAUNCH_ERROR, f"Out of device memory: {problem}.", advice=_SMALLER)), None
-        for buffer in buffers:
-            _fill(memory.view(buffer.name), arrays.get(buffer.name))
-        if observer is not None:
-            memory.track_writes(observer.rehearsal.unwritten)
+    def perform(self, plan: Plan, way: Way = PLAINLY) -> tuple[Execution, GlobalMemory]:
+        """Run a plan in fresh memory, and give that back with what is in it then. Raises MemoryError where it is too large."""
+        memory = GlobalMemory({buffer.name: size_bytes(buffer) for buffer in plan.buffers}, self._variables)
+        for buffer in plan.buffers:
+            fill(memory.view(buffer.name), plan.arrays.get(buffer.name))
+        if way.observer is not None:
+            memory.track_writes(way.observer.rehearsal.unwritten)
+        return self.launch_all(plan, memory, way), memory
+
+    def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = PLAINLY) -> Execution:
+        """Run the launches of a plan in memory whose buffers hold what they are to hold."""
         results: list[LaunchResult] = []
-        budget = limits.warp_instructions
-        for launch in launches:
-            result, failure = self._run(launch, memory, budget, limits, progress, observer)
+        budget = plan.limits.warp_instructions
+        for launch in plan.launches:
+            result, failure = self._run(launch, plan, memory, budget, way)
             if result is not None:
                 results.append(result)
                 budget -= result.counters.instructions_executed
             if failure is not None:
-                return Execution(tuple(results), failure=failure), memory
-        modified = tuple(buffer.name for buffer in buffers if buffer.role is Role.INPUT and _differs(memory, buffer, arrays))
-        return Execution(tuple(results), modified), memory
+                return Execution(tuple(results), failure=failure)
+            if result is not None and not result.finished:
+                break
+        return Execution(tuple(results), modified_inputs(plan, memory))
 
     def _run(
-        self,
-        launch: Launch,
-        memory: GlobalMemory,
-        budget: int,
-        limits: RunLimits,
-        progress: ShowProgress | None,
-        observer: Observer | None,
+        self, launch: Launch, plan: Plan, memory: GlobalMemory, budget: int, way: Way
     ) -> tuple[LaunchResult | None, Failure | None]:
         kernel = self._kernels[launch.symbol]
         try:
-            native = self._translate(kernel, checked=observer is not None)
+            native = self._translate(kernel, checked=way.observer is not None, progress=plan.progress)
         except Unsupported as problem:
             return None, describe_unsupported(problem, kernel)
         addresses = {name: region.address for name, region in memory.regions.items()}
@@ -171,56 +189,40 @@ class EmulatedDevice:
             budget=budget,
             threads=self._threads,
             multiprocessors=self.gpu.multiprocessors,
+            backwards=way.backwards,
         )
-        if observer is not None:
-            settings = replace(settings, backwards=observer.rehearsal.backwards, shared_poison=observer.shared_poison)
-        tell = _tell(progress, kernel.name)
-        outcome, modelled = self._run_native(native, memory, settings, kernel, limits, tell)
-        if observer is not None:
-            observer.hazards.extend((kernel, hazard) for hazard in outcome.hazards)
-        result = replace(self._result(kernel, launch, outcome), modelled=modelled)
-        if outcome.fault is None:
+        if way.observer is not None:
+            settings = replace(settings, shared_poison=way.observer.shared_poison)
+        ran = way.run(Ready(native, kernel, launch, memory, settings), _tell(plan.progress, kernel.name))
+        if way.observer is not None:
+            way.observer.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
+        result = self._result(kernel, launch, ran)
+        if ran.outcome.fault is None:
             return result, None
-        return result, describe_fault(outcome.fault, kernel, memory, limits.warp_instructions)
+        return result, describe_fault(ran.outcome.fault, kernel, memory, plan.limits.warp_instructions)
 
-    def _run_native(
-        self,
-        native: NativeKernel,
-        memory: GlobalMemory,
-        settings: LaunchSettings,
-        kernel: Kernel,
-        limits: RunLimits,
-        tell: Callable[[int, int], None] | None,
-    ) -> tuple[LaunchOutcome, Modelled | None]:
-        """Run a launch; with the model's word of it where the limits ask for that and this GPU's figures are known."""
-        figures = self.gpu.figures
-        if not limits.model_time or figures is None:
-            return run_launch(native, memory, settings, tell), None
-        from grader.devices.modelled import run_modelled  # numba takes half a second to load
-
-        shared_bytes = kernel.static_shared_bytes + settings.dynamic_shared_bytes
-        threads = settings.block[0] * settings.block[1] * settings.block[2]
-        resident = resident_blocks(self.gpu, registers=kernel.registers, threads=threads, shared_bytes=shared_bytes)
-        run = run_modelled(native, memory, settings, figures, resident=resident, shared_bytes=shared_bytes, progress=tell)
-        return run.outcome, run.modelled
-
-    def _translate(self, kernel: Kernel, *, checked: bool) -> NativeKernel:
+    def _translate(self, kernel: Kernel, *, checked: bool, progress: ShowProgress | None) -> NativeKernel:
+        """The kernel's native code, made once; who waits is told when that begins and ends, because it may take long."""
         key = (kernel.symbol, checked)
         if key not in self._native:
+            show = progress or (lambda note: None)
+            show(Progress(f"translating {kernel.name}", translates=True))
             self._native[key] = translate(kernel_code(kernel, self._variables, arch=self.gpu.arch), checked=checked)
+            show(Progress(f"emulating {kernel.name}"))
         return self._native[key]
 
-    def _result(self, kernel: Kernel, launch: Launch, outcome: LaunchOutcome) -> LaunchResult:
+    def _result(self, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
         lines: dict[int | None, Counters] = {}
-        for counts in outcome.counts:
+        for counts in ran.outcome.counts:
             lines[counts.line] = lines.get(counts.line, Counters()) + _counters(counts)
         total = sum(lines.values(), Counters())
         ordered = [LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)]
-        return replace(make_result(self.gpu, kernel, launch, total, ordered), printed=outcome.printed)
+        return replace(
+            make_result(self.gpu, kernel, launch, total, ordered),
+            printed=ran.outcome.printed, modelled=ran.modelled, unmodelled=ran.unmodelled, finished=ran.finished, sample=ran.sample,
+        )  # fmt: skip
 
 
-COMPARED_BYTES = 1 << 18
-_SMALLER = "Ask for less scratch memory."
 
 
 def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90") -> KernelCode:
@@ -241,6 +243,7 @@ def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str
         functions=kernel.functions,
         encoding=kernel.encoding,
         architecture=ARCHITECTURES[arch],
+        shared_extents={offset: use.extent for offset, use in kernel.shared_uses.items()},
     )
 
 
@@ -257,31 +260,26 @@ def _counters(counts: InstructionCounts) -> Counters:
     common = Counters(instructions_executed=counts.executed, thread_instructions_executed=counts.threads)
     if counts.space is None:
         return common
-    way = "load" if counts.load else "store"
-    if counts.atomic:
-        memory = _atomic_counters(counts)
-    elif counts.space == "shared":
+    kind = "atomic" if counts.atomic else "load" if counts.load else "store"
+    if counts.space == "shared":
         memory = {
-            f"shared_{way}_instructions": counts.executed,
-            f"shared_{way}_wavefronts": counts.passes,
+            f"shared_{kind}_instructions": counts.executed,
+            f"shared_{kind}_wavefronts": counts.passes,
             "shared_wavefronts_ideal": counts.passes_ideal,
         }
     else:
-        memory = {
-            f"global_{way}_requests": counts.requests,
-            f"global_{way}_sectors": counts.passes,
-            f"global_{way}_sectors_ideal": counts.passes_ideal,
-            f"global_{way}_bytes": counts.bytes,
-        }
+        kinds = ("atomic", "fetch") if counts.atomic and counts.load else (kind,)
+        memory = {name: count for each in kinds for name, count in _global_counters(each, counts).items()}
     return replace(common, **memory)
 
 
-def _atomic_counters(counts: InstructionCounts) -> dict[str, int]:
-    """Nsight Compute counts global atomics apart from loads and stores but for their ideal sectors; of shared ones, the wavefronts
-    are in the sum that is graded."""
-    if counts.space == "global":
-        return {"global_store_sectors_ideal": counts.passes_ideal}
-    return {"shared_store_wavefronts": counts.passes, "shared_wavefronts_ideal": counts.passes_ideal}
+def _global_counters(kind: str, counts: InstructionCounts) -> dict[str, int]:
+    return {
+        f"global_{kind}_requests": counts.requests,
+        f"global_{kind}_sectors": counts.passes,
+        f"global_{kind}_sectors_ideal": counts.passes_ideal,
+        f"global_{kind}_bytes": counts.bytes,
+    }
 
 
 def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], None] | None:
@@ -289,34 +287,3 @@ def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], No
         return None
     show = progress
     return lambda done, total: show(Progress(f"emulating {kernel}", done, total))
-
-
-def _outputs(execution: Execution, memory: GlobalMemory | None, buffers: Sequence[DeviceBuffer]) -> Arrays:
-    """What a plan left in its outputs; nothing where it did not run to its end."""
-    if memory is None or execution.failure is not None:
-        return {}
-    return {buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
-
-
-def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
-    return memory.view(buffer.name).view(np.dtype(buffer.dtype)).reshape(buffer.shape)
-
-
-def _fill(view: np.ndarray, contents: np.ndarray | None) -> None:
-    """Put the contents into a buffer, or poison."""
-    if contents is not None:
-        view[:] = contents.reshape(-1).view(np.uint8)
-        return
-    words = len(view) // 4 * 4
-    view[:words].view("<u4")[:] = POISON_WORD
-    view[words:] = np.frombuffer(POISON_WORD.to_bytes(4, "little"), dtype=np.uint8)[: len(view) - words]
-
-
-def _size_bytes(buffer: DeviceBuffer) -> int:
-    return math.prod(buffer.shape) * np.dtype(buffer.dtype).itemsize
-
-
-def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool:
-    now, before = memory.view(buffer.name), arrays[buffer.name].reshape(-1).view(np.uint8)
-    pieces = range(0, len(now), COMPARED_BYTES)  # in pieces: what numpy compares at once it also writes to memory
-    return any(not np.array_equal(now[at : at + COMPARED_BYTES], before[at : at + COMPARED_BYTES]) for at in pieces)

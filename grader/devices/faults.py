@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
-from grader.records import Dim3, Failure, Finding, FindingKind, Kernel, Status
+from grader.records import Cause, Dim3, Failure, Finding, FindingKind, Kernel, Status
 
 
 def describe_fault(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
@@ -22,6 +22,7 @@ def _unsupported(what: str, kernel: Kernel, line: int | None) -> Failure:
         Status.UNSUPPORTED,
         f"The emulated device does not know {what}, which kernel {kernel.name} uses{place}.",
         advice="This is the grader's limit, not your mistake: grade it on a GPU, or write the line another way.",
+        cause=Cause(line=line, kernel=kernel.name),
     )
 
 

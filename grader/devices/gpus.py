@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.devices.room import EMULATED_OWN_BYTES
 from grader.records import DeviceInfo, Dim3, LaunchLimits
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Gpu:
             max_grid=MAX_GRID,
             max_shared_bytes_per_block=self.max_shared_bytes_per_block,
             max_registers_per_block=self.registers_per_multiprocessor,
+            max_own_bytes=EMULATED_OWN_BYTES,
         )
         return DeviceInfo(
             kind="emulated",

@@ -15,6 +15,7 @@ def describe_hazard(hazard: Hazard, kernel: Kernel, memory: GlobalMemory, buffer
     place = _Place(hazard, kernel, memory, buffers)
     kind, words = _DESCRIPTIONS[hazard.kind]
     two = hazard.kind in (HazardKind.RACE, HazardKind.COPY_UNDER_WAY)
+    known = two and not _is_unknown_lane(hazard)
     return Finding(
         kind=kind,
         message=words(hazard, place),
@@ -26,18 +27,20 @@ def describe_hazard(hazard: Hazard, kernel: Kernel, memory: GlobalMemory, buffer
         offset_bytes=place.offset_bytes,
         other_line=hazard.first.line if two else None,
         other_block=Dim3(*hazard.first.block) if two else None,
-        other_thread=Dim3(*hazard.first.thread) if two else None,
+        other_thread=Dim3(*hazard.first.thread) if known else None,
         element=place.element,
     )
 
 
 class _Place:
-    """Where a hazard is: `buffer` and the byte in it, and `element` in the array's own indices."""
+    """Where a hazard is: `buffer` and the byte in it, and `element` in the array's own indices; `meant` is the array that was meant."""
 
     def __init__(self, hazard: Hazard, kernel: Kernel, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]) -> None:
         self.buffer: str | None = None
         self.offset_bytes: int | None = None
         self.element: str | None = None
+        use = kernel.shared_uses.get(hazard.second.offset)
+        self.meant = use.array if use is not None else None
         self.barrier_lines = [each.line for each in kernel.instructions if each.line is not None and each.opcode.startswith("BAR")]
         if hazard.space == "shared":
             self._find_shared(hazard.address, kernel)
@@ -67,8 +70,9 @@ class _Place:
 
 def _race(hazard: Hazard, place: _Place) -> str:
     first, second = hazard.first, hazard.second
+    another = "another lane of its warp" if _is_unknown_lane(hazard) else _who(first, second)
     return (
-        f"race on {place}: {_who(first, second)} {_does(first)} it at line {first.line}, and {_who(second, first)} {_does(second)} it"
+        f"race on {place}: {another} {_does(first)} it at line {first.line}, and {_who(second, first)} {_does(second)} it"
         f" at line {second.line} without having waited; {_missing(hazard, place.barrier_lines)}"
     )
 
@@ -76,25 +80,26 @@ def _race(hazard: Hazard, place: _Place) -> str:
 def _missing(hazard: Hazard, barrier_lines: Sequence[int]) -> str:
     """What would order the two."""
     first, second = hazard.first, hazard.second
-    if hazard.space == "global":
+    if first.block != second.block:
         return "blocks run in any order: use an atomic operation, or a launch of its own for the second step"
+    barrier = "__syncwarp()" if hazard.in_warp else "__syncthreads()"
     if first.line is None or second.line is None:
-        return "a __syncthreads() is missing between the two"
-    same_warp = _warp_alike(first, second)
-    barrier = "__syncwarp()" if same_warp else "__syncthreads()"
+        return f"a {barrier} is missing between the two"
     if first.line == second.line:
         if first.stores and second.stores:
             return "only one of them should, or it should be an atomic operation"
         return f"a {barrier} is missing between the two accesses of line {first.line}: write the line as two"
+    if hazard.in_warp:  # lanes of a warp run in the order of the program, warps do not
+        return f"a {barrier} is missing between line {first.line} and line {second.line}"
     upper, lower = sorted((first.line, second.line))
     if any(upper < line < lower for line in barrier_lines):  # the order in which they ran tells nothing: they ran in one interval
         return f"a {barrier} is missing behind line {lower}, before the loop comes round to line {upper}"
     return f"a {barrier} is missing between line {upper} and line {lower}"
 
 
-def _warp_alike(first: Party, second: Party) -> bool:
-    """Whether two threads surely are of one warp: neighbours in a row of up to 32 threads."""
-    return first.thread[1:] == second.thread[1:] and first.thread[0] // 32 == second.thread[0] // 32
+def _is_unknown_lane(hazard: Hazard) -> bool:
+    """Whether the first access was some other lane's of the second one's warp."""
+    return hazard.kind is HazardKind.RACE and hazard.first.block == hazard.second.block and hazard.first.thread == hazard.second.thread
 
 
 def _does(party: Party) -> str:
@@ -113,6 +118,16 @@ def _copy_under_way(hazard: Hazard, place: _Place) -> str:
         f"{place} is used at line {hazard.second.line} while the asynchronous copy of line {hazard.first.line} may still be under way:"
         " wait for it (cp.async.wait_group, __pipeline_wait_prior), then for the other threads (__syncthreads)"
     )
+
+
+def _overrun(hazard: Hazard, place: _Place) -> str:
+    array = place.meant
+    verb = "changed" if hazard.second.atomic else "stored" if hazard.second.stores else "read"
+    who, line = _who(hazard.second, hazard.second), hazard.second.line
+    if array is None or place.offset_bytes is None:
+        return f"{place} is {verb} by {who} at line {line}, which means another array"
+    where = "before the start" if place.offset_bytes < array.offset else "behind the end"
+    return f"{array.name_byte(place.offset_bytes)} is {verb} by {who} at line {line}: it lies {where} of {array.name}, at {place}"
 
 
 def _unwritten(hazard: Hazard, place: _Place) -> str:
@@ -144,6 +159,7 @@ def _lanes(lanes: Sequence[int]) -> str:
 _DESCRIPTIONS: Mapping[HazardKind, tuple[FindingKind, Callable[[Hazard, _Place], str]]] = {
     HazardKind.RACE: (FindingKind.RACE, _race),
     HazardKind.COPY_UNDER_WAY: (FindingKind.COPY_UNDER_WAY, _copy_under_way),
+    HazardKind.OVERRUN: (FindingKind.OUT_OF_BOUNDS, _overrun),
     HazardKind.UNWRITTEN: (FindingKind.UNINITIALIZED_READ, _unwritten),
     HazardKind.ABSENT_LANES: (FindingKind.ABSENT_LANES, _absent_lanes),
     HazardKind.ABSENT_LANE_READ: (FindingKind.ABSENT_LANES, _absent_lane_read),

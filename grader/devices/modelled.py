@@ -1,86 +1,198 @@
-"""Runs a launch for its modelled time: all of its blocks where that is quick, else a sample that stands for the rest."""
+"""Runs a launch for its modelled time: all of its blocks where that is quick, else a secret sample that stands for the rest.
+
+The sample is in two parts, both drawn from `seed`. The *window* are blocks that one SM runs one after another, so that what they
+share in its caches is seen. The *spread* are drawn from all others; they tell whether the window, and what it wrote, stands for all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from random import Random
+from statistics import pstdev
+from typing import Any, Protocol
 
-from grader.emulator import GlobalMemory, InstructionCounts, LaunchOutcome, LaunchSettings, NativeKernel, run_launch
-from grader.emulator.machine import BlockTrace
+from grader.devices.plans import Ran, Ready, Tell
+from grader.emulator import FaultKind, InstructionCounts, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.model import Shape, choose_blocks, estimate
-from grader.records import Bound, Modelled
+from grader.records import Bound, Modelled, Sample
 
-WHOLE_INSTRUCTIONS = 20_000_000
-"""Warp instructions of a launch up to which all of its blocks are run: half a second or less."""
-SAMPLE_INSTRUCTIONS = 6_000_000
-LEAST_SAMPLE, MOST_SAMPLE = 16, 256
-"""Blocks of a sample beside those that one SM runs first; as many as these instructions allow, within these numbers."""
+WHOLE_INSTRUCTIONS = 150_000_000
+"""Warp instructions of a launch up to which all of its blocks are run: about a second of a processor."""
+MOST_WHOLE_INSTRUCTIONS = 2_000_000_000
+"""Of a launch of which no sample can be verified (atomics; another launch follows)."""
+SPREAD_BLOCKS, LEAST_SPREAD, SPREAD_INSTRUCTIONS = 684, 128, 750_000_000
+"""Blocks of the spread: 684, so that one of which 2 % of the blocks are others goes unseen once in a million times, (1 - 0.02) ** 684;
+of blocks so long that these would execute more instructions, fewer, but never less than 128 (10 %)."""
+GROUPS = 4
+"""The spread is run in so many groups; that two blocks of different groups write the same element is seen."""
+TRACED_SPREAD = 16
+"""Least number of blocks of the spread that leave traces."""
 TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
-"""Room for the traces of a launch together, and of one warp at least and at most, in words of 4 bytes."""
-BUSY_PART = 0.5
-"""Blocks that did less than this part of the busiest one's work are no model for the others (a queue of work that is empty)."""
+"""Room for the traces of a window together, and of one warp at least and at most, in words of 4 bytes."""
 
-Progress = Callable[[int, int], None] | None
+TOO_LONG = (
+    "at the timed size it executes more instructions than this device runs, and a sample of its blocks cannot be verified: blocks meet"
+    " in atomics, or a later launch needs what they all wrote"
+)
+TOO_UNEVEN = "its blocks differ so much from each other that those which were traced cannot stand for all"
+
+
+class Groups(Protocol):
+    """What looks at the groups of a sample: the window first, then each group of the spread."""
+
+    def prepare(self) -> None:
+        """A sample is going to be run."""
+
+    def next_group(self) -> None:
+        """A group has run."""
 
 
 @dataclass(frozen=True)
-class ModelledRun:
-    """A launch that was run for its time: what it did, its counts made up for the blocks that were left out, and the model's word."""
+class Stage:
+    """What a launch is modelled for: where it runs, and what verifies a sample of it: `groups` is None where none can be."""
 
-    outcome: LaunchOutcome
-    modelled: Modelled | None
+    figures: Figures
+    resident: int
+    shared_bytes: int
+    seed: int
+    groups: Groups | None = None
+    most_spread: int = SPREAD_BLOCKS
+    whole_instructions: int = WHOLE_INSTRUCTIONS
 
 
-def run_modelled(
-    kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, figures: Figures, *, resident: int, shared_bytes: int,
-    progress: Progress = None, whole_instructions: int = WHOLE_INSTRUCTIONS,
-) -> ModelledRun:  # fmt: skip
-    """Run a launch, or a sample of its blocks, and model its time. `resident` blocks of `shared_bytes` each fit on an SM.
+def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
+    """Run a launch, or a sample of its blocks, and model its time.
 
-    All blocks are run where they execute at most `whole_instructions` together.
+    All blocks are run where they execute at most `whole_instructions` together, or where a sample would tell too little.
     """
-    traced = choose_blocks(settings.blocks, resident, figures)
+    kernel, settings = ready.native, ready.settings
+    rng = Random(f"{stage.seed} {settings.blocks}")
+    window = choose_blocks(settings.blocks, stage.resident, stage.figures, rng)
+    spread = draw_blocks(settings.blocks, max(len(window), TRACED_SPREAD), rng, without=window)
     warps = -(-settings.block[0] * settings.block[1] * settings.block[2] // 32)
-    words = max(LEAST_WORDS, min(MOST_WORDS, TRACE_WORDS // (len(traced) * warps)))
-    tracing = replace(settings, traced=traced, trace_words=words)
-    if kernel.ordered:
-        parts = [run_launch(kernel, memory, tracing, progress)]
-        ran = settings.blocks
-    else:
-        parts = [run_launch(kernel, memory, replace(tracing, sample=traced))]
-        executed = _executed(parts) // len(traced)
-        rest = choose_rest(settings.blocks, traced, executed, whole=executed * settings.blocks <= whole_instructions)
-        if parts[0].fault is None and rest:
-            parts.append(run_launch(kernel, memory, replace(settings, sample=rest), progress))
-        ran = len(traced) + len(rest)
-    outcome = join_outcomes(parts, settings.blocks / ran)
-    if outcome.fault is not None:
-        return ModelledRun(outcome, None)
-    traces = [trace for trace in parts[0].traces if trace.executed >= BUSY_PART * max(each.executed for each in parts[0].traces)]
-    shape = Shape(settings.blocks, resident, shared_bytes, sum(counts.executed for counts in outcome.counts))
-    return ModelledRun(outcome, _model(kernel, traces, shape, memory, figures, ran))
+    words = max(LEAST_WORDS, min(MOST_WORDS, TRACE_WORDS // (len(window) * warps)))
+    drawn = Drawn(replace(ready, settings=replace(settings, trace_words=words)), stage, window, spread, rng, tell)
+    ran = _run_meeting(drawn) if kernel.meets_others else _run_apart(drawn)
+    if ran.outcome.fault is not None or not ran.finished:
+        return ran
+    return _model(drawn, ran)
 
 
-def choose_rest(blocks: int, traced: Sequence[int], executed: int, *, whole: bool) -> tuple[int, ...]:
-    """The blocks that are run beside the traced ones: all, or the first, the last, and some at random. `executed`: by a block."""
-    known = set(traced)
-    if whole:
-        return tuple(block for block in range(blocks) if block not in known)
-    count = max(LEAST_SAMPLE, min(MOST_SAMPLE, SAMPLE_INSTRUCTIONS // max(1, executed)))
-    rng = Random(blocks)
-    chosen = {0, 1, blocks - 1, blocks - 2, blocks // 2, *(rng.randrange(blocks) for _ in range(count - 5))}
-    return tuple(sorted(block for block in chosen - known if 0 <= block < blocks))
+@dataclass(frozen=True)
+class Drawn:
+    """A launch with the blocks that are to leave traces."""
+
+    ready: Ready
+    stage: Stage
+    window: tuple[int, ...]
+    spread: tuple[int, ...]
+    rng: Random
+    tell: Tell
+
+    def run(self, tell: Tell = None, **changed: Any) -> LaunchOutcome:  # noqa: ANN401 - fields of LaunchSettings
+        """Run blocks of the launch."""
+        return run_launch(self.ready.native, self.ready.memory, replace(self.ready.settings, **changed), tell)
+
+
+def draw_blocks(blocks: int, count: int, rng: Random, *, without: Sequence[int]) -> tuple[int, ...]:
+    """As many blocks, in order, that are none of some others; all of these where there are no more."""
+    known = set(without)
+    drawn = [block for block in rng.sample(range(blocks), min(blocks, count + len(known))) if block not in known]
+    return tuple(sorted(drawn[:count]))
+
+
+def _run_meeting(drawn: Drawn) -> Ran:
+    """Run all blocks of a launch whose blocks meet in atomics, up to a limit. One that was stopped here is not at fault, unless
+    one block alone took most of what is allowed.
+    """
+    budget = min(drawn.ready.settings.budget, MOST_WHOLE_INSTRUCTIONS)
+    traced = tuple(sorted({0, *drawn.window, *drawn.spread}))
+    outcome = drawn.run(drawn.tell, budget=budget, traced=traced)
+    ours = budget < drawn.ready.settings.budget and outcome.fault is not None and outcome.fault.kind is FaultKind.INSTRUCTION_LIMIT
+    if ours and outcome.stopped_in < budget / 2:
+        return Ran(replace(outcome, fault=None), unmodelled=TOO_LONG, finished=False)
+    return Ran(outcome)
+
+
+def _run_apart(drawn: Drawn) -> Ran:
+    """Run the window first; it tells whether all other blocks are run as well, or a sample of them."""
+    stage, blocks = drawn.stage, drawn.ready.settings.blocks
+    first = drawn.run(traced=drawn.window, sample=drawn.window)
+    if first.fault is not None or len(drawn.window) == blocks:
+        return Ran(first)
+    of_one = sum(counts.executed for counts in first.counts) // len(drawn.window)
+    if of_one * blocks > stage.whole_instructions and stage.groups is not None:
+        parts = [first, *_run_groups(drawn, stage.groups, of_one)]
+        sample = _describe_sample(blocks, len(drawn.window), parts)
+        return Ran(join_outcomes(parts, blocks / (sample.window + sample.spread)), sample=sample)
+    if of_one * blocks > max(stage.whole_instructions, MOST_WHOLE_INSTRUCTIONS):
+        return Ran(first, unmodelled=TOO_LONG, finished=False)
+    return Ran(join_outcomes([first, drawn.run(drawn.tell, traced=drawn.spread, left_out=drawn.window)], 1.0))
+
+
+def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> list[LaunchOutcome]:
+    """Run the spread, those of its blocks that leave traces among them, group by group, as far as one ends well.
+
+    `of_one`: warp instructions of a block.
+    """
+    groups.prepare()
+    groups.next_group()  # the window has run
+    count = min(drawn.stage.most_spread, max(LEAST_SPREAD, SPREAD_INSTRUCTIONS // max(1, of_one)))
+    more = draw_blocks(
+        drawn.ready.settings.blocks, max(0, count - len(drawn.spread)), drawn.rng, without=(*drawn.window, *drawn.spread)
+    )
+    spread = drawn.rng.sample([*drawn.spread, *more], len(drawn.spread) + len(more))
+    parts: list[LaunchOutcome] = []
+    for number in range(GROUPS):
+        group = tuple(sorted(spread[number::GROUPS]))
+        kept = tuple(block for block in group if block in drawn.spread)
+        parts.append(drawn.run(traced=kept, sample=group, block_by_block=True))
+        groups.next_group()
+        if drawn.tell is not None:
+            drawn.tell(number + 1, GROUPS)
+        if parts[-1].fault is not None:
+            break
+    return parts
+
+
+def _describe_sample(blocks: int, window: int, parts: Sequence[LaunchOutcome]) -> Sample:
+    stored = [work.stored_bytes for part in parts for work in part.works]
+    population = blocks - window
+    left_out = max(0.0, 1.0 - len(stored) / population)
+    error = population * pstdev(stored) * sqrt(left_out / len(stored)) if stored else 0.0
+    return Sample(blocks, window, len(stored), error)
+
+
+def _model(drawn: Drawn, ran: Ran) -> Ran:
+    """The same with the model's word, from the window if that does what the launch does, else from the spread.
+
+    Where blocks draw their work one after another, the first one drew all of it here: it is looked at last.
+    """
+    ready, stage, outcome = drawn.ready, drawn.stage, ran.outcome
+    traces = {trace.block: trace for trace in outcome.traces}
+    chosen = (drawn.window, drawn.spread, (0,) if ready.native.ordered else ())
+    candidates = [[traces[block] for block in blocks if block in traces] for blocks in chosen]
+    executed, blocks = sum(counts.executed for counts in outcome.counts), ready.settings.blocks
+    shape = Shape(blocks, stage.resident, stage.shared_bytes, executed, outcome.longest)
+    regions = [(region.offset, region.offset + region.size_bytes) for region in ready.memory.regions.values()]
+    found = estimate(ready.native, candidates, shape, outcome.counts, regions, stage.figures)
+    if found is None:
+        return replace(ran, unmodelled=TOO_UNEVEN)
+    bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
+    count = ran.sample.window + ran.sample.spread if ran.sample else blocks
+    return replace(ran, modelled=Modelled(found.time_ms, found.dram_bytes, bounds, count, blocks))
 
 
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:
     """One outcome for a launch that was run in parts, its counts times `scale`."""
     fault = next((part.fault for part in parts if part.fault is not None), None)
-    if scale == 1.0 and len(parts) == 1:
-        return parts[0]
     counts = tuple(_scale([part.counts[index] for part in parts], scale) for index in range(len(parts[0].counts)))
-    return LaunchOutcome(counts, fault, "".join(part.printed for part in parts))
+    traces = tuple(trace for part in parts for trace in part.traces)
+    printed, longest = "".join(part.printed for part in parts), max(part.longest for part in parts)
+    return LaunchOutcome(counts, fault, printed, traces=traces, longest=longest)
 
 
 _SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes")
@@ -89,16 +201,3 @@ _SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes")
 def _scale(counts: Sequence[InstructionCounts], scale: float) -> InstructionCounts:
     sums = {name: round(scale * sum(getattr(each, name) for each in counts)) for name in _SUMMED}
     return replace(counts[0], **sums)
-
-
-def _executed(parts: Sequence[LaunchOutcome]) -> int:
-    return sum(counts.executed for part in parts for counts in part.counts)
-
-
-def _model(
-    kernel: NativeKernel, traces: Sequence[BlockTrace], shape: Shape, memory: GlobalMemory, figures: Figures, ran: int
-) -> Modelled:
-    regions = [(region.offset, region.offset + region.size_bytes) for region in memory.regions.values()]
-    found = estimate(kernel, traces, shape, regions, figures)
-    bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
-    return Modelled(found.time_ms, found.dram_bytes, bounds, ran, shape.blocks)

@@ -4,6 +4,7 @@
 `memory_*`: metrics of the source page, which that list leaves out. The counts are exact: software-patched (`smsp__sass_*`),
 derived from addresses (`memory_*`), or hardware counters that were equal on every run. The hardware's own conflict counter
 is not among them: it also counts lost arbitration (DESIGN 3.3), and is for information only, like the DRAM traffic.
+Nor is its count of the sectors of atomics, `l1tex__t_sectors_*_op_atom`: lanes that meet at an address take one each there.
 """
 
 from __future__ import annotations
@@ -41,32 +42,44 @@ class Figure:
     """A field of `Counters` as a sum of metrics; `copies` counts asynchronous copies to shared memory (LDGSTS, from sm_80 on)."""
 
     name: str
-    metric: str
+    metrics: tuple[str, ...]
     copies: str | None = None
 
 
 SHARED_WAVEFRONTS = "memory_l1_wavefronts_shared"
-SHARED_LOAD_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 FIGURES = (
-    Figure("instructions_executed", "smsp__inst_executed.sum"),
+    Figure("instructions_executed", ("smsp__inst_executed.sum",)),
     # The hardware's own count, smsp__thread_inst_executed, is a few higher for some kernels whose warps diverge.
-    Figure("thread_instructions_executed", "smsp__sass_thread_inst_executed.sum"),
-    Figure("shared_load_instructions", "smsp__inst_executed_op_shared_ld.sum"),
-    Figure("shared_store_instructions", "smsp__inst_executed_op_shared_st.sum"),
-    Figure("shared_wavefronts_ideal", "memory_l1_wavefronts_shared_ideal"),
+    Figure("thread_instructions_executed", ("smsp__sass_thread_inst_executed.sum",)),
+    Figure("shared_load_instructions", ("smsp__inst_executed_op_shared_ld.sum",)),
+    Figure("shared_store_instructions", ("smsp__inst_executed_op_shared_st.sum",)),
+    Figure("shared_atomic_instructions", ("smsp__inst_executed_op_shared_atom.sum",)),
+    Figure("shared_load_wavefronts", ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",)),
+    Figure("shared_atomic_wavefronts", ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",)),
+    Figure("shared_wavefronts_ideal", ("memory_l1_wavefronts_shared_ideal",)),
     # The hardware's counters of loads have asynchronous copies in; the patched ones count them apart.
-    Figure("global_load_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"),
+    Figure("global_load_requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",)),
     Figure(
         "global_load_sectors",
-        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        ("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",),
         copies="smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
     ),
-    Figure("global_load_bytes", "smsp__sass_data_bytes_mem_global_op_ld.sum", copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum"),
-    # ncu has this one for loads and stores together only.
-    Figure("global_load_sectors_ideal", "memory_l2_theoretical_sectors_global_ideal"),
-    Figure("global_store_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"),
-    Figure("global_store_sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum"),
-    Figure("global_store_bytes", "smsp__sass_data_bytes_mem_global_op_st.sum"),
+    Figure("global_load_bytes", ("smsp__sass_data_bytes_mem_global_op_ld.sum",), copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum"),
+    # ncu has this one for loads, stores and atomics together only.
+    Figure("global_load_sectors_ideal", ("memory_l2_theoretical_sectors_global_ideal",)),
+    Figure("global_store_requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",)),
+    Figure("global_store_sectors", ("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum",)),
+    Figure("global_store_bytes", ("smsp__sass_data_bytes_mem_global_op_st.sum",)),
+    # `atom` are the atomics that return what was there (ATOMG), `red` those that do not (REDG).
+    *(
+        Figure(f"global_{kind}_{unit}", tuple(f"{metric}_mem_global_op_{way}.sum" for way in ways))
+        for kind, ways in (("atomic", ("atom", "red")), ("fetch", ("atom",)))
+        for unit, metric in (
+            ("requests", "l1tex__t_requests_pipe_lsu"),
+            ("sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu"),
+            ("bytes", "smsp__sass_data_bytes"),
+        )
+    ),
 )
 
 HARDWARE_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
@@ -81,8 +94,8 @@ BASE_UNITS = frozenset({"", "inst", "sector", "sectors", "byte", "request", "wav
 
 def required_metrics(arch: str) -> tuple[str, ...]:
     """The metrics without which nothing is counted, for a GPU such as `sm_90`."""
-    figures = (name for figure in FIGURES for name in _metrics_of(figure, arch))
-    return (SHARED_WAVEFRONTS, SHARED_LOAD_WAVEFRONTS, *figures)
+    figures = [name for figure in FIGURES for name in _metrics_of(figure, arch)]
+    return tuple(dict.fromkeys((SHARED_WAVEFRONTS, *figures)))
 
 
 def parse_counts(text: str, launches: Sequence[Launch], arch: str) -> tuple[CountedLaunch, ...] | NotCounted:
@@ -186,17 +199,13 @@ class _Row:
 
 
 def _count(row: _Row, arch: str) -> CountedLaunch:
-    loads = row.read(SHARED_LOAD_WAVEFRONTS)
     figures = {figure.name: sum(row.read(metric) for metric in _metrics_of(figure, arch)) for figure in FIGURES}
-    counters = Counters(
-        shared_load_wavefronts=loads,
-        # Whatever else took wavefronts: stores, asynchronous copies, atomics. The sum of both is what is graded.
-        shared_store_wavefronts=row.read(SHARED_WAVEFRONTS) - loads,
-        **figures,
-    )
+    # Whatever else took wavefronts: stores and asynchronous copies. The sum of all is what is graded.
+    stored = row.read(SHARED_WAVEFRONTS) - figures["shared_load_wavefronts"] - figures["shared_atomic_wavefronts"]
+    counters = Counters(shared_store_wavefronts=stored, **figures)
     return CountedLaunch(counters, row.read_all(DRAM_TRAFFIC), row.read_all([HARDWARE_CONFLICTS]))
 
 
-def _metrics_of(figure: Figure, arch: str) -> list[str]:
+def _metrics_of(figure: Figure, arch: str) -> tuple[str, ...]:
     has_copies = figure.copies is not None and int(re.sub(r"\D", "", arch)) >= FIRST_WITH_COPIES
-    return [figure.metric, *([figure.copies] if has_copies and figure.copies else [])]
+    return (*figure.metrics, figure.copies) if has_copies and figure.copies else figure.metrics

@@ -47,9 +47,9 @@ def same_outputs(first: GlobalMemory, second: GlobalMemory, buffers: Sequence[De
 def describe_findings(
     observer: Observer, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], *, certain_only: bool
 ) -> tuple[Finding, ...]:
-    """The findings of a run, one for each kind, kernel and pair of lines."""
+    """The findings of a run, one for each kind, kernel and pair of lines; of races the one that asks for the wider barrier."""
     found: dict[tuple[object, ...], Finding] = {}
-    for kernel, hazard in observer.hazards:
+    for kernel, hazard in sorted(observer.hazards, key=lambda pair: pair[1].in_warp):
         if certain_only and not hazard.certain:
             continue
         finding = describe_hazard(hazard, kernel, memory, buffers)

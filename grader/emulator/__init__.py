@@ -9,14 +9,15 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     lanes.py        vectors of 32 lanes in LLVM IR          emitter.py   registers, predicates, guards while emitting
     layout.py       records shared with native code         native/      IR of what opcodes call: memory, divergence
     translate.py    a kernel -> native code                 memory.py    the fake address space of global memory
-    machine.py      launches: blocks over threads, faults   counts.py    counters per instruction
+    machine.py      launches: blocks over threads   faults.py   why one was stopped   counts.py   counters per instruction
     host.py         printf and assert                       formatting.py  printf's formats
     watch.py        the checked mode: races, reads of what nobody wrote
 """
 
 from grader.emulator.architectures import ARCHITECTURES
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.machine import Fault, FaultKind, LaunchOutcome, LaunchSettings, run_launch
+from grader.emulator.faults import Fault, FaultKind
+from grader.emulator.machine import LaunchOutcome, LaunchSettings, run_launch
 from grader.emulator.memory import GlobalMemory, fill_pointers, variable_addresses
 from grader.emulator.program import Instruction, KernelCode, Pointer, Unsupported, Variable
 from grader.emulator.translate import NativeKernel, translate

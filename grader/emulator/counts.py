@@ -14,7 +14,7 @@ from grader.emulator.translate import NativeKernel
 
 @dataclass(frozen=True)
 class _Access:
-    """What an opcode does in a space."""
+    """What an opcode does in a space. An atomic that is a load returns what was there; the others are reductions."""
 
     space: str
     load: bool = False
@@ -23,7 +23,8 @@ class _Access:
 
 _LOADS, _STORES = _Access("global", load=True), _Access("global")
 _SHARED_LOADS, _SHARED_STORES = _Access("shared", load=True), _Access("shared")
-_ATOMICS, _SHARED_ATOMICS = _Access("global", atomic=True), _Access("shared", atomic=True)
+_FETCHES, _REDUCTIONS = _Access("global", load=True, atomic=True), _Access("global", atomic=True)
+_SHARED_FETCHES, _SHARED_REDUCTIONS = _Access("shared", load=True, atomic=True), _Access("shared", atomic=True)
 _ACCESSES = {
     "LDG": (_LOADS,),
     "STG": (_STORES,),
@@ -32,11 +33,11 @@ _ACCESSES = {
     "LD": (_LOADS, _SHARED_LOADS),
     "ST": (_STORES, _SHARED_STORES),
     "LDGSTS": (_LOADS, _SHARED_STORES),
-    "ATOMS": (_SHARED_ATOMICS,),
-    "ATOMG": (_ATOMICS,),
-    "REDG": (_ATOMICS,),
-    "ATOM": (_ATOMICS, _SHARED_ATOMICS),
-    "RED": (_ATOMICS, _SHARED_ATOMICS),
+    "ATOMS": (_SHARED_FETCHES,),
+    "ATOMG": (_FETCHES,),
+    "REDG": (_REDUCTIONS,),
+    "ATOM": (_FETCHES, _SHARED_FETCHES),
+    "RED": (_REDUCTIONS, _SHARED_REDUCTIONS),
     "MEMBAR": (_STORES,),
 }
 SYSTEM_FENCE_INSTRUCTIONS = 9
@@ -48,7 +49,8 @@ class InstructionCounts:
     """What one instruction did in a launch. `executed` counts warps, `threads` their lanes on the path.
 
     Memory instructions: `space` is `shared` or `global`; `requests` are executions with an active lane; `passes` are
-    wavefronts (shared) or 32-byte sectors (global), `passes_ideal` the fewest possible; `bytes` the distinct bytes.
+    wavefronts (shared) or 32-byte sectors (global), `passes_ideal` the fewest possible; `bytes` the distinct bytes. An atomic
+    that returns what was there is a load, too.
     An instruction that may touch two spaces (generic addresses, asynchronous copies) has two records: the first one
     holds its executions, the second one only what it did to shared memory.
     """
@@ -75,6 +77,12 @@ def collect_counts(kernel: NativeKernel, block_counts: np.ndarray, slots: np.nda
         for instruction in block.instructions
         for counts in _count(instruction, kernel, _executions(block, instruction, block_counts[block.index]), slots)
     )
+
+
+def store_slots(kernel: NativeKernel) -> list[int]:
+    """The slots of plain stores to global memory."""
+    bases = {instruction.index: instruction.base for instruction in kernel.decoded}
+    return [slot for (index, space), slot in kernel.slots.items() if space == "global" and bases[index] in ("STG", "ST")]
 
 
 def sum_slots(parts: Iterable[np.ndarray]) -> np.ndarray:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 
 ReadBytes = Callable[[int, int], bytes]
 """(address, size) -> bytes of the thread's memory."""
 
 _FORMAT = re.compile(r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|z|j|t)?(?P<type>[a-zA-Z%])")
 _LONG = frozenset({"l", "ll", "z", "j", "t"})
-_LONGEST = 4096
+_LONGEST, _PIECE = 4096, 64
 """Longest width, precision and string that is kept: more has no reader."""
+
+
+class BadAddressError(Exception):
+    """Memory that a host function was told to read, and that is not the thread's."""
 
 
 class Arguments:
@@ -34,16 +39,28 @@ class Arguments:
 
 
 def read_string(read: ReadBytes, address: int) -> str:
-    """The characters up to a zero byte, at most 4096."""
-    found = bytearray()
-    while len(found) < _LONGEST and (byte := read(address + len(found), 1)) != b"\0":
-        found += byte
-    return found.decode("utf-8", errors="replace")
+    """The characters up to a zero byte, at most 4096: in pieces, and byte by byte where the memory ends."""
+    found, step = b"", _PIECE
+    while len(found) < _LONGEST and b"\0" not in found:
+        try:
+            found += read(address + len(found), step)
+        except BadAddressError:
+            if step == 1:
+                raise
+            step = 1
+    return found[:_LONGEST].partition(b"\0")[0].decode("utf-8", errors="replace")
 
 
 def format_text(template: str, arguments: Arguments, read: ReadBytes) -> str:
     """The template with its arguments; what is no format is left as it is."""
     return _FORMAT.sub(lambda match: _format_one(match, arguments, read), template)
+
+
+@lru_cache(maxsize=64)
+def count_arguments(template: str) -> int:
+    """How many arguments `format_text` takes for the template."""
+    forms = [match for match in _FORMAT.finditer(template) if match["type"] in _FORMATS]
+    return len(forms) + sum((match["width"], match["precision"]).count("*") for match in forms)
 
 
 def _format_one(match: re.Match[str], arguments: Arguments, read: ReadBytes) -> str:

@@ -14,7 +14,7 @@ from weakref import WeakMethod
 
 import numpy as np
 
-from grader.emulator.formatting import Arguments, format_text, read_string
+from grader.emulator.formatting import Arguments, BadAddressError, count_arguments, format_text, read_string
 from grader.emulator.layout import CONTEXT, LOCAL_WINDOW, SHARED_HIGH, WARP_LANES, FaultCode
 from grader.emulator.memory import HOST_FUNCTIONS, WINDOW, GlobalMemory
 
@@ -22,10 +22,6 @@ PRINT_LIMIT = 64 << 10
 """Characters that are kept of what one launch prints."""
 _FIRST_ARGUMENT = 4
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
-
-
-class BadAddressError(Exception):
-    """Memory that a host function was told to read, and that is not the thread's."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +79,8 @@ class HostFunctions:
 
     def print_lanes(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401 - NumPy records
         """vprintf(format, arguments): each lane's text, and the number of its arguments as the result."""
+        if self._room <= 0:
+            return self._count_arguments(context, warp, lanes)
         for lane in lanes:
             read, template, address = self._reader(warp, lane), _argument(warp, lane, 0), _argument(warp, lane, 1)
             arguments = Arguments(read, address)
@@ -93,7 +91,20 @@ class HostFunctions:
             warp["registers"][_FIRST_ARGUMENT, lane] = arguments.taken
             if self._room > 0:
                 self.printed.append((_block_number(context), text[: self._room]))
-                self._room -= len(text)
+                self._room -= max(1, len(text))  # an empty text takes time, too
+        return FaultCode.NONE
+
+    def _count_arguments(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
+        """vprintf's result for a text that nobody will see: once for all lanes that give the same format."""
+        templates = [_argument(warp, lane, 0) for lane in lanes]
+        taken: dict[int, int] = {}
+        for lane, template in zip(lanes, templates, strict=True):
+            if template not in taken:
+                try:
+                    taken[template] = count_arguments(read_string(self._reader(warp, lane), template))
+                except BadAddressError:
+                    return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, template)
+            warp["registers"][_FIRST_ARGUMENT, lane] = taken[template]
         return FaultCode.NONE
 
     def fail_assertion(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401

@@ -86,6 +86,7 @@ CONTEXT = np.dtype(
         ("block_counts", "u8"),  # COUNTS_PER_BLOCK u64 per basic block: executions, threads, repetitions of its last instruction
         ("budget", "i8"),  # warp instructions that may still be executed
         ("block_budget", "i8"),  # what it was when the block started
+        ("longest", "i8"),  # warp instructions of the block that executed the most
         ("named_arrived", "u4", NAMED_BARRIERS),  # threads that have come to each barrier of the block
         ("named_expected", "u4", NAMED_BARRIERS),  # and how many it waits for; 0: all that live
         ("multiprocessors", "u4"),
@@ -129,7 +130,7 @@ SLOT = np.dtype(
         ("passes", "u4"),  # wavefronts (shared) or sectors (global) of this pattern
         ("passes_ideal", "u4"),
         ("bytes", "u4"),  # distinct bytes (global)
-        ("padding", "u4"),
+        ("meeting", "u4"),  # lanes whose bytes another lane touches too (checked mode)
         ("first", "u8"),  # bounds of the buffer that the last access fell into
         ("end", "u8"),
         ("requests_total", "u8"),
@@ -176,8 +177,9 @@ def warp_layout(registers: int) -> np.dtype:
         ("voted_truth", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
         ("path_clock", "u4"),  # how many paths have got a slot
-        ("meetings", "u4"),  # how often paths have split or met (checked mode)
-        ("met", "u4", (WARP_LANES, WARP_LANES)),  # how often they had when two lanes were last on one path, or waited for each other
+        ("meetings", "u4"),  # how often lanes have waited for each other, at `__syncwarp()` (checked mode)
+        ("synced", "u4"),  # how often they had when all of them last did: what was done before is ordered
+        ("met", "u4", (WARP_LANES, WARP_LANES)),  # and for each lane up to when what each other one did is ordered before what it does
         ("copies_committed", "u4"),  # groups of asynchronous copies that are under way or done (checked mode)
         ("copies_completed", "u4"),  # those that have been waited for
         ("index", "u4"),

@@ -6,15 +6,15 @@ from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 
 from grader.emulator.architectures import DYNAMIC_SHARED, LOCAL_BASE, MULTIPROCESSORS, SHARED_BASE, STACK_POINTER
-from grader.emulator.counts import InstructionCounts, collect_counts, sum_slots
-from grader.emulator.decode import Decoded
+from grader.emulator.counts import InstructionCounts, collect_counts, store_slots, sum_slots
+from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, Memories, join_printed
-from grader.emulator.layout import BUFFER, CONTEXT, COUNTS_PER_BLOCK, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES, FaultCode
+from grader.emulator.layout import BUFFER, CONTEXT, COUNTS_PER_BLOCK, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.native.blocks import SHARED_POISON_BYTE
 from grader.emulator.native.tracing import LONGEST_RECORD
@@ -27,40 +27,8 @@ CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
 
 
-class FaultKind(StrEnum):
-    """Why a launch was stopped."""
-
-    OUT_OF_BOUNDS = "out_of_bounds"
-    MISALIGNED = "misaligned"
-    BARRIER_DIVERGENCE = "barrier_divergence"
-    INSTRUCTION_LIMIT = "instruction_limit"
-    TRAP = "trap"
-    ASSERT = "assert"
-    ABSENT_LANES = "absent_lanes"
-    UNSUPPORTED = "unsupported"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`. `address` is the
-    lane's; of shared memory, the byte of the block's.
-
-    `line` is the source line of the instruction; for a barrier, `other_line` is where the missing threads wait.
-    `message` is what a failed assertion says.
-    """
-
-    kind: FaultKind
-    line: int | None
-    opcode: str
-    block: Triple
-    thread: Triple
-    space: str | None = None
-    store: bool = False
-    width: int = 0
-    address: int = 0
-    shared_bytes: int = 0
-    other_line: int | None = None
-    message: str = ""
+MOST_LOCAL_BYTES = 1 << 30
+"""Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute capability 9.0: 512 KiB a thread)."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +38,8 @@ class LaunchSettings:
     `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says. `backwards`: blocks and
     warps run in the opposite order. `shared_poison` is the byte that shared memory holds at the start of a block.
     Of the blocks with the linear indices `traced` (ascending), every warp leaves a trace of up to `trace_words` words.
-    Where `sample` names blocks (ascending), only these are run.
+    Where `sample` names blocks (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`: what each
+    block of the sample did is noted.
     """
 
     grid: Triple
@@ -85,6 +54,8 @@ class LaunchSettings:
     traced: tuple[int, ...] = ()
     trace_words: int = 0
     sample: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    block_by_block: bool = False
 
     @property
     def blocks(self) -> int:
@@ -102,10 +73,20 @@ class BlockTrace:
 
 
 @dataclass(frozen=True)
+class BlockWork:
+    """What one block did: warp instructions, and bytes that plain stores wrote to global memory."""
+
+    block: int
+    executed: int
+    stored_bytes: int
+
+
+@dataclass(frozen=True)
 class LaunchOutcome:
     """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block.
 
-    `hazards` are what the checked mode found, `traces` those that were asked for.
+    `hazards` are what the checked mode found, `traces` and `works` those that were asked for. `longest`: the warp instructions of
+    the block that executed the most; `stopped_in`: those of the block that a fault stopped.
     """
 
     counts: tuple[InstructionCounts, ...]
@@ -113,6 +94,9 @@ class LaunchOutcome:
     printed: str = ""
     hazards: tuple[Hazard, ...] = ()
     traces: tuple[BlockTrace, ...] = ()
+    works: tuple[BlockWork, ...] = ()
+    longest: int = 0
+    stopped_in: int = 0
 
 
 def run_launch(
@@ -123,12 +107,11 @@ def run_launch(
     A kernel that was translated for the checked mode is run by one thread, and `memory` must track what is written.
     """
     total = settings.blocks
-    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total))
+    most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
+    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total, most))
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
-    step = -(-total // (threads * CHUNKS_PER_THREAD))
-    chunks = [(first, min(first + step, total)) for first in range(0, total, step)]
-    if settings.sample:
-        chunks, total = [(block, block + 1) for block in settings.sample], len(settings.sample)
+    chunks = _chunks(settings, threads)
+    total = sum(end - first for first, end in chunks)
     done = 0
     with ThreadPoolExecutor(threads) as pool:
         for first in range(0, len(chunks), threads):
@@ -147,7 +130,22 @@ def run_launch(
     printed = join_printed([worker.host_functions.printed for worker in workers])
     hazards = workers[0].watch.hazards if workers[0].watch is not None else ()
     traces = sorted((trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block)
-    return LaunchOutcome(_sum_counts(kernel, workers), _first_fault(kernel, settings, workers), printed, hazards, tuple(traces))
+    works = sorted((work for worker in workers for work in worker.works), key=lambda work: work.block)
+    longest = max(int(worker.context[0]["longest"]) for worker in workers)
+    counts, fault = _sum_counts(kernel, workers), _first_fault(kernel, settings, workers)
+    stopped_in = max(worker.in_block for worker in workers) if fault is not None else 0
+    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), tuple(works), longest, stopped_in)
+
+
+def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
+    """The ranges of blocks that are handed out one after another."""
+    if settings.sample:
+        stretches = [(block, block + 1) for block in settings.sample]
+    else:
+        edges = (-1, *settings.left_out, settings.blocks)
+        stretches = [(before + 1, after) for before, after in pairwise(edges) if before + 1 < after]
+    step = -(-sum(end - first for first, end in stretches) // (threads * CHUNKS_PER_THREAD))
+    return [(at, min(at + step, end)) for first, end in stretches for at in range(first, end, step)]
 
 
 class _Worker:
@@ -162,7 +160,7 @@ class _Worker:
         self.slots = np.zeros(max(1, len(kernel.slots)), dtype=SLOT)
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
-        self.local = np.zeros(max(16, self.local_bytes * WARP_LANES * -(-threads // WARP_LANES)), dtype=np.uint8)
+        self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
         self.constants = _constant_bank(kernel, settings)
         self.buffers = np.array(
             [(region.offset, region.offset + region.size_bytes) for region in memory.regions.values()], dtype=BUFFER
@@ -184,6 +182,8 @@ class _Worker:
             )
         self.context = np.zeros(1, dtype=CONTEXT)
         self.traces: list[BlockTrace] = []
+        self.works: list[BlockWork] = []
+        self.stores = store_slots(kernel)
         self._fill_context()
 
     def _fill_context(self) -> None:
@@ -219,10 +219,28 @@ class _Worker:
         """Warp instructions executed so far."""
         return self.settings.budget - int(self.context[0]["budget"])
 
+    @property
+    def in_block(self) -> int:
+        """Warp instructions executed so far by the block that ran last."""
+        return int(self.context[0]["block_budget"] - self.context[0]["budget"])
+
     def run(self, first: int, end: int) -> int:
         """Run blocks; returns a FaultCode. After a fault the worker runs no more."""
         if self.context[0]["fault_code"]:
             return int(self.context[0]["fault_code"])
+        if not self.settings.block_by_block:
+            return self._run(first, end)
+        executed, stored = self.executed, self.stored_bytes
+        code = self._run(first, end)
+        self.works.append(BlockWork(first, self.executed - executed, self.stored_bytes - stored))
+        return code
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that plain stores wrote to global memory so far."""
+        return int(self.slots["bytes_total"][self.stores].sum())
+
+    def _run(self, first: int, end: int) -> int:
         for traced in self.settings.traced[bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)]:
             code = self.kernel.run_blocks(self.context.ctypes.data, first, traced) or self._run_traced(traced)
             if code:
@@ -248,6 +266,12 @@ class _Worker:
         """Linear index of the block that the worker ran last."""
         context, grid = self.context[0], self.settings.grid
         return int(context["ctaid_x"]) + grid[0] * (int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"]))
+
+
+def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
+    """Local memory of a block, of whole warps."""
+    threads = settings.block[0] * settings.block[1] * settings.block[2]
+    return -(-kernel.code.local_bytes // 16) * 16 * WARP_LANES * -(-threads // WARP_LANES)
 
 
 def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:
@@ -290,63 +314,9 @@ def _first_fault(kernel: NativeKernel, settings: LaunchSettings, workers: list[_
     """The fault of the lowest block; an overrun of the budget by all workers together counts as one of the last."""
     faulty = [worker for worker in workers if worker.context[0]["fault_code"]]
     if faulty:
-        return _describe(kernel, settings, min(faulty, key=lambda worker: worker.faulty_block))
+        first = min(faulty, key=lambda worker: worker.faulty_block)
+        message = first.host_functions.message
+        return describe_stop(kernel, first.context[0], settings.block, shared_bytes=first.shared_bytes, message=message)
     if sum(worker.executed for worker in workers) > settings.budget:
         return Fault(FaultKind.INSTRUCTION_LIMIT, None, "", (0, 0, 0), (0, 0, 0))
     return None
-
-
-_KINDS = {
-    FaultCode.SHARED_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.GLOBAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.SHARED_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.GLOBAL_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.LOCAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.LOCAL_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.CONSTANT_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.UNSUPPORTED: FaultKind.UNSUPPORTED,
-    FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
-    FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
-    FaultCode.TRAP: FaultKind.TRAP,
-    FaultCode.ASSERT: FaultKind.ASSERT,
-    FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
-}
-_SPACES = {
-    FaultCode.SHARED_BOUNDS: "shared",
-    FaultCode.SHARED_ALIGNMENT: "shared",
-    FaultCode.GLOBAL_BOUNDS: "global",
-    FaultCode.GLOBAL_ALIGNMENT: "global",
-    FaultCode.CONSTANT_BOUNDS: "constant",
-    FaultCode.LOCAL_BOUNDS: "local",
-    FaultCode.LOCAL_ALIGNMENT: "local",
-}
-
-
-def _describe(kernel: NativeKernel, settings: LaunchSettings, worker: _Worker) -> Fault:
-    context = worker.context[0]
-    code = int(context["fault_code"])
-    waits = int(context["fault_block"])
-    instruction = _last_before(kernel, waits) if waits else kernel.decoded[int(context["fault_instruction"])]
-    linear = int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
-    x, y, _ = settings.block
-    space = _SPACES.get(code)
-    other = int(context["fault_other"])
-    return Fault(
-        kind=_KINDS[code],
-        line=instruction.line,
-        opcode=instruction.opcode,
-        block=(int(context["ctaid_x"]), int(context["ctaid_y"]), int(context["ctaid_z"])),
-        thread=(linear % x, linear // x % y, linear // (x * y)),
-        space=space,
-        store=instruction.base.startswith("ST"),
-        width=instruction.access_bytes if space else 0,
-        address=int(context["fault_address"]) - (kernel.code.shared_base if space == "shared" else 0),
-        shared_bytes=worker.shared_bytes,
-        other_line=_last_before(kernel, other).line if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES) else None,
-        message=worker.host_functions.message,
-    )
-
-
-def _last_before(kernel: NativeKernel, block: int) -> Decoded:
-    """The instruction in front of a basic block: the barrier at which a path that goes on there waits."""
-    return kernel.flow.blocks[max(block - 1, 0)].instructions[-1]

@@ -85,8 +85,13 @@ class GlobalMemory:
         self._arena = np.empty(last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET + 2 * ALIGNMENT, dtype=np.uint8)
         self._start = -self._arena.ctypes.data % ALIGNMENT
         self.written: np.ndarray | None = None
-        addresses = variable_addresses(variables)
-        for variable in variables:
+        self._variables = tuple(variables)
+        self.reset_variables()
+
+    def reset_variables(self) -> None:
+        """Put their initial values into all variables."""
+        addresses = variable_addresses(self._variables)
+        for variable in self._variables:
             view = self.view(variable_region(variable.name))
             filled = fill_pointers(variable.initial, variable.pointers, addresses)
             view[: len(filled)] = np.frombuffer(filled, dtype=np.uint8)

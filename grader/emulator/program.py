@@ -62,7 +62,8 @@ class KernelCode:
     """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes. `constants` are the
     constant banks with fixed contents: 2 (literals, jump tables), 3 (`__constant__` variables), 4 (addresses).
     `functions` are the offsets of functions that calls by pointers may go to. `encoding` is the machine code, 16 bytes an
-    instruction: the timing model reads the control bits in it."""
+    instruction: the timing model reads the control bits in it. `shared_extents`, for the checked mode, are the bytes of a block's
+    shared memory (from the first one to behind the last one) that an instruction (its offset) may access."""
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -74,6 +75,7 @@ class KernelCode:
     functions: tuple[int, ...] = ()
     encoding: bytes = b""
     architecture: Architecture = ARCHITECTURES["sm_90"]
+    shared_extents: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def shared_base(self) -> int:

@@ -22,7 +22,7 @@ from grader.emulator.native.tools import I32, I64, POINTER, Record, cell, const,
 from grader.emulator.native.tracing import trace_block
 from grader.emulator.native.watching import Watching, granule_shifts
 from grader.emulator.opcodes import find_opcode
-from grader.emulator.opcodes.atomics import needs_order
+from grader.emulator.opcodes.atomics import GLOBAL_ATOMICS, needs_order
 from grader.emulator.operands import ZERO_REGISTER, Register
 from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCode, Unsupported
 
@@ -55,6 +55,11 @@ class NativeKernel:
     diverged: DivergedForm
     engine: Any
     shifts: Mapping[str, int] | None = None
+
+    @property
+    def meets_others(self) -> bool:
+        """Whether blocks may meet in atomics on global memory: what some of them do says nothing of the outcome then."""
+        return any(i.base in GLOBAL_ATOMICS for block in self.flow.blocks for i in block.instructions)
 
 
 class DivergedForm:
@@ -110,7 +115,7 @@ def translate(code: KernelCode, *, checked: bool = False) -> NativeKernel:
     shifts = granule_shifts(decoded)
 
     def helpers(target: ir.Module) -> Helpers:
-        return Helpers(target, slots, Watching(target, warp_type, shifts) if checked else None)
+        return Helpers(target, slots, Watching(target, warp_type, shifts, code.shared_extents) if checked else None)
 
     converged = _emit_form(module, flow, warp_type, paths, helpers(module), code, converged=True)
     define_run_blocks(module, warp_type, _define_run_warp(module, warp_type, converged), paths, watched=checked)

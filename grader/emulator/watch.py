@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from grader.emulator.decode import Decoded
+from grader.emulator.layout import WARP_LANES
 from grader.emulator.memory import FIRST_OFFSET, GlobalMemory
 from grader.emulator.native.shadow_layout import FOUND, MAX_BLOCKS, WATCH, FindingCode, Trait
 from grader.emulator.native.watching import traits
@@ -24,15 +25,17 @@ class HazardKind(StrEnum):
     RACE = "race"
     COPY_UNDER_WAY = "copy_under_way"
     ABSENT_LANES = "absent_lanes"
+    OVERRUN = "overrun"
     UNWRITTEN = "unwritten"
     ABSENT_LANE_READ = "absent_lane_read"
 
 
 @dataclass(frozen=True)
 class Party:
-    """A thread at an instruction. `line` is its source line."""
+    """A thread at an instruction, which is `offset` bytes into the code. `line` is its source line."""
 
     line: int | None
+    offset: int
     opcode: str
     block: Triple
     thread: Triple
@@ -46,6 +49,7 @@ class Hazard:
 
     `certain`: it is a mistake whatever the outcome; else only if the outcome depends on what the memory held before.
     `address`: in its `space`, of shared memory the byte of the block's; `lanes` are those that a collective operation waits for in vain.
+    `in_warp`: the two are lanes of one warp; where `first` is the same thread as `second`, which lane it was is not known.
     """
 
     kind: HazardKind
@@ -55,12 +59,15 @@ class Hazard:
     space: str | None
     address: int
     lanes: tuple[int, ...] = ()
+    in_warp: bool = False
 
 
 _MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {
     FindingCode.SHARED_RACE: (HazardKind.RACE, "shared", True),
+    FindingCode.WARP_RACE: (HazardKind.RACE, "shared", True),
     FindingCode.GLOBAL_RACE: (HazardKind.RACE, "global", True),
     FindingCode.ASYNC_COPY: (HazardKind.COPY_UNDER_WAY, "shared", True),
+    FindingCode.SHARED_OVERRUN: (HazardKind.OVERRUN, "shared", True),
     FindingCode.ABSENT_LANES: (HazardKind.ABSENT_LANES, None, True),
     FindingCode.MAYBE_SHARED_UNWRITTEN: (HazardKind.UNWRITTEN, "shared", False),
     FindingCode.MAYBE_GLOBAL_UNWRITTEN: (HazardKind.UNWRITTEN, "global", False),
@@ -94,6 +101,8 @@ class Watch:
         self._fences = np.zeros(min(blocks, MAX_BLOCKS) + 1, dtype=np.uint16)
         self._shared = np.zeros((2, shared_granules), dtype=np.uint64)
         self._global = np.zeros((2, global_granules), dtype=np.uint64)
+        self._shared_drawers = np.zeros(shared_granules, dtype=np.uint32)
+        self._global_drawers = np.zeros(global_granules, dtype=np.uint32)
         self.record = np.zeros(1, dtype=WATCH)
         record = self.record[0]
         record["block"] = blocks <= MAX_BLOCKS
@@ -101,6 +110,8 @@ class Watch:
         record["shared_writers"], record["shared_readers"] = (row.ctypes.data for row in self._shared)
         before = FIRST_OFFSET >> shifts["global"]
         record["global_writers"], record["global_readers"] = ((row.ctypes.data - 8 * before) % _WORD for row in self._global)
+        record["shared_drawers"] = self._shared_drawers.ctypes.data
+        record["global_drawers"] = (self._global_drawers.ctypes.data - 4 * before) % _WORD
         record["written"] = (memory.written.ctypes.data - FIRST_OFFSET) % _WORD
         record["instructions"] = len(code)
         for name in ("fences", "traits", "lines", "reported", "found"):
@@ -120,13 +131,16 @@ class Watch:
             first = self._party(int(found["other_instruction"]), others_block, int(found["other_thread"])) if pair else second
             lanes = tuple(lane for lane in range(32) if int(found["mask"]) >> lane & 1)
             address = int(found["address"]) - (self._shared_base if space == "shared" else 0)
-            yield Hazard(kind, certain, first, second, space, address, lanes)
+            threads = (int(found["thread"]), int(found["other_thread"]))
+            in_warp = pair and first.block == second.block and threads[0] // WARP_LANES == threads[1] // WARP_LANES
+            yield Hazard(kind, certain, first, second, space, address, lanes, in_warp)
 
     def _party(self, instruction: int, block: int, thread: int) -> Party:
         code = self._code[instruction]
         bits = int(self._traits[instruction])
         return Party(
             line=code.line,
+            offset=code.offset,
             opcode=code.opcode,
             block=_place(block, self._grid),
             thread=_place(thread, self._block),

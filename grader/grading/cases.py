@@ -9,7 +9,7 @@ from grader.devices.base import Arrays, Device
 from grader.grading.job import Job
 from grader.grading.programs import Built, make_program
 from grader.judging.compare import judge_case, poison
-from grader.judging.hidden import name_case, redact_failure
+from grader.judging.hidden import name_case, tell_failure, telling_errors
 from grader.records import (
     SUBMISSION,
     CaseResult,
@@ -67,21 +67,22 @@ def run_case(
     The case is of `task` where it is not one of the exercise itself; `limits` are the device's where it is not the job's.
     """
     task = task or job.exercise
-    step = prepare_case(job, built, task, case, limits or job.info.limits)
-    if isinstance(step, Failure):
-        return step
-    program = step.program
-    execution, got = device.execute(program.launches, program.buffers, step.arrays, limits=job.limits, progress=show)
-    if execution.failure is not None:
-        return describe_failed_run(execution.failure, execution, case)
-    return CaseRun(judge_step(step, task, case, oracle, execution, got), execution)
+    with telling_errors(case):
+        step = prepare_case(job, built, task, case, limits or job.info.limits)
+        if isinstance(step, Failure):
+            return step
+        program = step.program
+        execution, got = device.execute(program.launches, program.buffers, step.arrays, limits=job.limits, progress=show)
+        if execution.failure is not None:
+            return describe_failed_run(execution.failure, execution, case)
+        return CaseRun(judge_step(step, task, case, oracle, execution, got), execution)
 
 
 def prepare_case(job: Job, built: Built, task: Task, case: Case, limits: LaunchLimits) -> Step | Failure:
     """The case with its launches worked out, its inputs drawn, and poison in outputs and scratch."""
     program = make_program(SUBMISSION, built, task, sizes=case.sizes, limits=limits)
     if isinstance(program, Failure):
-        return redact_failure(program) if case.hidden else program
+        return tell_failure(program, case)
     inputs = make_inputs(task, case, job.seed)
     return Step(program, inputs, poison_outputs(program.buffers) | inputs)
 

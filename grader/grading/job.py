@@ -17,6 +17,7 @@ from grader.spec.model import Exercise
 class Job:
     """A submission that is being graded. `device` is None until it is known: a GPU is, once its worker has started.
 
+    `spent_seconds`: of a case's wall time, what an earlier run of it took.
     `hold` gives the device to this grading alone for a while: for what runs on it, not for what compiles, emulates and judges.
     """
 
@@ -31,11 +32,13 @@ class Job:
     isolated: bool = True
     model: bool = True
     hold: Callable[[], AbstractContextManager[None]] = nullcontext
+    spent_seconds: float = 0.0
 
     @property
     def limits(self) -> RunLimits:
         """What one run of the plan may use."""
-        return RunLimits(self.exercise.limits.warp_instructions, self.exercise.limits.wall_seconds)
+        limits = self.exercise.limits
+        return RunLimits(limits.warp_instructions, limits.wall_seconds, spent_seconds=self.spent_seconds)
 
     @property
     def info(self) -> DeviceInfo:

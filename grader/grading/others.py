@@ -7,16 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from grader.devices.base import Device
 from grader.errors import SpecError, SpecProblem
-from grader.grading.cases import BENCHMARK, Oracle, run_case
 from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build, make_program
-from grader.judging.checks import find_counted
-from grader.judging.timing import LABELS, NAIVE, REFERENCE
-from grader.judging.values import OtherCounts
-from grader.records import Failure, Program, Progress, Status
-from grader.spec.model import Case, Exercise, Yardstick
+from grader.judging.timing import NAIVE, REFERENCE
+from grader.records import Failure, Program
+from grader.spec.model import Exercise
 from grader.spec.plans import Plan
 from grader.submission.read import read_submission
 
@@ -59,27 +55,6 @@ def make_others(job: Job, built: Mapping[str, Built]) -> list[Program]:
         elif label != REFERENCE:
             raise broken(job, label, program.message)
     return programs
-
-
-def count_others(job: Job, device: Device, tools: Toolchain, oracle: Oracle) -> dict[Yardstick, OtherCounts]:
-    """Run on the emulated device, at its benchmark sizes, each program whose counters a check needs. SpecError where one fails."""
-    return {each: _count_other(job, LABELS[each], device, tools, oracle) for each in find_counted(job.exercise, job.info)}
-
-
-def _count_other(job: Job, label: str, device: Device, tools: Toolchain, oracle: Oracle) -> OtherCounts:
-    stage = f"counting the {label} kernel"
-    job.show(Progress(stage))
-    built = build_other(job, tools, label)
-    device.load(built.binary)
-    case = Case(BENCHMARK, job.exercise.benchmark[job.info.kind], hidden=False)
-    run = run_case(job, built, device, oracle, case, show=lambda step: job.show(Progress(stage, step.done, step.total)))
-    if isinstance(run, Failure):
-        if run.status is Status.UNSUPPORTED:
-            return OtherCounts(reason=run.message)
-        raise broken(job, label, run.message)
-    if not run.result.passed:
-        raise broken(job, label, f"wrong at the benchmark's sizes: {run.result.message}")
-    return OtherCounts(run.execution)
 
 
 def broken(job: Job, label: str, message: str) -> SpecError:

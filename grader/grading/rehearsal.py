@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,7 @@ from grader.grading.cases import CaseRun, Oracle, Step, describe_failed_run, jud
 from grader.grading.counting import stand_in
 from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build
-from grader.judging.hidden import redact_finding
+from grader.judging.hidden import tell_findings, telling_errors
 from grader.judging.values import Sanitized
 from grader.records import Execution, Failure, Finding, FindingKind, LaunchLimits, Rehearsal, RunLimits, Status
 from grader.sandbox.remote import RemoteDevice
@@ -19,10 +20,14 @@ from grader.spec.cases import draw_cases
 from grader.spec.model import Case
 
 MOST_BYTES = 64 << 20
-"""Cases whose buffers hold more than this are run without the checks: the shadow of memory takes up to 17 times as much."""
+"""Cases whose buffers and variables hold more than this are run without the checks: the shadow of memory takes up to 17 times as much."""
 MOST_INSTRUCTIONS = 50_000_000
 """Warp instructions: a second or three in the checked mode."""
 MOST_FINDINGS = 20
+_WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR, Status.UNSUPPORTED)
+"""What may go well without the checks, which take time and memory, and make the code that is to be translated longer."""
+_PART_OF_TIME = 0.5
+"""Of a case's wall time: the rest is there to run it without the checks."""
 
 
 @dataclass
@@ -34,11 +39,11 @@ class Findings:
     kept: dict[tuple[object, ...], Finding] = field(default_factory=dict)
 
     def add(self, case: Case, findings: Iterable[Finding]) -> None:
-        """Note a case that was checked."""
-        told = [redact_finding(finding) if case.hidden else finding for finding in findings]
+        """Note a case that was checked. What is found is what may be told of the case (judging.hidden)."""
+        found = tuple(findings)
         self.checked += 1
-        self.clean += not told
-        for finding in told:
+        self.clean += not found
+        for finding in found:
             lines = sorted(line or 0 for line in (finding.line, finding.other_line))
             if len(self.kept) < MOST_FINDINGS:
                 self.kept.setdefault((finding.kind, finding.kernel, *lines), replace(finding, message=_name(finding, case)))
@@ -58,30 +63,40 @@ def rehearse_case(
     job: Job, built: Built, device: RehearsingDevice, oracle: Oracle, case: Case, findings: Findings, *, limits: LaunchLimits | None = None
 ) -> CaseRun | Failure:
     """Run a case in the checked mode and judge it; what is found goes to `findings`. A case that is too large just runs."""
+    with telling_errors(case):
+        return _rehearse_case(job, built, device, oracle, case, findings, limits)
+
+
+def _rehearse_case(
+    job: Job, built: Built, device: RehearsingDevice, oracle: Oracle, case: Case, findings: Findings, limits: LaunchLimits | None
+) -> CaseRun | Failure:
     step = prepare_case(job, built, job.exercise, case, limits or job.info.limits)
     if isinstance(step, Failure):
         return step
-    if sum(array.nbytes for array in step.arrays.values()) > MOST_BYTES:
+    if sum(array.nbytes for array in step.arrays.values()) + built.binary.variable_bytes > MOST_BYTES:
         return run_case(job, built, device, oracle, case, limits=limits)
+    started = time.monotonic()
     program, unwritten = step.program, tuple(name for name in step.arrays if name not in step.inputs)
     execution, got = device.rehearse(
         program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=Rehearsal(unwritten)
     )
-    if execution.failure is not None and execution.failure.status is Status.TIMEOUT:  # without the checks it may end in time
-        return run_case(job, built, device, oracle, case, limits=limits)
+    if execution.failure is not None and execution.failure.status in _WITHOUT_CHECKS:
+        rest = replace(job, spent_seconds=time.monotonic() - started)
+        return run_case(rest, built, device, oracle, case, limits=limits)
     if execution.failure is not None:
         return describe_failed_run(execution.failure, execution, case)
     result = judge_step(step, job.exercise, case, oracle, execution, got)
     found = execution.findings
     if result.passed:
         found += _run_backwards(job, step, device, oracle, case, unwritten)
-    findings.add(case, found)
+    findings.add(case, tell_findings(found, case))
     return CaseRun(result, execution)
 
 
 def _limits(job: Job) -> RunLimits:
     """A case that needs more than this is none of the small ones that are checked."""
-    return replace(job.limits, warp_instructions=min(job.limits.warp_instructions, MOST_INSTRUCTIONS))
+    spent = (1 - _PART_OF_TIME) * job.limits.wall_seconds
+    return replace(job.limits, warp_instructions=min(job.limits.warp_instructions, MOST_INSTRUCTIONS), spent_seconds=spent)
 
 
 def _run_backwards(

@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.devices.ncu import ncu_identity
-from grader.records import DeviceInfo, Program
+from grader.records import DeviceInfo, GradedRun, Program
 from grader.sandbox.wire import converter
 from grader.toolchain.cache import cache_key
 
-_MODEL = ("emulator/**/*.py", "devices/modelled.py", "devices/gpus.json", "judging/modelled.py")
+_EMULATED = ("emulator/**/*.py", "devices/*.py", "devices/gpus.json", "judging/modelled.py", "records/*.py")
 _NCU = ("devices/ncu.py", "devices/ncu_metrics.py", "devices/gpu/profiled.py")
 
 Kept = TypeVar("Kept")
 
 
-def time_key(program: Program, info: DeviceInfo) -> str:
-    """The name of the entry of a program's modelled time on a GPU."""
-    return "time-" + _key(program, info.id, _digest(_MODEL))
+def graded_key(program: Program, info: DeviceInfo, graded: GradedRun) -> str:
+    """The name of the entry of what a program counts and takes on an emulated GPU."""
+    return "graded-" + _key(program, info.id, repr(graded), _digest(_EMULATED))
 
 
 def counts_key(program: Program, info: DeviceInfo) -> str:

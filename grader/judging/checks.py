@@ -32,8 +32,6 @@ from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
 CORRECTNESS = "correctness"
 SANITIZED = "sanitized"
 
-_NOT_THE_STUDENTS = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR})
-"""Failures that say nothing of the submission: its checks are not measured, rather than failed."""
 TOO_CLOSE = "is too close to call on a model"
 """What a check says of a modelled value whose interval holds the goal."""
 
@@ -222,7 +220,7 @@ def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], evidence: _Evide
     if unknown:
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=f"{_and(unknown)} could not be judged")
     if part is not None and part.failure is not None:
-        ours = part.failure.status in _NOT_THE_STUDENTS
+        ours = not part.failure.status.has_points
         return _result(check, CheckStatus.NOT_MEASURED if ours else CheckStatus.FAILED, evidence, message=part.failure.message)
     if metric.value is None:
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=metric.reason or "")
@@ -242,14 +240,14 @@ def _compare(check: CheckSpec, metric: MetricValue, value: float, figures: Thres
         message = _describe_doubt(metric, value, goal)
     else:
         verdict = "reaches" if status is CheckStatus.PASSED else "misses"
-        message = f"{METRICS[check.metric].noun} {format_value(check.metric, value)} {verdict} the goal {goal}"
+        message = f"{METRICS[check.metric].noun} {format_value(check.metric, value)} {verdict} the goal {goal}{_where(metric)}"
     return _result(check, status, evidence, message=message, points=round(fraction * check.points, 2))
 
 
 def _after_failure(check: CheckSpec, failure: Failure, evidence: _Evidence) -> CheckResult:
     if (lacking := evidence.lacks(check)) is not None:
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=lacking)
-    if failure.status in _NOT_THE_STUDENTS:
+    if not failure.status.has_points:  # its checks are not measured, rather than failed
         return _result(check, CheckStatus.NOT_MEASURED, evidence, message=FAILURE_WORDS[failure.status])
     words = FAILURE_WORDS.get(failure.status, str(failure.status))
     if (check.metric == CORRECTNESS and check.part is None) or (check.metric == SANITIZED and _is_told(failure)):
@@ -294,6 +292,11 @@ def _describe_doubt(metric: MetricValue, value: float, goal: _Goal) -> str:
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
     why = TOO_CLOSE if metric.source is Source.MODELLED else "cannot be told"
     return f"{figure} {why} from the goal {goal}: the benefit of the doubt"
+
+
+def _where(metric: MetricValue) -> str:
+    """At which sizes a value was counted, where these are those of the timed run."""
+    return "" if metric.sizes is None else f", at the timed size ({', '.join(f'{name} = {size:,}' for name, size in metric.sizes.items())})"
 
 
 def _describe_cases(cases: Sequence[CaseResult]) -> str:

@@ -13,7 +13,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
-from grader.judging.hidden import redact_mismatch
 from grader.records import POISON_WORD, CaseResult, DeviceBuffer, Mismatch, Role
 from grader.spec.model import Case, Tolerance
 
@@ -172,34 +171,31 @@ def _wrong_case(
         absolute=tolerance.absolute, relative=tolerance.relative, hidden=case.hidden,
     )  # fmt: skip
     message = "; ".join(part for part in (_count_wrong(buffer, comparison, never_written, hidden=case.hidden), where) if part)
-    told = redact_mismatch(mismatch) if case.hidden else mismatch
-    return _case_result(case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=told)
+    return _case_result(case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch)
 
 
 def _count_wrong(buffer: str, comparison: Comparison, never_written: int, *, hidden: bool) -> str:
-    """How much is wrong, in words; of a hidden case only as a share, because totals give its sizes away."""
+    """How much is wrong, in words; of a hidden case only whether it is all or some, because totals and shares give its sizes away."""
     wrong, total = comparison.wrong_elements, comparison.wrong.size
     if never_written == total:
         return f"`{buffer}` was never written"
     if hidden:
-        text = f"{_share(wrong, total)} of the elements of `{buffer}` are wrong"
-        return f"{text} ({_share(never_written, total)} were never written)" if never_written else text
+        text = f"{'all' if wrong == total else 'some'} of the elements of `{buffer}` are wrong"
+        return f"{text} (some were never written)" if never_written else text
     if never_written == wrong:
         return f"{wrong:,} of {total:,} elements of `{buffer}` were never written"
     text = f"every element of `{buffer}` is wrong" if wrong == total else f"{wrong:,} of {total:,} elements of `{buffer}` are wrong"
     return f"{text} ({never_written:,} were never written)" if never_written else text
 
 
-def _share(part: int, whole: int) -> str:
-    percent = 100 * part / whole
-    return "all" if part == whole else "under 1 %" if percent < 1 else f"about {int(percent)} %"
-
-
 def _case_result(
     case: Case, *, passed: bool, message: str, worst_error: float | None = None, mismatch: Mismatch | None = None
 ) -> CaseResult:
+    """The result; of a hidden case without figures of its outputs, which a kernel could make of the sizes."""
+    if case.hidden:
+        return CaseResult(name=case.name, hidden=True, sizes=dict(case.sizes), passed=passed, message=message)
     return CaseResult(
-        name=case.name, hidden=case.hidden, sizes=dict(case.sizes), passed=passed, message=message,
+        name=case.name, hidden=False, sizes=dict(case.sizes), passed=passed, message=message,
         worst_error=worst_error, mismatch=mismatch,
     )  # fmt: skip
 

@@ -8,7 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.judging.source import find_shared_names, quote_access
-from grader.records import CaseResult, CheckResult, CheckStatus, Counters, Failure, Finding, FindingKind, Modelled, SourceLine, Submission
+from grader.records import (
+    CaseResult,
+    CheckResult,
+    CheckStatus,
+    Counters,
+    Failure,
+    Finding,
+    FindingKind,
+    GlobalAccesses,
+    Modelled,
+    PartResult,
+    SourceLine,
+    Submission,
+)
 from grader.spec.model import Exercise
 
 _LOST_POINTS = (CheckStatus.FAILED, CheckStatus.PARTIAL)
@@ -35,14 +48,20 @@ def hint_at_misses(
     submission: Submission,
     findings: Sequence[Finding] = (),
     model: Sequence[Modelled] = (),
+    parts: Sequence[PartResult] = (),
 ) -> tuple[CheckResult, ...]:
-    """The checks, those that lost points with their hints. `model`: what the timing model said of the launches, if it was asked."""
+    """The checks, those that lost points with their hints. `model`: what the timing model said of the launches, if it was asked.
+    What ended a part is told in the place of what its cases show.
+    """
     numbered = tuple(line for line in lines if line.line is not None)
     shared_names = find_shared_names(submission.text)
     specs = {spec.name: spec for spec in exercise.checks}
+    ended = {part.part: part.failure for part in parts}
 
     def hint_at(check: CheckResult) -> str:
         spec = specs[check.name]
+        if spec.part is not None and (failure := ended.get(spec.part)):
+            return f"{failure.message.removesuffix('.')}. {advise(failure) or spec.hint}".rstrip()
         own_cases = tuple(case for case in cases if case.part == spec.part)
         return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names, tuple(findings), tuple(model)))
 
@@ -84,50 +103,48 @@ def _bank_conflicts(evidence: Evidence) -> str:
     if line is None:
         return ""
     c = line.counters
+    ways = (
+        (c.shared_load_wavefronts, c.shared_load_instructions, False),
+        (c.shared_store_wavefronts, c.shared_store_instructions, True),
+        (c.shared_atomic_wavefronts, c.shared_atomic_instructions, False),  # `atomicAdd(&bins[i], 1)` assigns nothing
+    )
+    instructions = sum(count for _, count, _ in ways)
     # An instruction without an active lane is counted, but takes no wavefront and has no ideal: each active one has at least one.
-    active = min(1.0, c.shared_wavefronts_ideal / (c.shared_load_instructions + c.shared_store_instructions))
-    loads, stores = active * c.shared_load_instructions, active * c.shared_store_instructions
-    per_load = c.shared_load_wavefronts / loads if loads else 0.0
-    per_store = c.shared_store_wavefronts / stores if stores else 0.0
-    stored = per_store > per_load
+    active = min(float(instructions), c.shared_wavefronts_ideal) or 1.0
+    # Asynchronous copies and generic addresses take wavefronts, but are no instructions of shared memory.
+    each = [(wavefronts * instructions / (active * count), stored) for wavefronts, count, stored in ways if count]
+    takes, stored = max(each, default=(float(c.shared_wavefronts), bool(c.shared_store_wavefronts)))
     access = quote_access(line.text, shared=True, stored=stored, shared_names=evidence.shared_names)
-    takes, ideal = max(per_load, per_store), c.shared_wavefronts_ideal / (loads + stores)
-    return f"line {line.line}: {access} takes {_average(takes, 'wavefront')} where {_number(ideal)} would do"
+    return f"line {line.line}: {access} takes {_average(takes, 'wavefront')} where {_number(c.shared_wavefronts_ideal / active)} would do"
 
 
 def _store_efficiency(evidence: Evidence) -> str:
-    line = _worst(evidence, lambda c: 32 * c.global_store_sectors - c.global_store_bytes)
-    if line is None:
-        return ""
-    c = line.counters
-    counts = (c.global_store_requests, c.global_store_sectors, c.global_store_sectors_ideal, c.global_store_bytes)
-    return _sectors(line, evidence, counts, stored=True)
+    return _efficiency(evidence, lambda c: c.global_writes, stored=True)
 
 
 def _load_efficiency(evidence: Evidence) -> str:
-    line = _worst(evidence, lambda c: 32 * c.global_load_sectors - c.global_load_bytes)
-    if line is None:
-        return ""
-    c = line.counters
-    counts = (c.global_load_requests, c.global_load_sectors, c.global_load_sectors_ideal, c.global_load_bytes)
-    return _sectors(line, evidence, counts, stored=False)
+    return _efficiency(evidence, lambda c: c.global_reads, stored=False)
 
 
-def _sectors(line: SourceLine, evidence: Evidence, counts: tuple[int, int, int, int], *, stored: bool) -> str:
-    requests, sectors, ideal, useful_bytes = counts
+def _efficiency(evidence: Evidence, accesses: Callable[[Counters], GlobalAccesses], *, stored: bool) -> str:
+    line = _worst(evidence, lambda c: accesses(c).wasted_bytes)
+    return _sectors(line, evidence, accesses(line.counters), stored=stored) if line is not None else ""
+
+
+def _sectors(line: SourceLine, evidence: Evidence, moved: GlobalAccesses, *, stored: bool) -> str:
     access = quote_access(line.text, shared=False, stored=stored, shared_names=evidence.shared_names)
-    if sectors <= ideal:
+    if moved.sectors <= moved.sectors_ideal:
         # A broadcast, say: its sectors cannot be fewer, but most of their bytes go unused.
-        return f"line {line.line}: {access} uses {100 * useful_bytes / (32 * sectors):.3g} % of the bytes that it moves"
+        return f"line {line.line}: {access} uses {100 * moved.bytes / (32 * moved.sectors):.3g} % of the bytes that it moves"
     return (
-        f"line {line.line}: {access} moves {_average(sectors / requests, 'sector')} a request"
-        f" where {_number(ideal / requests)} would do"
+        f"line {line.line}: {access} moves {_average(moved.sectors / moved.requests, 'sector')} a request"
+        f" where {_number(moved.sectors_ideal / moved.requests)} would do"
     )
 
 
 def _most_sectors(evidence: Evidence, *, stored: bool) -> str:
     def count(c: Counters) -> int:
-        return c.global_store_sectors if stored else c.global_load_sectors
+        return (c.global_writes if stored else c.global_reads).sectors
 
     line = _worst(evidence, count)
     if line is None:

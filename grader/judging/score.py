@@ -12,18 +12,22 @@ from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.hints import advise, hint_at_failure, hint_at_misses
 from grader.judging.values import (
     TIMED_ON,
+    CountedRun,
     OtherCounts,
     Sanitized,
     collect_metrics,
     collect_others,
+    count_metrics,
     measure_correctness,
     measure_sanitized,
     missing_metrics,
 )
+from grader.judging.worse import relative_metrics, take_worse
 from grader.records import (
     CaseResult,
     CheckResult,
     CheckStatus,
+    CountedAt,
     Counters,
     DeviceInfo,
     Execution,
@@ -64,23 +68,27 @@ def make_score(
     other_counts: Mapping[Yardstick, OtherCounts] | None = None,
     sanitized: Sanitized = _NOT_CHECKED,
     model: Sequence[Modelled] = (),
+    counted: Sequence[CountedRun] = (),
+    untimed: str = "",
 ) -> Score:
     """The score of a submission that compiled and ran.
 
-    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`.
-    `other_counts` are those of the programs that thresholds are relative to. `sanitized` is what the checked mode says.
-    `lines_from` is the run whose source lines are shown, where that is another one: Nsight Compute counts no lines.
-    `environment` names versions (`nvcc` -> `13.0.88`). A failed run belongs in `failed_score`.
+    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`. `sanitized` is
+    what the checked mode says, `other_counts` those of the programs that thresholds are relative to. `lines_from` is the run whose
+    lines are shown, where that is another one: Nsight Compute counts none. `counted` are the runs that the emulated device counted,
+    that of `execution` first; `untimed` says why there is no time. A failed run belongs in `failed_score`.
     """
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
     sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
-    metrics = collect_metrics(execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason)
-    metrics = (measure_sanitized(sanitized), *metrics)
+    collected = collect_metrics(
+        execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason, untimed=untimed
+    )
+    metrics = (measure_sanitized(sanitized), *take_worse(collected, counted, relative_metrics(exercise)))
     lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
     all_cases = (*cases, *(case for part in parts for case in part.cases))
-    judged_checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
-    checks = hint_at_misses(judged_checks, exercise, all_cases, lines, submission, sanitized.findings, model)
+    checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
+    checks = hint_at_misses(checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts)
     judged = _judged(checks)
     return Score(
         exercise=exercise.id,
@@ -88,9 +96,7 @@ def make_score(
         submission_sha256=submission.sha256,
         status=_status(judged),
         message=_summarise(exercise, checks, judged),
-        score=_points(checks),
-        max_score=exercise.max_score,
-        judged_points=sum(check.max_points for check in judged),
+        score=_points(checks), max_score=exercise.max_score, judged_points=sum(check.max_points for check in judged),
         device=device,
         checks=checks,
         metrics=(measure_correctness(cases), *metrics),
@@ -101,9 +107,21 @@ def make_score(
         resources=tuple(_resources(launch) for launch in execution.launches) if execution else (),
         environment=dict(environment),
         seed=seed,
-        line_sizes=dict(exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES)) if lines else {},
+        line_sizes=_line_sizes(exercise, counted) if lines else {},
         model=tuple(model),
+        counted=tuple(map(_describe_run, counted)),
     )
+
+
+def _line_sizes(exercise: Exercise, counted: Sequence[CountedRun]) -> dict[str, int]:
+    return dict(counted[0].sizes if counted else exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES))
+
+
+def _describe_run(run: CountedRun) -> CountedAt:
+    launches = run.execution.launches
+    blocks = [launch.grid.volume for launch in launches]
+    ran = [launch.sample.window + launch.sample.spread if launch.sample else launch.grid.volume for launch in launches]
+    return CountedAt(dict(run.sizes), sum(ran), sum(blocks), count_metrics(run.execution))
 
 
 def failed_score(

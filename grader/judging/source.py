@@ -5,15 +5,17 @@ This is no C++ parser: where it is not sure, it gives nothing, and the hint quot
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.S)
-_SHARED = re.compile(r"__shared__([^;]*);")
-_SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\s*\[")
-_ASSIGNED = re.compile(r"\s*(?:\.\w+\s*)?(?:(?P<compound>[-+*/%&|^]|<<|>>)?=(?!=)|(?P<step>\+\+|--))")
+from grader.spec.lexer import Kind, Token, read_code, without_comments
+
+_COMPOUND = frozenset({"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"})
+_SHIFTS = frozenset({"<<", ">>"})
 _QUOTE_LENGTH = 90
+_LONGEST_LINE = 1000
+"""In longer lines, which nobody writes, no accesses are looked for: those inside of each other make texts of the square of its length."""
 
 
 @dataclass(frozen=True)
@@ -38,39 +40,68 @@ def quote_access(line: str, *, shared: bool, stored: bool, shared_names: frozens
 
 def find_shared_names(source: str) -> frozenset[str]:
     """Names of the arrays that a submission declares `__shared__`."""
-    declarations: Sequence[str] = _SHARED.findall(_strip_comments(source))
-    return frozenset(name for declaration in declarations for name in _SUBSCRIPT.findall(declaration))
+    found: set[str] = set()
+    declared: set[str] | None = None
+    for token, following in pairwise([*read_code(source), Token(Kind.SYMBOL, "", len(source))]):
+        if token.text == "__shared__" and declared is None:
+            declared = set()
+        elif token.text == ";" and declared is not None:
+            found |= declared
+            declared = None
+        elif declared is not None and token.kind is Kind.NAME and following.text == "[":
+            declared.add(token.text)
+    return frozenset(found)
 
 
 def find_accesses(line: str) -> tuple[Access, ...]:
-    """The subscripted expressions of a line from left to right, those inside of other subscripts too."""
-    code = _strip_comments(line)
+    """The subscripted expressions of a line from left to right, those inside of other subscripts too; none of a very long line."""
+    if len(line) > _LONGEST_LINE:
+        return ()
+    code = without_comments(line)
+    tokens = read_code(code)
+    ends = _ends_of_subscripts(tokens)
     accesses = []
-    for match in _SUBSCRIPT.finditer(code):
-        end = _end_of_subscripts(code, match.end() - 1)
-        if end is None:
+    for index, end in ends.items():
+        before = tokens[index - 1]
+        if index == 0 or before.kind is not Kind.NAME:
             continue
-        assigned = _ASSIGNED.match(code, end)
-        reads = assigned is None or bool(assigned["compound"] or assigned["step"])
-        text = " ".join(code[match.start() : end].split())
-        accesses.append(Access(match.group(1), text, stored=assigned is not None, read=reads))
+        stored, reads = _assigned(tokens, end)
+        text = " ".join(code[before.start : tokens[end - 1].end].split())
+        accesses.append(Access(before.text, text, stored=stored, read=reads))
     return tuple(accesses)
 
 
-def _strip_comments(code: str) -> str:
-    return _COMMENT.sub(" ", code)
+def _ends_of_subscripts(tokens: Sequence[Token]) -> dict[int, int]:
+    """Of each `[` that starts a subscript `[...]` or `[...][...]`, by index: the index behind it. None where a bracket stays open."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.text == "[":
+            opened.append(index)
+        elif token.text == "]" and opened:
+            closing[opened.pop()] = index
+    ends: dict[int, int] = {}
+    for index in sorted(closing, reverse=True):  # a subscript goes on with the one behind it, whose end is known by then
+        behind = closing[index] + 1
+        goes_on = behind < len(tokens) and tokens[behind].text == "["
+        if not goes_on:
+            ends[index] = behind
+        elif behind in ends:
+            ends[index] = ends[behind]
+    return dict(sorted(ends.items()))
 
 
-def _end_of_subscripts(code: str, start: int) -> int | None:
-    """The end of `[...]` or `[...][...]` that opens at `start`; None when a bracket stays open."""
-    depth = 0
-    for position in range(start, len(code)):
-        depth += {"[": 1, "]": -1}.get(code[position], 0)
-        if depth == 0 and not code[position + 1 :].lstrip().startswith("["):
-            return position + 1
-    return None
+def _assigned(tokens: Sequence[Token], index: int) -> tuple[bool, bool]:
+    """Whether what stands before the index is stored to, and whether it is read."""
+    texts = [token.text for token in tokens[index : index + 4]] + [""] * 4
+    if texts[0] == ".":  # a member of the element
+        texts = texts[2:]
+    if texts[0] == "=":
+        return True, False
+    compound = texts[0] in _COMPOUND or (texts[0] in _SHIFTS and texts[1] == "=")
+    return compound, True
 
 
 def _shorten(line: str) -> str:
-    code = " ".join(_strip_comments(line).split())
+    code = " ".join(without_comments(line).split())
     return code if len(code) <= _QUOTE_LENGTH else f"{code[: _QUOTE_LENGTH - 4]} ..."

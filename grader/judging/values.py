@@ -6,7 +6,7 @@ A metric that could not be had is None with a reason, never a guess and never le
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.judging.timing import Estimate, estimate_metrics, estimate_other
 from grader.metrics import COMPARABLE, METRICS, TIMED
@@ -37,6 +37,15 @@ class OtherCounts:
 
 
 @dataclass(frozen=True)
+class CountedRun:
+    """One run of the submission whose counters are graded, and what others counted at the same sizes."""
+
+    sizes: Mapping[str, int]
+    execution: Execution
+    others: Mapping[Yardstick, OtherCounts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Sanitized:
     """What the checked mode says: `clean` is the fraction of the checked cases without a finding; None for `reason`."""
 
@@ -64,11 +73,12 @@ def collect_metrics(
     timings: Sequence[Timing] = (),
     dram_bytes: int | None = None,
     missing_reason: str = "the benchmark did not run",
+    untimed: str = "",
 ) -> tuple[MetricValue, ...]:
     """Every metric of METRICS except `correctness` and `sanitized`, in that order; times are of plans at `benchmark_sizes`.
 
     Counters are sums over the launches of the plan; `dram_bytes` is theirs too, and varies from run to run. `missing_reason` is
-    given for what a run that did not happen, or did not reach its end, would have told.
+    given for what a run that did not happen, or did not reach its end, would have told, `untimed` for times of one that counted.
     """
     ran = execution is not None and execution.failure is None and bool(execution.launches)
     counted = _count(execution.launches) if execution is not None and ran else {}
@@ -76,7 +86,7 @@ def collect_metrics(
     if dram_bytes is not None:
         counted["dram_bytes"] = _Figures(dram_bytes, _source_of_times(device))
     lacking = LACKING.get(device.kind, {})
-    fallback = "it was not timed" if ran else missing_reason
+    fallback = (untimed or "it was not timed") if ran else missing_reason
 
     def find(name: str) -> _Figures:
         return timed.get(name) or counted.get(name) or _Figures(None, reason=lacking.get(name, fallback))
@@ -145,14 +155,19 @@ _COUNTED: Mapping[str, Callable[[Counters], float | None]] = {
     "instructions_executed": lambda c: c.instructions_executed,
     "shared_wavefronts": lambda c: c.shared_wavefronts,
     "shared_wavefronts_ideal": lambda c: c.shared_wavefronts_ideal,
-    "global_load_sectors": lambda c: c.global_load_sectors,
-    "global_store_sectors": lambda c: c.global_store_sectors,
+    "global_load_sectors": lambda c: c.global_reads.sectors,
+    "global_store_sectors": lambda c: c.global_writes.sectors,
 }
 
 _UNDEFINED = {
     "global_load_efficiency": "the launches load nothing from global memory",
     "global_store_efficiency": "the launches store nothing to global memory",
 }
+
+
+def count_metrics(execution: Execution) -> dict[str, float | None]:
+    """The counted metrics of a run by name."""
+    return {name: figures.value for name, figures in _count(execution.launches).items()}
 
 
 def _count(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:

@@ -5,9 +5,20 @@ Arrays travel beside these records (in dicts keyed by buffer name), never inside
 """
 
 from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
-from grader.records.code import Binary, DeviceVariable, Kernel, KernelParameter, Pointer, SassInstruction, SharedArray, Submission
+from grader.records.code import (
+    Binary,
+    DeviceVariable,
+    Kernel,
+    KernelParameter,
+    Pointer,
+    Recipe,
+    SassInstruction,
+    SharedArray,
+    SharedUse,
+    Submission,
+)
 from grader.records.devices import DeviceInfo, LaunchLimits
-from grader.records.outcomes import CheckStatus, Failure, Finding, FindingKind, Printed, Status
+from grader.records.outcomes import Cause, CheckStatus, Failure, Finding, FindingKind, Obstacle, Printed, Status
 from grader.records.plans import (
     POISON_WORD,
     SUBMISSION,
@@ -15,6 +26,7 @@ from grader.records.plans import (
     ClockState,
     DeviceBuffer,
     Dim3,
+    GradedRun,
     Launch,
     Program,
     Rehearsal,
@@ -24,8 +36,20 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.runs import Bound, Counters, Execution, LaunchResult, LineCounters, Modelled
-from grader.records.scores import CaseResult, CheckResult, MetricValue, Mismatch, PartResult, Resources, Score, Source, SourceLine, Timing
+from grader.records.runs import Bound, Counters, Coverage, Execution, GlobalAccesses, LaunchResult, LineCounters, Modelled, Sample
+from grader.records.scores import (
+    CaseResult,
+    CheckResult,
+    CountedAt,
+    MetricValue,
+    Mismatch,
+    PartResult,
+    Resources,
+    Score,
+    Source,
+    SourceLine,
+    Timing,
+)
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
@@ -40,13 +64,16 @@ __all__ = [
     "Bound",
     "BufferArgument",
     "CaseResult",
+    "Cause",
     "CheckResult",
     "CheckStatus",
     "ClockState",
     "ComparedFile",
     "Comparison",
     "Completed",
+    "CountedAt",
     "Counters",
+    "Coverage",
     "DeviceBuffer",
     "DeviceInfo",
     "DeviceVariable",
@@ -55,6 +82,8 @@ __all__ = [
     "Failure",
     "Finding",
     "FindingKind",
+    "GlobalAccesses",
+    "GradedRun",
     "Kernel",
     "KernelParameter",
     "Launch",
@@ -65,21 +94,25 @@ __all__ = [
     "MetricValue",
     "Mismatch",
     "Modelled",
+    "Obstacle",
     "PartResult",
     "Pointer",
     "Printed",
     "Program",
     "Progress",
+    "Recipe",
     "Rehearsal",
     "Resources",
     "Role",
     "RunLimits",
     "RunTool",
+    "Sample",
     "SassInstruction",
     "ScalarArgument",
     "Score",
     "SharedArray",
     "SharedPassage",
+    "SharedUse",
     "ShowProgress",
     "SimilarPair",
     "Source",

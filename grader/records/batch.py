@@ -45,6 +45,11 @@ class BatchEntry:
     student_id: str | None = None
     platform: str | None = None
 
+    @property
+    def points(self) -> float | None:
+        """The points as every table of the class gives them; None, and an empty cell there, where none follow from the grading."""
+        return self.score if self.status is not None and self.status.has_points else None
+
 
 @dataclass(frozen=True)
 class BatchSummary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Submission:
     sha256: str
     text: str
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
         """The source lines, as compilers count them: a form feed or a Unicode line separator ends none."""
         return self.text.removesuffix("\n").split("\n")
@@ -75,6 +76,10 @@ class DeviceVariable:
     pointers: tuple[Pointer, ...] = ()
 
 
+MOST_SHARED_BYTES = 1 << 20
+"""More than a block of any GPU can have."""
+
+
 @dataclass(frozen=True)
 class SharedArray:
     """A `__shared__` variable: where it starts in a block's shared memory, in bytes. `size_bytes` None: dynamic, up to the end.
@@ -106,6 +111,21 @@ class SharedArray:
 
 
 @dataclass(frozen=True)
+class SharedUse:
+    """That an instruction means this array. It may begin or end up to `slack_bytes` outside: ptxas made it of several accesses."""
+
+    array: SharedArray
+    slack_bytes: int
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The bytes that it may access, from the first one to behind the last one."""
+        size = self.array.size_bytes
+        end = MOST_SHARED_BYTES if size is None else self.array.offset + size
+        return self.array.offset - self.slack_bytes, end + self.slack_bytes
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
 
@@ -113,7 +133,8 @@ class Kernel:
     `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants` holds the constant
     banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables), 4 (addresses); `pointers` says what
     a loader fills in there. `functions` are the offsets of device functions among the instructions. `encoding` is the
-    machine code itself, 16 bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are known.
+    machine code itself, 16 bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are known;
+    `shared_uses` says which one an instruction (its offset) means, where that is sure.
     """
 
     symbol: str
@@ -130,13 +151,26 @@ class Kernel:
     functions: tuple[int, ...] = ()
     encoding: bytes = b""
     shared_arrays: tuple[SharedArray, ...] = ()
+    shared_uses: dict[int, SharedUse] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to ask for a cubin again: the text, nvcc's options without the architecture, and the words of a program to call.
+
+    The program takes the SHA-256 of the cubin that it must deliver, then nvcc's own command line.
+    """
+
+    source: str
+    options: tuple[str, ...]
+    program: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Binary:
     """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`.
 
-    `variable_bytes` is what its `__device__` variables take on a device.
+    `variable_bytes` is what its `__device__` variables take on a device. `recipe` is there where the cubin can be asked for again.
     """
 
     arch: str
@@ -146,3 +180,4 @@ class Binary:
     warnings: str = ""
     variable_bytes: int = 0
     variables: tuple[DeviceVariable, ...] = ()
+    recipe: Recipe | None = None

@@ -9,13 +9,17 @@ from grader.records.plans import Dim3
 
 @dataclass(frozen=True)
 class LaunchLimits:
-    """What CUDA allows one launch on a device (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability")."""
+    """What CUDA allows one launch on a device (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+
+    `max_own_bytes`: of scratch buffers and `__device__` variables together; None where only the device itself can tell.
+    """
 
     max_threads_per_block: int
     max_block: Dim3
     max_grid: Dim3
     max_shared_bytes_per_block: int
     max_registers_per_block: int
+    max_own_bytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,16 @@ class Status(StrEnum):
     INCONCLUSIVE = "inconclusive"
     GRADER_ERROR = "grader_error"
 
+    @property
+    def has_points(self) -> bool:
+        """Whether points follow from it. Where none do, no gradebook and no table may show a zero: the student is not to blame."""
+        return self not in (Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR)
+
+    @property
+    def is_worth_a_retry(self) -> bool:
+        """Whether the grader or the machine failed: another try may end better."""
+        return self in (Status.INCONCLUSIVE, Status.GRADER_ERROR)
+
 
 class CheckStatus(StrEnum):
     """How one check of the spec ended. `skipped`: a prerequisite failed; `not_measured`: no value, see the reason."""
@@ -48,6 +58,39 @@ class FindingKind(StrEnum):
     COPY_UNDER_WAY = "copy_under_way"
     ABSENT_LANES = "absent_lanes"
     ORDER_DEPENDENT = "order_dependent"
+
+
+class Obstacle(StrEnum):
+    """What keeps a launch of a plan from being made at some sizes."""
+
+    DIVISION_BY_ZERO = "division_by_zero"
+    BEYOND_64_BITS = "beyond_64_bits"
+    NO_INSTANCE = "no_instance"
+    ARGUMENT_TOO_WIDE = "argument_too_wide"
+    EXTENT_TOO_SMALL = "extent_too_small"
+    EXTENT_TOO_LARGE = "extent_too_large"
+    TOO_MANY_THREADS = "too_many_threads"
+    BEYOND_LAUNCH_BOUNDS = "beyond_launch_bounds"
+    NEGATIVE_SHARED_MEMORY = "negative_shared_memory"
+    TOO_MUCH_SHARED_MEMORY = "too_much_shared_memory"
+    TOO_MANY_REGISTERS = "too_many_registers"
+    EMPTY_SCRATCH = "empty_scratch"
+    TOO_MUCH_SCRATCH = "too_much_scratch"
+    OUT_OF_MEMORY = "out_of_memory"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a plan could not be launched, without a figure of the run: `line` and `column` are those of the submission's text.
+
+    `obstacle` None: it is none of the known ones.
+    """
+
+    obstacle: Obstacle | None = None
+    line: int | None = None
+    column: int | None = None
+    kernel: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +131,9 @@ class Failure:
     """A student's mistake that ends the grading: a value, not an exception.
 
     `message` is one sentence that says what is wrong and where; `detail` may quote a tool at length;
-    `advice` says what to try next. `printed` is what the run had printed until then.
+    `advice` says what to try next. `printed` is what the run had printed until then. Messages, detail and advice may hold
+    figures of the run; the kinds of `findings` and the `cause` of a failure without findings are what judging.hidden
+    makes other words of where the sizes of the run are secret.
     """
 
     status: Status
@@ -97,3 +142,4 @@ class Failure:
     advice: str = ""
     findings: tuple[Finding, ...] = ()
     printed: tuple[Printed, ...] = ()
+    cause: Cause | None = None

@@ -79,12 +79,36 @@ POISON_WORD = 0x7FC0DEAD
 class RunLimits:
     """What one execution of a plan may use: executed warp instructions (emulated device) and wall time.
 
-    `model_time`: the emulated device is to model the time, and may run a sample of the blocks of a long launch.
+    `spent_seconds`: of the wall time, what earlier runs of the same case have taken.
     """
 
     warp_instructions: int
     wall_seconds: float
-    model_time: bool = False
+    spent_seconds: float = 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        """Wall time that this run may take."""
+        return max(0.0, self.wall_seconds - self.spent_seconds)
+
+
+@dataclass(frozen=True)
+class GradedRun:
+    """What a run that is graded is asked for beside outputs and counters.
+
+    `model_time`: model the time; of a long launch a sample of the blocks may run then, which `seed` draws. `inspect`: run it in the
+    opposite order as well, and some blocks in the checked mode. `backwards`: run it in that order only.
+    """
+
+    seed: int
+    model_time: bool
+    inspect: bool = False
+    backwards: bool = False
+
+    @property
+    def runs(self) -> int:
+        """How often the plan runs: forwards, backwards, and a part of it in the checked mode."""
+        return 3 if self.inspect else 1
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,43 @@ from grader.records.plans import Dim3
 
 
 @dataclass(frozen=True)
+class GlobalAccesses:
+    """Sums over accesses to global memory in one direction. `sectors` are of 32 bytes, `bytes` what the threads asked for."""
+
+    requests: int
+    sectors: int
+    sectors_ideal: int
+    bytes: int
+
+    @property
+    def efficiency(self) -> float | None:
+        """Useful bytes over moved bytes, 0 to 1; None where nothing moved."""
+        return self.bytes / (32 * self.sectors) if self.sectors else None
+
+    @property
+    def wasted_bytes(self) -> int:
+        """Bytes of the sectors that nobody asked for."""
+        return 32 * self.sectors - self.bytes
+
+
+@dataclass(frozen=True)
 class Counters:
     """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds every field.
 
-    Nsight Compute itself has the ideal sectors of loads and stores together only: both are in `global_load_sectors_ideal` then.
+    Atomics are counted apart from loads and stores. `global_atomic_*` are of all of them; of these, `global_fetch_*` are of those that
+    return what was there (ATOMG, ATOM; the others are reductions: REDG, RED). Lanes that meet at an address share its bytes and sector.
+
+    Nsight Compute itself has the ideal sectors of all global accesses together only: they are in `global_load_sectors_ideal` then.
     """
 
     instructions_executed: int = 0
     thread_instructions_executed: int = 0
     shared_load_instructions: int = 0
     shared_store_instructions: int = 0
+    shared_atomic_instructions: int = 0
     shared_load_wavefronts: int = 0
     shared_store_wavefronts: int = 0
+    shared_atomic_wavefronts: int = 0
     shared_wavefronts_ideal: int = 0
     global_load_requests: int = 0
     global_load_sectors: int = 0
@@ -30,6 +55,14 @@ class Counters:
     global_store_sectors: int = 0
     global_store_sectors_ideal: int = 0
     global_store_bytes: int = 0
+    global_atomic_requests: int = 0
+    global_atomic_sectors: int = 0
+    global_atomic_sectors_ideal: int = 0
+    global_atomic_bytes: int = 0
+    global_fetch_requests: int = 0
+    global_fetch_sectors: int = 0
+    global_fetch_sectors_ideal: int = 0
+    global_fetch_bytes: int = 0
 
     def __add__(self, other: Counters) -> Counters:
         return Counters(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
@@ -40,8 +73,8 @@ class Counters:
 
     @property
     def shared_wavefronts(self) -> int:
-        """Wavefronts of shared loads and stores together."""
-        return self.shared_load_wavefronts + self.shared_store_wavefronts
+        """Wavefronts of shared loads, stores and atomics together."""
+        return self.shared_load_wavefronts + self.shared_store_wavefronts + self.shared_atomic_wavefronts
 
     @property
     def shared_wavefronts_excessive(self) -> int:
@@ -49,14 +82,45 @@ class Counters:
         return self.shared_wavefronts - self.shared_wavefronts_ideal
 
     @property
+    def global_reads(self) -> GlobalAccesses:
+        """What moves data from global memory to a multiprocessor: loads, and atomics that return what was there."""
+        return GlobalAccesses(
+            self.global_load_requests + self.global_fetch_requests,
+            self.global_load_sectors + self.global_fetch_sectors,
+            self.global_load_sectors_ideal + self.global_fetch_sectors_ideal,
+            self.global_load_bytes + self.global_fetch_bytes,
+        )
+
+    @property
+    def global_writes(self) -> GlobalAccesses:
+        """What moves data from a multiprocessor to global memory: stores and all atomics."""
+        return GlobalAccesses(
+            self.global_store_requests + self.global_atomic_requests,
+            self.global_store_sectors + self.global_atomic_sectors,
+            self.global_store_sectors_ideal + self.global_atomic_sectors_ideal,
+            self.global_store_bytes + self.global_atomic_bytes,
+        )
+
+    @property
+    def global_sectors(self) -> int:
+        """Sectors of loads, stores and atomics together."""
+        return self.global_load_sectors + self.global_store_sectors + self.global_atomic_sectors
+
+    @property
+    def global_sectors_excessive(self) -> int:
+        """Sectors beyond the ideal number: `derived__memory_l2_theoretical_sectors_global_excessive` of Nsight Compute."""
+        ideal = self.global_load_sectors_ideal + self.global_store_sectors_ideal + self.global_atomic_sectors_ideal
+        return self.global_sectors - ideal
+
+    @property
     def global_load_efficiency(self) -> float | None:
-        """Useful bytes over moved bytes of global loads, 0 to 1; None without loads."""
-        return self.global_load_bytes / (32 * self.global_load_sectors) if self.global_load_sectors else None
+        """Useful bytes over moved bytes of global reads, 0 to 1; None without any."""
+        return self.global_reads.efficiency
 
     @property
     def global_store_efficiency(self) -> float | None:
-        """Useful bytes over moved bytes of global stores, 0 to 1; None without stores."""
-        return self.global_store_bytes / (32 * self.global_store_sectors) if self.global_store_sectors else None
+        """Useful bytes over moved bytes of global writes, 0 to 1; None without any."""
+        return self.global_writes.efficiency
 
 
 @dataclass(frozen=True)
@@ -91,11 +155,38 @@ class Modelled:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Which blocks of a launch stand for all `blocks`: `window` that one SM runs one after another, and `spread` drawn at random.
+
+    `stored_error` is the standard error of what the spread says of all bytes that plain stores of the blocks beside the window write.
+    """
+
+    blocks: int
+    window: int
+    spread: int
+    stored_error: float
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What the blocks of a sample wrote of one output, in elements: those of the window, and those of the spread.
+
+    `repeated`: elements that were written again, by blocks of another group; they count each time.
+    """
+
+    buffer: str
+    window: int
+    spread: int
+    repeated: int
+
+
+@dataclass(frozen=True)
 class LaunchResult:
     """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical, 0 to 1.
 
     `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the device does not collect it.
-    `modelled` is there where the run was to be modelled (`RunLimits.model_time`).
+    `modelled` is there where the run was to be modelled (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a
+    `sample` of the blocks ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample did.
     """
 
     kernel: str
@@ -110,6 +201,9 @@ class LaunchResult:
     lines: tuple[LineCounters, ...]
     printed: str = ""
     modelled: Modelled | None = None
+    unmodelled: str = ""
+    finished: bool = True
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +211,9 @@ class Execution:
     """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial.
 
     `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are what the checked mode
-    saw in a plan that did run to its end.
+    saw in a plan that did run to its end. `coverage` is there where the last launch is a sample: elements of outputs that its
+    blocks did not write hold poison. `same_backwards`: whether blocks and warps in the opposite order left the same outputs; None
+    where that was not tried, or did not end.
     """
 
     launches: tuple[LaunchResult, ...]
@@ -125,3 +221,10 @@ class Execution:
     failure: Failure | None = None
     printed: str = ""
     findings: tuple[Finding, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    same_backwards: bool | None = None
+
+    @property
+    def ran_whole(self) -> bool:
+        """Whether all blocks of all launches ran."""
+        return self.failure is None and all(launch.finished and launch.sample is None for launch in self.launches)

@@ -20,9 +20,9 @@ class Source(StrEnum):
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Where an output is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare).
+    """Where an output of a public case is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare).
 
-    Of a hidden case, what tells its sizes is left out: index and counts are None, and the picture is empty (judging.hidden).
+    In scores of earlier versions hidden cases have one too, in which index and counts are None and the picture is empty.
     """
 
     buffer: str
@@ -39,7 +39,8 @@ class Mismatch:
 class CaseResult:
     """One correctness case, of the exercise itself or of a `part`. The sizes of hidden cases are kept out of what students are shown.
 
-    `printed` is what its launches printed; nothing of a hidden case, which could print its sizes.
+    `printed` is what its launches printed. Of a hidden case there is no `printed`, no `worst_error` and no `mismatch`: a kernel
+    could put its sizes there.
     """
 
     name: str
@@ -70,7 +71,8 @@ class PartResult:
 class MetricValue:
     """One metric of a score: `value` None comes with a `reason`; `name` is a key of `metrics.METRICS`.
 
-    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for what is counted.
+    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for what is counted. `sizes` are there
+    where the timed run counted worse than the one for counting (judging.worse): its own.
     """
 
     name: str
@@ -79,6 +81,17 @@ class MetricValue:
     source: Source | None
     reason: str | None = None
     interval: tuple[float, float] | None = None
+    sizes: dict[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class CountedAt:
+    """What a run of the submission counted at these sizes: all blocks of its launches, or a sample whose counts stand for the others."""
+
+    sizes: dict[str, int]
+    blocks_run: int
+    blocks: int
+    metrics: dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -140,7 +153,7 @@ class Score:
     """The result of grading one submission: what the score JSON holds (DESIGN 2.3).
 
     `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was. `printed` is of the run that failed.
-    `model` has an entry a launch that was modelled.
+    `model` has an entry a launch that was modelled, `counted` one a run that counted.
     """
 
     exercise: str
@@ -166,11 +179,12 @@ class Score:
     line_sizes: dict[str, int] = field(default_factory=dict)
     printed: tuple[Printed, ...] = ()
     model: tuple[Modelled, ...] = ()
+    counted: tuple[CountedAt, ...] = ()
     schema_version: int = field(default=1)
 
     @property
     def exit_code(self) -> int:
         """Exit code of `grade` for this score (DESIGN 2.3): 0 full marks, 1 graded, 3 the grader's or machine's fault."""
-        if self.status in (Status.GRADER_ERROR, Status.INCONCLUSIVE):
+        if self.status.is_worth_a_retry:
             return 3
         return 0 if self.status is Status.PASSED else 1

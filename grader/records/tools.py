@@ -10,11 +10,15 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Progress:
-    """A step of long work: `stage` names it, `done` of `total` steps are finished; total None when unknown."""
+    """A step of long work: `stage` names it, `done` of `total` steps are finished; total None when unknown.
+
+    `translates`: a device makes code of a kernel, which does not run yet.
+    """
 
     stage: str
     done: int = 0
     total: int | None = None
+    translates: bool = False
 
 
 ShowProgress = Callable[[Progress], None]

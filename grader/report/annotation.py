@@ -138,14 +138,14 @@ COLUMNS = (
     ),
     Column(
         "load_sectors", ("loads", "s/req"), "32-byte sectors that a load of a warp from global memory moves",
-        lambda c: _ratio(c.global_load_sectors, c.global_load_requests), _format_ratio,
-        lambda c: c.global_load_sectors - c.global_load_sectors_ideal,
+        lambda c: _ratio(c.global_reads.sectors, c.global_reads.requests), _format_ratio,
+        lambda c: c.global_reads.sectors - c.global_reads.sectors_ideal,
     ),
     Column("load_efficiency", ("", "used"), "share of their bytes that was asked for", lambda c: c.global_load_efficiency, _format_share),
     Column(
-        "store_sectors", ("stores", "s/req"), "32-byte sectors that a store of a warp moves",
-        lambda c: _ratio(c.global_store_sectors, c.global_store_requests), _format_ratio,
-        lambda c: c.global_store_sectors - c.global_store_sectors_ideal,
+        "store_sectors", ("stores", "s/req"), "32-byte sectors that a store or an atomic of a warp moves",
+        lambda c: _ratio(c.global_writes.sectors, c.global_writes.requests), _format_ratio,
+        lambda c: c.global_writes.sectors - c.global_writes.sectors_ideal,
     ),
     Column("store_efficiency", ("", "used"), "share of their bytes that was asked for", lambda c: c.global_store_efficiency, _format_share),
 )  # fmt: skip

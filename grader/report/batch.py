@@ -17,7 +17,6 @@ from grader.records import BatchEntry, BatchProgress, BatchSummary, Status
 from grader.report.text import clean_line, fold_to_ascii
 
 _STYLES = {Status.PASSED: "green", Status.GRADER_ERROR: "bold red", Status.INCONCLUSIVE: "bold red", Status.REJECTED: "red"}
-_OURS = (Status.GRADER_ERROR, Status.INCONCLUSIVE)
 _MOST_NAMES = 4
 
 ShowBatch = Callable[[BatchProgress], None]
@@ -80,7 +79,7 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
         entries = [entry for entry in summary.entries if entry.exercise == exercise.id]
         counts = Counter(entry.status.value if entry.status else "not graded" for entry in entries)
         words = ", ".join(f"{count} {name}" for name, count in counts.most_common())
-        scores = [entry.score for entry in entries if entry.score is not None and entry.status not in _OURS]
+        scores = [entry.points for entry in entries if entry.points is not None]
         mean = f"; mean {sum(scores) / len(scores):.1f} of {exercise.max_score:g} points" if scores else ""
         console.print(_text(console, f"{exercise.id}: {len(entries)} submissions: {words}{mean}"), soft_wrap=True)
 
@@ -102,9 +101,7 @@ def _make_table(summary: BatchSummary, console: Console) -> Table:
 
 
 def _points(entry: BatchEntry) -> str:
-    if entry.score is None or entry.judged_points is None or entry.status in _OURS:
-        return ""
-    return f"{entry.score:g} / {entry.judged_points:g}"
+    return "" if entry.points is None or entry.judged_points is None else f"{entry.points:g} / {entry.judged_points:g}"
 
 
 def _why(entry: BatchEntry) -> str:

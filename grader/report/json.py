@@ -65,6 +65,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "resources": _plain(score.resources),
         "printed": _plain(score.printed),
         "model": _plain(score.model),
+        "counted": _plain(score.counted),
         "environment": score.environment,
         "seed": score.seed,
     }

@@ -71,7 +71,7 @@ _COUNTS: Mapping[str, _Figure] = {
     "load %": lambda row: _percent(row.counters.global_load_efficiency) if row.counters else None,
     "store %": lambda row: _percent(row.counters.global_store_efficiency) if row.counters else None,
     "conflicts": lambda row: row.counters.shared_wavefronts_excessive if row.counters else None,
-    "sectors": lambda row: row.counters.global_load_sectors + row.counters.global_store_sectors if row.counters else None,
+    "sectors": lambda row: row.counters.global_sectors if row.counters else None,
     "instructions": lambda row: row.counters.instructions_executed if row.counters else None,
 }
 

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 
 from grader.records import CheckStatus, Status
 
-NOT_THE_STUDENTS = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR})
-"""Statuses of which no points follow: they are never a student's zero (DESIGN 2.3)."""
-
 STATUS_WORDS: Mapping[Status, str] = {
     Status.PASSED: "full marks",
     Status.FAILED: "points lost",
@@ -26,7 +23,7 @@ STATUS_KINDS: Mapping[Status, str] = {
     Status.PASSED: "passed",
     Status.FAILED: "partial",
     **dict.fromkeys((Status.COMPILE_ERROR, Status.LAUNCH_ERROR, Status.RUNTIME_ERROR, Status.TIMEOUT, Status.REJECTED), "failed"),
-    **dict.fromkeys(NOT_THE_STUDENTS, "none"),
+    **dict.fromkeys((status for status in Status if not status.has_points), "none"),
 }
 """Of a page's colours."""
 

@@ -24,26 +24,25 @@ from grader.records import (
     DeviceBuffer,
     DeviceInfo,
     Execution,
-    Failure,
-    Finding,
-    FindingKind,
+    GradedRun,
     Launch,
     Program,
     Rehearsal,
     Role,
     RunLimits,
     ShowProgress,
-    Status,
     TimedLaunch,
     TimedStep,
 )
 from grader.sandbox.child import OPEN, TIMED, Worker
+from grader.sandbox.overdue import TranslationWatch, overdue_failure, wall_limit_failure
 from grader.sandbox.wire import (
     CopyBandwidth,
     CopyBandwidthRequest,
     Crashed,
     Executed,
     ExecuteRequest,
+    GradeRequest,
     Hello,
     Loaded,
     LoadRequest,
@@ -64,6 +63,7 @@ LOAD_SECONDS = 60.0
 TRANSFER_BYTES_PER_SECOND = 100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
 BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
 REHEARSAL_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
+GRADED_COPIES = 12  # of all, as BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
 
@@ -143,27 +143,56 @@ class RemoteDevice:
         return self._execute(ExecuteRequest(tuple(launches), tuple(buffers), limits), arrays, copies=BUFFER_COPIES, progress=progress)
 
     def rehearse(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        rehearsal: Rehearsal,
+        progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """Run the launches in the worker's checked mode; see `devices.base.RehearsingDevice`."""
         request = RehearseRequest(tuple(launches), tuple(buffers), limits, rehearsal)
-        return self._execute(request, arrays, copies=REHEARSAL_COPIES)
+        return self._execute(request, arrays, copies=REHEARSAL_COPIES, progress=progress)
+
+    def run_graded(
+        self,
+        launches: Sequence[Launch],
+        buffers: Sequence[DeviceBuffer],
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        graded: GradedRun,
+        progress: ShowProgress | None = None,
+    ) -> tuple[Execution, Arrays]:
+        """Run the launches in the worker as they are graded; see `devices.base.GradingDevice`."""
+        request = GradeRequest(tuple(launches), tuple(buffers), limits, graded)
+        return self._execute(request, arrays, copies=GRADED_COPIES, runs=graded.runs, progress=progress)
 
     def _execute(
-        self, request: ExecuteRequest | RehearseRequest, arrays: Arrays, *, copies: int, progress: ShowProgress | None = None
+        self,
+        request: ExecuteRequest | RehearseRequest | GradeRequest,
+        arrays: Arrays,
+        *,
+        copies: int,
+        runs: int = 1,
+        progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         launches, buffers, limits = request.launches, request.buffers, request.limits
         worker = self._ready_worker()
         moved_bytes = sum(map(buffer_bytes, buffers))
         if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
-            worker.limit_memory(BASE_MEMORY_BYTES + copies * moved_bytes)
-        deadline = self._deadline(limits, moved_bytes)
+            variable_bytes = self._binary.variable_bytes if self._binary is not None else 0
+            worker.limit_memory(BASE_MEMORY_BYTES + copies * (moved_bytes + variable_bytes))
+        deadline = self._deadline(limits, moved_bytes, runs=runs)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
+        watch = TranslationWatch(progress)
         try:
-            answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=progress)
+            answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=watch.show)
         except TimeoutError:
             self._replace_stuck_worker()
-            return Execution((), failure=wall_limit_failure(launches, limits)), {}
+            return Execution((), failure=overdue_failure(launches, limits, translated_seconds=watch.seconds)), {}
         if not isinstance(answer, Executed):
             raise self._nonsense(f"{type(answer).__name__} instead of Executed")
         if answer.execution.failure is None and not same_layout(got, outputs):
@@ -223,8 +252,8 @@ class RemoteDevice:
             raise self._nonsense(f"{type(answer).__name__} instead of CopyBandwidth")
         return answer.gbps
 
-    def _deadline(self, limits: RunLimits, moved_bytes: int) -> float:
-        return time.monotonic() + limits.wall_seconds + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
+    def _deadline(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> float:
+        return time.monotonic() + runs * limits.seconds_left + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
 
     def _replace_stuck_worker(self) -> None:
         """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which tries it out, must answer."""
@@ -327,16 +356,3 @@ def same_layout(got: Arrays, buffers: Sequence[DeviceBuffer]) -> bool:
     """Whether the arrays are those of the buffers: the same names, types and shapes."""
     wanted = {buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape)) for buffer in buffers}
     return {name: (array.dtype, array.shape) for name, array in got.items()} == wanted
-
-
-def wall_limit_failure(launches: Sequence[Launch], limits: RunLimits) -> Failure:
-    """The failure of a plan that was still running when its wall time was over."""
-    message = f"The kernels had not ended after {limits.wall_seconds:g} s, the time limit of this exercise."
-    only = launches[0] if len(launches) == 1 else None
-    return Failure(
-        status=Status.TIMEOUT,
-        message=message,
-        detail="\n".join(launch.text for launch in launches),
-        advice="Look for a loop whose end is never reached: does its counter advance, and towards the bound?",
-        findings=(Finding(FindingKind.WALL_LIMIT, message, kernel=only.symbol if only else None),),
-    )

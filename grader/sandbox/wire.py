@@ -28,6 +28,7 @@ from grader.records import (
     DeviceInfo,
     Dim3,
     Execution,
+    GradedRun,
     Launch,
     Program,
     Progress,
@@ -89,6 +90,16 @@ class RehearseRequest:
     buffers: tuple[DeviceBuffer, ...]
     limits: RunLimits
     rehearsal: Rehearsal
+
+
+@dataclass(frozen=True)
+class GradeRequest:
+    """Run the launches as they are graded; the answer is as to `ExecuteRequest`."""
+
+    launches: tuple[Launch, ...]
+    buffers: tuple[DeviceBuffer, ...]
+    limits: RunLimits
+    graded: GradedRun
 
 
 @dataclass(frozen=True)
@@ -165,6 +176,7 @@ Message = (
     | Loaded
     | ExecuteRequest
     | RehearseRequest
+    | GradeRequest
     | ProgressNote
     | Executed
     | PrepareRequest

@@ -18,7 +18,7 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 
-from grader.devices.base import Arrays, Device, RehearsingDevice, TimingDevice
+from grader.devices.base import Arrays, Device, GradingDevice, RehearsingDevice, TimingDevice
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.records import Progress, ShowProgress
 from grader.sandbox.child import OPEN, TIMED
@@ -30,6 +30,7 @@ from grader.sandbox.wire import (
     Crashed,
     Executed,
     ExecuteRequest,
+    GradeRequest,
     Hello,
     Loaded,
     LoadRequest,
@@ -126,7 +127,11 @@ def answer_request(device: Device, message: Message, arrays: Arrays, channel: Ch
             return Executed(execution), outputs
         case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(device, RehearsingDevice):
             limit_cpu(limits.wall_seconds)
-            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal)
+            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal, progress=show)
+            return Executed(execution), outputs
+        case GradeRequest(launches, buffers, limits, graded) if isinstance(device, GradingDevice):
+            limit_cpu(graded.runs * limits.wall_seconds)
+            execution, outputs = device.run_graded(launches, buffers, arrays, limits=limits, graded=graded, progress=show)
             return Executed(execution), outputs
     if isinstance(device, TimingDevice):
         return answer_timing(device, message, arrays, show)

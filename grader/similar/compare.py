@@ -43,7 +43,7 @@ class _File:
 
     tokens: TokenText
     own: Bools
-    prints: Mapping[int, tuple[int, ...]]
+    prints: Mapping[int, Sequence[int]]
 
     @property
     def own_tokens(self) -> int:
@@ -108,10 +108,10 @@ def _prepare(tokens: TokenText, grams: Hashes, starter: Hashes, common: Hashes) 
     own = np.ones(len(tokens), np.bool_)
     for offset in range(GRAM):
         own[offset : offset + len(grams)][foreign] = False
-    prints: dict[int, tuple[int, ...]] = {}
+    prints: dict[int, list[int]] = {}
     for place in _winnow(grams):
-        if not foreign[place]:
-            prints[int(grams[place])] = (*prints.get(int(grams[place]), ()), int(place))
+        if not foreign[place] and len(places := prints.setdefault(int(grams[place]), [])) < REPEATS:
+            places.append(int(place))
     return _File(tokens, own, prints)
 
 
@@ -163,12 +163,14 @@ def _compare(files: Sequence[_File], left: int, right: int) -> SimilarPair:
 
 def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
     """Runs of equal tokens: (place in the first, place in the second, length); no token of either is in two of them."""
-    grown = {
-        _grow(first.tokens.codes, second.tokens.codes, a, b)
-        for key in first.prints.keys() & second.prints.keys()
-        for a in first.prints[key][:REPEATS]
-        for b in second.prints[key][:REPEATS]
-    }
+    shared = first.prints.keys() & second.prints.keys()
+    grown = set()
+    reached: dict[int, int] = {}  # by diagonal, how far the last run goes: the places inside of it have no other one
+    for a, b in sorted((a, b) for key in shared for a in first.prints[key] for b in second.prints[key]):
+        if a >= reached.get(a - b, 0):
+            run = _grow(first.tokens.codes, second.tokens.codes, a, b)
+            reached[a - b] = run[0] + run[2]
+            grown.add(run)
     free_left, free_right = np.ones(len(first.tokens), np.bool_), np.ones(len(second.tokens), np.bool_)
     taken = []
     for a, b, length in sorted(grown, key=lambda run: -run[2]):
@@ -190,8 +192,13 @@ def _grow(left: NDArray[np.uint32], right: NDArray[np.uint32], a: int, b: int) -
 
 
 def _equal_from_start(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> int:
-    different = np.flatnonzero(left != right)
-    return int(different[0]) if len(different) else len(left)
+    start, step = 0, GRAM  # in growing pieces: most runs are short
+    while start < len(left):
+        different = np.flatnonzero(left[start : start + step] != right[start : start + step])
+        if len(different):
+            return start + int(different[0])
+        start, step = start + step, 2 * step
+    return len(left)
 
 
 def _longest_run(free: Bools) -> tuple[int, int]:

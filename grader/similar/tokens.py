@@ -5,25 +5,18 @@ Names that a student gives are all one token; the language's own words, CUDA's v
 
 from __future__ import annotations
 
-import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-_TOKEN = re.compile(
-    r"""
-      (?P<skip> // (?: \\\r?\n | [^\n] )*+ | /\* .*? (?: \*/ | \Z ) | \\\r?\n )
-    | (?P<directive> ^[ \t]*\#[ \t]* (?: include | pragma | line | error | warning ) \b (?: \\\r?\n | (?! //|/\* ) [^\n] )*+ )
-    | (?P<string> (?: \b (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16} ) \( .*? (?: \) (?P=mark) " | \Z ) )
-        | " (?: \\. | [^"\\\n] )*+ "? | (?<! [0-9A-Za-z] ) ' (?: \\. | [^'\\\n] )*+ '? )
-    | (?P<number> \.? [0-9] (?: [eEpP][+-] | [0-9A-Za-z_.'] )*+ )
-    | (?P<name> [A-Za-z_]\w*+ )
-    | (?P<operator> <<<|>>> | << | >> | -> | \+\+ | -- | && | \|\| | :: | [-+*/%&|^=!<>]= | [^\s\w] )
-    """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
+from grader.spec.lexer import Kind, Token, read_code_and_lines
+
+_LEFT_OUT = frozenset({"include", "pragma", "line", "error", "warning"})
+"""Directives that are no code."""
+_COMPARED = {Kind.NUMBER: "number", Kind.STRING: "string", Kind.RAW: "string", Kind.CHARACTER: "string"}
 _WORD_LIST = """
     alignas alignof auto bool break case catch char class const constexpr const_cast continue decltype default define delete do double
     dynamic_cast else elif endif enum explicit extern false float for friend goto if ifdef ifndef inline int long mutable namespace new
@@ -57,25 +50,37 @@ def read_tokens(source: str) -> TokenText:
     """The normalised tokens of a source text. What is no C++ at all still gives tokens: nothing is refused."""
     codes, lines = [], []
     line, counted = 1, 0
-    for match in _TOKEN.finditer(source):
-        text = _normalise(match)
+    for token in _without_directives(source):
+        text = _normalise(token)
         if not text:
             continue
-        line += source.count("\n", counted, match.start())
-        counted = match.start()
+        line += source.count("\n", counted, token.start)
+        counted = token.start
         codes.append(_code(text))
         lines.append(line)
     return TokenText(np.array(codes, np.uint32), np.array(lines, np.int32))
 
 
-def _normalise(match: re.Match[str]) -> str:
+def _without_directives(source: str) -> Iterator[Token]:
+    """The tokens of code; of directives those that may be code: conditions and macros."""
+    begun: list[Token] = []  # of a line, until it is known whether it is left out
+    skipped = False
+    for token in read_code_and_lines(source):
+        if token.kind is Kind.NEWLINE:
+            yield from begun
+            begun, skipped = [], False
+        elif not skipped:
+            begun.append(token)
+            skipped = len(begun) == 2 and begun[0].text == "#" and token.text in _LEFT_OUT
+            begun = [] if skipped else begun
+    yield from begun
+
+
+def _normalise(token: Token) -> str:
     """A token as it is compared; empty for what is left out."""
-    kind, text = match.lastgroup, match.group()
-    if kind == "name":
-        return _SAME.get(text, text) if text in WORDS else "name"
-    if kind == "operator":
-        return text
-    return kind if kind in ("number", "string") and kind is not None else ""
+    if token.kind is Kind.NAME:
+        return _SAME.get(token.text, token.text) if token.text in WORDS else "name"
+    return _COMPARED.get(token.kind, token.text)
 
 
 def _code(text: str) -> int:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
+from grader.records import Obstacle
 from grader.spec.tokens import Cursor, LanguageError, Position, Token, TokenKind, did_you_mean, error_at, quote, read_tokens
 
 __all__ = ["Expression", "LanguageError", "Position", "parse_expression", "parse_integer", "take_expression"]
@@ -107,8 +109,13 @@ class Expression:
 
     def place_of(self, name: str) -> Position:
         """Where the name is used first; the start of the expression where it is not."""
+        return self._places.get(name, self.position)
+
+    @cached_property
+    def _places(self) -> dict[str, Position]:
+        """Every token's first place: read once, because a line may have thousands of names."""
         tokens = read_tokens(self.text, line=self.position.line, column=self.position.column)
-        return next((token.position for token in tokens if token.text == name), self.position)
+        return {token.text: token.position for token in reversed(tokens)}
 
 
 # --- parsing ------------------------------------------------------------------------------------------
@@ -263,10 +270,10 @@ def _apply(function: Callable[[int, int], int], left: int, right: int, position:
     try:
         return _in_range(function(left, right), position)
     except ZeroDivisionError:
-        raise error_at(position, "division by zero") from None
+        raise error_at(position, "division by zero", obstacle=Obstacle.DIVISION_BY_ZERO) from None
 
 
 def _in_range(value: int, position: Position) -> int:
     if not SMALLEST_VALUE <= value <= LARGEST_VALUE:
-        raise error_at(position, "the value does not fit 64 bits")
+        raise error_at(position, "the value does not fit 64 bits", obstacle=Obstacle.BEYOND_64_BITS)
     return value

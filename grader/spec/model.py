@@ -73,9 +73,31 @@ class Float32Sum:
     terms: Expression
 
 
+class Atomics(StrEnum):
+    """Atomic operations that a task forbids: those on global memory, or those on shared memory too."""
+
+    GLOBAL = "global"
+    ALL = "all"
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """What a submission may not use for a task; None and empty: nothing of the kind is forbidden.
+
+    `scratch_bytes_above` is a formula of the sizes; `headers` are names of headers or of their folders, as `#include` has them.
+    """
+
+    scratch_bytes_above: Expression | None = None
+    device_variable_bytes_above: int | None = None
+    atomics: Atomics | None = None
+    headers: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Task:
-    """What a plan is to compute: its buffers, its default plan, the correctness cases, and how outputs compare with the oracle's."""
+    """What a plan is to compute: its buffers, its default plan, the correctness cases, how outputs compare with the oracle's, and
+    what may not be used for it.
+    """
 
     title: str
     size_names: tuple[str, ...]
@@ -84,6 +106,7 @@ class Task:
     public_cases: tuple[Case, ...]
     hidden_cases: tuple[HiddenCase, ...]
     tolerance: Tolerance | Float32Sum
+    forbid: Forbidden = field(default=Forbidden(), kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,13 @@ from grader.errors import SpecError, SpecProblem
 from grader.records import Role
 from grader.spec.expressions import parse_expression
 from grader.spec.model import (
+    Atomics,
     BufferSpec,
     Case,
     CheckSpec,
     Exercise,
     Float32Sum,
+    Forbidden,
     HiddenCase,
     Initialisation,
     Limits,
@@ -193,7 +195,17 @@ def _build_task(task: Json) -> Json:
         "public_cases": tuple(_build_public_case(case) for case in task["cases"]["public"]),
         "hidden_cases": tuple(_build_hidden_case(case) for case in task["cases"]["hidden"]),
         "tolerance": _build_tolerance(task["tolerance"]),
+        "forbid": _build_forbidden(task.get("forbid", {})),
     }
+
+
+def _build_forbidden(forbid: Json) -> Forbidden:
+    return Forbidden(
+        parse_expression(forbid["scratch_bytes_above"]) if "scratch_bytes_above" in forbid else None,
+        int(forbid["device_variable_bytes_above"]) if "device_variable_bytes_above" in forbid else None,
+        Atomics(forbid["atomics"]) if "atomics" in forbid else None,
+        tuple(forbid.get("headers", [])),
+    )
 
 
 def _build_tolerance(tolerance: Json | str) -> Tolerance | Float32Sum:

@@ -47,6 +47,8 @@ def task_problems(task: Json, base: str, starter: Starter | None, *, is_part: bo
         yield from _sizes_problems(f"{base}.benchmark.{kind}", values, size_names(task))
     yield from _memory_problems(task, base)
     yield from _tolerance_problems(task, base)
+    most_scratch = fields(task, "forbid").get("scratch_bytes_above")
+    yield from formula_problems(f"{base}.forbid.scratch_bytes_above", most_scratch, task, base, least=0)
 
 
 def parse_starter(text: str) -> Starter:
@@ -98,8 +100,8 @@ def _init_problems(path: str, buffer: Json, *, is_part: bool) -> Iterator[Proble
         yield Problem(path, f"{dtype} cannot hold negative values: use index")
 
 
-def formula_problems(path: str, text: str | None, task: Json, base: str) -> Iterator[Problem]:
-    """A formula must parse, use only sizes, and be positive for the benchmarks and the public cases."""
+def formula_problems(path: str, text: str | None, task: Json, base: str, *, least: int = 1) -> Iterator[Problem]:
+    """A formula must parse, use only sizes, and be positive (or 0, where that is the `least`) for the benchmarks and the public cases."""
     if text is None:
         return
     sizes = size_names(task)
@@ -113,17 +115,17 @@ def formula_problems(path: str, text: str | None, task: Json, base: str) -> Iter
             yield from (Problem(path, _unknown_name(name, text, sizes)) for name in unknown)
         return
     for where, values in _concrete_sizes(task, base):
-        if sizes <= values.keys() and (complaint := _value_problem(formula, values)):
+        if sizes <= values.keys() and (complaint := _value_problem(formula, values, least)):
             yield Problem(path, f"{complaint} at the sizes of {where}")
             return
 
 
-def _value_problem(formula: Expression, values: Mapping[str, int]) -> str | None:
+def _value_problem(formula: Expression, values: Mapping[str, int], least: int) -> str | None:
     try:
         value = formula.evaluate(values)
     except LanguageError as error:
         return f"column {error.column}: {error.message}"
-    return None if value > 0 else f"gives {value}, which is not positive,"
+    return None if value >= least else f"gives {value}, which is {'negative' if least == 0 else 'not positive'},"
 
 
 def _concrete_sizes(task: Json, base: str) -> Iterator[tuple[str, Mapping[str, int]]]:

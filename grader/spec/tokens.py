@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
+from grader.records import Obstacle
+
 MAX_LENGTH = 10_000
 """Longest text that is read at all, in characters."""
 
@@ -25,15 +27,16 @@ class Position(NamedTuple):
 class LanguageError(Exception):
     """A mistake in a text of this language. `str()` gives `line 3, column 12: message`; line and column are 1-based.
 
-    `advice`, where there is any, says what to try.
+    `advice`, where there is any, says what to try. `obstacle` is the kind of a mistake that depends on the values of names.
     """
 
-    def __init__(self, message: str, line: int, column: int, advice: str = "") -> None:
+    def __init__(self, message: str, line: int, column: int, advice: str = "", obstacle: Obstacle | None = None) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
         self.message = message
         self.line = line
         self.column = column
         self.advice = advice
+        self.obstacle = obstacle
 
 
 # --- tokens -------------------------------------------------------------------------------------------
@@ -155,9 +158,9 @@ class Cursor:
         return error_at(self.token.position, f"expected {what} before {show_token(self.token)}")
 
 
-def error_at(position: Position, message: str, advice: str = "") -> LanguageError:
+def error_at(position: Position, message: str, advice: str = "", *, obstacle: Obstacle | None = None) -> LanguageError:
     """An error at a position."""
-    return LanguageError(message, position.line, position.column, advice)
+    return LanguageError(message, position.line, position.column, advice, obstacle)
 
 
 def show_token(token: Token) -> str:

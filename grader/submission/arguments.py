@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from grader.records import BufferArgument, DeviceBuffer, Kernel, KernelParameter, ScalarArgument
+from grader.records import BufferArgument, DeviceBuffer, Kernel, KernelParameter, Obstacle, ScalarArgument
 from grader.spec.expressions import Expression
 from grader.spec.plans import C_TYPES, LaunchLine, normal_integer_type
 from grader.spec.tokens import LanguageError, Position, error_at, quote
@@ -88,7 +88,8 @@ def _bind_integer(evaluate: Callable[[Expression], int], argument: Expression, p
     if not smallest <= value <= largest:
         what = parameter.type or "integer"
         message = f"argument {number} is {value}, which does not fit the parameter's {parameter.size_bytes} bytes ({what})"
-        raise error_at(argument.position, message, "Use a wider parameter, such as long long.")
+        advice = "Use a wider parameter, such as long long."
+        raise error_at(argument.position, message, advice, obstacle=Obstacle.ARGUMENT_TOO_WIDE)
     return ScalarArgument(value, parameter.size_bytes)
 
 

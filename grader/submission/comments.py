@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_PIECES = re.compile(
-    r"""
-      (?P<comment> // (?: \\\r?\n | [^\n] )*+ )                           # goes on where a backslash ends the line
-    | (?P<block> /\* .*? (?: \*/ | \Z ) )
-    | \b (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16} ) \( .*? (?: \) (?P=mark) " | \Z )
-    | " (?: \\. | [^"\\\n] )*+ "?
-    | \b [0-9] [0-9A-Za-z_.']*                                            # 1'000 holds no character literal
-    | ' (?: \\. | [^'\\\n] )*+ '?
-    | \b [A-Za-z_] \w*
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+from grader.spec.lexer import Kind, read_tokens
 
 
 @dataclass(frozen=True)
@@ -37,19 +25,18 @@ class Comment:
 def find_comments(source: str) -> Iterator[Comment]:
     """All comments in order; of block comments each line that is not blank."""
     line, counted, line_start = 1, 0, 0
-    for match in _PIECES.finditer(source):
-        if match["comment"] is None and match["block"] is None:
+    for kind, text, start in read_tokens(source):
+        if kind not in (Kind.COMMENT, Kind.BLOCK):
             continue
-        start = match.start()
         line += source.count("\n", counted, start)
         line_start = max(line_start, source.rfind("\n", counted, start) + 1)
         counted = start
         column = start - line_start + 3
-        if match["comment"] is not None:
+        if kind is Kind.COMMENT:
             before = source[line_start:start]
-            yield Comment(match["comment"][2:].rstrip("\r"), line, column, not before.strip())
+            yield Comment(text[2:].rstrip("\r"), line, column, not before.strip())
         else:
-            yield from _lines_of_block(match["block"], line, column)
+            yield from _lines_of_block(text, line, column)
 
 
 def _lines_of_block(block: str, line: int, column: int) -> Iterator[Comment]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.records import Failure, Status
+from grader.records import Cause, Failure, Status
 from grader.spec.plans import LaunchLine, ScratchBuffer
 from grader.spec.tokens import LanguageError
 
@@ -18,7 +18,9 @@ def launch_failure(error: LanguageError, source: str) -> Failure:
     """The failure of a mistake in a line of the submission's `source`."""
     lines = source.split("\n")
     shown = lines[error.line - 1] if 1 <= error.line <= len(lines) else ""
-    return Failure(Status.LAUNCH_ERROR, str(error), draw_caret(shown, error.column, gutter=f"{error.line} | "), error.advice or LAUNCH_FORM)
+    detail = draw_caret(shown, error.column, gutter=f"{error.line} | ")
+    cause = Cause(error.obstacle, error.line, error.column)
+    return Failure(Status.LAUNCH_ERROR, str(error), detail, error.advice or LAUNCH_FORM, cause=cause)
 
 
 def plan_failure(error: LanguageError, written: LaunchLine | ScratchBuffer, source: str) -> Failure:
@@ -27,7 +29,7 @@ def plan_failure(error: LanguageError, written: LaunchLine | ScratchBuffer, sour
         return launch_failure(error, source)
     message = f"the exercise's default launch line, column {error.column}: {error.message}"
     detail = draw_caret(written.text, error.column - written.column + 1, gutter="")
-    return Failure(Status.LAUNCH_ERROR, message, detail, error.advice or _DEFAULT_PLAN)
+    return Failure(Status.LAUNCH_ERROR, message, detail, error.advice or _DEFAULT_PLAN, cause=Cause(error.obstacle))
 
 
 def draw_caret(line: str, column: int, *, gutter: str) -> str:

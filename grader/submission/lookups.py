@@ -8,49 +8,86 @@ which forbids only to open them, there would be.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from grader.records import Failure, Status
+from grader.spec.lexer import Kind, Token, read_code
 
 _ASKING = ("__has_include", "__has_include_next", "__has_embed")
-_NAMES = r"(?:__has_include(?:_next)?|__has_embed|\w*HAS_INCLUDE\w*)"
-_PLAIN_OPERAND = r'\(\s*(?:<[\w+-][\w./+-]*>|"[\w+-][\w./+-]*")\s*\)'
-_HARMLESS = re.compile(rf"\b{_NAMES}\s*(?!\([^)\n]*\.\.){_PLAIN_OPERAND}|\bdefined\s*\(?\s*{_NAMES}\b|#\s*(?:ifn?|elifn?)def\s+{_NAMES}\b")
-_SPLICE = re.compile(r"\\[ \t\f\v]*\r?\n")
-_PIECES = re.compile(
-    r"""
-      (?P<comment> //[^\n]* | /\* .*? (?: \*/ | \Z ) )
-    | (?<![\w$]) (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16} ) \( .*? (?: \) (?P=mark) " | \Z )
-    | " (?: \\. | [^"\\\n] )*+ "?
-    | (?<![\w$]) [0-9] [0-9A-Za-z_.']*
-    | ' (?: \\. | [^'\\\n] )*+ '?
-    | [^\W\d] [\w$]* | \$ [\w$]*                                        # gcc lets names hold dollars
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_PASTES = re.compile(r"\#\#|%:%:|\b\w*(?:CONCAT|PASTE|JOIN|GLUE|CAT)\w*\s*\(", re.IGNORECASE)
+_ASKING_PART = "HAS_INCLUDE"
+"""What the names of the macros hold that toolkits make of them."""
+_PLAIN_OPERAND = re.compile(r'\(\s*+(?:<[\w+-][\w./+-]*+>|"[\w+-][\w./+-]*+")\s*+\)')
+_DEFINED = ("ifdef", "ifndef", "elifdef", "elifndef")
+_SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
+_PASTES = ("##", "%:%:")
+_PASTING_PARTS = ("CONCAT", "PASTE", "JOIN", "GLUE", "CAT")
+"""What the name of a macro holds that puts names together, in headers at least."""
 _LONG_END = 8
 """Of the end of such a name: what a macro of a header that pastes could be handed."""
+_ENDS = frozenset(name[start:] for name in _ASKING for start in range(len(name) - _LONG_END + 1))
+_BEGINNINGS = frozenset(name[:end] for name in _ASKING for end in range(1, len(name)))
 ADVICE = "Include the headers that you need, by name; write everything else in the one file that you hand in."
 
 
 def check_lookups(source: str) -> Failure | None:
     """A Failure (`rejected`) where the source looks for files in other ways than plain `__has_include(<header>)`."""
-    text = _PIECES.sub(lambda piece: " " if piece["comment"] else piece.group(), _SPLICE.sub("", source))
-    words = _words(_HARMLESS.sub(" ", text))
-    if any(re.fullmatch(_NAMES, word) for word in words):
+    source = _SPLICE.sub("", source)
+    tokens = read_code(source)
+    words = _find_words(tokens, source)
+    if any(map(_is_asking, words)):
         return _refuse("asks with __has_include for something else than a plain header's name")
-    if any(name.endswith(word) and len(word) >= _LONG_END for name in _ASKING for word in words):
+    if not words.isdisjoint(_ENDS):
         return _refuse("puts the name __has_include together")
-    if _PASTES.search(text) and any(word != name and name.startswith(word) for name in _ASKING for word in words):
+    if not words.isdisjoint(_BEGINNINGS) and _pastes(tokens):
         return _refuse("puts the name __has_include together")
-    if re.search(r"\bGCC\b", text) and re.search(r"\bdependency\b", text):
+    if _mentions("GCC", tokens) and _mentions("dependency", tokens):
         return _refuse("asks with `#pragma GCC dependency` for a file")
     return None
 
 
-def _words(text: str) -> set[str]:
-    """The identifiers outside of strings."""
-    return {piece.group() for piece in _PIECES.finditer(text) if piece.group().isidentifier()}
+def _find_words(tokens: Sequence[Token], source: str) -> set[str]:
+    """The names in the code, but for those that ask in a harmless way and their operands."""
+    words: set[str] = set()
+    read_until = 0
+    for index, token in enumerate(tokens):
+        if token.start < read_until or token.kind is not Kind.NAME:
+            continue
+        if _is_asking(token.text) and (end := _end_of_harmless(tokens, index, source)) is not None:
+            read_until = end
+        else:
+            words.add(token.text)
+    return words
+
+
+def _is_asking(name: str) -> bool:
+    return name in _ASKING or _ASKING_PART in name
+
+
+def _end_of_harmless(tokens: Sequence[Token], index: int, source: str) -> int | None:
+    """Where a use of an asking name ends that only asks for a plain header, or whether the name is defined; None for all others."""
+    before = [token.text for token in tokens[max(0, index - 2) : index]]
+    if before[-1:] == ["defined"] or before == ["defined", "("] or (before[:1] == ["#"] and before[-1] in _DEFINED):
+        return tokens[index].end
+    after = tokens[index + 1] if index + 1 < len(tokens) else None
+    operand = _PLAIN_OPERAND.match(source, after.start) if after is not None else None
+    if operand is None or ".." in operand.group() or "//" in operand.group():
+        return None
+    return operand.end()
+
+
+def _pastes(tokens: Sequence[Token]) -> bool:
+    """Whether anything may put names together."""
+    if any(token.text in _PASTES for token in tokens):
+        return True
+    calls = (token.text.upper() for token, after in pairwise(tokens) if after.text == "(" and token.kind is Kind.NAME)
+    return any(part in name for name in calls for part in _PASTING_PARTS)
+
+
+def _mentions(word: str, tokens: Iterable[Token]) -> bool:
+    """Whether the word stands in the code, or in a literal, which `_Pragma` takes."""
+    literals = (Kind.STRING, Kind.RAW)
+    return any(token.text == word or (token.kind in literals and re.search(rf"\b{word}\b", token.text)) for token in tokens)
 
 
 def _refuse(what: str) -> Failure:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from grader.records import Kernel
+from grader.records import Kernel, Obstacle
 from grader.spec.expressions import Expression
 from grader.spec.plans import KernelName, TypeName, normal_integer_type
 from grader.spec.tokens import LanguageError, error_at, quote
@@ -74,7 +74,7 @@ def find_kernel(
         raise error_at(wanted.position, f"{quote(str(wanted))} may be any of {shown}", advice)
     instance = f"{wanted.name}<{', '.join(str(argument) for argument in arguments)}>"
     advice = f"Add the explicit instantiation `template __global__ void {instance}(...);` to the file, or launch one of those."
-    raise error_at(wanted.position, f"there is no instance {instance}; the file has {shown}", advice)
+    raise error_at(wanted.position, f"there is no instance {instance}; the file has {shown}", advice, obstacle=Obstacle.NO_INSTANCE)
 
 
 def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> list[_Instance]:

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from grader.records import DeviceBuffer, Dim3, Failure, Kernel, Launch, LaunchLimits, Role
+from grader.records import DeviceBuffer, Dim3, Failure, Kernel, Launch, LaunchLimits, Obstacle, Role
 from grader.spec.expressions import Expression
 from grader.spec.plans import LaunchLine, Plan, ScratchBuffer
 from grader.spec.tokens import LanguageError, Position, error_at, quote
@@ -107,14 +107,15 @@ def _resolve_scratch(declared: ScratchBuffer, scope: _Scope, *, free_bytes: int)
     buffer = DeviceBuffer(declared.name, declared.dtype, tuple(_extent(extent, scope) for extent in declared.shape), Role.SCRATCH)
     if _size_bytes(buffer) > free_bytes:
         message = f"the scratch buffer {quote(declared.name)} takes {_size_bytes(buffer)} bytes; all together may take 4 GiB"
-        raise error_at(start, message, "Declare as many elements as the kernels use.")
+        raise error_at(start, message, "Declare as many elements as the kernels use.", obstacle=Obstacle.TOO_MUCH_SCRATCH)
     return buffer
 
 
 def _extent(extent: Expression, scope: _Scope) -> int:
     value = scope.evaluate(extent)
     if value <= 0:
-        raise error_at(extent.position, f"the number of elements {quote(extent.text)} is {value}", "Declare at least one element.")
+        message = f"the number of elements {quote(extent.text)} is {value}"
+        raise error_at(extent.position, message, "Declare at least one element.", obstacle=Obstacle.EMPTY_SCRATCH)
     return value
 
 
@@ -143,10 +144,12 @@ def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: _Scope) 
     for axis, size, value, most in zip("xyz", sizes, values, largest, strict=False):
         if value < 1:
             message = f"the {what}'s {axis} is {value}: {quote(size.text)} must be at least 1 at every size"
-            raise error_at(size.position, message, "Divide with ceil_div(a, b), which rounds up.")
+            advice = "Divide with ceil_div(a, b), which rounds up."
+            raise error_at(size.position, message, advice, obstacle=Obstacle.EXTENT_TOO_SMALL)
         if value > most:
             message = f"the {what}'s {axis} is {value}: at most {most} can be launched"
-            raise error_at(size.position, message, f"Let each thread do more, or spread the {what} over x, y and z.")
+            advice = f"Let each thread do more, or spread the {what} over x, y and z."
+            raise error_at(size.position, message, advice, obstacle=Obstacle.EXTENT_TOO_LARGE)
     return Dim3(*values)
 
 
@@ -154,22 +157,25 @@ def _check_threads(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: Laun
     position = launch.block[0].position
     if block.volume > limits.max_threads_per_block:
         message = f"the block {block} has {block.volume} threads; at most {limits.max_threads_per_block} can be launched"
-        raise error_at(position, message, "Use a smaller block, and let each thread compute several elements.")
+        advice = "Use a smaller block, and let each thread compute several elements."
+        raise error_at(position, message, advice, obstacle=Obstacle.TOO_MANY_THREADS)
     if kernel.max_threads_per_block is not None and block.volume > kernel.max_threads_per_block:
         message = f"the block {block} has {block.volume} threads; {kernel.name} has __launch_bounds__({kernel.max_threads_per_block})"
-        raise error_at(position, message, "Use a smaller block, or raise the kernel's __launch_bounds__.")
+        advice = "Use a smaller block, or raise the kernel's __launch_bounds__."
+        raise error_at(position, message, advice, obstacle=Obstacle.BEYOND_LAUNCH_BOUNDS)
 
 
 def _dynamic_shared_bytes(launch: LaunchLine, kernel: Kernel, limits: LaunchLimits, scope: _Scope) -> int:
     dynamic = scope.evaluate(launch.shared_bytes) if launch.shared_bytes is not None else 0
     position = launch.shared_bytes.position if launch.shared_bytes is not None else launch.kernel.position
     if dynamic < 0:
-        raise error_at(position, f"the dynamic shared memory is {dynamic} bytes", "Give 0 or more bytes.")
+        message = f"the dynamic shared memory is {dynamic} bytes"
+        raise error_at(position, message, "Give 0 or more bytes.", obstacle=Obstacle.NEGATIVE_SHARED_MEMORY)
     total = kernel.static_shared_bytes + dynamic
     if total > limits.max_shared_bytes_per_block:
         parts = f"{total} bytes of shared memory a block ({kernel.static_shared_bytes} static and {dynamic} dynamic)"
         message = f"{kernel.name} needs {parts}; the device has {limits.max_shared_bytes_per_block}"
-        raise error_at(position, message, "Use smaller tiles, or fewer of them.")
+        raise error_at(position, message, "Use smaller tiles, or fewer of them.", obstacle=Obstacle.TOO_MUCH_SHARED_MEMORY)
     return dynamic
 
 
@@ -181,4 +187,4 @@ def _check_registers(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: La
             f"the device has {limits.max_registers_per_block}"
         )
         advice = f"Use a smaller block, or write __launch_bounds__({block.volume}) before the kernel's name: the compiler then uses fewer."
-        raise error_at(launch.block[0].position, message, advice)
+        raise error_at(launch.block[0].position, message, advice, obstacle=Obstacle.TOO_MANY_REGISTERS)

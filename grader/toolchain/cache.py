@@ -1,6 +1,6 @@
 """A cache of compilations on disk: what nvcc and nvdisasm made, under a key of all that it depends on.
 
-An entry is one file: the SHA-256 of the rest, then compressed JSON. It appears whole, by a rename; one that
+An entry is one file: the SHA-256 of the rest, then compressed JSON. It appears whole, by its name; one that
 is not whole or does not parse counts as absent. The cubin's records are parsed anew each time, so a change of the
 parsers needs no new entries.
 """
@@ -49,15 +49,30 @@ def read_entry(folder: Path, key: str) -> Artifacts | None:
         return None
 
 
-def write_entry(folder: Path, key: str, artifacts: Artifacts) -> None:
-    """Write the entry; a folder that cannot be written to only costs the next run its time."""
+def write_entry(folder: Path, key: str, artifacts: Artifacts) -> Artifacts:
+    """Write the entry, and give back what is kept: that of another process that was quicker, for no two cubins of a source are alike.
+
+    A folder that cannot be written to only costs the next run its time.
+    """
     data = asdict(artifacts) | {"cubin": base64.b64encode(artifacts.cubin).decode()}
     body = zlib.compress(json.dumps(data).encode(), level=1)
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=folder) as file:
             file.write(hashlib.sha256(body).digest() + body)
-        try:
-            Path(file.name).replace(folder / key)
-        except OSError:
-            Path(file.name).unlink()
+            file.flush()
+            return _keep_first(Path(file.name), folder, key, artifacts)
+    return artifacts
+
+
+def _keep_first(written: Path, folder: Path, key: str, artifacts: Artifacts) -> Artifacts:
+    """Give a file its entry's name where there is no whole entry yet."""
+    try:
+        (folder / key).hardlink_to(written)
+    except FileExistsError:
+        if kept := read_entry(folder, key):
+            return kept
+        beside = folder / f"{key}.{written.name}"
+        beside.hardlink_to(written)
+        beside.replace(folder / key)
+    return artifacts

@@ -40,11 +40,18 @@ def give_to_callers(code: Sequence[SassInstruction], functions: Sequence[int]) -
     if not functions or any(_calls_by_pointer(instruction) for instruction in code):
         return tuple(code)
     given = list(code)
-    waiting = _find_functions(code, functions)
-    while ready := [function for function in waiting if _callers(given, function)]:
-        for function in ready:
-            _give(given, function, _callers(given, function))
-            waiting.remove(function)
+    waiting = {function.offset: function for function in _find_functions(code, functions)}
+    calls = _find_calls(code)
+    looked_at = list(waiting)
+    while looked_at:
+        ready = [offset for offset in looked_at if _has_callers(given, calls.get(offset, ()))]
+        looked_at = []
+        for offset in ready:
+            function = waiting.pop(offset)
+            _give(given, function, calls[offset])
+            targets = (_target(line) for line in code[function.first : function.end] if line.opcode.startswith("CALL"))
+            looked_at += [target for target in targets if target in waiting]  # its calls have a line now
+        looked_at = sorted(set(looked_at))
     return tuple(given)
 
 
@@ -55,14 +62,25 @@ def _find_functions(code: Sequence[SassInstruction], functions: Sequence[int]) -
     return [_Function(first, end, all(map(_can_move, code[first:end]))) for first, end in bare]
 
 
-def _callers(code: Sequence[SassInstruction], function: _Function) -> list[int]:
-    """The calls of a function, by index; none while the line of one is not known."""
-    calls = [i for i, instruction in enumerate(code) if instruction.opcode.startswith("CALL") and _target(instruction) == function.offset]
-    return calls if all(code[call].line is not None for call in calls) else []
+def _find_calls(code: Sequence[SassInstruction]) -> dict[int, list[int]]:
+    """The calls of every function, by index, by the function's offset."""
+    calls: dict[int, list[int]] = {}
+    for i, instruction in enumerate(code):
+        if instruction.opcode.startswith("CALL") and (target := _target(instruction)) is not None:
+            calls.setdefault(target, []).append(i)
+    return calls
+
+
+def _has_callers(code: Sequence[SassInstruction], calls: Sequence[int]) -> bool:
+    """Whether a function is called, and the lines of all its calls are known."""
+    return bool(calls) and all(code[call].line is not None for call in calls)
 
 
 def _give(code: list[SassInstruction], function: _Function, calls: Sequence[int]) -> None:
-    lines = list(dict.fromkeys(code[call].line for call in calls))
+    by_line: dict[int | None, list[int]] = {}
+    for call in calls:
+        by_line.setdefault(code[call].line, []).append(call)
+    lines = list(by_line)
     body = code[function.first : function.end]
     if len(lines) > 1 and (not function.movable or len(code) + (len(lines) - 1) * len(body) > MAX_INSTRUCTIONS):
         return
@@ -70,9 +88,8 @@ def _give(code: list[SassInstruction], function: _Function, calls: Sequence[int]
     for line in lines[1:]:
         moved_by = (len(code) - function.first) * INSTRUCTION_BYTES
         code += [replace(_move(instruction, moved_by), line=line) for instruction in body]
-        for call in calls:
-            if code[call].line == line:
-                code[call] = _retarget(code[call], function.offset + moved_by)
+        for call in by_line[line]:
+            code[call] = _retarget(code[call], function.offset + moved_by)
 
 
 def _can_move(instruction: SassInstruction) -> bool:

@@ -23,6 +23,7 @@ from grader.toolchain.diagnostics import (
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
 from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
+from grader.toolchain.shared_uses import read_shared_uses
 from grader.toolchain.variables import read_variables
 from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
 
@@ -41,16 +42,21 @@ def compile_submission(
     A Failure is the student's: a compile error, a limit, no kernel, or (rejected) a file that the compilation
     read and must not. Raises ToolMissing, and GraderError where a tool fails on what another one made.
     """
-    key = artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
-    artifacts = read_entry(cache, key) if cache else None
-    if artifacts is None:
-        made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)
-        if isinstance(made, Failure):
-            return made
-        artifacts = made
-        if cache:
-            write_entry(cache, key, artifacts)
-    return _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+    artifacts = _find_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache)
+    return artifacts if isinstance(artifacts, Failure) else _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+
+
+def compile_cubin(
+    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path
+) -> bytes | Failure:
+    """As `compile_submission`, the cubin alone: that of the cache where it has one, byte for byte."""
+    artifacts = _find_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache)
+    return artifacts if isinstance(artifacts, Failure) else artifacts.cubin
+
+
+def is_cached(submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, cache: Path) -> bool:
+    """Whether there is an entry of the cache for the submission."""
+    return (cache / artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)).is_file()
 
 
 def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
@@ -82,9 +88,17 @@ def list_cubin(cubin: bytes, *, nvdisasm: Nvdisasm, arch: str, run: RunTool, cac
         path.write_bytes(cubin)
         listing = disassemble(path, nvdisasm=nvdisasm, run=run)
     artifacts = Artifacts(cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings="")
-    if cache:
-        write_entry(cache, key, artifacts)
-    return artifacts
+    return write_entry(cache, key, artifacts) if cache else artifacts
+
+
+def _find_artifacts(
+    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path | None
+) -> Artifacts | Failure:
+    key = artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
+    if cache and (artifacts := read_entry(cache, key)):
+        return artifacts
+    made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)
+    return made if cache is None or isinstance(made, Failure) else write_entry(cache, key, made)
 
 
 def _make_artifacts(
@@ -115,9 +129,12 @@ def _make_artifacts(
 
 
 def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str) -> Binary:
-    arrays = read_shared_arrays(artifacts.cubin, submission.text)
     listing = Disassembly(artifacts.instructions, artifacts.lines)
     functions = parse_disassembly(listing, read_labels(artifacts.cubin), read_code(artifacts.cubin))
+    read = read_cubin(artifacts.cubin, arch=arch)
+    laid_out = read_shared_arrays(artifacts.cubin, submission.text)
+    arrays = {found.symbol: fitting_arrays(laid_out.get(found.symbol, ()), found.static_shared_bytes) for found in read}
+    uses = read_shared_uses(artifacts.cubin, arrays, functions)
     kernels = (
         Kernel(
             symbol=found.symbol,
@@ -133,9 +150,10 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: 
             pointers=found.pointers,
             functions=found.functions,
             encoding=found.encoding,
-            shared_arrays=fitting_arrays(arrays.get(found.symbol, ()), found.static_shared_bytes),
+            shared_arrays=arrays[found.symbol],
+            shared_uses=uses.get(found.symbol, {}),
         )
-        for found in read_cubin(artifacts.cubin, arch=arch)
+        for found in read
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)
     )
     warnings = artifacts.warnings.replace(SOURCE_NAME, submission.name)

@@ -17,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 
 from grader.errors import GraderError
 from grader.records import Pointer
+from grader.toolchain.nvdisasm import Label
 from grader.toolchain.variables import VARIABLE_SECTIONS, read_pointers
 
 # st_other of a symbol that is a kernel: STO_CUDA_ENTRY.
@@ -28,6 +29,8 @@ _RESERVED_SHARED_BYTES, _RESERVED_FROM_ARCH = 1024, 90
 _SIZED = 0x04
 
 _LITERAL_BANK, _VARIABLE_BANK, _ADDRESS_BANK = 2, 3, 4
+
+_CODE = ".text."
 
 _MAX_THREADS = 0x05
 _PARAM_CBANK = 0x0A
@@ -66,16 +69,22 @@ def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
         raise GraderError(f"The cubin cannot be read: {error}", "Is this nvcc newer than the grader knows?") from error
 
 
-def read_labels(cubin: bytes) -> dict[str, int]:
-    """Every function of a cubin, kernels and those inside their sections, to its byte offset in its section."""
-    table: Any = ELFFile(io.BytesIO(cubin)).get_section_by_name(".symtab")
-    return {symbol.name: int(symbol["st_value"]) for symbol in table.iter_symbols() if symbol["st_info"]["type"] == "STT_FUNC"}
+def read_labels(cubin: bytes) -> dict[str, Label]:
+    """Where every function of a cubin stands, kernels and those inside their sections."""
+    elf: Any = ELFFile(io.BytesIO(cubin))
+    sections = {index: section.name for index, section in enumerate(elf.iter_sections()) if section.name.startswith(_CODE)}
+    functions = (symbol for symbol in elf.get_section_by_name(".symtab").iter_symbols() if symbol["st_info"]["type"] == "STT_FUNC")
+    return {
+        symbol.name: Label(sections[symbol["st_shndx"]].removeprefix(_CODE), int(symbol["st_value"]))
+        for symbol in functions
+        if symbol["st_shndx"] in sections
+    }
 
 
 def read_code(cubin: bytes) -> dict[str, bytes]:
     """The machine code of every section of functions, by the function that the section is named after."""
     sections = ELFFile(io.BytesIO(cubin)).iter_sections()
-    return {section.name.removeprefix(".text."): section.data() for section in sections if section.name.startswith(".text.")}
+    return {section.name.removeprefix(_CODE): section.data() for section in sections if section.name.startswith(_CODE)}
 
 
 def read_variable_bytes(cubin: bytes) -> int:
@@ -92,8 +101,14 @@ def read_variable_bytes(cubin: bytes) -> int:
 def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: ANN401 - pyelftools has no types
     sections = {section.name: section for section in elf.iter_sections()}
     registers, frames, stacks = (_per_function(sections[".nv.info"].data(), kind) for kind in (_REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE))
-    for index, symbol in enumerate(sections[".symtab"].iter_symbols()):
-        if symbol["st_info"]["type"] != "STT_FUNC" or not _raw_other(sections[".symtab"], index) & _ENTRY:
+    others = _raw_others(sections[".symtab"])
+    symbols = enumerate(sections[".symtab"].iter_symbols())
+    functions = [(index, symbol) for index, symbol in symbols if symbol["st_info"]["type"] == "STT_FUNC"]
+    beside: dict[int, list[Any]] = {}
+    for _, symbol in functions:
+        beside.setdefault(symbol["st_shndx"], []).append(symbol)
+    for index, symbol in functions:
+        if not others[index] & _ENTRY:
             continue
         info = tuple(_attributes(sections[f".nv.info.{symbol.name}"].data()))
         shared = sections.get(f".nv.shared.{symbol.name}")
@@ -107,7 +122,7 @@ def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: AN
             max_threads_per_block=_max_threads(info),
             constants={bank: data for bank, data, _ in _constants(sections, symbol.name)},
             pointers={bank: pointers for bank, _, pointers in _constants(sections, symbol.name) if pointers},
-            functions=_functions_beside(sections[".symtab"], symbol),
+            functions=tuple(sorted({int(s["st_value"]) for s in beside[symbol["st_shndx"]] if s.name != symbol.name})),
             encoding=sections[f".text.{symbol.name}"].data(),
         )
 
@@ -121,16 +136,10 @@ def _constants(sections: Mapping[str, Any], symbol: str) -> Iterator[tuple[int, 
             yield bank, sections[name].data(), pointers
 
 
-def _functions_beside(symtab: Any, kernel: Any) -> tuple[int, ...]:  # noqa: ANN401
-    """Offsets of the device functions in a kernel's section."""
-    inside = (symbol for symbol in symtab.iter_symbols() if symbol["st_shndx"] == kernel["st_shndx"])
-    return tuple(sorted({int(s["st_value"]) for s in inside if s["st_info"]["type"] == "STT_FUNC" and s.name != kernel.name}))
-
-
-def _raw_other(symtab: Any, index: int) -> int:  # noqa: ANN401
-    """st_other as a number: pyelftools splits it into ELF's own fields, which CUDA uses otherwise."""
-    start = index * symtab["sh_entsize"] + 5
-    return int(symtab.data()[start])
+def _raw_others(symtab: Any) -> bytes:  # noqa: ANN401
+    """st_other of every symbol as a number: pyelftools splits it into ELF's own fields, which CUDA uses otherwise."""
+    data: bytes = symtab.data()
+    return data[5 :: symtab["sh_entsize"]]
 
 
 def _reserved_shared_bytes(arch: str) -> int:

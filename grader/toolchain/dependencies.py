@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.records import Failure, RunTool, Status, ToolLimits
+from grader.spec.lexer import Kind, read_tokens
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import DEPENDENCIES_NAME, SOURCE_NAME, Workspace, run_nvcc
 
@@ -19,17 +20,6 @@ _FORBIDDEN = re.compile(r"fatal error: .*: Permission denied$", re.MULTILINE)
 """What gcc says of a file that Landlock keeps it from."""
 _DIRECTIVES = "include|include_next|import|embed|if|ifn?def|elif|else|endif|define|undef"
 _MADE_DIRECTIVE = re.compile(rf"^[ \t]*(?:#|%:)[ \t]*(?:{_DIRECTIVES})\b", re.MULTILINE)
-_PIECES = re.compile(
-    r"""
-      (?<![\w$]) (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16} ) \( .*? (?: \) (?P=mark) " | \Z )
-    | " (?: \\. | [^"\\\n] )*+ "?
-    | (?<![\w$]) [0-9] [0-9A-Za-z_.']*
-    | ' (?: \\. | [^'\\\n] )*+ '?
-    | [^\W\d] [\w$]* | \$ [\w$]*
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-"""Literals and names of preprocessed text; `mark` is that of a raw string. gcc lets names hold dollars."""
 _REJECTED = Failure(
     Status.REJECTED,
     "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++ standard library.",
@@ -80,7 +70,7 @@ def check_directives(preprocessed: str) -> Failure | None:
     """A rejection where macros have made directives: gcc leaves them alone, and the compiler proper would obey them unseen."""
     if not _MADE_DIRECTIVE.search(preprocessed):  # of which nearly all that remain are lines of raw strings
         return None
-    if not _MADE_DIRECTIVE.search(_PIECES.sub(lambda piece: '""' if piece["mark"] is not None else piece.group(), preprocessed)):
+    if not _MADE_DIRECTIVE.search("".join('""' if token.kind is Kind.RAW else token.text for token in read_tokens(preprocessed))):
         return None
     return Failure(
         Status.REJECTED,

@@ -16,16 +16,18 @@ from grader.toolchain.workspace import SOURCE_NAME
 _SHELL_SIGNAL = 128  # nvcc returns 128 + n where signal n ended one of its tools, as a shell does.
 _MOST_SHOWN = 20
 _WIDEST = 300
+_LONGEST = 10_000
+"""Characters of a message that are looked at."""
 _SEVERITY = r"(?P<severity>(?:fatal |catastrophic |internal )?error|fatal|warning|note|remark)"
 _FORMATS = (
     # gcc's preprocessor; cudafe++ and cicc; cicc without a place; ptxas and nvcc.
-    re.compile(rf"(?P<file>[^\s:][^:]*):(?P<line>\d+)(?::\d+)?: {_SEVERITY}: (?P<text>.*)"),
-    re.compile(rf"(?P<file>\S.*?)\((?P<line>\d+)\): {_SEVERITY}(?: #[\w-]+)?: (?P<text>.*)"),
+    re.compile(rf"(?P<file>[^\s:][^:]*):(?P<line>\d{{1,9}})(?::\d+)?: {_SEVERITY}: (?P<text>.*)"),
+    re.compile(rf"(?P<file>\S.*?)\((?P<line>\d{{1,9}})\): {_SEVERITY}(?: #[\w-]+)?: (?P<text>.*)"),
     re.compile(rf"At end of source: {_SEVERITY}(?: #[\w-]+)?: (?P<text>.*)"),
     re.compile(rf"ptxas (?:\S+, line \d+; )?{_SEVERITY}\s*: (?P<text>.*)"),
     re.compile(rf"nvcc {_SEVERITY}\s*: (?P<text>.*)"),
 )
-_INSTANTIATED_AT = re.compile(rf"\bat line (\d+) of {re.escape(SOURCE_NAME)}$")
+_INSTANTIATED_AT = re.compile(rf"\bat line (\d{{1,9}}) of {re.escape(SOURCE_NAME)}$")
 _ABSOLUTE_PATH = re.compile(r"(?<![\w./])/(?:[\w.+-]+/)+([\w.+-]*)")
 _SYMBOL = re.compile(r"\b_Z\w+")
 _AFTERMATH = re.compile(r"Ptx assembly aborted due to errors")
@@ -125,15 +127,17 @@ def _silent_failure(completed: Completed, output: str, name: str, limits: ToolLi
 
 
 def _visible_messages(output: str, submission: Submission, nvcc: Nvcc, run: RunTool, *, errors: bool) -> list[_Message]:
+    """The messages that may be shown, the first of them, which are, in readable words."""
     messages = [m for m in _parse_messages(output) if not _AFTERMATH.search(m.text) and (m.is_error if errors else m.severity == "warning")]
     placed = (_place_in_submission(message, submission, nvcc) for message in messages)
     located = [message for message in placed if message is not None]
-    names = demangle(sorted({symbol for message in located for symbol in _SYMBOL.findall(message.text)}), run)
+    shown = [replace(message, text=message.text[:_LONGEST]) for message in located[:_MOST_SHOWN]]
+    names = demangle(sorted({symbol for message in shown for symbol in _SYMBOL.findall(message.text)}), run)
 
     def readable(text: str) -> str:
         return _without_paths(_SYMBOL.sub(lambda match: parse_signature(names[match.group()]).name, text), submission)
 
-    return [replace(message, text=_shortened(readable(message.text))) for message in located]
+    return [*(replace(message, text=_shortened(readable(message.text))) for message in shown), *located[_MOST_SHOWN:]]
 
 
 def _parse_messages(output: str) -> list[_Message]:
@@ -157,7 +161,7 @@ def _place_in_submission(message: _Message, submission: Submission, nvcc: Nvcc) 
     """
     file = message.file or SOURCE_NAME
     if file == SOURCE_NAME:
-        exists = message.line is not None and message.line <= len(submission.text.splitlines())
+        exists = message.line is not None and message.line <= len(submission.lines)
         return replace(message, line=message.line if exists else None)
     if "/" not in file:
         return replace(message, line=None)

@@ -17,7 +17,7 @@ from grader.records import Completed, RunTool, ToolLimits
 _LIMITS = ToolLimits(wall_seconds=60.0)
 _HOST_COMPILER_ADVICE = "Install a C++ compiler (Debian and Ubuntu: `apt install g++`) of a version that this nvcc supports."
 _NVCC_ADVICE = "Install the package nvidia-cuda-nvcc (`pip install` of the grader brings it), or set GRADER_NVCC to an nvcc."
-_NVDISASM_ADVICE = "Install the package nvidia-cuda-nvdisasm (`pip install` of the grader brings it)."
+_NVDISASM_ADVICE = "Install the package nvidia-cuda-nvdisasm (`pip install` of the grader brings it), or set GRADER_NVDISASM to one."
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,10 @@ def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -
 
 
 def find_nvdisasm(environ: Mapping[str, str], run: RunTool) -> Nvdisasm:
-    """The nvdisasm of the wheel, else the one beside nvcc, else the one on PATH. Raises ToolMissing."""
+    """`$GRADER_NVDISASM`, else the wheel's, which knows the most toolkits, else the one beside nvcc, else the one on PATH.
+
+    Raises ToolMissing.
+    """
     path = _first(_nvdisasm_candidates(environ))
     if path is None:
         raise ToolMissing("There is no nvdisasm.", _NVDISASM_ADVICE)
@@ -74,6 +77,9 @@ def _nvcc_candidates(environ: Mapping[str, str], *, prefer_wheel: bool) -> Itera
 
 
 def _nvdisasm_candidates(environ: Mapping[str, str]) -> Iterator[Path | None]:
+    if "GRADER_NVDISASM" in environ:
+        yield _program(environ["GRADER_NVDISASM"], environ)
+        return
     yield _in_wheel("nvidia-cuda-nvdisasm", "nvdisasm")
     for nvcc in (environ.get("GRADER_NVCC"), "nvcc"):
         beside = _program(nvcc, environ) if nvcc else None

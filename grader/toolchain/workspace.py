@@ -38,9 +38,12 @@ def open_workspace(text: str) -> Iterator[Workspace]:
         yield workspace
 
 
+OPTIONS = ("-O3", "-lineinfo")
+
+
 def compile_options(arch: str) -> tuple[str, ...]:
     """Options that every run on a submission shares, because the text can see some of them (`__OPTIMIZE__`)."""
-    return ("-O3", "-lineinfo", f"-arch={arch}")
+    return (*OPTIONS, f"-arch={arch}")
 
 
 def run_nvcc(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -121,15 +122,75 @@ def test_a_zip_is_unpacked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../evil.cu", "a/../../evil.cu", "/evil.cu", "..\\evil.cu", "C:/evil.cu"])
-def test_a_member_that_leads_out_of_the_folder_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="leads out of it"):
-        extract_zip(pack(tmp_path / "a.zip", **{name: CODE}), tmp_path / "out")
+def test_a_member_that_leads_out_of_the_folder_is_set_aside(tmp_path: Path, name: str) -> None:
+    (bad,) = extract_zip(pack(tmp_path / "a.zip", **{name: CODE, "jane.cu": CODE}), tmp_path / "out")
+    assert (bad.name, bad.place) == (name, None)
+    assert "leads out" in bad.reason
     assert not list(tmp_path.rglob("evil.cu"))
+    assert list(students(tmp_path / "out")) == ["jane"]
 
 
-def test_a_zip_bomb_ends_at_the_limit(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="too large"):
-        extract_zip(pack(tmp_path / "a.zip", **{"bomb.cu": "\0" * (MAX_FILE_BYTES + 1)}), tmp_path / "out")
+def test_a_member_without_a_name_is_set_aside(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        with archive.open(zipfile.ZipInfo(""), "w") as member:
+            member.write(CODE.encode())
+        archive.writestr("jane.cu", CODE)
+    (bad,) = extract_zip(tmp_path / "a.zip", tmp_path / "out")
+    assert (bad.name, bad.reason) == ("", "it has no name")
+    assert list(students(tmp_path / "out")) == ["jane"]
+
+
+def test_odd_names_that_a_file_can_have_are_graded(tmp_path: Path) -> None:
+    names = ["lab 3: transpose/t.cu", "a\x1b[31m\n\tb/t.cu", "-rf/t.cu", "Zoë 学生/t.cu", "a\\b/t.cu", "./dot/t.cu", "x//t.cu"]
+    assert extract_zip(pack(tmp_path / "a.zip", **dict.fromkeys(names, CODE)), tmp_path / "out") == ()
+    assert len(students(tmp_path / "out")) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("z" * 300 + ".cu", "cannot have this name"),
+        ("zoe/" + "z" * 300 + ".cu", "cannot have this name"),
+        ("jane.cu/t.cu", "the folder that it lies in"),
+        ("jane.cu", "another member has its name"),
+    ],
+)
+def test_a_member_whose_name_cannot_be_had_is_set_aside(tmp_path: Path, bad: str, reason: str) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile's own, of two members of one name
+        archive.writestr("jane.cu", CODE)
+        archive.writestr(bad, "// another")
+    (aside,) = extract_zip(tmp_path / "a.zip", tmp_path / "out")
+    assert aside.name == bad
+    assert reason in aside.reason
+    found = collect(tmp_path / "out", {aside.place: aside.reason} if aside.place else {})
+    assert {each.student: len(each.files) for each in found if each.files} == {"jane": 1}
+    assert [each.set_aside for each in found if each.set_aside]  # whose it is, is known
+    assert (tmp_path / "out" / "jane.cu").read_text() == CODE
+
+
+def test_a_zip_bomb_is_set_aside_and_its_owner_is_told(tmp_path: Path) -> None:
+    (bad,) = extract_zip(pack(tmp_path / "a.zip", **{"bomb.cu": "\0" * (MAX_FILE_BYTES + 1), "jane.cu": CODE}), tmp_path / "out")
+    assert "too large" in bad.reason
+    assert bad.place is not None
+    bomb, jane = collect(tmp_path / "out", {bad.place: bad.reason})
+    assert (bomb.student, jane.student) == ("bomb", "jane")
+    assert "bomb.cu was set aside: it is too large" in match_files(bomb, ["transpose"])["transpose"].problem
+    assert match_files(jane, ["transpose"])["transpose"].path is not None
+
+
+def test_a_broken_and_an_encrypted_member_are_set_aside(tmp_path: Path) -> None:
+    archive = pack(tmp_path / "a.zip", **{"broken.cu": CODE * 9, "encrypted.cu": CODE, "jane.cu": CODE})
+    content = bytearray(archive.read_bytes())
+    content[content.index(b"broken.cu") + len("broken.cu") + 4] ^= 0xFF
+    content[content.rindex(b"encrypted.cu") - 46 + 8] |= 1  # the flags in its entry of the directory
+    archive.write_bytes(content)
+    aside = extract_zip(archive, tmp_path / "out")
+    assert [(each.name, each.reason.partition(":")[0]) for each in aside] == [
+        ("broken.cu", "it cannot be unpacked"), ("encrypted.cu", "it is encrypted"),
+    ]  # fmt: skip
+    found = collect(tmp_path / "out", {each.place: each.reason for each in aside if each.place})
+    assert {each.student: len(each.files) for each in found} == {"broken": 0, "encrypted": 0, "jane": 1}
 
 
 def test_a_link_in_a_zip_stays_packed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,23 @@ def test_bad_usage(arguments: list[str], complaint: str, subs: Path, tmp_path: P
 def test_gpus_without_pycuda_say_how_to_get_it(device: str, subs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["batch", TRANSPOSE, str(subs), "--out", str(tmp_path / "out"), "--device", device]) == 2
     assert "PyCUDA" in capsys.readouterr().err
+
+
+def test_bad_members_of_a_zip_are_told_and_the_rest_is_graded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive, out = tmp_path / "class.zip", tmp_path / "out"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("lab: 3/jane.cu", b"\0")
+        packed.writestr("../\x1b[2Jevil.cu", b"\0")
+        packed.writestr("z" * 300 + ".cu", b"\0")
+    assert main(["batch", TRANSPOSE, str(archive), "--out", str(out), "--device", "emulated", "--jobs", "1"]) == 0
+    said = capsys.readouterr()
+    assert "evil.cu'" in said.err
+    assert "its path leads out of the archive" in said.err
+    assert "\x1b" not in said.err + said.out
+    assert (out / "set-aside.csv").read_text().count("\n") == 3
+    rows = (out / "gradebook.csv").read_text()
+    assert "lab: 3,,0,100,100,compile_error" in rows
+    assert "was set aside: it cannot have this name here" in rows
 
 
 def test_a_class_is_graded_and_shown(subs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Submission
+import numpy as np
+
+from grader.folders import default_cache
+from grader.grading.as_nvcc import Settings, with_recipe
+from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Role, Submission, ToolLimits
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from tests.compiling import compile_source
+from tests.compiling import compile_source, find_tools
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,10 @@ class Ready:
 def compile_text(text: str, arch: str) -> Binary:
     """The kernels of a source by the compiler that a GPU's submissions get."""
     source = Submission("test.cu", hashlib.sha256(text.encode()).hexdigest(), text)
-    return compile_source(source, arch=arch, prefer_wheel=False)
+    binary = compile_source(source, arch=arch, prefer_wheel=False)
+    seconds, path = ToolLimits().wall_seconds, os.environ["PATH"]
+    settings = Settings(*find_tools(prefer_wheel=False), default_cache(os.environ), seconds, isolated=True, search_path=path)
+    return with_recipe(binary, source, settings)
 
 
 def make_ready(text: str, buffers: Sequence[DeviceBuffer], sizes: Mapping[str, int], info: DeviceInfo) -> Ready:
@@ -41,3 +50,19 @@ def make_ready(text: str, buffers: Sequence[DeviceBuffer], sizes: Mapping[str, i
     resolved = resolve_plan(plan, sizes=sizes, macros={}, buffers=buffers, kernels=binary.kernels, limits=info.limits, source=text)
     assert isinstance(resolved, ResolvedPlan), resolved
     return Ready(binary, resolved.launches, (*buffers, *resolved.scratch))
+
+
+ATOMICS = Path(__file__).parent / "atomics.cu"
+_SIDE = 64
+
+
+def make_atomics(info: DeviceInfo) -> Ready:
+    """The launches of `atomics.cu`."""
+    buffers = tuple(DeviceBuffer(name, "float32", (_SIDE, _SIDE), Role.INPUT) for name in ("y", "x"))
+    return make_ready(ATOMICS.read_text(encoding="utf-8"), buffers, {}, info)
+
+
+def atomics_arrays() -> dict[str, np.ndarray]:
+    """Contents of its buffers; both are inputs, so that ncu's worker has them, too."""
+    x = np.random.default_rng(3).uniform(0, 8, (_SIDE, _SIDE)).astype(np.float32)
+    return {"x": x, "y": np.zeros_like(x)}

@@ -347,6 +347,47 @@ def test_machine_code_for_another_gpu_is_the_graders_fault(device: RemoteDevice)
     assert_works(device)
 
 
+# --- the compiler that SourceModule gets --------------------------------------------------------------------------
+
+LINKAGES = {
+    "C++": GOOD,
+    "C": GOOD.replace("__global__", 'extern "C" __global__'),
+    "a template's": GOOD.replace("__global__", "template <class T> __global__")
+    .replace("float*", "T*")
+    .replace("scale<<<", "scale<float><<<")
+    + "template __global__ void scale<float>(float*, const float*, int);\n",
+}
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_kernels_of_every_linkage_are_found(device: RemoteDevice, linkage: str) -> None:
+    plan = ready(device, LINKAGES[linkage])
+    assert plan.binary.recipe is not None
+    assert plan.binary.recipe.source == LINKAGES[linkage]
+    execution, out = execute(device, plan)
+    assert execution.failure is None, execution.failure
+    assert np.array_equal(out, 2 * inputs())
+
+
+def test_the_module_is_what_the_compiler_makes_of_the_submission_and_what_was_checked(device: RemoteDevice) -> None:
+    plan, other = ready(device, GOOD), compile_text(GOOD.replace("2.0f", "3.0f"), device.info.arch)
+    with pytest.raises(GraderError, match="other machine code than what was checked"):
+        execute(device, replace(plan, binary=replace(plan.binary, cubin=other.cubin)))
+    with pytest.raises(GraderError, match="other machine code than what was checked"):
+        execute(device, replace(plan, binary=replace(plan.binary, recipe=other.recipe)))
+    assert_works(device)
+
+
+def test_the_compiler_is_isolated(device: RemoteDevice) -> None:
+    plan = ready(device, GOOD)
+    assert plan.binary.recipe is not None
+    recipe = replace(plan.binary.recipe, source=f'#include "/etc/passwd"\n{GOOD}')
+    with pytest.raises(GraderError, match="belongs neither to the CUDA toolkit nor") as caught:
+        execute(device, replace(plan, binary=replace(plan.binary, recipe=recipe)))
+    assert "root:" not in str(caught.value)
+    assert_works(device)
+
+
 # --- the clock ----------------------------------------------------------------------------------------------------
 
 COPY = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,21 +9,25 @@ import numpy as np
 import pytest
 
 from grader.devices import modelled
+from grader.devices.coverage import CoverageRecorder
 from grader.devices.emulated import EmulatedDevice, kernel_code
 from grader.devices.launches import pack_parameters
-from grader.devices.modelled import ModelledRun, run_modelled
+from grader.devices.modelled import Stage, run_modelled
+from grader.devices.plans import Ran, Ready
 from grader.emulator import GlobalMemory, LaunchSettings, translate
 from grader.grading.programs import Built, build, find_toolchain, make_program
-from grader.records import Program, Submission
+from grader.records import GradedRun, Program, Submission
 from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
 from tests.emulator.truth import LIMITS, Recorded, make_plan, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"rows": 512, "cols": 1024}
+SEED, MOST_SPREAD = 5, 48
+TIMED = GradedRun(SEED, model_time=True)
 
 
-def run(name: str, sizes: dict[str, int], whole_instructions: int) -> ModelledRun:
+def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
     """A truth kernel, run for its time."""
     device = EmulatedDevice("h100")
     program, arrays = make_plan(Recorded(name, sizes, "", None), device.info)
@@ -34,10 +37,9 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> ModelledRu
     settings = LaunchSettings(tuple(launch.grid), tuple(launch.block), pack_parameters(kernel, launch, addresses))
     figures = device.gpu.figures
     assert figures is not None
-    return run_modelled(
-        translate(kernel_code(kernel)), memory, settings, figures, resident=2, shared_bytes=kernel.static_shared_bytes,
-        whole_instructions=whole_instructions,
-    )  # fmt: skip
+    groups = CoverageRecorder(memory, program.buffers, arrays)
+    stage = Stage(figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions)
+    return run_modelled(Ready(translate(kernel_code(kernel)), kernel, launch, memory, settings), stage)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,8 @@ def test_a_sample_of_the_blocks_says_what_all_of_them_say(name: str, sizes: dict
     assert sampled.modelled is not None
     assert sampled.modelled.blocks_run < full.modelled.blocks_run == full.modelled.blocks
     assert sampled.modelled.time_ms == pytest.approx(full.modelled.time_ms, rel=0.01)
+    assert sampled.sample is not None
+    assert sampled.sample.stored_error == 0
     for own, other in zip(full.outcome.counts, sampled.outcome.counts, strict=True):
         assert (other.executed, other.passes, other.bytes) == pytest.approx((own.executed, own.passes, own.bytes), rel=0.01)
 
@@ -83,8 +87,8 @@ def test_a_sample_of_a_reference_s_blocks_says_what_all_say(
     arrays = {buffer.name: np.ones(buffer.shape, buffer.dtype) for buffer in program.buffers}
     times = []
     for whole in (10**9, 0):
-        monkeypatch.setattr(modelled, "run_modelled", partial(run_modelled, whole_instructions=whole))
-        execution, _ = device.execute(program.launches, program.buffers, arrays, limits=replace(LIMITS, model_time=True))
+        monkeypatch.setattr(modelled, "Stage", partial(Stage, whole_instructions=whole))
+        execution, _ = device.run_graded(program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED)
         found = [launch.modelled for launch in execution.launches]
         times.append((sum(each.blocks_run for each in found if each), sum(each.time_ms for each in found if each)))
     (every, full), (some, sampled) = times
@@ -97,7 +101,7 @@ def test_a_device_models_only_what_it_is_asked_to() -> None:
     program, arrays = make_plan(Recorded("transpose_padded", SMALL, "", None), device.info)
     device.load(program.binary)
     plain, outputs = device.execute(program.launches, program.buffers, arrays, limits=LIMITS)
-    timed, same = device.execute(program.launches, program.buffers, arrays, limits=replace(LIMITS, model_time=True))
+    timed, same = device.run_graded(program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED)
     assert plain.launches[0].modelled is None
     assert timed.launches[0].modelled is not None
     assert np.array_equal(outputs["out"], same["out"])
@@ -127,7 +131,7 @@ def test_the_time_is_near_what_an_h100s_clock_said(name: str, size: int, bound: 
     device = EmulatedDevice("h100")
     program, arrays = make_plan(recorded, device.info)
     device.load(program.binary)
-    execution, _ = device.execute(program.launches, program.buffers, arrays, limits=replace(LIMITS, model_time=True))
+    execution, _ = device.run_graded(program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED)
     modelled = execution.launches[0].modelled
     assert modelled is not None
     assert modelled.time_ms == pytest.approx(measured, rel=0.15)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from emulator.corpus import with_ideal_sectors_together
 from emulator.truth import make_plan, read_records
 from test_submissions import ONLY_A_CLOCK_TELLS
 
@@ -27,7 +27,7 @@ from grader.spec.model import Case
 from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
 
-from .plans import make_ready
+from .plans import atomics_arrays, make_atomics, make_ready
 
 pytestmark = pytest.mark.gpu
 
@@ -56,6 +56,7 @@ NAMES = [
         for exercise, path in SOURCES
         for sizes in SIZES[exercise]
     ),
+    "atomics",
 ]
 ARCH = "sm_90"
 LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=5.0)
@@ -73,6 +74,7 @@ def plans(cache: Path) -> dict[str, PlanRun]:
             program = make_program("submission", one, EXERCISES[name], sizes=sizes, limits=info.limits)
             assert isinstance(program, Program), program
             made.append((program, make_inputs(EXERCISES[name], Case("counters", sizes, hidden=False), 5)))
+    made.append((make_atomics(info).as_program(), atomics_arrays()))
     return {
         name: PlanRun(program.binary, program.launches, program.buffers, arrays)
         for name, (program, arrays) in zip(NAMES, made, strict=True)
@@ -105,11 +107,6 @@ def emulate(plan: PlanRun) -> list[Counters]:
         pytest.skip(execution.failure.message)
     assert execution.failure is None, execution.failure
     return [with_ideal_sectors_together(launch.counters) for launch in execution.launches]
-
-
-def with_ideal_sectors_together(counters: Counters) -> Counters:
-    together = counters.global_load_sectors_ideal + counters.global_store_sectors_ideal
-    return replace(counters, global_load_sectors_ideal=together, global_store_sectors_ideal=0)
 
 
 @pytest.mark.parametrize("name", NAMES)

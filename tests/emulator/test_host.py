@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Mapping
+from types import FrameType
 
 import numpy as np
 
@@ -58,6 +60,29 @@ def test_printf_is_kept_up_to_a_limit() -> None:
     execution, _ = run(device_of(text), n=100)
     assert execution.failure is None
     assert len(execution.launches[0].printed) == PRINT_LIMIT
+
+
+def test_printf_beyond_the_limit_is_counted_and_not_formatted() -> None:
+    text = """#include <cstdio>
+__global__ void k(int* y, int n)
+{
+    for (int i = 0; i < n; ++i) y[threadIdx.x] = printf("%*d %% %.*f %s %0100d", 5, i, 2, 1.0, "some text", i);
+}"""
+    formatted = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal formatted
+        formatted += event == "call" and frame.f_code.co_name == "format_text"
+
+    threading.setprofile(count)
+    try:
+        execution, outputs = run(device_of(text), n=200)
+    finally:
+        threading.setprofile(None)  # type: ignore[arg-type]
+    assert execution.failure is None
+    assert len(execution.launches[0].printed) == PRINT_LIMIT
+    assert outputs["y"].tolist()[:32] == [6] * 32
+    assert 0 < formatted < 2 * 32 * PRINT_LIMIT // 3000
 
 
 def test_printf_reads_shared_and_local_memory() -> None:

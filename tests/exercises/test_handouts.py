@@ -88,6 +88,22 @@ def test_it_names_the_gpus_that_have_goals_of_their_own(exercise: Exercise) -> N
     assert [gpu for gpu in gpus if read_gpus()[gpu].name not in goals] == []
 
 
+def test_it_says_where_times_come_from(exercise: Exercise) -> None:
+    """Measured or modelled, at the same sizes; a time is left out where the run was not verified, not for want of a GPU."""
+    text = " ".join(section(handout_of(exercise), "How to run it").split())
+    sizes = " × ".join(str(size) for size in exercise.benchmark["gpu"].values())
+    assert f"models the time at {sizes}, where a GPU measures it" in text
+    assert "`NOT MEASURED`, and why, where the timed run could not be verified, and with `--no-model`" in text
+
+
+def test_it_tells_the_limits_of_what_a_part_may_use(exercise: Exercise) -> None:
+    text = handout_of(exercise)
+    for task in (exercise, *exercise.parts):
+        limit = task.forbid.device_variable_bytes_above
+        assert limit is None or f"{limit:,} bytes of `__device__` variables" in " ".join(text.split())
+        assert task.forbid.scratch_bytes_above is None or "no scratch buffer" in text
+
+
 def test_it_gives_nothing_of_the_reference_away(exercise: Exercise) -> None:
     assert "solutions/" not in handout_of(exercise)
 

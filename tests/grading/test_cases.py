@@ -71,6 +71,18 @@ def test_a_hidden_case_that_ends_badly_gives_no_bytes_away(tmp_path: Path) -> No
     assert [finding.offset_bytes for finding in score.findings] == [None]
 
 
+def test_a_launch_that_a_hidden_case_makes_too_large_gives_no_threads_away(tmp_path: Path) -> None:
+    path = tmp_path / "transpose.cu"
+    path.write_text(KERNEL.replace("dim3(32, 8)>>>", "dim3(32, 8 + rows / 257 * rows)>>>").replace("BROKEN", "false").replace("ACTION", ""))
+    score = grader.grade(TRANSPOSE, path, device="emulated", seed=SEED, cache=tmp_path / "cache")
+    case = next(case for case in CASES if case.sizes["rows"] >= 257)
+    assert case.hidden
+    assert score.status is Status.LAUNCH_ERROR
+    assert score.message == f"line 1, column 74: the block has more threads than can be launched. In case '{case.name}'."
+    side = 8 + case.sizes["rows"] // 257 * case.sizes["rows"]
+    assert not any(figure in shown(score) for figure in (f"(32, {side}", f" {side}", f"{32 * side} threads"))
+
+
 @pytest.mark.slow
 def test_a_time_out_names_its_case(tmp_path: Path) -> None:
     score = grade(tmp_path, HIDDEN, ENDLESS)

@@ -79,6 +79,29 @@ def test_what_goes_wrong_in_a_part_costs_only_the_bonus(old: str, new: str, word
     assert score.findings == ()
 
 
+REFUSALS = {
+    "a scratch buffer": (LINE, f"// scratch in_place: float copy[n * n]\n{LINE}", "allows no scratch memory: line 5 declares"),
+    "a large variable": (
+        "    const int x = blockIdx.x * TILE, y",
+        "    if (n == 4096) put(lower, copy, 0, 0, n);\n    const int x = blockIdx.x * TILE, y",
+        "the kernel transpose_in_place can reach 4,194,304 bytes of them, most of them declared in line 7",
+    ),
+    "none of its own": ("{\n    __shared__ float tile", "{\n    if (rows == 0) copy[cols] = 1;\n    __shared__ float tile", ""),
+}
+"""Changes of the file with a `__device__` array in it, and what the check of the bonus says then; nothing where it is earned."""
+
+
+@pytest.mark.parametrize(("old", "new", "words"), REFUSALS.values(), ids=REFUSALS)
+def test_a_bonus_is_refused_for_what_its_own_launches_use(old: str, new: str, words: str, tmp_path: Path, cache: Path) -> None:
+    array = "__device__ float copy[1024 * 1024];  // of the exercise itself\n"
+    source = changed("__global__ void transpose_shared", array + "__global__ void transpose_shared").replace(old, new)
+    score = grade(source, tmp_path, cache)
+    assert (score.status, score.score) == (Status.PASSED, score.judged_points + (0 if words else 5))
+    assert bonus(score).status is (CheckStatus.FAILED if words else CheckStatus.PASSED)
+    assert words in bonus(score).message
+    assert words in bonus(score).hint
+
+
 def test_a_part_is_not_counted_towards_an_exercise_that_is_wrong(tmp_path: Path, cache: Path) -> None:
     score = grade(changed("out[(size_t)(y + j) * rows + x] = tile[threadIdx.x][threadIdx.y + j]", "out[0] = 0"), tmp_path, cache)
     assert score.status is Status.FAILED
@@ -90,8 +113,7 @@ def test_a_wrong_hidden_case_of_a_part_gives_no_sizes_away(tmp_path: Path, cache
     case = next(case for case in score.cases if not case.passed)
     assert (case.part, case.name, case.hidden) == ("in_place", "prime", True)
     assert "of the elements of `data` are wrong" in case.message
-    assert case.mismatch is not None
-    assert (case.mismatch.index, case.mismatch.picture) == (None, ())
+    assert (case.mismatch, case.worst_error) == (None, None)
     written = next(each for each in json.loads(format_score(score))["cases"] if each["part"] and each["name"] == "prime")
     assert written["sizes"] is None
 

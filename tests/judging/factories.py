@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.judging.hidden import redact_mismatch
 from grader.judging.score import make_score
 from grader.records import (
     CaseResult,
@@ -113,10 +112,10 @@ def make_execution(lines: Sequence[LineCounters] = GOOD_LINES) -> Execution:
 def make_case(name: str = "square", *, passed: bool = True, hidden: bool = False) -> CaseResult:
     sizes = {"rows": 37, "cols": 1013}
     if passed:
-        return CaseResult(name, hidden, sizes, True, "right", 0.0)
+        return CaseResult(name, hidden, sizes, True, "right", None if hidden else 0.0)
     mismatch = Mismatch("out", (0, 32), 0.5, -1.25, 612, 37481, 3.21, ("··▒█", "···?"))
     if hidden:
-        return CaseResult(name, hidden, sizes, False, "about 1 % of the elements of `out` are wrong", 3.21, redact_mismatch(mismatch))
+        return CaseResult(name, hidden, sizes, False, "some of the elements of `out` are wrong")
     return CaseResult(name, hidden, sizes, False, "612 of 37,481 elements of `out` are wrong", 3.21, mismatch)
 
 

@@ -1,70 +1,104 @@
-"""What is told of a failure in a hidden case: the kind and the line, never a buffer's size."""
+"""What is told of a failure in a hidden case: its kind, its line and names, in words of its own; never those that a device found."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from grader.devices.gpu.placement import Damage, Place
-from grader.judging.hidden import name_case, redact_failure
-from grader.records import Dim3, Failure, Finding, FindingKind, Status
+from grader.devices.gpu.words import describe_damage
+from grader.errors import GraderError, SpecError, SpecProblem, WorkerError
+from grader.judging.hidden import name_case, tell_failure, tell_findings, telling_errors
+from grader.records import Cause, Dim3, Failure, Finding, FindingKind, Launch, Obstacle, Printed, Status
 from judging.factories import make_case_spec
 
-WHERE = "4-byte load from global memory out of bounds: {} (kernel k, block (1, 0, 0), thread (5, 0, 0))."
+PUBLIC, HIDDEN = make_case_spec(100, 1075), make_case_spec(101, 293, hidden=True)
+FIGURES = "29593 elements, 118,372 bytes, 0x1ce64"
+LINES = (11, 12)
 
 
-def fault(place: str) -> Failure:
-    finding = Finding(FindingKind.OUT_OF_BOUNDS, f"out of bounds: {place}", line=11, block=Dim3(1), buffer="out", offset_bytes=118372)
-    return Failure(Status.RUNTIME_ERROR, f"line 11: {WHERE.format(place)}", detail=place, findings=(finding,))
+def finding(kind: FindingKind, buffer: str | None = "out", offset_bytes: int | None = 118372) -> Finding:
+    """A finding in which every field that could hold a figure of the run does."""
+    place, other = Dim3(101, 293, 64), Dim3(293, 101, 64)
+    return Finding(kind, FIGURES, "transpose<293>", 11, place, other, buffer, offset_bytes, 12, other, place, f"out{[101, 293]}")
 
 
-@pytest.mark.parametrize(
-    ("place", "left"),
-    [
-        ("right behind the end of buffer out (118,372 bytes)", "right behind the end of buffer out"),
-        ("4,096 bytes past the end of buffer out (118,372 bytes)", "past the end of buffer out"),
-        ("12 bytes before the start of buffer out", "before the start of buffer out"),
-        ("byte 1,234 of buffer out (118,372 bytes)", "inside buffer out"),
-    ],
-)
-def test_the_bytes_of_a_buffer_are_taken_out(place: str, left: str) -> None:
-    told = redact_failure(fault(place))
-    assert told.message == f"line 11: {WHERE.format(left)}"
-    assert told.detail == left
-    assert told.findings == (replace(fault(place).findings[0], message=f"out of bounds: {left}", offset_bytes=None),)
+def digits(*records: Failure | Finding) -> str:
+    """The numbers in all texts of the records but those of source lines."""
+    text = " ".join(str(getattr(record, field.name)) for record in records for field in fields(record))
+    for line in LINES:
+        text = text.replace(f"line {line}", "")
+    return "".join(letter for letter in text if letter.isdigit())
 
 
-@pytest.mark.parametrize("offset_bytes", [-4, 118372, 118400])
-def test_the_words_of_a_gpus_guard_bands_are_known(offset_bytes: int) -> None:
-    words = Damage(Place("out", 0, 118372), offset_bytes).words
-    told = redact_failure(Failure(Status.RUNTIME_ERROR, words)).message
-    assert told.endswith(" of buffer out")
-    assert not any(digit in told for digit in "0123456789")
+@pytest.mark.parametrize("buffer", [None, "out", "shared memory", "__device__ table<293>", "__device__ _Z5tableILi293EE"])
+@pytest.mark.parametrize("offset_bytes", [None, -4, 118372])
+@pytest.mark.parametrize("kind", FindingKind)
+def test_a_finding_of_any_kind_keeps_its_lines_and_names_only(kind: FindingKind, offset_bytes: int | None, buffer: str | None) -> None:
+    (told,) = tell_findings([finding(kind, buffer, offset_bytes)], HIDDEN)
+    kept = ("kind", "message", "kernel", "line", "buffer", "other_line")
+    assert all(getattr(told, field.name) is None for field in fields(told) if field.name not in kept)
+    assert (told.kind, told.kernel, told.line, told.other_line) == (kind, "transpose", 11, 12)
+    assert told.message
+    assert not digits(replace(told, line=None, other_line=None))
 
 
-@pytest.mark.parametrize(
-    ("message", "left"),
-    [
-        ("the buffers need 9663711232 bytes; the emulated device has 8589934592",
-         "the buffers need too many bytes; the emulated device has 8589934592"),
-        ("the scratch buffer 's' takes 9663711232 bytes; all together may take 4 GiB",
-         "the scratch buffer 's' takes too many bytes; all together may take 4 GiB"),
-        ("the grid's y is 70123: at most 65535 can be launched", "the grid's y is too large: at most 65535 can be launched"),
-        ("the grid's y is 0: 'rows' must be at least 1", "the grid's y is 0: 'rows' must be at least 1"),
-    ],
-)  # fmt: skip
-def test_what_a_launch_needs_is_taken_out_and_limits_stay(message: str, left: str) -> None:
-    assert redact_failure(Failure(Status.LAUNCH_ERROR, message)).message == left
+@pytest.mark.parametrize("kind", FindingKind)
+def test_a_run_that_failed_says_what_kind_of_mistake_where(kind: FindingKind) -> None:
+    failure = Failure(Status.RUNTIME_ERROR, FIGURES, FIGURES, FIGURES, (finding(kind),), (Printed("transpose<293>", FIGURES),))
+    told = name_case(failure, HIDDEN)
+    assert told.message.startswith("line 11: ")
+    assert told.message.endswith(" (kernel transpose). In case 'case'.")
+    assert (told.status, told.detail, told.advice, told.printed) == (Status.RUNTIME_ERROR, "", "", ())
+    assert told.findings == tell_findings(failure.findings, HIDDEN)
+    assert not digits(replace(told, findings=()))
+
+
+@pytest.mark.parametrize("obstacle", [None, *Obstacle])
+def test_a_launch_that_cannot_be_says_why(obstacle: Obstacle | None) -> None:
+    cause = Cause(obstacle, 11, 40, "transpose<293>")
+    told = tell_failure(Failure(Status.LAUNCH_ERROR, FIGURES, FIGURES, FIGURES, cause=cause), HIDDEN)
+    assert told.message.startswith("line 11, column 40: ")
+    assert told.message.endswith(" (kernel transpose). In case 'case'.")
+    assert told.advice
+    assert digits(told) == "40"
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status not in (Status.PASSED, Status.FAILED, Status.COMPILE_ERROR)])
+def test_a_failure_of_which_nothing_is_known_is_told_by_its_status(status: Status) -> None:
+    told = tell_failure(Failure(status, FIGURES, FIGURES, FIGURES), HIDDEN)
+    assert told.status is status
+    assert told.message
+    assert not digits(told)
+
+
+@pytest.mark.parametrize(("offset_bytes", "words"), [(-4, "before the start"), (118372, "past the end"), (118400, "past the end")])
+def test_the_words_of_a_gpus_guard_bands_are_not_told(offset_bytes: int, words: str) -> None:
+    launch = Launch("transpose", Dim3(101), Dim3(293), 118372, (), 11, "transpose<<<rows, cols>>>(out)")
+    told = name_case(describe_damage(Damage(Place("out", 0, 118372), offset_bytes), launch, "transpose"), HIDDEN)
+    assert told.message == f"access out of bounds, {words} of buffer out (kernel transpose). In case 'case'."
+    assert not digits(told)
 
 
 def test_a_public_case_is_named_with_its_sizes() -> None:
-    failure = fault("right behind the end of buffer out (118,372 bytes)")
-    told = name_case(failure, make_case_spec(100, 1075))
-    assert told == replace(failure, message=f"{failure.message} In case 'case' (rows = 100, cols = 1,075).")
+    failure = Failure(Status.RUNTIME_ERROR, "line 11: right behind the end of buffer out.", findings=(finding(FindingKind.OUT_OF_BOUNDS),))
+    told = name_case(failure, PUBLIC)
+    assert told == replace(failure, message="line 11: right behind the end of buffer out. In case 'case' (rows = 100, cols = 1,075).")
+    assert tell_failure(failure, PUBLIC) is failure
+    assert tell_findings(failure.findings, PUBLIC) == failure.findings
 
 
-def test_a_hidden_case_is_named_without_its_sizes() -> None:
-    told = name_case(fault("right behind the end of buffer out (118,372 bytes)"), make_case_spec(101, 293, hidden=True))
-    assert told.message.endswith("right behind the end of buffer out (kernel k, block (1, 0, 0), thread (5, 0, 0)). In case 'case'.")
-    assert not any(number in repr(told) for number in ("118", "101", "293"))
+@pytest.mark.parametrize("error", [GraderError(FIGURES, FIGURES, detail=FIGURES), MemoryError(FIGURES)])
+def test_the_graders_own_failure_in_a_hidden_case_has_no_words_of_the_run(error: Exception) -> None:
+    with pytest.raises(WorkerError) as told, telling_errors(HIDDEN):
+        raise error
+    assert str(told.value) == "the grader failed in the hidden case 'case'"
+    assert told.value.detail == ""
+    with pytest.raises(type(error), match=FIGURES), telling_errors(PUBLIC):
+        raise error
+
+
+def test_a_broken_exercise_is_told_to_its_author() -> None:
+    with pytest.raises(SpecError, match=FIGURES), telling_errors(HIDDEN):
+        raise SpecError([SpecProblem("oracle.py", "", FIGURES)])

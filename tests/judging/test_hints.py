@@ -48,6 +48,30 @@ def test_a_conflicting_store_is_told_from_a_load_on_the_same_line() -> None:
     assert hint["shared_bank_conflicts"].startswith("line 2: a[threadIdx.x][0] takes 2.5 wavefronts on average where 1 would do.")
 
 
+def test_conflicts_of_atomics_name_their_line() -> None:
+    atomics = Counters(shared_atomic_instructions=10, shared_atomic_wavefronts=80, shared_wavefronts_ideal=10)
+    text = "__shared__ int bins[64];\natomicAdd(&bins[key & 63], 1);\n"
+    hint = hints(lines=(LineCounters(2, atomics),), submission=make_submission(text=text), exercise=make_exercise((CORRECTNESS, CONFLICTS)))
+    assert hint["shared_bank_conflicts"].startswith("line 2: bins[key & 63] takes 8 wavefronts where 1 would do.")
+
+
+def test_conflicts_of_asynchronous_copies_are_told_in_all() -> None:
+    """They are no instructions of shared memory: there is nothing to divide by."""
+    copies = Counters(shared_store_wavefronts=80, shared_wavefronts_ideal=20)
+    text = "__shared__ float tile[32][32];\ncopy(tile, in);\n"
+    hint = hints(lines=(LineCounters(2, copies),), submission=make_submission(text=text), exercise=make_exercise((CORRECTNESS, CONFLICTS)))
+    assert hint["shared_bank_conflicts"].startswith("line 2: `copy(tile, in);` takes 80 wavefronts where 20 would do.")
+
+
+def test_a_column_written_by_atomics_is_named_as_poor_stores() -> None:
+    column = Counters(
+        global_atomic_requests=10, global_atomic_sectors=320, global_atomic_sectors_ideal=40, global_atomic_bytes=1280,
+    )  # fmt: skip
+    text = "atomicExch(&out[x * rows + y], value);"
+    hint = hints(lines=(LineCounters(1, column),), submission=make_submission(text=text), exercise=make_exercise((CORRECTNESS, STORES)))
+    assert hint["global_store_efficiency"].startswith(f"line 1: `{text}` moves 32 sectors a request where 4 would do.")
+
+
 def test_a_broadcast_load_is_judged_by_its_bytes() -> None:
     broadcast = Counters(global_load_requests=10, global_load_sectors=10, global_load_sectors_ideal=10, global_load_bytes=40)
     check = CheckSpec("loads", "Loads", "global_load_efficiency", 5, Threshold(at_least=0.8))

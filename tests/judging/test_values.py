@@ -40,6 +40,21 @@ def test_counters_are_summed_over_the_launches() -> None:
     assert metrics["occupancy"].value == 0.5
 
 
+def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> None:
+    """A column read by atomics that return a value, beside one load and one store that are as they should be."""
+    counters = Counters(
+        global_load_requests=1, global_load_sectors=4, global_load_bytes=128,
+        global_store_requests=1, global_store_sectors=4, global_store_bytes=128,
+        global_atomic_requests=2, global_atomic_sectors=64, global_atomic_bytes=256,
+        global_fetch_requests=1, global_fetch_sectors=32, global_fetch_bytes=128,
+    )  # fmt: skip
+    metrics = by_name(collect_metrics(make_execution((LineCounters(1, counters),)), SIZES, make_exercise(), H100))
+    assert metrics["global_load_sectors"].value == 36
+    assert metrics["global_load_efficiency"].value == 256 / (32 * 36)
+    assert metrics["global_store_sectors"].value == 68
+    assert metrics["global_store_efficiency"].value == 384 / (32 * 68)
+
+
 def test_times_on_the_emulated_device_are_modelled() -> None:
     metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), H100, timings=TIMINGS, dram_bytes=9))
     for name in ("time_ms", "speedup_over_naive", "bandwidth_fraction", "dram_bytes"):

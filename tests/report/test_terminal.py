@@ -99,8 +99,8 @@ def test_a_hidden_case_shows_no_sizes() -> None:
     text = show(make_graded(cases=(make_case(), make_case("primes", passed=False, hidden=True))))
     assert "Where it is wrong: case primes (hidden sizes)" in text
     assert "1,013" not in text
-    assert "first wrong: out, expected 0.5, got -1.25" in text
-    assert not any(part in text for part in ("612", "37,481", "[0]", "[32]", "··", "▒"))
+    assert "some of the elements of `out` are wrong" in text
+    assert not any(part in text for part in ("612", "37,481", "first wrong:", "worst error", "-1.25", "··", "▒"))
 
 
 def test_an_error_that_is_not_finite_is_said_in_words() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import SpecError
 from grader.records import Role
-from grader.spec.model import Float32Sum, Initialisation, Tolerance, Yardstick
+from grader.spec.model import Float32Sum, Forbidden, Initialisation, Tolerance, Yardstick
 from grader.spec.read import read_exercise
 
 from .test_read import ORACLE, SPEC, Spec, drop, problems_of, put, write_exercise
@@ -39,6 +39,16 @@ def test_reads_a_part(tmp_path: Path) -> None:
     assert (part.name, part.title, part.size_names, part.tolerance) == ("in_place", "Scale in place", ("k",), Tolerance())
     assert (part.buffers[0].role, part.buffers[0].init) == (Role.OUTPUT, Initialisation.NORMAL)
     assert (exercise.checks[-1].part, exercise.checks[-1].name, exercise.max_score) == ("in_place", "in_place", 100)
+
+
+def test_a_part_forbids_for_itself(tmp_path: Path) -> None:
+    spec = copy.deepcopy(PARTS_SPEC)
+    spec["parts"]["in_place"]["forbid"] = {"scratch_bytes_above": "4 * k"}
+    exercise = read_exercise(write_exercise(tmp_path, spec, oracle=PARTS_ORACLE))
+    most = exercise.parts[0].forbid.scratch_bytes_above
+    assert most is not None
+    assert most.evaluate({"k": 3}) == 12
+    assert exercise.forbid == Forbidden()
 
 
 def test_reads_a_tolerance_for_sums(tmp_path: Path) -> None:
@@ -71,6 +81,8 @@ PART_MISTAKES = [
     (put("parts", "in_place", "cases", "hidden", 0, "name", value="small"), "$.parts.in_place.cases.hidden[0].name", "two cases"),
     (put("parts", "in_place", "cases", "public", 0, "sizes", "k", value=2**31 - 1), "$.parts.in_place.cases.public[0]", "4 GiB"),
     (put("parts", "in_place", "tolerance", value={"float32_sum": "kk"}), "$.parts.in_place.tolerance.float32_sum", "did you mean 'k'?"),
+    (put("parts", "in_place", "forbid", value={"atomics": "al"}), "$.parts.in_place.forbid.atomics", "did you mean 'all'?"),
+    (put("parts", "in_place", "forbid", value={"scratch_bytes_above": "n"}), "$.parts.in_place.forbid.scratch_bytes_above", "'n' is not"),
     (put("parts", "in_place", "titel", value="x"), "$.parts.in_place.titel", "did you mean 'title'?"),
     (put("checks", 3, "part", value="in_plaec"), "$.checks[3].part", "did you mean 'in_place'?"),
     (put("checks", 3, "metric", value="global_load_sectors"), "$.checks[3].metric", "judged for its correctness only"),

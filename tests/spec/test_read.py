@@ -12,7 +12,7 @@ import pytest
 
 from grader.errors import SpecError
 from grader.records import Role
-from grader.spec.model import Exercise, Initialisation, Threshold
+from grader.spec.model import Atomics, Exercise, Forbidden, Initialisation, Threshold
 from grader.spec.read import read_exercise
 
 Spec = dict[str, Any]
@@ -116,6 +116,19 @@ def test_reads_a_sound_exercise(tmp_path: Path) -> None:
     assert exercise.benchmark["emulated"] == {"n": 256, "m": 256}
     assert exercise.useful_bytes.evaluate({"n": 2, "m": 3}) == 48
     assert (exercise.limits.warp_instructions, exercise.limits.compile_seconds) == (1000000, 20.5)
+
+
+def test_forbids_nothing_unless_the_spec_does(tmp_path: Path) -> None:
+    assert read_exercise(write_exercise(tmp_path)).forbid == Forbidden()
+
+
+def test_reads_what_is_forbidden(tmp_path: Path) -> None:
+    limits = {"scratch_bytes_above": "0", "device_variable_bytes_above": 64}
+    forbid = {**limits, "atomics": "global", "headers": ["cub", "mma.h", "thrust/sort.h"]}
+    read = read_exercise(write_exercise(tmp_path, {**SPEC, "forbid": forbid})).forbid
+    assert read.scratch_bytes_above is not None
+    assert read.scratch_bytes_above.evaluate({}) == 0
+    assert (read.device_variable_bytes_above, read.atomics, read.headers) == (64, Atomics.GLOBAL, ("cub", "mma.h", "thrust/sort.h"))
 
 
 def test_reads_the_checks(tmp_path: Path) -> None:
@@ -225,6 +238,16 @@ SCHEMA_MISTAKES = [
     (put("max_score", value="100"), "$.max_score", 'must be a number, got "100"'),
     (put("comparisons", value={"Tiled": SPEC["default_plan"]}), "$.Tiled", "must be a short name"),
     (put("checks", 1, value="fast"), "$.checks[1]", 'must be an object { }, got "fast"'),
+    (put("forbid", value={}), "$.forbid", "must not be empty"),
+    (put("forbid", value={"atomic": "all"}), "$.forbid.atomic", "there is no field 'atomic'; did you mean 'atomics'?"),
+    (put("forbid", value={"atomics": True}), "$.forbid.atomics", "must be one of global, all, got true"),
+    (put("forbid", value={"scratch_bytes_above": 0}), "$.forbid.scratch_bytes_above", "must be a text in quotes, got 0"),
+    (put("forbid", value={"device_variable_bytes_above": "0"}), "$.forbid.device_variable_bytes_above", "must be a whole number, got"),
+    (put("forbid", value={"device_variable_bytes_above": -1}), "$.forbid.device_variable_bytes_above", "must be at least 0, got -1"),
+    (put("forbid", value={"headers": []}), "$.forbid.headers", "must not be empty"),
+    (put("forbid", value={"headers": ["cub", "cub"]}), "$.forbid.headers", "the same item is listed twice"),
+    (put("forbid", value={"headers": ["<cub/cub.cuh>"]}), "$.forbid.headers[0]", "must be the name of a header, or of its folder"),
+    (put("forbid", value={"headers": ["../cub"]}), "$.forbid.headers[0]", "must be the name of a header, or of its folder"),
 ]
 
 SEMANTIC_MISTAKES = [
@@ -283,6 +306,8 @@ SEMANTIC_MISTAKES = [
     (put("comparisons", value={"tiled": {"launch": ["tield<<<n, 32>>>(y, x, n)"]}}), "$.comparisons.tiled.launch[0]", "has no kernel"),
     (put("comparisons", value={"tiled": {"launch": ["naive<<<k, 32>>>(y, x, n)"]}}), "$.comparisons.tiled.launch[0]", "'k' is not known"),
     (drop_correctness, "$.checks[0].metric", "the first check must be correctness"),
+    (put("forbid", value={"scratch_bytes_above": "4 * k"}), "$.forbid.scratch_bytes_above", "column 5: 'k' is not known here"),
+    (put("forbid", value={"scratch_bytes_above": "n - 5"}), "$.forbid.scratch_bytes_above", "gives -1, which is negative, at the sizes"),
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from grader.records import Role
-from grader.spec.model import Initialisation
+from grader.spec.model import Atomics, Initialisation
 from grader.spec.schema import json_path
 
 SCHEMA = json.loads(resources.files("grader").joinpath("schemas", "spec.schema.json").read_text(encoding="utf-8"))
@@ -44,6 +44,7 @@ def test_every_field_is_described() -> None:
 
 def test_its_words_are_those_of_the_model() -> None:
     assert SCHEMA["$defs"]["init"]["enum"] == list(Initialisation)
+    assert SCHEMA["$defs"]["forbid"]["properties"]["atomics"]["enum"] == list(Atomics)
     assert set(SCHEMA["$defs"]["buffer"]["properties"]["role"]["enum"]) == set(Role) - {Role.SCRATCH}
 
 

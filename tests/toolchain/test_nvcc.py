@@ -73,3 +73,19 @@ def test_an_nvcc_that_does_not_run_is_said_so(tmp_path: Path) -> None:
 
 def test_the_wheels_nvdisasm_is_found() -> None:
     assert find_nvdisasm({}, run_tool).version == version("nvidia-cuda-nvdisasm")
+
+
+def test_another_nvdisasm_can_be_asked_for(tmp_path: Path) -> None:
+    own = make_program(tmp_path, "my-nvdisasm", "echo 'release 13.0, V13.0.85'")
+    found = find_nvdisasm({"PATH": os.environ["PATH"], "GRADER_NVDISASM": str(own)}, run_tool)
+    assert (found.path, found.version) == (own, "13.0.85")
+    with pytest.raises(ToolMissing) as caught:
+        find_nvdisasm({"PATH": os.environ["PATH"], "GRADER_NVDISASM": "/nonexistent/nvdisasm"}, run_tool)
+    assert "GRADER_NVDISASM" in caught.value.advice
+
+
+def test_the_wheels_nvdisasm_comes_before_the_toolkits(tmp_path: Path) -> None:
+    for name in ("nvcc", "nvdisasm"):
+        make_program(tmp_path, name, "echo 'release 13.0, V13.0.85'")
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "GRADER_NVCC": str(tmp_path / "nvcc")}
+    assert find_nvdisasm(environ, run_tool).version == version("nvidia-cuda-nvdisasm")

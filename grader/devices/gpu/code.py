@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 
+from grader.devices.gpu.compiler import write_compiler
 from grader.devices.gpu.memory import Arena
 from grader.devices.gpu.words import describe_damage, describe_fault, describe_refusal
 from grader.devices.launches import pack_parameters
@@ -25,6 +25,7 @@ MATCH_THEM = (
     "Set GRADER_NVCC to the nvcc of a CUDA toolkit that is not newer than the driver (`nvidia-smi` names the driver's CUDA version),"
     " or update the driver."
 )
+GRADE_AGAIN = "Grade it again; if it comes back, empty the grader's cache folder of compiled submissions."
 
 
 class PlanError(Exception):
@@ -101,21 +102,21 @@ class Code:
 def load_module(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
     """The binary as a module of the current context.
 
-    SourceModule runs its compiler without limits on time or memory and leaves its folder behind when it fails, so the
-    toolchain stage has compiled the submission already, in a process group of its own. What it made is what is counted,
-    checked and timed, so SourceModule must get the very same code: its `nvcc` is a script that delivers it.
+    SourceModule gets the submission's own source and options, and the grader's compiler as its nvcc: isolated, limited and
+    cached, it delivers the cubin that was checked and is counted, or fails. A binary without a recipe is loaded as it is.
     """
-    with tempfile.TemporaryDirectory(prefix="grader-") as name:
-        cubin, nvcc = Path(name) / "submission.cubin", Path(name) / "nvcc"
-        cubin.write_bytes(binary.cubin)
-        nvcc.write_text(f"#!/bin/sh\nexec cp {shlex.quote(str(cubin))} kernel.cubin\n")
-        nvcc.chmod(0o700)
-        try:
-            return SourceModule(
-                f"// compiled by nvcc {binary.compiler}", nvcc=str(nvcc), options=[], arch=binary.arch, no_extern_c=True, cache_dir=False
-            )
-        except cuda.MemoryError:
-            raise
-        except cuda.Error as error:
-            made_by = f"nvcc {binary.compiler} for {binary.arch}"
-            raise GraderError(f"The GPU's driver cannot load machine code of {made_by}: {error}", MATCH_THEM) from error
+    try:
+        if binary.recipe is None:
+            return cuda.module_from_buffer(binary.cubin)
+        with tempfile.TemporaryDirectory(prefix="grader-") as name:
+            nvcc = write_compiler(Path(name), binary.recipe, binary.cubin)
+            source, options = binary.recipe.source, list(binary.recipe.options)
+            return SourceModule(source, nvcc=str(nvcc), options=options, arch=binary.arch, no_extern_c=True, cache_dir=False)
+    except cuda.MemoryError:
+        raise
+    except cuda.CompileError as error:
+        message = f"The compiler does not deliver the machine code that was checked: {error.stderr.strip()}"
+        raise GraderError(message, GRADE_AGAIN) from error
+    except cuda.Error as error:
+        made_by = f"nvcc {binary.compiler} for {binary.arch}"
+        raise GraderError(f"The GPU's driver cannot load machine code of {made_by}: {error}", MATCH_THEM) from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.devices.gpu.placement import Damage, buffer_bytes
 from grader.errors import GraderError
-from grader.records import Binary, DeviceBuffer, Failure, Finding, FindingKind, Launch, Role, Status
+from grader.records import Binary, Cause, DeviceBuffer, Failure, Finding, FindingKind, Launch, Obstacle, Role, Status
 
 NAME_THE_PLACE = "`--device emulated` names the line, the thread and the buffer."
 
@@ -100,7 +100,8 @@ def describe_refusal(error: Exception, launch: Launch, kernel: str) -> Failure:
     said = _said(error)
     _check_machine(said)
     advice = next((advice for part, advice in _REFUSALS.items() if part in said), "Compare the launch with what the GPU allows.")
-    return Failure(Status.LAUNCH_ERROR, f"Kernel {kernel} could not be launched: {said} (CUDA).", launch.text, advice)
+    message, cause = f"Kernel {kernel} could not be launched: {said} (CUDA).", Cause(Obstacle.REFUSED, launch.line, kernel=kernel)
+    return Failure(Status.LAUNCH_ERROR, message, launch.text, advice, cause=cause)
 
 
 def describe_damage(damage: Damage, launch: Launch, kernel: str) -> Failure:
@@ -132,6 +133,7 @@ def out_of_memory(buffers: Sequence[DeviceBuffer], binary: Binary) -> Failure:
         Status.LAUNCH_ERROR,
         f"Out of device memory: the submission's buffers need {needed:,} bytes{variables}.",
         advice="Ask for less scratch memory, and for smaller __device__ and local arrays.",
+        cause=Cause(Obstacle.OUT_OF_MEMORY),
     )
 
 

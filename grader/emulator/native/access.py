@@ -32,14 +32,14 @@ from grader.emulator.native.tools import (
 )
 
 
-def define_check(module: ir.Module, kind: AccessKind) -> ir.Function:
+def define_check(module: ir.Module, kind: AccessKind, *, watched: bool = False) -> ir.Function:
     """`i1 check(context, slot, addresses, upper, mask)`: whether the access may go on; counts it.
 
     `addresses` are the lower 32 bits per lane, `upper` the upper ones (ignored for shared memory); `mask` is not 0.
-    On a fault the context says which lane and address; the caller adds instruction and warp.
+    On a fault the context says which lane and address; the caller adds instruction and warp. `watched`: it notes which lanes meet.
     """
     count = (define_count_sectors if kind.space == "global" else define_count_wavefronts)(module, kind)
-    learn = _define_learn(module, kind, count)
+    learn = _define_learn(module, kind, count, watched=watched)
     search = _define_search(module, kind)
     function, b = define(module, f"check_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32])
     context_pointer, slot_pointer, addresses, upper, mask = function.args
@@ -75,7 +75,7 @@ def define_check(module: ir.Module, kind: AccessKind) -> ir.Function:
     return function
 
 
-def _define_learn(module: ir.Module, kind: AccessKind, count: ir.Function) -> ir.Function:
+def _define_learn(module: ir.Module, kind: AccessKind, count: ir.Function, *, watched: bool) -> ir.Function:
     """`void learn(context, slot, deltas, base_low, mask)`: remember a pattern, its extent, its kind and its counts."""
     function, b = define(module, f"learn_{kind.name}", VOID, [POINTER, POINTER, LANES_I32, I32, I32])
     context_pointer, slot_pointer, deltas, base_low, mask = function.args
@@ -104,11 +104,24 @@ def _define_learn(module: ir.Module, kind: AccessKind, count: ir.Function) -> ir
     general = b.select(broadcast, const(PatternKind.BROADCAST), const(PatternKind.GENERAL))
     slot.store("kind", b.select(contiguous, const(PatternKind.CONTIGUOUS), general))
     saved = context.load_lanes("lane_addresses")
+    if watched and not kind.atomic:
+        slot.store("meeting", _meeting_lanes(b, slot, deltas, mask))
     context.store_lanes("lane_addresses", b.add(deltas, splat(b, base_low)))
     b.call(count, [context_pointer, slot_pointer, mask])
     context.store_lanes("lane_addresses", saved)
     b.ret_void()
     return function
+
+
+def _meeting_lanes(b: ir.IRBuilder, slot: Record, deltas: Value, mask: Value) -> Value:
+    """The active lanes whose address another active lane has too."""
+    meeting = cell(b, I32)
+    b.store(const(0), meeting)
+    with each_set_bit(b, mask) as lane:
+        same = b.and_(lane_bits(b, b.icmp_unsigned("==", deltas, splat(b, slot.load("deltas", lane)))), mask)
+        several = b.icmp_unsigned("!=", b.and_(same, b.sub(same, const(1))), const(0))
+        b.store(b.or_(b.load(meeting, typ=I32), b.select(several, same, const(0))), meeting)
+    return b.load(meeting, typ=I32)
 
 
 def _define_search(module: ir.Module, kind: AccessKind) -> ir.Function:

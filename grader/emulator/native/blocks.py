@@ -68,6 +68,8 @@ def define_run_blocks(
         code = b.call(run_block, [pointer])
         with b.if_then(b.icmp_unsigned("!=", code, const(0)), likely=False):
             b.ret(code)
+        executed, longest = b.sub(context.load("block_budget"), context.load("budget")), context.load("longest")
+        context.store("longest", b.select(b.icmp_signed(">", executed, longest), executed, longest))
         b.store(b.add(turn, const(1, I64)), index)
 
     loop_while(b, lambda: b.icmp_unsigned("<", b.load(index, typ=I64), end), one_block)
@@ -233,11 +235,15 @@ def _reset(module: ir.Module, b: ir.IRBuilder, warp: Record) -> None:
     initial = warp.load("initial")
     for field in ("live", "mask"):
         warp.store(field, initial)
-    for field in ("pc", "at_barrier", "at_named", "path_count", "path_clock", "meetings", "copies_committed", "copies_completed"):
-        warp.store(field, 0)
     assert warp.layout.fields is not None
+    sizes = {name: field[0].itemsize for name, field in warp.layout.fields.items()}
+    with b.if_then(b.icmp_unsigned("!=", warp.load("meetings"), const(0))):
+        _fill(module, b, warp.at("met"), const(sizes["met"]), const(0, I8))
+    counts = ("path_count", "path_clock", "meetings", "synced", "copies_committed", "copies_completed")
+    for field in ("pc", "at_barrier", "at_named", *counts):
+        warp.store(field, 0)
     for field in ("registers", "uniform", "predicates", "uniform_predicates"):
-        _fill(module, b, warp.at(field), const(warp.layout.fields[field][0].itemsize), const(0, I8))
+        _fill(module, b, warp.at(field), const(sizes[field]), const(0, I8))
 
 
 def _release_warp(b: ir.IRBuilder, warp: Record, paths: PathFunctions) -> None:

@@ -26,7 +26,11 @@ class Helpers:
     def check(self, kind: AccessKind) -> ir.Function:
         """See `access.define_check`."""
         if kind not in self._checks:
-            self._checks[kind] = (define_check_local if kind.space == "local" else define_check)(self._module, kind)
+            local = kind.space == "local"
+            watched = self.watching is not None
+            self._checks[kind] = (
+                define_check_local(self._module, kind) if local else define_check(self._module, kind, watched=watched)
+            )
         return self._checks[kind]
 
     def move(self, kind: AccessKind, *, signed: bool) -> ir.Function:

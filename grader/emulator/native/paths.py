@@ -20,6 +20,7 @@ from grader.emulator.layout import (
     CONTEXT,
     CONVERGENCE_BARRIERS,
     COUNTS_PER_BLOCK,
+    FULL_MASK,
     PATH_SLOTS,
     WAIT_NONE,
     WARP_LANES,
@@ -40,6 +41,7 @@ from grader.emulator.native.tools import (
     counting_loop,
     define,
     each_set_bit,
+    lanes,
     offset,
     splat,
 )
@@ -50,17 +52,20 @@ class PathFunctions:
     """`push(warp, mask, pc, wait)`, `next(warp) -> i1` (false: none can run).
 
     `release(context, warp, left)`: lanes have arrived at a barrier, or, `left`, others will not come to it any more.
+    `meet(warp, mask)`, in the checked mode only: lanes have waited for each other.
     """
 
     push: ir.Function
     next: ir.Function
     release: ir.Function
+    meet: ir.Function | None
 
 
 def define_paths(module: ir.Module, warp_type: np.dtype, *, watched: bool) -> PathFunctions:
     """The functions that keep a warp's paths. `watched`: they note which lanes meet."""
-    release = _define_release(module, warp_type, watched=watched)
-    return PathFunctions(_define_push(module, warp_type), _define_next(module, warp_type), release)
+    meet = _define_meet(module, warp_type) if watched else None
+    release = _define_release(module, warp_type, meet)
+    return PathFunctions(_define_push(module, warp_type), _define_next(module, warp_type), release, meet)
 
 
 def _define_push(module: ir.Module, warp_type: np.dtype) -> ir.Function:
@@ -121,7 +126,7 @@ def _shrink(b: ir.IRBuilder, warp: Record) -> None:
         warp.store("path_count", last)
 
 
-def _define_release(module: ir.Module, warp_type: np.dtype, *, watched: bool) -> ir.Function:
+def _define_release(module: ir.Module, warp_type: np.dtype, meet: ir.Function | None) -> ir.Function:
     """Merge the waiting paths of every convergence barrier whose living participants have all arrived."""
     function, b = define(module, "release_paths", VOID, [POINTER, POINTER, I1])
     context, warp = Record(b, function.args[0], CONTEXT), Record(b, function.args[1], warp_type)
@@ -138,8 +143,9 @@ def _define_release(module: ir.Module, warp_type: np.dtype, *, watched: bool) ->
                 joined = b.or_(b.load(arrived, typ=I32), b.and_(warp.load("path_mask", other), expected))
                 b.store(b.select(together, joined, b.load(arrived, typ=I32)), arrived)
             with b.if_then(b.icmp_unsigned("==", b.load(arrived, typ=I32), expected)):
-                if watched:
-                    note_meeting(b, warp, expected)
+                if meet is not None:  # that paths meet at a BSYNC is the hardware's doing, on which no program may rely
+                    with b.if_then(b.icmp_signed(">=", wait, const(WARPSYNC_BARRIER))):
+                        b.call(meet, [warp.pointer, expected])
                 _merge(b, context, warp, slot, wait, expected, function.args[2])
     b.ret_void()
     return function
@@ -186,14 +192,34 @@ def repeat_block_end(b: ir.IRBuilder, context: Record, block: Value) -> None:
     b.store(b.add(b.load(counter, typ=I64), const(1, I64)), counter)
 
 
-def note_meeting(b: ir.IRBuilder, warp: Record, mask: Value) -> None:
-    """These lanes are on one path, or wait for each other: what each has done so far is ordered before what any of them does next."""
-    now = warp.load("meetings")
-    together = bits_to_lanes(b, mask)
-    with each_set_bit(b, mask) as lane:
-        row = warp.at("met", b.mul(lane, const(WARP_LANES)))
-        b.store(b.select(together, splat(b, now), b.load(row, typ=LANES_I32, align=4)), row, align=4)
-    warp.store("meetings", b.add(now, const(1)))
+def _define_meet(module: ir.Module, warp_type: np.dtype) -> ir.Function:
+    """`void meet(warp, mask)`: what each of the lanes has done so far is ordered before what any of them does next.
+
+    So is what any of them had waited for before, and what lanes have done that have ended.
+    """
+    function, b = define(module, "meet", VOID, [POINTER, I32])
+    warp, mask = Record(b, function.args[0], warp_type), function.args[1]
+    now = b.add(warp.load("meetings"), const(1))
+    warp.store("meetings", now)
+    there = b.or_(mask, b.not_(warp.load("live")))
+    with b.if_else(b.icmp_unsigned("==", there, const(FULL_MASK))) as (whole, part):
+        with whole:
+            warp.store("synced", now)
+        with part:
+            known = cell(b, LANES_I32)
+            b.store(lanes([0] * WARP_LANES), known)
+            with each_set_bit(b, mask) as lane:
+                theirs, before = b.load(_row(b, warp, lane), typ=LANES_I32, align=4), b.load(known, typ=LANES_I32)
+                b.store(b.select(b.icmp_unsigned(">", theirs, before), theirs, before), known)
+            together = b.select(bits_to_lanes(b, there), splat(b, now), b.load(known, typ=LANES_I32))
+            with each_set_bit(b, mask) as lane:
+                b.store(together, _row(b, warp, lane), align=4)
+    b.ret_void()
+    return function
+
+
+def _row(b: ir.IRBuilder, warp: Record, lane: Value) -> Value:
+    return warp.at("met", b.mul(lane, const(WARP_LANES)))
 
 
 def _participants(b: ir.IRBuilder, warp: Record, barrier: Value, mask: Value) -> Value:

@@ -2,12 +2,13 @@
 
 The whole warp is compared at once; only lanes whose granule looks suspicious go through the exact rules (suspects.py).
 Warps run one after another up to a barrier, and blocks one after another: the first reader of an epoch is enough to
-find every write that should have waited for one.
+find every write of another warp that should have waited for one; of the warp's own reads the last one is kept, and whether it was alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 from llvmlite import ir
@@ -20,10 +21,10 @@ from grader.emulator.native.shadow_layout import (
     FLAG_SHIFT,
     INSTRUCTION_SHIFT,
     OWNER_SHIFT,
-    THREAD_BITS,
+    THREAD_MASK,
     WATCH,
 )
-from grader.emulator.native.suspects import Rules, define_judge
+from grader.emulator.native.suspects import Rules, define_collide, define_judge, drawer_number
 from grader.emulator.native.tools import (
     I1,
     I8,
@@ -51,12 +52,16 @@ _LANES_POINTER = ir.VectorType(POINTER, WARP_LANES)
 
 @dataclass(frozen=True)
 class Watched:
-    """A kind of access in the checked mode. `shift`: log2 of the granule; `asynchronous`: a copy that arrives later."""
+    """A kind of access in the checked mode. `shift`: log2 of the granule; `asynchronous`: a copy that arrives later.
+
+    `draws`: an atomic operation that may give its value to the thread.
+    """
 
     kind: AccessKind
     shift: int
     asynchronous: bool = False
     strong: bool = False
+    draws: bool = False
 
     @property
     def granules(self) -> int:
@@ -64,7 +69,8 @@ class Watched:
 
     @property
     def name(self) -> str:
-        return f"{self.kind.name}_{self.shift}{'_async' if self.asynchronous else ''}{'_strong' if self.strong else ''}"
+        flags = (("async", self.asynchronous), ("strong", self.strong), ("draws", self.draws))
+        return "_".join([self.kind.name, str(self.shift), *(name for name, present in flags if present)])
 
 
 def define_watch(module: ir.Module, warp_type: np.dtype, watched: Watched) -> ir.Function:
@@ -83,8 +89,9 @@ def define_watch(module: ir.Module, warp_type: np.dtype, watched: Watched) -> ir
         same = b.icmp_unsigned("==", slot.load("kind"), const(PatternKind.BROADCAST))
         looked_at = b.select(same, b.and_(mask, b.neg(mask)), mask)
     addresses = b.zext(context.load_lanes("lane_addresses"), LANES_I64)
+    meeting = slot.load("meeting") if not watched.kind.atomic else None
     for granule in range(watched.granules):
-        found = _look(b, context, watch, warp, watched, addresses, granule, looked_at, own)
+        found = _look(b, context, watch, watched, addresses, granule, looked_at, _Own(b, warp, own, meeting))
         b.store(b.or_(b.load(suspects, typ=I32), found), suspects)
     if watched.kind.space == "global":
         found = _look_at_written(b, watch, watched, addresses, looked_at)
@@ -92,13 +99,21 @@ def define_watch(module: ir.Module, warp_type: np.dtype, watched: Watched) -> ir
     some = b.load(suspects, typ=I32)
     with b.if_then(b.icmp_unsigned("!=", some, const(0)), likely=False):
         b.call(judge, [function.args[0], function.args[1], instruction, some])
+    if not (watched.kind.load or watched.kind.atomic):
+        together = b.and_(meeting, mask)
+        with b.if_then(b.icmp_unsigned("!=", together, const(0)), likely=False):
+            b.call(define_collide(module, watched.kind), [function.args[0], instruction, together])
     if watched.kind.space == "global":
         _mark_written(b, watch, watched, addresses, mask)
     if not watched.kind.load:
         for granule in range(watched.granules):
             pointers = _tag_pointers(b, context, watch, watched, addresses, granule, "writers")
-            leaving = b.and_(mask, b.not_(_first_atomics(b, watch, warp, watched, pointers, mask)))
+            leaving = b.and_(mask, b.not_(_first_atomics(b, watch, watched, pointers, mask, _Own(b, warp, own, meeting))))
             _scatter(b, own, pointers, leaving, alignment=8)
+            if watched.kind.atomic:
+                drawers = _granule_pointers(b, context, watch, watched, addresses, granule, "drawers", size_shift=2)
+                drawer = drawer_number(b, watch, warp, watched.kind.space) if watched.draws else const(0)
+                _scatter(b, splat(b, drawer), drawers, mask, alignment=4)
     b.ret_void()
     return function
 
@@ -106,7 +121,7 @@ def define_watch(module: ir.Module, warp_type: np.dtype, watched: Watched) -> ir
 def _own_tags(b: ir.IRBuilder, watch: Record, warp: Record, watched: Watched, instruction: Value) -> Value:
     if watched.kind.space == "shared":
         owner, flag = watch.load("epoch"), const(int(watched.asynchronous), I64)
-        detail = b.zext(warp.load("copies_committed"), I64) if watched.asynchronous else b.zext(path_number(b, warp), I64)
+        detail = b.zext(warp.load("copies_committed") if watched.asynchronous else _meetings(b, warp), I64)
     else:
         owner, flag = watch.load("block"), const(1, I64)
         count = b.load(offset(b, watch.load_pointer("fences"), b.mul(owner, const(2, I64))), typ=I16)
@@ -120,60 +135,101 @@ def _own_tags(b: ir.IRBuilder, watch: Record, warp: Record, watched: Watched, in
     return b.or_(splat(b, common), lanes(range(WARP_LANES), I64))
 
 
-def path_number(b: ir.IRBuilder, warp: Record) -> Value:
-    """0 while all living lanes are on one path; else how often paths have split or met, as far as a tag can hold that."""
+def _meetings(b: ir.IRBuilder, warp: Record) -> Value:
+    """How often lanes of the warp have waited for each other, as far as a tag can hold that."""
     count = warp.load("meetings")
-    whole = b.icmp_unsigned("==", warp.load("mask"), warp.load("live"))
-    return b.select(b.or_(whole, b.icmp_unsigned(">", count, const(DETAIL_MASK))), const(0), count)
+    return b.select(b.icmp_unsigned("<", count, const(DETAIL_MASK)), count, const(DETAIL_MASK))
+
+
+class _Own:
+    """The access that is being looked at: its tags, and the lanes that meet another one at their address (None: they take turns)."""
+
+    def __init__(self, b: ir.IRBuilder, warp: Record, tags: Value, meeting: Value | None) -> None:
+        self.tags = tags
+        self.meeting = meeting
+        self.first_unsynced = b.shl(b.zext(warp.load("synced"), I64), const(DETAIL_SHIFT, I64))
 
 
 def _look(
-    b: ir.IRBuilder, context: Record, watch: Record, warp: Record, watched: Watched, addresses: Value, granule: int, mask: Value, own: Value
+    b: ir.IRBuilder, context: Record, watch: Record, watched: Watched, addresses: Value, granule: int, mask: Value, own: _Own
 ) -> Value:
     """The lanes whose granule somebody else may have touched without waiting; a load leaves its tag where it is the first reader."""
     kind = watched.kind
     writers = _gather(b, LANES_I64, _tag_pointers(b, context, watch, watched, addresses, granule, "writers"), mask, 8)
-    found = _foreign(b, watch, warp, watched, writers)
+    found = _foreign(b, watch, watched, writers, own, _Role.WRITER)
     if kind.space == "shared" and (kind.load or kind.atomic):
         found = b.or_(found, b.icmp_unsigned("==", writers, splat(b, const(0, I64))))
     reader_pointers = _tag_pointers(b, context, watch, watched, addresses, granule, "readers")
     readers = _gather(b, LANES_I64, reader_pointers, mask, 8)
     if kind.load:
-        if kind.space == "shared":
-            stale = b.icmp_unsigned("!=", _owners(b, readers), splat(b, watch.load("epoch")))
-            stale = b.or_(stale, b.not_(_of_another_warp(b, warp, readers)))
-        else:
-            stale = b.icmp_unsigned("==", readers, splat(b, const(0, I64)))
-        first = b.and_(lane_bits(b, stale), mask)
+        leaving, tags = _reading(b, readers, own) if kind.space == "shared" else (_is_zero(b, readers), own.tags)
+        first = b.and_(lane_bits(b, leaving), mask)
         with b.if_then(b.icmp_unsigned("!=", first, const(0))):
-            _scatter(b, own, reader_pointers, first, alignment=8)
+            _scatter(b, tags, reader_pointers, first, alignment=8)
     else:
-        found = b.or_(found, _foreign(b, watch, warp, watched, readers))
+        found = b.or_(found, _foreign(b, watch, watched, readers, own, _Role.READER))
     return b.and_(lane_bits(b, found), mask)
 
 
-def _foreign(b: ir.IRBuilder, watch: Record, warp: Record, watched: Watched, tags: Value) -> Value:
+class _Role(Enum):
+    """What a tag says of its granule."""
+
+    WRITER = auto()
+    READER = auto()
+
+
+def _foreign(b: ir.IRBuilder, watch: Record, watched: Watched, tags: Value, own: _Own, role: _Role) -> Value:
     """Per lane, whether a tag is not surely ordered before this access."""
-    owners = _owners(b, tags)
     if watched.kind.space == "global":
-        known = b.icmp_unsigned("!=", tags, splat(b, const(0, I64)))
-        return b.and_(known, b.icmp_unsigned("!=", owners, splat(b, watch.load("block"))))
-    now = b.icmp_unsigned("==", owners, splat(b, watch.load("epoch")))
-    split = b.icmp_unsigned("!=", b.and_(tags, splat(b, const(DETAIL_MASK << DETAIL_SHIFT, I64))), splat(b, const(0, I64)))
-    late = b.icmp_unsigned("!=", b.and_(tags, splat(b, const(1 << FLAG_SHIFT, I64))), splat(b, const(0, I64)))
-    return b.or_(b.and_(now, b.or_(_of_another_warp(b, warp, tags), split)), late)
+        return b.and_(_is_set(b, tags, -1), b.icmp_unsigned("!=", _owners(b, tags), splat(b, watch.load("block"))))
+    found = _Shared(b, tags, own)
+    late = _is_set(b, tags, 1 << FLAG_SHIFT)
+    if role is _Role.WRITER:
+        return b.or_(b.and_(found.now, b.or_(found.of_another_warp, b.and_(found.of_another_lane, found.unsynced))), late)
+    return b.and_(found.now, b.or_(found.of_another_warp, b.and_(b.or_(found.of_another_lane, late), found.unsynced)))
 
 
-def _of_another_warp(b: ir.IRBuilder, warp: Record, tags: Value) -> Value:
-    warps = b.lshr(b.and_(tags, splat(b, const((1 << THREAD_BITS) - 1, I64))), splat(b, const(5, I64)))
-    return b.icmp_unsigned("!=", warps, splat(b, b.zext(warp.load("index"), I64)))
+class _Shared:
+    """What tells tags of shared memory from those of an access, per lane; `unsynced` holds for tags of its own warp."""
+
+    def __init__(self, b: ir.IRBuilder, tags: Value, own: _Own) -> None:
+        others = b.xor(tags, own.tags)
+        self.now = _is_zero(b, _owners(b, others))
+        self.of_another_warp = _is_set(b, others, THREAD_MASK & -WARP_LANES)
+        self.of_another_lane = _is_set(b, others, THREAD_MASK)
+        details = b.and_(tags, splat(b, const(DETAIL_MASK << DETAIL_SHIFT, I64)))
+        self.unsynced = b.icmp_unsigned(">=", details, splat(b, own.first_unsynced))
 
 
-def _first_atomics(b: ir.IRBuilder, watch: Record, warp: Record, watched: Watched, pointers: Value, mask: Value) -> Value:
+def _reading(b: ir.IRBuilder, readers: Value, own: _Own) -> tuple[Value, Value]:
+    """Which lanes of a load from shared memory leave a tag, and which ones.
+
+    Another warp's tag stays while its epoch lasts; one of the own warp that lanes have not waited for is marked once others read too.
+    """
+    found = _Shared(b, readers, own)
+    meeting = bits_to_lanes(b, own.meeting)
+    recent = b.and_(b.and_(found.now, b.not_(found.of_another_warp)), found.unsynced)
+    marked = _is_set(b, readers, 1 << FLAG_SHIFT)
+    alone = b.not_(b.or_(found.of_another_lane, meeting))
+    stays = b.or_(b.and_(found.now, found.of_another_warp), b.and_(recent, b.or_(marked, alone)))
+    several = b.or_(meeting, b.and_(recent, found.of_another_lane))
+    mark = b.select(several, splat(b, const(1 << FLAG_SHIFT, I64)), splat(b, const(0, I64)))
+    return b.not_(stays), b.or_(own.tags, mark)
+
+
+def _is_set(b: ir.IRBuilder, values: Value, bits: int) -> Value:
+    return b.icmp_unsigned("!=", b.and_(values, splat(b, const(bits, I64))), splat(b, const(0, I64)))
+
+
+def _is_zero(b: ir.IRBuilder, values: Value) -> Value:
+    return b.icmp_unsigned("==", values, splat(b, const(0, I64)))
+
+
+def _first_atomics(b: ir.IRBuilder, watch: Record, watched: Watched, pointers: Value, mask: Value, own: _Own) -> Value:
     """The lanes of an atomic operation whose granule keeps an earlier writer's tag: who reads it next may not have waited for that one."""
     if not watched.kind.atomic:
         return const(0)
-    return lane_bits(b, _foreign(b, watch, warp, watched, _gather(b, LANES_I64, pointers, mask, 8)))
+    return lane_bits(b, _foreign(b, watch, watched, _gather(b, LANES_I64, pointers, mask, 8), own, _Role.WRITER))
 
 
 def _owners(b: ir.IRBuilder, tags: Value) -> Value:
@@ -216,11 +272,17 @@ def _written_pointers(b: ir.IRBuilder, watch: Record, addresses: Value, place: i
 def _tag_pointers(
     b: ir.IRBuilder, context: Record, watch: Record, watched: Watched, addresses: Value, granule: int, role: str
 ) -> Value:
+    return _granule_pointers(b, context, watch, watched, addresses, granule, role, size_shift=3)
+
+
+def _granule_pointers(
+    b: ir.IRBuilder, context: Record, watch: Record, watched: Watched, addresses: Value, granule: int, role: str, *, size_shift: int
+) -> Value:
     base = watch.load(f"{watched.kind.space}_{role}")
     if watched.kind.space == "shared":
         addresses = b.sub(addresses, splat(b, b.zext(context.load("shared_base"), I64)))
     index = b.add(b.lshr(addresses, splat(b, const(watched.shift, I64))), splat(b, const(granule, I64)))
-    return b.inttoptr(b.add(b.shl(index, splat(b, const(3, I64))), splat(b, base)), _LANES_POINTER)
+    return b.inttoptr(b.add(b.shl(index, splat(b, const(size_shift, I64))), splat(b, base)), _LANES_POINTER)
 
 
 def _gather(b: ir.IRBuilder, kind: ir.VectorType, pointers: Value, mask: Value, alignment: int) -> Value:

@@ -2,18 +2,20 @@
 
 A *granule* is the smallest width that a kernel accesses a space with, so that neighbours in one word never look like a race.
 A *tag* is 64 bits: bits 0-9 the thread in its block, 10-23 the instruction, and then
-- shared memory: 24-38 how often paths of the warp had met (0: it was on one path), 39 an asynchronous copy (its group is in
-  those bits then), 40-63 the epoch;
+- shared memory: 24-38 how often lanes of the warp had waited for each other, 39 of a writer an asynchronous copy (its group is in
+  those bits then), of a reader that other lanes of its warp read it too, 40-63 the epoch;
 - global memory: 24-38 the fences that the block had passed, 39 always 1, 40-63 the block.
 A tag of 0 is of a granule that nobody has touched. An *epoch* ends where all threads of a block have met.
+Who *drew* from a granule last is the block (from 1 on), or in shared memory the warp (likewise), whose atomic operation on it was the
+last one, if that gave it a value; else 0.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-THREAD_BITS, INSTRUCTION_SHIFT, DETAIL_SHIFT, FLAG_SHIFT, OWNER_SHIFT = 10, 10, 24, 39, 40
-INSTRUCTION_MASK, DETAIL_MASK = 0x3FFF, 0x7FFF
+INSTRUCTION_SHIFT, DETAIL_SHIFT, FLAG_SHIFT, OWNER_SHIFT = 10, 24, 39, 40
+THREAD_MASK, INSTRUCTION_MASK, DETAIL_MASK = 0x3FF, 0x3FFF, 0x7FFF
 MAX_BLOCKS = (1 << 24) - 1
 """Grids with more blocks than tags can name are not checked for races between blocks."""
 
@@ -22,22 +24,27 @@ class FindingCode:
     """What the checked mode finds. MAYBE: whether it matters shows when the run is repeated with other poison."""
 
     SHARED_RACE = 0
-    GLOBAL_RACE = 1
-    ASYNC_COPY = 2
-    ABSENT_LANES = 3
-    MAYBE_SHARED_UNWRITTEN = 4
-    MAYBE_GLOBAL_UNWRITTEN = 5
-    MAYBE_ABSENT_LANE = 6
-    COUNT = 7
+    WARP_RACE = 1
+    """Of lanes of one warp in shared memory: it has a code of its own, that it hides no race between warps."""
+    GLOBAL_RACE = 2
+    ASYNC_COPY = 3
+    ABSENT_LANES = 4
+    SHARED_OVERRUN = 5
+    MAYBE_SHARED_UNWRITTEN = 6
+    MAYBE_GLOBAL_UNWRITTEN = 7
+    MAYBE_ABSENT_LANE = 8
+    COUNT = 9
 
 
 class Trait:
-    """Of an instruction that accesses memory: it orders accesses by itself; plain loads in front of it belong to its loop."""
+    """Of an instruction that accesses memory: it orders accesses by itself; plain loads in front of it belong to its loop;
+    it copies; it writes; it is an atomic operation."""
 
     ATOMIC = 1
     RETRIED = 2
     ASYNC = 4
     STORES = 8
+    CHANGES = 16
 
 
 FOUND = np.dtype(
@@ -66,6 +73,8 @@ WATCH = np.dtype(
         ("shared_readers", "u8"),
         ("global_writers", "u8"),  # tags, as if the window's first granule were at this host address
         ("global_readers", "u8"),
+        ("shared_drawers", "u8"),  # u4 by granule: who drew last; likewise
+        ("global_drawers", "u8"),
         ("written", "u8"),  # a byte per byte of the window, 1 where it was written; likewise
         ("fences", "u8"),  # u2 per block
         ("traits", "u8"),  # u1 per instruction

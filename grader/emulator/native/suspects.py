@@ -1,10 +1,13 @@
 """The exact rules of the checked mode for one lane after another: is what looked suspicious to shadow.py a mistake?
 
-Ordered, and so no race, are accesses of one thread; of lanes of a warp that are on one path, or have been or met since;
-of threads with a `__syncthreads()` between (the epoch differs); of blocks where the first one has fenced and the second one
-has acquired (an atomic operation or a volatile read) since. Atomic and volatile accesses do not race among themselves.
-Storing the value that is already there harms nobody. A plain read in front of a compare-and-swap, a minimum or a maximum belongs
-to the usual loop around it.
+Ordered, and so no race, are accesses of one thread; of lanes of a warp that have waited for each other since (`__syncwarp()`:
+CUDA C++ Programming Guide, "Independent Thread Scheduling"; that they are on one path, or exchange values by shuffles and votes,
+"does not imply a memory barrier"); of threads with a `__syncthreads()` between (the epoch differs); of blocks where the first one
+has fenced and the second one has acquired (an atomic operation or a volatile read) since. Who draws a value from where others have
+drawn (a ticket) comes behind all that they did there up to then. Atomic and volatile accesses do not race among themselves.
+Storing the value that is already there harms nobody, nor do lanes that store the same value to one address in one instruction; which
+one of different values stays is undefined. A plain read in front of a compare-and-swap, a minimum or a maximum belongs to the usual
+loop around it.
 """
 
 from __future__ import annotations
@@ -24,12 +27,31 @@ from grader.emulator.native.shadow_layout import (
     INSTRUCTION_MASK,
     INSTRUCTION_SHIFT,
     OWNER_SHIFT,
-    THREAD_BITS,
+    THREAD_MASK,
     WATCH,
     FindingCode,
     Trait,
 )
-from grader.emulator.native.tools import I1, I8, I16, I32, I64, POINTER, VOID, Record, Value, const, define, each_set_bit, offset
+from grader.emulator.native.tools import (
+    I1,
+    I8,
+    I16,
+    I32,
+    I64,
+    LANES_I32,
+    POINTER,
+    VOID,
+    Record,
+    Value,
+    cell,
+    const,
+    define,
+    each_set_bit,
+    lane_bits,
+    loop_while,
+    offset,
+    splat,
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +77,7 @@ class _Tag:
 
     def __init__(self, b: ir.IRBuilder, value: Value) -> None:
         self.value = value
-        self.thread = b.trunc(b.and_(value, const((1 << THREAD_BITS) - 1, I64)), I32)
+        self.thread = b.trunc(b.and_(value, const(THREAD_MASK, I64)), I32)
         self.instruction = b.trunc(b.and_(b.lshr(value, const(INSTRUCTION_SHIFT, I64)), const(INSTRUCTION_MASK, I64)), I32)
         self.detail = b.trunc(b.and_(b.lshr(value, const(DETAIL_SHIFT, I64)), const(DETAIL_MASK, I64)), I32)
         self.flag = b.trunc(b.lshr(value, const(FLAG_SHIFT, I64)), I1)
@@ -117,10 +139,13 @@ class _Judge:
 
     def _judge_pair(self, lane: Value, own: _Tag, other: _Tag, place: Value, changes: Value, *, after_read: bool) -> None:
         b, kind = self.b, self.rules.kind
-        unordered = self._unordered_shared(own, other) if kind.space == "shared" else self._unordered_global(own, other)
+        shared = kind.space == "shared"
+        unordered = self._unordered_shared(own, other, after_read=after_read) if shared else self._unordered_global(own, other)
         traits = self._traits(other.instruction)
         if not self.rules.plain:
             unordered = b.and_(unordered, b.not_(_has(b, traits, Trait.ATOMIC)))
+        else:
+            unordered = b.and_(unordered, b.not_(b.and_(_has(b, traits, Trait.CHANGES), self._drew_last(place))))
         if kind.load and self.rules.plain:
             retried = b.and_(_has(b, traits, Trait.RETRIED), self._in_front(self.instruction, other.instruction))
             unordered = b.and_(unordered, b.not_(retried))
@@ -128,20 +153,36 @@ class _Judge:
             own_traits = self._traits(self.instruction)
             retried = b.and_(_has(b, own_traits, Trait.RETRIED), self._in_front(other.instruction, self.instruction))
             unordered = b.and_(unordered, b.not_(retried))
-        code = FindingCode.SHARED_RACE if kind.space == "shared" else FindingCode.GLOBAL_RACE
+        in_warp = self._of_own_warp(other)
+        code = b.select(in_warp, const(FindingCode.WARP_RACE), const(FindingCode.SHARED_RACE)) if shared else const(FindingCode.GLOBAL_RACE)
         with b.if_then(b.and_(unordered, changes)):
             self._report(code, own, other, place)
 
-    def _unordered_shared(self, own: _Tag, other: _Tag) -> Value:
+    def _of_own_warp(self, other: _Tag) -> Value:
+        return self.b.icmp_unsigned("==", self.b.lshr(other.thread, const(5)), self.warp.load("index"))
+
+    def _unordered_shared(self, own: _Tag, other: _Tag, *, after_read: bool) -> Value:
         b = self.b
         now = b.and_(b.icmp_unsigned("==", other.owner, own.owner), b.icmp_unsigned("!=", other.value, const(0, I64)))
-        others_warp, lane = b.lshr(other.thread, const(5)), b.and_(other.thread, const(WARP_LANES - 1))
-        elsewhere = b.icmp_unsigned("!=", others_warp, self.warp.load("index"))
-        apart = b.and_(self.warp.load("live"), b.not_(self.warp.load("mask")))
-        place = b.add(b.mul(lane, const(WARP_LANES)), b.and_(own.thread, const(WARP_LANES - 1)))
-        since = b.icmp_unsigned("<", self.warp.load("met", place), other.detail)
-        split = b.and_(since, b.and_(b.not_(other.flag), b.trunc(b.lshr(apart, lane), I1)))
-        return b.and_(now, b.or_(elsewhere, split))
+        another = b.icmp_unsigned("!=", other.thread, own.thread)
+        another = b.or_(another, other.flag) if after_read else b.and_(another, b.not_(other.flag))
+        return b.and_(now, b.or_(b.not_(self._of_own_warp(other)), b.and_(another, self._unsynced(own, other))))
+
+    def _unsynced(self, own: _Tag, other: _Tag) -> Value:
+        """Whether a lane of the own warp has not been waited for; of more meetings than a tag can count nothing is known."""
+        b = self.b
+        lane, others_lane = (b.and_(tag.thread, const(WARP_LANES - 1)) for tag in (own, other))
+        known = self.warp.load("met", b.add(b.mul(lane, const(WARP_LANES)), others_lane))
+        synced = self.warp.load("synced")
+        first = b.select(b.icmp_unsigned(">", known, synced), known, synced)
+        countable = b.icmp_unsigned("!=", other.detail, const(DETAIL_MASK))
+        return b.and_(countable, b.icmp_unsigned(">=", other.detail, first))
+
+    def _drew_last(self, place: Value) -> Value:
+        """Whether the granule's last atomic operation was the own block's (in shared memory, the own warp's), and gave it a value."""
+        b, space = self.b, self.rules.kind.space
+        pointer = self._granule(place, "drawers", size_shift=2)
+        return b.icmp_unsigned("==", b.load(pointer, typ=I32), drawer_number(b, self.watch, self.warp, space))
 
     def _unordered_global(self, own: _Tag, other: _Tag) -> Value:
         b = self.b
@@ -160,12 +201,15 @@ class _Judge:
         return b.icmp_unsigned(">=", writer.detail, b.and_(warp.load("copies_completed"), const(DETAIL_MASK)))
 
     def _tag(self, place: Value, role: str) -> _Tag:
+        return _Tag(self.b, self.b.load(self._granule(place, role, size_shift=3), typ=I64))
+
+    def _granule(self, place: Value, role: str, *, size_shift: int) -> Value:
+        """Where the shadow keeps a granule's entry."""
         b, space = self.b, self.rules.kind.space
         if space == "shared":
             place = b.sub(place, b.zext(self.context.load("shared_base"), I64))
         index = b.lshr(place, const(self.rules.shift, I64))
-        pointer = b.inttoptr(b.add(b.shl(index, const(3, I64)), self.watch.load(f"{space}_{role}")), POINTER)
-        return _Tag(b, b.load(pointer, typ=I64))
+        return b.inttoptr(b.add(b.shl(index, const(size_shift, I64)), self.watch.load(f"{space}_{role}")), POINTER)
 
     def _traits(self, instruction: Value) -> Value:
         return self.b.load(offset(self.b, self.watch.load_pointer("traits"), self.b.zext(instruction, I64)), typ=I8)
@@ -178,16 +222,17 @@ class _Judge:
         unknown = b.icmp_unsigned("==", second, const(0))
         return b.or_(unknown, b.icmp_unsigned("<=", first, second))
 
-    def _report(self, code: int, own: _Tag, other: _Tag, place: Value) -> None:
+    def _report(self, code: int | Value, own: _Tag, other: _Tag, place: Value) -> None:
         report(self.b, self.context, code, self.instruction, own, other, place)
 
 
 def report(
-    b: ir.IRBuilder, context: Record, code: int, instruction: Value, own: _Tag, other: _Tag, place: Value, mask: Value | None = None
+    b: ir.IRBuilder, context: Record, code: int | Value, instruction: Value, own: _Tag, other: _Tag, place: Value, mask: Value | None = None
 ) -> None:
     """Note a finding, the first one of its code at this instruction."""
+    code = const(code) if isinstance(code, int) else code
     watch = Record(b, context.load_pointer("watch"), WATCH)
-    number = b.add(b.mul(const(code), watch.load("instructions")), instruction)
+    number = b.add(b.mul(code, watch.load("instructions")), instruction)
     seen = offset(b, watch.load_pointer("reported"), b.zext(number, I64))
     with b.if_then(b.icmp_unsigned("==", b.load(seen, typ=I8), const(0, I8)), likely=False):
         b.store(const(1, I8), seen)
@@ -200,16 +245,33 @@ def report(
         found.store("thread", own.thread)
         found.store("other_thread", other.thread)
         found.store("block", _block_number(b, context))
-        found.store("other_block", b.sub(b.trunc(other.owner, I32), const(1)))
+        others_block = b.trunc(other.owner, I32)
+        known = b.icmp_unsigned("!=", others_block, const(0))
+        found.store("other_block", b.select(known, b.sub(others_block, const(1)), _block_number(b, context)))
         found.store("mask", const(0) if mask is None else mask)
         found.store("address", place)
 
 
-def report_lanes(b: ir.IRBuilder, context: Record, warp: Record, code: int, instruction: int, lane: Value, mask: Value) -> None:
-    """Note that lanes of a warp are absent: `lane` is one that needs them."""
+def report_lanes(
+    b: ir.IRBuilder,
+    context: Record,
+    warp: Record,
+    code: int,
+    instruction: int | Value,
+    lane: Value,
+    mask: Value,
+    place: Value | None = None,
+) -> None:
+    """Note something about lanes of a warp: that they are absent (`lane` is one that needs them), or where they are (`lane` at `place`)."""
     thread = b.zext(b.add(b.mul(warp.load("index"), const(WARP_LANES)), lane), I64)
     own = _Tag(b, thread)
-    report(b, context, code, const(instruction), own, own, const(0, I64), mask)
+    instruction = const(instruction) if isinstance(instruction, int) else instruction
+    report(b, context, code, instruction, own, own, const(0, I64) if place is None else place, mask)
+
+
+def drawer_number(b: ir.IRBuilder, watch: Record, warp: Record, space: str) -> Value:
+    """Who draws, see shadow_layout."""
+    return b.add(warp.load("index"), const(1)) if space == "shared" else b.trunc(watch.load("block"), I32)
 
 
 def define_judge(module: ir.Module, warp_type: np.dtype, rules: Rules) -> ir.Function:
@@ -220,6 +282,46 @@ def define_judge(module: ir.Module, warp_type: np.dtype, rules: Rules) -> ir.Fun
         judge.judge(lane)
     b.ret_void()
     return function
+
+
+def define_collide(module: ir.Module, kind: AccessKind) -> ir.Function:
+    """`void collide(context, instruction, lanes)`: report lanes of one store that leave different values at one address."""
+    name = f"collide_{kind.space}_{kind.width}"
+    if name in module.globals:
+        return module.globals[name]
+    function, b = define(module, name, VOID, [POINTER, I32, I32])
+    context, instruction = Record(b, function.args[0], CONTEXT), function.args[1]
+    watch = Record(b, context.load_pointer("watch"), WATCH)
+    remaining = cell(b, I32)
+    b.store(function.args[2], remaining)
+
+    def one_address() -> None:
+        left = b.load(remaining, typ=I32)
+        lane = b.cttz(left, const(1, I1))
+        address = context.load("lane_addresses", lane)
+        there = b.and_(left, lane_bits(b, b.icmp_unsigned("==", context.load_lanes("lane_addresses"), splat(b, address))))
+        others = b.and_(there, _lanes_with_other_data(b, context, lane, kind.width))
+        with b.if_then(b.icmp_unsigned("!=", others, const(0)), likely=False):
+            first, second = (_Tag(b, b.load(watch.at("own_tags", each), typ=I64)) for each in (lane, b.cttz(others, const(1, I1))))
+            code = FindingCode.WARP_RACE if kind.space == "shared" else FindingCode.GLOBAL_RACE
+            report(b, context, code, instruction, second, first, b.zext(address, I64))
+        b.store(b.xor(left, there), remaining)
+
+    loop_while(b, lambda: b.icmp_unsigned("!=", b.load(remaining, typ=I32), const(0)), one_address)
+    b.ret_void()
+    return function
+
+
+def _lanes_with_other_data(b: ir.IRBuilder, context: Record, lane: Value, width: int) -> Value:
+    """The lanes that store something else than this one."""
+    others = const(0)
+    stored = const((1 << 8 * min(width, 4)) - 1)
+    for word in range(max(1, width // 4)):
+        mine = context.load("lane_data", b.add(lane, const(word * WARP_LANES)))
+        theirs = b.load(context.at("lane_data", word * WARP_LANES), typ=LANES_I32, align=4)
+        differing = b.and_(b.xor(theirs, splat(b, mine)), splat(b, stored))
+        others = b.or_(others, lane_bits(b, b.icmp_unsigned("!=", differing, splat(b, const(0)))))
+    return others
 
 
 def _has(b: ir.IRBuilder, traits: Value, trait: int) -> Value:

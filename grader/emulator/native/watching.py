@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.native.counting import AccessKind
+from grader.emulator.native.overruns import define_stay
 from grader.emulator.native.shadow import Watched, define_watch
 from grader.emulator.native.shadow_layout import Trait
 
@@ -22,20 +23,33 @@ _RETRIED = ("CAS", "CAST", "MIN", "MAX")
 
 
 class Watching:
-    """Defines each watch function once a module. `shifts` maps a space to log2 of its granule."""
+    """Defines each watch function once a module. `shifts` maps a space to log2 of its granule.
 
-    def __init__(self, module: ir.Module, warp_type: np.dtype, shifts: Mapping[str, int]) -> None:
+    `extents`: which bytes of shared memory an instruction (its offset) may access, from the first one to behind the last one.
+    """
+
+    def __init__(
+        self, module: ir.Module, warp_type: np.dtype, shifts: Mapping[str, int], extents: Mapping[int, tuple[int, int]]
+    ) -> None:
+        self.extents = extents
         self._module = module
         self._warp_type = warp_type
         self._shifts = shifts
         self._functions: dict[Watched, ir.Function] = {}
+        self._stays: dict[int, ir.Function] = {}
 
-    def function(self, kind: AccessKind, *, asynchronous: bool, strong: bool) -> ir.Function:
+    def function(self, kind: AccessKind, *, asynchronous: bool, strong: bool, draws: bool) -> ir.Function:
         """See `shadow.define_watch`."""
-        watched = Watched(kind, self._shifts[kind.space], asynchronous, strong)
+        watched = Watched(kind, self._shifts[kind.space], asynchronous, strong, draws)
         if watched not in self._functions:
             self._functions[watched] = define_watch(self._module, self._warp_type, watched)
         return self._functions[watched]
+
+    def stay(self, width: int) -> ir.Function:
+        """See `overruns.define_stay`."""
+        if width not in self._stays:
+            self._stays[width] = define_stay(self._module, self._warp_type, width)
+        return self._stays[width]
 
 
 def granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
@@ -57,6 +71,8 @@ def _traits(i: Decoded) -> int:
     found = 0
     if atomic or i.has("STRONG"):
         found |= Trait.ATOMIC
+    if atomic:
+        found |= Trait.CHANGES
     if atomic and any(i.has(name) for name in _RETRIED):
         found |= Trait.RETRIED
     if i.base == "LDGSTS":

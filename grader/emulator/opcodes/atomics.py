@@ -195,6 +195,9 @@ ATOMICS: dict[str, Opcode] = {
 }
 
 
+GLOBAL_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
+
+
 def needs_order(i: Decoded) -> bool:
     """Whether the outcome of an instruction depends on which block comes first."""
     if i.base in ("ATOMG", "ATOM"):

@@ -23,7 +23,7 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.opcodes.absent import note_absent_lanes
-from grader.emulator.opcodes.common import call_external, not_emulated, release_paths, repeat_while, skip_together
+from grader.emulator.opcodes.common import call_external, not_emulated, note_meeting, release_paths, repeat_while, skip_together
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
 
@@ -40,6 +40,7 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     named = e.i32(masks[0]) if masks else splat(e.b, const(0xFFFFFFFF))
     apart = collective or i.has("EXCLUSIVE")
     if e.converged and not apart:
+        note_meeting(e)
         return
     if i.guard is not None:
         waiting = skip_together(e, e.lane_mask())

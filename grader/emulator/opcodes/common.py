@@ -95,6 +95,12 @@ def release_paths(e: Emitter, *, left: bool) -> None:
     e.b.call(e.paths.release, [e.context_pointer, e.warp_pointer, const(left, I1)])
 
 
+def note_meeting(e: Emitter) -> None:
+    """The checked mode notes that the path's lanes have waited for each other."""
+    if e.paths.meet is not None:
+        e.b.call(e.paths.meet, [e.warp_pointer, e.mask])
+
+
 def repeat_while(e: Emitter, lanes_left: Value) -> None:
     """An instruction that sends lanes apart by a value of each is executed once for each value (seen on an H100).
 

@@ -10,11 +10,10 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Block
 from grader.emulator.layout import SLOT, WAIT_NONE, WARP_LANES, FaultCode
-from grader.emulator.native.paths import note_meeting
 from grader.emulator.native.shadow import end_epoch, pass_fence
 from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Record, Value, const, lane_bits, loop_while, splat
 from grader.emulator.opcodes.collective import branch_if_apart
-from grader.emulator.opcodes.common import not_emulated, release_paths, repeat_while
+from grader.emulator.opcodes.common import not_emulated, note_meeting, release_paths, repeat_while
 from grader.emulator.opcodes.memory import slot_pointer
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
@@ -54,7 +53,6 @@ def bra(e: Emitter, i: Decoded) -> None:
 
     (mask, later_mask), (pc, later_pc) = first_or_later(taken, rest), first_or_later(const(target), const(following))
     e.b.call(e.paths.push, [e.warp_pointer, later_mask, later_pc, const(WAIT_NONE)])
-    note_split(e)
     e.warp.store("mask", mask)
     if e.converged:
         e.warp.store("pc", pc)
@@ -106,17 +104,10 @@ def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, 
         e.b.store(left, remaining)
 
     loop_while(e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one)
-    note_split(e)
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)
-
-
-def note_split(e: Emitter) -> None:
-    """The checked mode notes that the path's lanes were together up to here."""
-    if e.helpers.watching is not None:
-        note_meeting(e.b, e.warp, e.mask)
 
 
 def _stay_behind(e: Emitter) -> None:
@@ -224,6 +215,11 @@ def no_operation(e: Emitter, i: Decoded) -> None:
     """Counts as an instruction and does nothing."""
 
 
+def nop(e: Emitter, i: Decoded) -> None:
+    """Counts as an instruction. ptxas leaves it of a `__syncwarp()` whose lanes are together anyway: the checked mode notes that."""
+    note_meeting(e)
+
+
 def _unguarded(e: Emitter, i: Decoded) -> None:
     if i.guard is not None:
         raise e.unsupported("with a guard")
@@ -250,6 +246,6 @@ CONTROL: dict[str, Opcode] = {
     "CCTL": row(no_operation, "IVALL IV E PF1 PF2"),
     "NANOSLEEP": row(no_operation, "WARP"),
     "BPT": row(trap, "TRAP"),
-    "NOP": row(no_operation),
+    "NOP": row(nop),
     "YIELD": row(no_operation),
 }

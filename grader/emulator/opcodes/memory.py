@@ -117,8 +117,14 @@ def watch_access(e: Emitter, i: Decoded, kind: AccessKind, mask: Value, slot: st
     """In the checked mode, compare an access that may go on with those before it; of a store, the data lies in `lane_data`."""
     if e.helpers.watching is None or kind.space == "local":
         return
-    watch = e.helpers.watching.function(kind, asynchronous=i.base == "LDGSTS" and kind.space == "shared", strong=i.has("STRONG"))
+    asynchronous = i.base == "LDGSTS" and kind.space == "shared"
+    draws = kind.atomic and i.base in ("ATOMS", "ATOMG", "ATOM")
+    watch = e.helpers.watching.function(kind, asynchronous=asynchronous, strong=i.has("STRONG"), draws=draws)
     record = slot_pointer(e, i, slot or kind.space)
+    extent = e.helpers.watching.extents.get(i.offset) if kind.space == "shared" else None
+    if extent is not None:
+        stay = e.helpers.watching.stay(kind.width)
+        e.b.call(stay, [e.context_pointer, e.warp_pointer, const(i.index), mask, *map(const, extent)])
     e.b.call(watch, [e.context_pointer, e.warp_pointer, record, const(i.index), mask])
     if kind.space == "global" and kind.load and i.has("STRONG"):
         acquire(e.b, e.context)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 
+from grader.emulator.counts import InstructionCounts
 from grader.emulator.machine import BlockTrace
 from grader.emulator.timing.code import CodeTable, Kind, describe_code
 from grader.emulator.timing.figures import Figures
+from grader.emulator.timing.representative import choose_representative
 from grader.emulator.timing.sm import L1_WAYS, PARAMETERS, STATISTICS, simulate
 from grader.emulator.timing.streams import GLOBAL, LINE_BYTES, SECTOR_BYTES, Streams, make_streams
 from grader.emulator.translate import NativeKernel
@@ -23,12 +26,15 @@ UNEVEN = 1.5
 
 @dataclass(frozen=True)
 class Shape:
-    """What a launch asks for: blocks in all, blocks resident on an SM, bytes of shared memory a block, executed instructions in all."""
+    """What a launch asks for: blocks in all, blocks resident on an SM, bytes of shared memory a block, executed instructions in all,
+    and those of the block that executed the most.
+    """
 
     blocks: int
     resident: int
     shared_bytes: int
     executed: int
+    longest: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,21 +57,41 @@ class Estimate:
     bounds: tuple[Use, ...]
 
 
-def choose_blocks(blocks: int, resident: int, figures: Figures, most: int = 64) -> tuple[int, ...]:
-    """The blocks that one SM runs first, as the hardware hands them out: one SM after another, then the next round."""
-    per_sm = -(-blocks // figures.multiprocessors)
-    count = min(per_sm, max(2 * resident, 4), most)
-    return tuple(index * figures.multiprocessors for index in range(count) if index * figures.multiprocessors < blocks)
+def choose_blocks(blocks: int, resident: int, figures: Figures, rng: Random, most: int = 64) -> tuple[int, ...]:
+    """Blocks that one SM runs one after another, as the hardware hands them out: to one SM after another, then the next round.
+
+    `rng` draws the SM, of those that run the most blocks, and the round from which on they are taken.
+    """
+    rounds = -(-blocks // figures.multiprocessors)
+    count = min(rounds, max(2 * resident, 4), most)
+    sm = rng.randrange(blocks - (rounds - 1) * figures.multiprocessors)
+    start = rng.randrange(rounds - count + 1)
+    return tuple(sm + index * figures.multiprocessors for index in range(start, start + count))
 
 
 def estimate(
-    kernel: NativeKernel, traces: Sequence[BlockTrace], shape: Shape, regions: Sequence[tuple[int, int]], figures: Figures
-) -> Estimate:
+    kernel: NativeKernel,
+    candidates: Sequence[Sequence[BlockTrace]],
+    shape: Shape,
+    counts: Sequence[InstructionCounts],
+    regions: Sequence[tuple[int, int]],
+    figures: Figures,
+) -> Estimate | None:
+    """The time of a launch from the first of the `candidates` that does what the launch does on the whole, by its `counts`.
+
+    None where none of them stands for the launch.
+    """
     code = describe_code(kernel.decoded, kernel.code.encoding)
     blocks = [range(b.instructions[0].index, b.instructions[-1].index + 1) for b in kernel.flow.blocks]
-    executed = shape.executed * len(traces) // shape.blocks
-    streams = make_streams([trace.warps for trace in traces], executed, blocks, code.widths, code.barriers, kernel.code.local_bytes)
-    return Run(streams, code, shape, regions, figures).estimate()
+    streams = [
+        make_streams(
+            [trace.warps for trace in traces], sum(trace.executed for trace in traces), blocks, code.widths, code.barriers,
+            kernel.code.local_bytes,
+        )
+        for traces in candidates if traces
+    ]  # fmt: skip
+    chosen = choose_representative(streams, counts, len(kernel.decoded))
+    return None if chosen is None else Run(chosen, code, shape, regions, figures).estimate()
 
 
 _ADVICE = {
@@ -122,6 +148,7 @@ class Run:
         count = max(resident, min(needed, SIMULATED_INSTRUCTIONS // per_block)) if s.fraction == 1.0 else resident
         found = self.settle(np.arange(count), resident, read=read, write=write)
         cycles = self.extend(found, whole=s.fraction == 1.0 and count == needed)
+        cycles = max(cycles, self.longest_block(read=read, write=write), *self.floors(found))
         time_ms = f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
         use = {name: found[name] / found["cycles"] for name in ("issued", "fma", "alu", "lsu", "store_cycles")}
         use["issued"] /= SUB_PARTITIONS
@@ -142,10 +169,33 @@ class Run:
         every place was taken. `whole`: as many blocks as an SM gets were simulated to their end, and others do hardly less."""
         share = self.shape.executed / self.active
         if whole and found["issued"] < UNEVEN * share:
-            return found["cycles"]
+            return found["cycles"] * self.fullest_sm()
         rate = found["full_issued"] / found["full_cycles"]
         drain = found["cycles"] - found["full_cycles"] - (found["issued"] - found["full_issued"]) / rate
         return share / rate + max(0.0, drain)
+
+    def fullest_sm(self) -> float:
+        """How much longer than the simulated SM the one takes that has the longest block, where all blocks are resident at once."""
+        s = self.streams
+        if self.shape.blocks > self.shape.resident * self.active:
+            return 1.0
+        own = int(np.max(np.add.reduceat(np.diff(s.first), np.arange(0, s.blocks * s.warps_per_block, s.warps_per_block))))
+        return min(UNEVEN, max(1.0, self.shape.longest / max(1, own)))
+
+    def longest_block(self, *, read: float, write: float) -> float:
+        """Cycles of the block that executed the most, if it did much more than the others: no SM helps another one with a block."""
+        if self.shape.longest < UNEVEN * self.shape.executed / self.shape.blocks:
+            return 0.0
+        ends, stats = self.run(np.arange(1), 1, read=read, write=write)
+        issued = stats[STATISTICS.index("issued")]
+        return float(self.shape.longest * np.max(ends) / max(1.0, issued))
+
+    def floors(self, found: Mapping[str, float]) -> tuple[float, ...]:
+        """The fewest cycles in which the whole launch can pass each resource at its peak: issue slots, wavefronts, DRAM."""
+        scale = self.shape.executed / max(1.0, found["issued"]) / self.active
+        dram_cycles_per_byte = self.figures.clock_mhz * 1e6 * self.active / (self.figures.dram_gbps * 1e9)
+        issue, wavefronts = found["issued"] / SUB_PARTITIONS, found["lsu"]
+        return tuple(cycles * scale for cycles in (issue, wavefronts, found["dram_bytes"] * dram_cycles_per_byte))
 
     def footprint(self) -> tuple[float, float, float]:
         """Sectors of global memory that the launch's loads touch, that its stores touch, and how often it stores one."""

@@ -16,7 +16,7 @@ from grader.report.html.pages import render_page
 from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
 from grader.report.stored import metric_value
 from grader.report.text import clean_line
-from grader.report.words import CHECK_KINDS, NOT_THE_STUDENTS, STATUS_KINDS, STATUS_WORDS
+from grader.report.words import CHECK_KINDS, STATUS_KINDS, STATUS_WORDS
 
 NOT_GRADED = "not graded"
 _RATES = (("gflops", "GFLOP/s"), ("bandwidth_gbps", "GB/s"))
@@ -135,7 +135,7 @@ def _check_titles(graded: Sequence[Graded]) -> dict[str, None]:
 
 def _make_tiles(graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
     parts = [*_parts([each.digest for each in graded if each.digest])]
-    ours = sum(each.digest is not None and each.digest.status in NOT_THE_STUDENTS for each in graded)
+    ours = sum(each.digest is not None and not each.digest.status.has_points for each in graded)
     missing = sum(each.digest is None for each in graded)
     yield f"{len(graded):,}", "submissions" if len(graded) != 1 else "submission"
     yield f"{100 * statistics.median(parts):.0f} %" if parts else "–", "median of the points"
@@ -150,9 +150,9 @@ def _make_tiles(graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
 def _parts(digests: Sequence[Digest]) -> Iterator[float]:
     """Points earned over points that could be judged, of the scores that count."""
     for digest in digests:
-        if digest.status not in NOT_THE_STUDENTS and digest.judged > 0:
+        if digest.status.has_points and digest.judged > 0:
             yield digest.points / digest.judged
-        elif digest.status not in NOT_THE_STUDENTS:
+        elif digest.status.has_points:
             yield 0.0
 
 
@@ -227,7 +227,7 @@ def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[
 
 
 def _with_figures(row: Row, digest: Digest, max_score: float) -> Row:
-    if digest.status not in NOT_THE_STUDENTS:
+    if digest.status.has_points:
         row = replace(row, points=f"{digest.points:g} / {digest.judged or max_score:g}", sort=f"{digest.points:g}")
     if (time := digest.times_ms.get(OWN)) is not None:
         row = replace(row, time=f"{time:.4g}", time_sort=f"{time:.9g}")

@@ -61,8 +61,8 @@ def _explain_conflicts(counters: Counters) -> str:
 
 COLUMNS = (
     Column("Instructions", "warp instructions executed", lambda c: c.instructions_executed, lambda c: ""),
-    Column("Load sectors", "32-byte sectors that global loads asked for", lambda c: c.global_load_sectors, _explain_loads),
-    Column("Store sectors", "32-byte sectors that global stores wrote", lambda c: c.global_store_sectors, _explain_stores),
+    Column("Load sectors", "32-byte sectors that global loads and atomics asked for", lambda c: c.global_reads.sectors, _explain_loads),
+    Column("Store sectors", "32-byte sectors that global stores and atomics wrote", lambda c: c.global_writes.sectors, _explain_stores),
     Column("Shared wavefronts", "passes that shared-memory accesses took", lambda c: c.shared_wavefronts, lambda c: ""),
     Column("Bank conflicts", "wavefronts beyond the ideal number", lambda c: c.shared_wavefronts_excessive, _explain_conflicts),
 )

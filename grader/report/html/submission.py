@@ -12,7 +12,7 @@ from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source import MAX_LINES, annotate, describe_place, used_columns
 from grader.report.text import clean_line, clean_text
-from grader.report.words import CHECK_KINDS, NOT_THE_STUDENTS, STATUS_KINDS, STATUS_WORDS
+from grader.report.words import CHECK_KINDS, STATUS_KINDS, STATUS_WORDS
 
 MAX_DETAIL = 20_000
 
@@ -68,7 +68,7 @@ def render_submission(entry: BatchEntry, score: Score, *, title: str, source: st
         duplicate_of=clean_line(entry.duplicate_of) if entry.duplicate_of else None,
         points=points, points_words=words,
         status=STATUS_WORDS[score.status], kind=STATUS_KINDS[score.status], device=score.device.name if score.device else "no device",
-        failure=STATUS_WORDS[score.status].capitalize() if failed else "", ours=score.status in NOT_THE_STUDENTS,
+        failure=STATUS_WORDS[score.status].capitalize() if failed else "", ours=not score.status.has_points,
         message=clean_line(score.message), detail=clean_text(score.detail)[:MAX_DETAIL], advice=clean_line(score.advice),
         checks=[_make_check(check) for check in score.checks],
         roofline=make_roofline(score),
@@ -82,7 +82,7 @@ def render_submission(entry: BatchEntry, score: Score, *, title: str, source: st
 
 
 def _describe_points(score: Score) -> tuple[str, str]:
-    if score.status in NOT_THE_STUDENTS:
+    if not score.status.has_points:
         return "–", "no points follow from this: it is not the student's doing"
     missing = score.max_score - score.judged_points
     words = f"of {score.judged_points:g} points" + (f" that this device can judge; {missing:g} were not measured" if missing else "")

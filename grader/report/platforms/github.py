@@ -13,14 +13,13 @@ from typing import Any
 from grader.records import CheckResult, CheckStatus, Score, Status
 from grader.report.platforms.texts import check_name, describe_check, describe_score
 from grader.report.text import clean_line
-from grader.report.words import NOT_THE_STUDENTS
 
 VERSION = 1
 
 
 def format_github(score: Score) -> str:
     """The JSON. Points that this device could not judge are left out of `max_score`."""
-    if score.status in NOT_THE_STUDENTS:
+    if not score.status.has_points:
         return _format("error", 0, [_plain_test(score, "grading", "error", 0, describe_score(score))])
     tests = [_plain_check(score, check) for check in score.checks if check.status is not CheckStatus.NOT_MEASURED]
     if score.status not in (Status.PASSED, Status.FAILED):

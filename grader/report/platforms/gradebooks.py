@@ -17,7 +17,6 @@ from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, BatchSummary
 from grader.report.files import write_file
 from grader.report.text import clean_line
-from grader.report.words import NOT_THE_STUDENTS
 
 CANVAS_FILE = "gradebook-canvas.csv"
 MOODLE_FILE = "gradebook-moodle.csv"
@@ -112,9 +111,9 @@ def format_moodle(batch: BatchSummary, roster: Roster, exercise: BatchExercise) 
 
 def _grade(entry: BatchEntry | None, *, at_most: float | None = None) -> str:
     """The points, or nothing: what is not graded, or not for a fault of the student, must not become a zero."""
-    if entry is None or entry.score is None or entry.status is None or entry.status in NOT_THE_STUDENTS:
+    if entry is None or entry.points is None:
         return ""
-    return f"{entry.score if at_most is None else min(entry.score, at_most):g}"
+    return f"{entry.points if at_most is None else min(entry.points, at_most):g}"
 
 
 def _read_rows(text: str) -> Iterable[dict[str, str]]:

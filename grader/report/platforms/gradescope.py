@@ -12,12 +12,11 @@ from typing import Any
 from grader.errors import GraderError
 from grader.records import CheckResult, CheckStatus, Score
 from grader.report.platforms.texts import check_name, describe_check, describe_score
-from grader.report.words import NOT_THE_STUDENTS
 
 
 def format_gradescope(score: Score) -> str:
     """The JSON. GraderError where no points follow from the score: without a file Gradescope reports an autograder's fault, no zero."""
-    if score.status in NOT_THE_STUDENTS:
+    if not score.status.has_points:
         raise GraderError(f"no points for Gradescope follow from this: {score.status.value}: {score.message}", score.advice)
     return json.dumps(_plain(score), indent=2) + "\n"
 

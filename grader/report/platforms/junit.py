@@ -10,7 +10,6 @@ import xml.etree.ElementTree as ET
 from grader.records import CheckResult, CheckStatus, Score, Status
 from grader.report.platforms.texts import check_name, describe_check, describe_score
 from grader.report.text import clean_line, clean_text
-from grader.report.words import NOT_THE_STUDENTS
 
 _LOST = (CheckStatus.FAILED, CheckStatus.PARTIAL)
 _UNTOLD = (CheckStatus.SKIPPED, CheckStatus.NOT_MEASURED)
@@ -19,7 +18,7 @@ _UNTOLD = (CheckStatus.SKIPPED, CheckStatus.NOT_MEASURED)
 def format_junit(score: Score) -> str:
     """The XML document. Checks that lost points are failures, skipped and unmeasured ones are skipped; ours are errors."""
     ended = score.status not in (Status.PASSED, Status.FAILED)
-    ours = score.status in NOT_THE_STUDENTS
+    ours = not score.status.has_points
     lost = sum(check.status in _LOST and not check.bonus for check in score.checks)
     counts = {
         "tests": len(score.checks) + ended,

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.batch.results import format_gradebook
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, Status
+from grader.report.batch import print_summary
 from grader.report.platforms.gradebooks import CANVAS_FILE, MOODLE_FILE, read_roster, write_gradebooks
+from grader.report.terminal import make_console
 from report.html.classes import make_summary
 
 
@@ -43,11 +46,22 @@ def test_moodle_gets_its_worksheet(tmp_path: Path) -> None:
     assert {"Last modified (grade)", "Feedback comments"} <= set(row)
 
 
-@pytest.mark.parametrize("status", [Status.GRADER_ERROR, Status.INCONCLUSIVE, Status.UNSUPPORTED, None])
-def test_who_has_no_grade_has_an_empty_cell(tmp_path: Path, status: Status | None) -> None:
-    write_gradebooks(tmp_path, make_summary([entry("jane", 0.0 if status else None, status)]))
-    assert rows_of(tmp_path / MOODLE_FILE)[0]["Grade"] == ""
-    assert [*rows_of(tmp_path / CANVAS_FILE)[1].values()][-1] == ""
+def test_no_points_follow_from_what_is_not_the_students_doing() -> None:
+    assert {status for status in Status if not status.has_points} == {Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR}
+
+
+@pytest.mark.parametrize("status", [*Status, None])
+def test_who_has_no_points_has_an_empty_cell_in_every_table(tmp_path: Path, status: Status | None) -> None:
+    batch = make_summary([entry("jane", 7.0 if status else None, status)])
+    write_gradebooks(tmp_path, batch)
+    own = next(csv.DictReader(io.StringIO(format_gradebook(batch))))
+    page = io.StringIO()
+    print_summary(batch, console=make_console(page))
+    shown = "7" if status is not None and status.has_points else ""
+    assert rows_of(tmp_path / MOODLE_FILE)[0]["Grade"] == shown
+    assert [*rows_of(tmp_path / CANVAS_FILE)[1].values()][-1] == shown
+    assert (own["transpose"], own["total"]) == (shown, shown)
+    assert ("7 / 100" in page.getvalue(), "mean 7.0" in page.getvalue()) == (bool(shown), bool(shown))
 
 
 def test_a_roster_of_the_platform_itself_gives_the_ids(tmp_path: Path) -> None:

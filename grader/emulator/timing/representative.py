@@ -1,0 +1,58 @@
+"""Which traced blocks may stand for a whole launch: those whose traces do, instruction by instruction, what the launch does.
+
+A trace may be cut off, and blocks may differ in kind. So what is in the traces is compared with what the launch counted: which part
+of its instructions each one makes up, and the sectors and wavefronts an instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from grader.emulator.counts import InstructionCounts
+from grader.emulator.timing.streams import GLOBAL, SHARED, Streams
+
+ALIKE, NOT_UNLIKE = 0.1, 0.25
+"""Distances from the launch up to which traces are taken at once, and up to which the nearest ones are taken.
+
+The distance is the part of the instructions, or of the sectors or wavefronts, that would have to be others.
+"""
+
+
+def choose_representative(candidates: Sequence[Streams], counts: Sequence[InstructionCounts], instructions: int) -> Streams | None:
+    """The first of the candidates that is alike, else the nearest that is not unlike; None where all are unlike the launch."""
+    distances = [measure_distance(streams, counts, instructions) for streams in candidates]
+    alike = (streams for streams, distance in zip(candidates, distances, strict=True) if distance <= ALIKE)
+    nearest = min(zip(distances, range(len(candidates)), strict=True), default=(1.0, 0))
+    return next(alike, candidates[nearest[1]] if nearest[0] <= NOT_UNLIKE else None)
+
+
+def measure_distance(streams: Streams, counts: Sequence[InstructionCounts], instructions: int) -> float:
+    """How unlike a launch with these counts the traces are, 0 to 1."""
+    if not len(streams.code):
+        return 1.0
+    own = np.bincount(streams.code, minlength=instructions) / len(streams.code)
+    executed = np.zeros(instructions)
+    for each in counts:
+        executed[each.index] += each.executed
+    total = max(1.0, executed.sum())
+    mix = 0.5 * float(np.abs(own - executed / total).sum())
+    passes = {space: sum(each.passes for each in counts if each.space == space) / total for space in ("global", "shared")}
+    sectors, wavefronts = (passed / len(streams.code) for passed in _count_passes(streams))
+    return max(mix, _distance(sectors, passes["global"]), _distance(wavefronts, passes["shared"]))
+
+
+def _count_passes(streams: Streams) -> tuple[float, float]:
+    """Sectors of global accesses and wavefronts of shared ones that the instructions of the streams made."""
+    access = streams.access[streams.access >= 0]
+    touched = np.array([bin(mask).count("1") for mask in range(16)])[streams.touched]
+    totals = np.concatenate(([0], np.cumsum(touched)))
+    per_access = totals[streams.line_first[1:]] - totals[streams.line_first[:-1]]
+    space = streams.space[access]
+    return float(per_access[access[space == GLOBAL]].sum()), float(streams.wavefronts[access[space == SHARED]].sum())
+
+
+def _distance(own: float, other: float) -> float:
+    """Of two rates an instruction, 0 to 1: a rate that hardly matters has no weight."""
+    return abs(own - other) / max(own, other, 0.01)

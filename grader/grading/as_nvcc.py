@@ -1,0 +1,137 @@
+"""The grader's compiler in nvcc's place, for PyCUDA's SourceModule: isolated, limited and cached as when the submission was checked.
+
+`python -m grader.grading.as_nvcc SETTINGS SHA256 --cubin OPTION... -arch ARCH -IFOLDER... FILE.cu` writes FILE.cubin beside the
+file, as nvcc does, and only if its bytes have this SHA-256. That is how SourceModule calls nvcc where its own cache is off; the
+folders that it adds to `#include` are left out, since submissions are checked without them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from grader.errors import GraderError
+from grader.records import Binary, Failure, Recipe, RunTool, Submission, ToolLimits
+from grader.sandbox.process import confine_tools, run_tool
+from grader.toolchain.compile import compile_cubin, is_cached
+from grader.toolchain.nvcc import Nvcc, Nvdisasm
+from grader.toolchain.workspace import OPTIONS
+
+_FAILED = 1
+_NOT_UNDERSTOOD = 2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides, beside the text and the architecture, what is compiled to what; `search_path` is where host compilers are found."""
+
+    nvcc: Nvcc
+    nvdisasm: Nvdisasm
+    cache: Path
+    wall_seconds: float
+    isolated: bool
+    search_path: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """What nvcc's command line asks for."""
+
+    source: Path
+    arch: str
+    options: tuple[str, ...]
+
+
+def with_recipe(binary: Binary, source: Submission, settings: Settings) -> Binary:
+    """The binary with the recipe by which a GPU's process asks for it again; as it is where the cache does not hold it."""
+    if not is_cached(source, nvcc=settings.nvcc, nvdisasm=settings.nvdisasm, arch=binary.arch, cache=settings.cache):
+        return binary
+    program = (sys.executable, "-P", "-m", "grader.grading.as_nvcc", format_settings(settings))
+    return replace(binary, recipe=Recipe(source.text, OPTIONS, program))
+
+
+def tool_runner(nvcc: Nvcc, nvdisasm: Nvdisasm, *, isolated: bool) -> RunTool:
+    """What runs the tools; `isolated`: they see of the machine's files only their own, the headers and the submission."""
+    return confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent]) if isolated else run_tool
+
+
+def main(argv: Sequence[str]) -> int:
+    """Compile what the command line asks for. Exit code 1, with the reason on stderr, where it fails; 2 where it is not understood."""
+    settings, sha256, order = parse_settings(argv[0]), argv[1], parse_order(argv[2:])
+    if isinstance(order, str):
+        return _refuse(order, _NOT_UNDERSTOOD)
+    os.environ["PATH"] = settings.search_path
+    text = order.source.read_bytes().decode()
+    submission = Submission(order.source.name, hashlib.sha256(text.encode()).hexdigest(), text)
+    nvcc, nvdisasm = settings.nvcc, settings.nvdisasm
+    run, limits = tool_runner(nvcc, nvdisasm, isolated=settings.isolated), ToolLimits(wall_seconds=settings.wall_seconds)
+    try:
+        cubin = compile_cubin(
+            submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=order.arch, run=run, limits=limits, cache=settings.cache
+        )  # fmt: skip
+    except GraderError as error:
+        return _refuse(str(error), _FAILED)
+    if isinstance(cubin, Failure):
+        return _refuse(cubin.message, _FAILED)
+    if hashlib.sha256(cubin).hexdigest() != sha256:
+        return _refuse("The source compiles to other machine code than what was checked.", _FAILED)
+    order.source.with_suffix(".cubin").write_bytes(cubin)
+    return 0
+
+
+def parse_order(words: Sequence[str]) -> Order | str:
+    """The command line as PyCUDA 2022 to 2026 write it, or why it is none."""
+    if len(words) < 2 or words[0] != "--cubin" or not words[-1].endswith(".cu"):
+        return f"This compiles one file with --cubin, not {' '.join(words)}"
+    arch, options = None, []
+    rest = iter(words[1:-1])
+    for word in rest:
+        if word == "-arch":
+            arch = next(rest, None)
+        elif not word.startswith("-I"):
+            options.append(word)
+    if arch is None or tuple(options) != OPTIONS:
+        return f"This compiles with {' '.join(OPTIONS)} -arch ARCH, not with {' '.join(words[1:-1])}"
+    return Order(Path(words[-1]), arch, tuple(options))
+
+
+def format_settings(settings: Settings) -> str:
+    nvcc, nvdisasm = settings.nvcc, settings.nvdisasm
+    return json.dumps(
+        {
+            "nvcc": [str(nvcc.path), nvcc.version, list(map(str, nvcc.include_roots)), nvcc.identity, list(map(str, nvcc.toolkit))],
+            "nvdisasm": [str(nvdisasm.path), nvdisasm.version],
+            "cache": str(settings.cache.resolve()),
+            "wall_seconds": settings.wall_seconds,
+            "isolated": settings.isolated,
+            "search_path": settings.search_path,
+        }
+    )
+
+
+def parse_settings(text: str) -> Settings:
+    data: dict[str, Any] = json.loads(text)
+    path, version, include_roots, identity, toolkit = data["nvcc"]
+    return Settings(
+        nvcc=Nvcc(Path(path), version, tuple(map(Path, include_roots)), identity, tuple(map(Path, toolkit))),
+        nvdisasm=Nvdisasm(Path(data["nvdisasm"][0]), data["nvdisasm"][1]),
+        cache=Path(data["cache"]),
+        wall_seconds=data["wall_seconds"],
+        isolated=data["isolated"],
+        search_path=data["search_path"],
+    )
+
+
+def _refuse(why: str, exit_code: int) -> int:
+    print(why, file=sys.stderr)
+    return exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
