@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from grader.errors import ToolMissing
 from grader.folders import default_cache
-from tests.shipped import fill_cache, read_shipped
+from tests.shipped import fill_cache, keep_others, read_shipped
 
 LONGEST_FIRST = (
     "test_submissions.py", "test_corpus.py", "test_check.py", "test_bad_input.py", "test_gpu_flow.py", "test_planted_bugs.py",
@@ -36,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-cluster", action="store_true", help="run the tests that start a Dask cluster as well (extra `cluster`)")
     parser.addoption("--run-browser", action="store_true", help="open reports in Chromium as well (extra `browser`)")
     parser.addoption("--run-toolkits", action="store_true", help="try the compilers of other CUDA toolkits as well (2.5 GB by pip, once)")
+    parser.addoption("--keep-compiled", action="store_true", help="ship what this run compiles (see tests/shipped.py)")
     parser.addoption("--all-levels", action="store_true", help="run the corpus at every optimisation level of ptxas, not only at -O3")
     parser.addoption("--all-targets", action="store_true", help="run the whole corpus on every emulated GPU, not only a sample of it")
 
@@ -50,8 +52,12 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.mkdtemp(prefix="grader-tests-")
     os.environ["XDG_CACHE_HOME"] = folder
     config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+    cache, shipped = default_cache(os.environ), read_shipped()
+    if config.getoption("--keep-compiled"):
+        shipped = replace(shipped, others={})
+        config.add_cleanup(partial(keep_others, cache))
     with contextlib.suppress(ToolMissing):
-        fill_cache(default_cache(os.environ), read_shipped())
+        fill_cache(cache, shipped)
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,11 @@
 
 `tests/data/compiled.xz` holds what nvcc and nvdisasm made of each file, under the SHA-256 of its text, and what nvdisasm says
 of the corpus's recorded cubins at -O3, under theirs. A run's cache begins with what suits the files, the options and the
-tools as they are now; all else (a new file, a changed one, another nvcc) is compiled as ever.
+tools as they are now; all else (a new file, a changed one, another nvcc) is compiled as ever. The sources that tests make
+up are there under the cache's own keys, which hold for one g++ as well. Tests of the toolchain compile what they look at.
 
-    python -m tests.shipped     bring it up to date: compiles what is missing, drops what no file needs
+    python -m tests.shipped             bring it up to date: compiles what is missing, drops what no file needs
+    python -m pytest --keep-compiled    put in what the run compiles besides, in place of what an earlier one did
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import os
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from grader.folders import default_cache
@@ -38,18 +40,19 @@ FOLDERS = (
     "tests/data/bad_input", "tests/data/planted_bugs", "tests/data/truth/kernels",
 )  # fmt: skip
 ARCH = "sm_90"
-KINDS = ("artifacts", "listings")
+KINDS = ("artifacts", "listings", "others")
 
 
 @dataclass(frozen=True)
 class Shipped:
-    """All that is shipped: artifacts by the SHA-256 of the text or of the cubin, and the tools' versions and options."""
+    """All that is shipped, with the tools' versions and options: by the SHA-256 of texts, by that of cubins, by cache keys."""
 
     nvcc: str
     nvdisasm: str
     options: tuple[str, ...]
     artifacts: Mapping[str, Artifacts]
     listings: Mapping[str, Artifacts]
+    others: Mapping[str, Artifacts]
 
 
 def find_sources() -> tuple[Submission, ...]:
@@ -62,11 +65,11 @@ def find_sources() -> tuple[Submission, ...]:
 def read_shipped(archive: Path = ARCHIVE) -> Shipped:
     """What an archive holds."""
     data = json.loads(lzma.decompress(archive.read_bytes()))
-    artifacts, listings = (
+    kinds = (
         {sha256: Artifacts(**entry | {"cubin": base64.b64decode(entry["cubin"])}) for sha256, entry in data[kind].items()}
         for kind in KINDS
     )
-    return Shipped(data["nvcc"], data["nvdisasm"], tuple(data["options"]), artifacts, listings)
+    return Shipped(data["nvcc"], data["nvdisasm"], tuple(data["options"]), *kinds)
 
 
 def write_shipped(shipped: Shipped, archive: Path = ARCHIVE) -> None:
@@ -91,7 +94,9 @@ def fill_cache(folder: Path, shipped: Shipped) -> int:
     for source in fitting:
         key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
         write_entry(folder, key, shipped.artifacts[text_digest(source)])
-    return len(shipped.listings) + len(fitting)
+    for key, other in shipped.others.items():
+        write_entry(folder, key, other)
+    return len(shipped.listings) + len(fitting) + len(shipped.others)
 
 
 def text_digest(source: Submission) -> str:
@@ -99,7 +104,16 @@ def text_digest(source: Submission) -> str:
     return hashlib.sha256(source.text.encode()).hexdigest()
 
 
-def make_shipped(cache: Path) -> Shipped:
+def keep_others(cache: Path) -> None:
+    """Ship what a run's cache holds beside the files: the run began without what earlier ones had kept."""
+    shipped, (nvcc, nvdisasm) = read_shipped(), find_tools()
+    own = {artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH) for source in find_sources()}
+    own |= {listing_key(listing.cubin, nvdisasm) for listing in shipped.listings.values()}
+    found = {path.name: read_entry(cache, path.name) for path in sorted(cache.iterdir()) if path.is_file() and path.name not in own}
+    write_shipped(replace(shipped, others={key: each for key, each in found.items() if each is not None}))
+
+
+def make_shipped(cache: Path, others: Mapping[str, Artifacts]) -> Shipped:
     """Compile every source that compiles, as far as the cache does not hold it; isolated, for some sources are attacks."""
     tools = find_toolchain(prefer_wheel=True, cache=cache)
     nvcc, nvdisasm = tools.nvcc, tools.nvdisasm
@@ -120,7 +134,7 @@ def make_shipped(cache: Path) -> Shipped:
         made = zip(map(text_digest, sources), pool.map(make, sources), strict=True)
         artifacts = {sha256: each for sha256, each in made if each is not None}
         listings = dict(pool.map(list_, recorded_cubins()))
-    return Shipped(nvcc.version, nvdisasm.version, compile_options(ARCH), artifacts, listings)
+    return Shipped(nvcc.version, nvdisasm.version, compile_options(ARCH), artifacts, listings, others)
 
 
 def recorded_cubins() -> tuple[bytes, ...]:
@@ -131,11 +145,14 @@ def recorded_cubins() -> tuple[bytes, ...]:
 
 def main() -> int:
     cache = default_cache(os.environ)
+    others: Mapping[str, Artifacts] = {}
     if ARCHIVE.exists():
-        fill_cache(cache, read_shipped())
-    shipped = make_shipped(cache)
+        known = read_shipped()
+        fill_cache(cache, known)
+        others = known.others if known.nvcc == find_tools()[0].version else {}
+    shipped = make_shipped(cache, others)
     write_shipped(shipped)
-    print(f"{len(shipped.artifacts)} files, {len(shipped.listings)} cubins, {ARCHIVE.stat().st_size:,} bytes")
+    print(f"{len(shipped.artifacts)} files, {len(shipped.listings)} cubins, {len(shipped.others)} others, {ARCHIVE.stat().st_size:,} bytes")
     return 0
 
 

@@ -36,7 +36,7 @@ def start_nothing(*_: object, **__: object) -> Completed:
 
 
 def test_a_file_that_is_shipped_is_not_compiled(shipped: Shipped, tmp_path: Path) -> None:
-    assert fill_cache(tmp_path, shipped) == len(shipped.artifacts) + len(shipped.listings)
+    assert fill_cache(tmp_path, shipped) == sum(map(len, (shipped.artifacts, shipped.listings, shipped.others)))
     source = next(source for source in SOURCES if text_digest(source) in shipped.artifacts)
     nvcc, nvdisasm = find_tools()
     binary = compile_submission(
@@ -48,7 +48,7 @@ def test_a_file_that_is_shipped_is_not_compiled(shipped: Shipped, tmp_path: Path
 
 @pytest.mark.parametrize("change", [{"nvcc": "1.0.0"}, {"nvdisasm": "1.0.0"}, {"options": ("-O0",)}, {"artifacts": {}}])
 def test_what_was_made_otherwise_is_compiled(shipped: Shipped, tmp_path: Path, change: dict[str, object]) -> None:
-    assert fill_cache(tmp_path, replace(shipped, listings={}, **change)) == 0  # type: ignore[arg-type]
+    assert fill_cache(tmp_path, replace(shipped, listings={}, others={}, **change)) == 0  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
 
@@ -62,7 +62,7 @@ def test_a_recorded_cubin_needs_only_the_disassembler_that_listed_it(shipped: Sh
 
 def test_the_code_of_another_text_is_left_out(shipped: Shipped, tmp_path: Path) -> None:
     changed = {f"{digest[:-4]}0000": artifacts for digest, artifacts in shipped.artifacts.items()}
-    assert fill_cache(tmp_path, replace(shipped, artifacts=changed, listings={})) == 0
+    assert fill_cache(tmp_path, replace(shipped, artifacts=changed, listings={}, others={})) == 0
 
 
 def some_unless_slow(values: Sequence[object]) -> list[object]:

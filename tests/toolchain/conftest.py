@@ -30,8 +30,9 @@ def nvdisasm() -> Nvdisasm:
 
 
 @pytest.fixture(scope="session")
-def compile_text(nvcc: Nvcc, nvdisasm: Nvdisasm, cache: Path) -> Compile:
-    """Compiles a text for sm_90; a text that several tests ask for is compiled once."""
+def compile_text(nvcc: Nvcc, nvdisasm: Nvdisasm, tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """Compiles a text for sm_90, once in a run: nothing that is shipped stands between these tests and the tools."""
+    cache: Path = tmp_path_factory.mktemp("cache")
 
     def compile_(text: str) -> Binary | Failure:
         submission = make_submission(text)
