@@ -50,7 +50,6 @@ from grader.report.platforms.gradescope import format_gradescope
 from grader.report.platforms.junit import format_junit
 from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console, print_score
-from grader.report.words import NOT_THE_STUDENTS
 from grader.sandbox.remote import wall_limit_failure
 from grader.spec.cases import draw_cases
 from grader.spec.model import Case
@@ -236,7 +235,7 @@ def reports(score: Score, source: Submission) -> str:
     entry = BatchEntry("s", "transpose", "transpose.cu", "0" * 64, score.status, 0, 1, 1, 0, "d", "s.json", None, score.message)
     page = render_submission(entry, score, title="t", source=source.text, back="index.html")
     texts = [stream.getvalue(), page, format_score(score), format_github(score), format_junit(score)]
-    if score.status not in NOT_THE_STUDENTS:
+    if score.status.has_points:
         texts.append(format_gradescope(score))
     return "\n".join(texts).replace(str(score.seed), "SEED")
 
