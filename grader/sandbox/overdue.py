@@ -13,6 +13,7 @@ class TranslationWatch:
 
     def __init__(self, progress: ShowProgress | None) -> None:
         self._progress = progress
+        self._began = time.monotonic()
         self._started: float | None = None
         self._seconds = 0.0
 
@@ -21,6 +22,11 @@ class TranslationWatch:
         """How long it has translated until now."""
         return self._seconds + (0.0 if self._started is None else time.monotonic() - self._started)
 
+    @property
+    def prevails(self) -> bool:
+        """Whether it has translated for most of the time."""
+        return self.seconds > (time.monotonic() - self._began) / 2
+
     def show(self, note: Progress) -> None:
         """Take a note."""
         self._seconds, self._started = self.seconds, time.monotonic() if note.translates else None
@@ -28,10 +34,9 @@ class TranslationWatch:
             self._progress(note)
 
 
-def overdue_failure(launches: Sequence[Launch], limits: RunLimits, *, translated_seconds: float) -> Failure:
+def overdue_failure(launches: Sequence[Launch], limits: RunLimits, watch: TranslationWatch) -> Failure:
     """The failure of a plan that the emulated device had not run to its end: most of its time may have gone into making code."""
-    slow = translated_seconds > limits.seconds_left / 2
-    return _slow_translation_failure(launches, limits) if slow else wall_limit_failure(launches, limits)
+    return _slow_translation_failure(launches, limits) if watch.prevails else wall_limit_failure(launches, limits)
 
 
 def _slow_translation_failure(launches: Sequence[Launch], limits: RunLimits) -> Failure:

@@ -192,7 +192,7 @@ class RemoteDevice:
             answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=watch.show)
         except TimeoutError:
             self._replace_stuck_worker()
-            return Execution((), failure=overdue_failure(launches, limits, translated_seconds=watch.seconds)), {}
+            return Execution((), failure=overdue_failure(launches, limits, watch)), {}
         if not isinstance(answer, Executed):
             raise self._nonsense(f"{type(answer).__name__} instead of Executed")
         if answer.execution.failure is None and not same_layout(got, outputs):

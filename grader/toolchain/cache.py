@@ -74,5 +74,8 @@ def _keep_first(written: Path, folder: Path, key: str, artifacts: Artifacts) -> 
             return kept
         beside = folder / f"{key}.{written.name}"
         beside.hardlink_to(written)
-        beside.replace(folder / key)
+        try:
+            beside.replace(folder / key)
+        except OSError:
+            beside.unlink()
     return artifacts
