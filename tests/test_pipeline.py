@@ -12,6 +12,7 @@ import grader
 from grader import pipeline
 from grader.devices.peak import GivenPeak
 from grader.errors import UsageError
+from grader.grading.cases import BENCHMARK
 from grader.records import CheckStatus, Progress, Score, Source, Status
 from grader.report.json import format_score
 from grader.sandbox.remote import RemoteDevice
@@ -64,7 +65,7 @@ def test_the_starter_is_right_and_loses_points_to_bank_conflicts(starter: Score)
     assert statuses(starter)["correctness"] is CheckStatus.PASSED
     assert statuses(starter)["shared_bank_conflicts"] is CheckStatus.FAILED
     conflicts = next(check for check in starter.checks if check.name == "shared_bank_conflicts")
-    assert conflicts.value == 4_063_232  # 32 wavefronts for 1, 31 of them too many, 2048 * 2048 / 32 times
+    assert conflicts.value == 65_011_712  # 32 wavefronts for 1, 31 of them too many, 8192 * 8192 / 32 times
     line = next(n for n, text in enumerate(STARTER.read_text().splitlines(), 1) if "= tile[threadIdx.x]" in text)
     assert f"line {line}" in conflicts.hint
     assert "32 wavefronts" in conflicts.hint
@@ -76,7 +77,7 @@ def test_the_score_is_valid_and_says_how_it_came_about(name: str, request: pytes
     Draft202012Validator(SCHEMA).validate(json.loads(format_score(score)))
     assert score.seed == 7
     assert {"grader", "python", "numpy", "llvmlite", "nvcc", "nvdisasm", "platform"} <= set(score.environment)
-    assert score.cases[-1].name == pipeline.BENCHMARK
+    assert score.cases[-1].name == BENCHMARK
     assert all(case.passed for case in score.cases)
 
 

@@ -136,7 +136,8 @@ def _add_times(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle
 def _run_submission(job: Job, built: Built, device: GradingDevice, oracle: Oracle, kind: str) -> _Run | Failure:
     """Run the submission at the sizes of a kind of device, and judge what it left."""
     sizes, model_time = job.exercise.benchmark[kind], kind == TIMED_ON
-    job.show(Progress("running at the timed size" if model_time else "counting"))
+    stage = "running at the timed size" if model_time else "counting"
+    job.show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
     program = make_program(SUBMISSION, built, job.exercise, sizes=sizes, limits=job.info.limits)
     if isinstance(program, Failure):
@@ -144,7 +145,7 @@ def _run_submission(job: Job, built: Built, device: GradingDevice, oracle: Oracl
     device.load(built.binary)
     inputs = make_inputs(job.exercise, case, job.seed)
     graded = GradedRun(_sample_seed(job), model_time, inspect=True)
-    execution, got = _run(job, device, program, inputs, graded)
+    execution, got = _run(job, device, program, inputs, graded, stage)
     if execution.failure is not None:
         return replace(name_case(execution.failure, case), printed=collect_printed(execution, case))
     if not all(launch.finished for launch in execution.launches):
@@ -163,10 +164,19 @@ def _run_submission(job: Job, built: Built, device: GradingDevice, oracle: Oracl
     return _Run(result, execution, findings)
 
 
-def _run(job: Job, device: GradingDevice, program: Program, inputs: Arrays, graded: GradedRun) -> tuple[Execution, Arrays]:
-    """Run a program with poison in what is no input; at the timed sizes with room for what a sample of the blocks executes."""
+def _run(
+    job: Job, device: GradingDevice, program: Program, inputs: Arrays, graded: GradedRun, stage: str
+) -> tuple[Execution, Arrays]:
+    """Run a program with poison in what is no input; at the timed sizes with room for what a sample of the blocks executes.
+
+    The device's own steps are shown under the name of the stage.
+    """
     limits = model_limits(job) if graded.model_time else job.limits
-    return device.run_graded(program.launches, program.buffers, inputs, limits=limits, graded=graded, progress=job.show)
+
+    def show(step: Progress) -> None:
+        job.show(Progress(stage, step.done, step.total))
+
+    return device.run_graded(program.launches, program.buffers, inputs, limits=limits, graded=graded, progress=show)
 
 
 def model_limits(job: Job) -> RunLimits:
@@ -245,14 +255,15 @@ def _run_other(job: Job, label: str, device: GradingDevice, tools: Toolchain, or
     key = graded_key(program, job.info, graded)
     if known := recall(tools.cache, key, OtherRun):
         return known
-    job.show(Progress(f"{'modelling' if model_time else 'counting'} the {label} kernel"))
+    stage = f"{'modelling' if model_time else 'counting'} the {label} kernel"
+    job.show(Progress(stage))
     device.load(built.binary)
     case = Case(BENCHMARK, sizes, hidden=False)
     inputs = make_inputs(job.exercise, case, OTHERS_SEED)
     if model_time:  # nobody looks at what it computes: its outputs need not be fetched
         unseen = tuple(replace(buffer, role=Role.SCRATCH) if buffer.role is Role.OUTPUT else buffer for buffer in program.buffers)
         program = replace(program, buffers=unseen)
-    execution, got = _run(job, device, program, inputs, graded)
+    execution, got = _run(job, device, program, inputs, graded, stage)
     if execution.failure is not None:
         if execution.failure.status is Status.UNSUPPORTED:
             return None
