@@ -274,10 +274,5 @@ def _describe_environment() -> dict[str, str]:
     }
 
 
-def _rename(show: ShowProgress, stage: str) -> ShowProgress:
-    """Shows a device's own steps under the name of the stage that a student knows."""
-    return lambda step: show(Progress(stage, step.done, step.total))
-
-
 def _show_nothing(_: Progress) -> None:
     """For who does not want to see progress."""

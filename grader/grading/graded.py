@@ -15,6 +15,7 @@ from grader.grading.cases import BENCHMARK, Oracle, collect_printed, poison_outp
 from grader.grading.job import Job
 from grader.grading.others import OTHERS_SEED, broken, build_other
 from grader.grading.programs import Built, Toolchain, make_program
+from grader.grading.rehearsal import order_dependent
 from grader.grading.remembered import graded_key, recall, remember
 from grader.judging.checks import find_counted, find_timed
 from grader.judging.compare import judge_case
@@ -30,7 +31,6 @@ from grader.records import (
     Execution,
     Failure,
     Finding,
-    FindingKind,
     GradedRun,
     Modelled,
     Program,
@@ -198,8 +198,7 @@ def _run_backwards(
     result = judge_case(case, buffers, expected, got, tolerance_at(job.exercise, case))
     if result.passed:
         return ()
-    message = "the result depends on the order in which blocks and warps run: right in one order, and in the opposite one: "
-    return (Finding(FindingKind.ORDER_DEPENDENT, message + result.message),)
+    return (order_dependent(execution, result.message),)
 
 
 def _sample_seed(job: Job) -> int:

@@ -106,12 +106,13 @@ def _run_backwards(
     program, rehearsal = step.program, Rehearsal(unwritten, backwards=True)
     execution, got = device.rehearse(program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=rehearsal)
     if execution.failure is not None:
-        return () if execution.failure.status is Status.TIMEOUT else (_order_dependent(execution, execution.failure.message),)
+        return () if execution.failure.status is Status.TIMEOUT else (order_dependent(execution, execution.failure.message),)
     result = judge_step(step, job.exercise, case, oracle, execution, got)
-    return execution.findings if result.passed else (*execution.findings, _order_dependent(execution, result.message))
+    return execution.findings if result.passed else (*execution.findings, order_dependent(execution, result.message))
 
 
-def _order_dependent(execution: Execution, problem: str) -> Finding:
+def order_dependent(execution: Execution, problem: str) -> Finding:
+    """The finding of a plan that is right in one order, and has this problem in the opposite one."""
     only = execution.launches[0].kernel if len(execution.launches) == 1 else None
     message = f"the result depends on the order in which blocks and warps run: right in one order, and in the opposite one: {problem}"
     return Finding(FindingKind.ORDER_DEPENDENT, message, kernel=only)
