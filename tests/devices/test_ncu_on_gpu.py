@@ -109,7 +109,23 @@ def emulate(plan: PlanRun) -> list[Counters]:
     return [with_ideal_sectors_together(launch.counters) for launch in execution.launches]
 
 
-@pytest.mark.parametrize("name", NAMES)
+_COPIES = "LDGSTS into rows of 33 words: up to 1 % more wavefronts here, and not as many each time there"
+_PATHS = "paths of a `switch` meet elsewhere: 9 to 13 warp instructions more on the hardware"
+EXPLAINED = {
+    "transpose/transpose/passed--asynchronous_copy-1024x768": _COPIES,
+    "transpose/transpose/passed--asynchronous_copy-333x517": _COPIES,
+    "transpose/transpose/failed--switch_with_fall_through-333x517": _PATHS,
+    "transpose/transpose/failed--switch_with_fall_through-1x45": _PATHS,
+}
+"""Plans whose counters differ, and why; tests/emulator/test_corpus.py has more of both kinds."""
+
+
+def _parameter(name: str) -> object:
+    why = EXPLAINED.get(name)
+    return pytest.param(name, marks=pytest.mark.xfail(reason=why, strict=True) if why else ())
+
+
+@pytest.mark.parametrize("name", map(_parameter, NAMES))
 def test_ncu_counts_what_the_emulated_device_counts(
     name: str, plans: dict[str, PlanRun], counted: dict[str, tuple[CountedLaunch, ...]]
 ) -> None:

@@ -209,11 +209,6 @@ def with_ideal_sectors_together(counters: Counters) -> Counters:
     return replace(counters, global_load_sectors_ideal=together, **none)
 
 
-def with_atomics_among_stores(counters: Mapping[str, int]) -> dict[str, int]:
-    """Counters as they were recorded before shared atomics were counted apart: whatever was no load counted as a store."""
-    return {**counters, "shared_store_wavefronts": counters["shared_store_wavefronts"] + counters["shared_atomic_wavefronts"]}
-
-
 def _submission(case: Case) -> Submission:
     content = case.path.read_bytes()
     return Submission(case.path.name, digest(content), content.decode())
@@ -228,7 +223,6 @@ def find_differences(case: Case, got: Result, want: Result) -> list[str]:
     found = [text for name, array in want.outputs.items() for text in _compare_arrays(name, got.outputs[name], array, hows[name])]
     if case.counted and got.launches and want.launches:
         for index, (mine, other) in enumerate(zip(got.launches, want.launches, strict=True)):
-            mine = mine if "shared_atomic_wavefronts" in other else with_atomics_among_stores(mine)
             found += [f"launch {index}: {name} is {mine[name]}, not {value}" for name, value in other.items() if mine.get(name) != value]
     return [f"{case}: {text}" for text in found]
 

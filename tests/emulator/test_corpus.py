@@ -18,6 +18,7 @@ _DIVISION = "FCHK sends other operands near the ends of the range the slow way: 
 _FILL = "the H100 counts more wavefronts for some LDGSTS.ZFILL of 16 bytes, not for all"
 _TABLES = "MUFU: a table that is not public; within its documented error"
 EXPLAINED = {
+    "atomic_generic": "of generic atomics ncu counts the bytes of lanes in shared memory among those of global memory",
     "atomic_shared_s64": _MEETING,
     "atomic_shared_u64": "of lanes whose compare-and-swap changes nothing, the H100 lets others pass first",
     "copy_async_4_8_16-O0": "LDGSTS at -O0: 16 sectors less",
