@@ -42,23 +42,23 @@ from grader.submission.read import read_submission
 ROOT = Path(__file__).resolve().parents[1]
 EXERCISE = ROOT / "exercises" / "gemm_register_blocked"
 KNOWN = ROOT / "tests" / "submissions"
-CUBLAS = "cuBLAS"
+NAIVE, CUBLAS = "naive", "cuBLAS"
 REFERENCE = "reference, 8 × 16"
 RUNGS: Mapping[str, Path] = {
-    "naive": KNOWN / "gemm_coalesced" / "failed--naive_down_a_column.cu",
+    NAIVE: KNOWN / "gemm_coalesced" / "failed--naive_down_a_column.cu",
     "coalesced": KNOWN / "gemm_coalesced" / "passed--two_dimensional_block.cu",
     "tiled": KNOWN / "gemm_tiled" / "passed--tile_of_32.cu",
     "tiled, double-buffered": KNOWN / "gemm_tiled" / "passed--double_buffered.cu",
     "4 × 4, uncoalesced": KNOWN / "gemm_register_blocked" / "failed--uncoalesced_4x4.cu",
     "4 × 4, coalesced": KNOWN / "gemm_register_blocked" / "failed--coalesced_4x4.cu",
+    "4 × 4, coalesced, double-buffered": KNOWN / "gemm_register_blocked" / "failed--double_buffered_4x4.cu",
     "8 × 8, float4": KNOWN / "gemm_register_blocked" / "passed--vectorised_128x128.cu",
     REFERENCE: ROOT / "solutions" / "gemm_register_blocked.cu",
 }
-"""From slow to fast. The reference is judged as a submission would be; the others are by tests/test_submissions.py."""
-LARGEST = {"naive": 2048}
-"""Beyond it a rung takes too long to be worth it."""
+"""In the order of the course, not of their times. The reference is judged as a submission would be; the others are, by
+tests/test_submissions.py."""
 SIZES = "256,512,1024,2048,4096"
-TABLE_SIZES = (2048, 4096)
+TABLE_SIZES = (1024, 2048, 4096)
 
 
 def main() -> int:
@@ -116,11 +116,10 @@ def build_rungs(job: Job) -> dict[str, Built]:
 
 
 def time_rungs(job: Job, built: Mapping[str, Built], device: RemoteDevice, oracle: Oracle, sizes: Sizes) -> list[SweepRow]:
-    """A row for each rung that is not too slow for this size, in the order of RUNGS."""
+    """A row for each rung, in the order of RUNGS."""
     show(Progress(f"timing at {sizes['M']}"))
-    wanted = {name: each for name, each in built.items() if sizes["M"] <= LARGEST.get(name, sizes["M"])}
-    rows = {row.program: row for row in time_programs(job, wanted, device, oracle, sizes)}
-    return [replace(rows[name], program=REFERENCE if name == SUBMISSION else name) for name in wanted if name in rows]
+    rows = {row.program: row for row in time_programs(job, built, device, oracle, sizes)}
+    return [replace(rows[name], program=REFERENCE if name == SUBMISSION else name) for name in built if name in rows]
 
 
 def time_cublas(job: Job, sizes: Sizes) -> list[SweepRow]:
@@ -152,19 +151,28 @@ def draw(ladder: Sweep) -> str:
 
 
 def format_table(ladder: Sweep, sizes: Sequence[int] = TABLE_SIZES) -> str:
-    """The handout's table in Markdown: times and rates at these sizes, as far as they were measured."""
+    """The handout's tables in Markdown, one a size: times, rates, and these beside cuBLAS's and the naive kernel's."""
     at = {point.sizes["M"]: {row.program: row for row in point.rows} for point in ladder.points}
-    sizes = [size for size in sizes if size in at]
-    head = ["rung", *(title for size in sizes for title in (f"{size}³: ms", "TFLOP/s"))]
-    rungs = [[name, *(cell for size in sizes for cell in _format_cells(at[size].get(name)))] for name in (*RUNGS, CUBLAS)]
-    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rungs)]
-    return "\n".join([lines[0], "|---|" + "---:|" * (len(head) - 1), *lines[1:]])
+    return "\n\n".join(_format_size(size, at[size]) for size in sizes if size in at)
 
 
-def _format_cells(row: SweepRow | None) -> tuple[str, str]:
-    if row is None or row.time_ms is None or row.gflops is None:
-        return "–", "–"
-    return f"{row.time_ms:#.3g}", f"{row.gflops / 1000:#.3g}"
+def _format_size(size: int, rows: Mapping[str, SweepRow]) -> str:
+    head = f"| {size}³ | ms | TFLOP/s | % of cuBLAS | × naive |\n|---|---:|---:|---:|---:|"
+    times = {name: row.time_ms for name, row in rows.items() if row.time_ms is not None}
+    best, worst = times.get(CUBLAS), times.get(NAIVE)
+    return "\n".join([head, *(_format_row(name, rows[name], best, worst) for name in (*RUNGS, CUBLAS) if name in times)])
+
+
+def _format_row(name: str, row: SweepRow, best_ms: float | None, worst_ms: float | None) -> str:
+    assert row.time_ms is not None
+    assert row.gflops is not None
+    of_best = _round(100 * best_ms / row.time_ms) if best_ms is not None else "–"
+    over_worst = _round(worst_ms / row.time_ms) if worst_ms is not None else "–"
+    return f"| {name} | {_round(row.time_ms)} | {_round(row.gflops / 1000)} | {of_best} | {over_worst} |"
+
+
+def _round(value: float) -> str:
+    return f"{value:#.3g}".rstrip(".")
 
 
 def show(progress: Progress) -> None:

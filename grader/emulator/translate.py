@@ -28,8 +28,8 @@ from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCod
 
 _LAST_ARGUMENT = 11
 """The last register with arguments of a function of the system (host.py)."""
-CODEGEN_LEVEL = 1
-"""LLVM's code-generation level: 0 translates 2 times faster, and runs 2 to 3 times slower."""
+LONG_RUNS, SHORT_RUNS = 1, 0
+"""LLVM's code-generation levels: the second one translates 2 times faster, and runs 2 times slower. The checked mode never runs long."""
 
 RunBlocks = Callable[[int, int, int], int]
 _RUN_BLOCKS = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
@@ -69,8 +69,8 @@ class DivergedForm:
     context, and goes on in it. Emitting cannot fail where the converged form did not; if it does, `error` holds why.
     """
 
-    def __init__(self, emit: Callable[[], ir.Module]) -> None:
-        self._emit = emit
+    def __init__(self, emit: Callable[[], ir.Module], level: int) -> None:
+        self._emit, self._level = emit, level
         self._lock = threading.Lock()
         self._native: Any = None
         self._engine: Any = None
@@ -86,7 +86,7 @@ class DivergedForm:
         try:
             with self._lock:
                 if self._native is None:
-                    self._engine = _compile(self._emit())
+                    self._engine = _compile(self._emit(), self._level)
                     self._native = _FORM(self._engine.get_function_address("diverged"))
         except Exception as problem:  # must not pass through native code
             self.error = problem
@@ -97,11 +97,12 @@ class DivergedForm:
         return int(self._native(context, warp))
 
 
-def translate(code: KernelCode, *, checked: bool = False) -> NativeKernel:
+def translate(code: KernelCode, *, checked: bool = False, quickly: bool | None = None) -> NativeKernel:
     """Translate one kernel. Raises Unsupported, with the source line, for anything that is not known.
 
-    `checked`: it compares each access with those before it, see `watch.Watch`.
+    `checked`: it compares each access with those before it, see `watch.Watch`. `quickly`: for short runs, as the checked mode's are.
     """
+    level = SHORT_RUNS if (checked if quickly is None else quickly) else LONG_RUNS
     if len(code.instructions) > MAX_INSTRUCTIONS:
         raise Unsupported(f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are the most)")
     if code.local_bytes > MAX_LOCAL_BYTES:
@@ -125,11 +126,11 @@ def translate(code: KernelCode, *, checked: bool = False) -> NativeKernel:
         _emit_form(other, flow, warp_type, define_paths(other, warp_type, watched=checked), helpers(other), code, converged=False)
         return other
 
-    engine = _compile(module)
+    engine = _compile(module, level)
     run_blocks = _RUN_BLOCKS(engine.get_function_address("run_blocks"))
     ordered = any(needs_order(instruction) for block in flow.blocks for instruction in block.instructions)
     return NativeKernel(
-        code, decoded, flow, warp_type, slots, ordered, run_blocks, DivergedForm(emit_diverged), engine, shifts if checked else None
+        code, decoded, flow, warp_type, slots, ordered, run_blocks, DivergedForm(emit_diverged, level), engine, shifts if checked else None
     )
 
 
@@ -241,13 +242,13 @@ def _define_run_warp(module: ir.Module, warp_type: np.dtype, converged: ir.Funct
     return function
 
 
-def _compile(module: ir.Module) -> binding.ExecutionEngine:
+def _compile(module: ir.Module, level: int) -> binding.ExecutionEngine:
     """An execution engine with the native code of a module, for this host."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     parsed = binding.parse_assembly(str(module))
     machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=CODEGEN_LEVEL, jit=True
+        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=level, jit=True
     )
     engine = binding.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()

@@ -70,7 +70,8 @@ def build(
     architecture, banks = ARCHITECTURES[arch], dict(constants)
     base = architecture.system_bytes
     return translate(
-        KernelCode("kernel", assemble(text), base, PARAMETER_BYTES, shared_bytes, local_bytes, banks, architecture=architecture)
+        KernelCode("kernel", assemble(text), base, PARAMETER_BYTES, shared_bytes, local_bytes, banks, architecture=architecture),
+        quickly=True,
     )
 
 
