@@ -228,6 +228,18 @@ def test_annotate_prints_the_source_with_its_figures(capsys: pytest.CaptureFixtu
     assert hot.split()[-5:] == ["4,194,304", "4,063,232", "4.0", "100", "%"]
 
 
+def test_a_page_of_one_submission_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    assert main([str(TRANSPOSE), str(EMPTY), "--html", str(page), "--quiet"]) == 1
+    text = page.read_text(encoding="utf-8")
+    assert "all submissions" not in text
+    assert EMPTY.name in text
+    assert main([str(TRANSPOSE), str(EMPTY), "--html", str(tmp_path), "--quiet"]) == 2
+    assert "cannot write the page" in capsys.readouterr().err
+
+
 def test_annotate_has_nothing_to_add_to_what_is_no_source(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(TRANSPOSE), str(EMPTY), "--annotate", "--quiet"]) == 1
     assert capsys.readouterr().out.count("\n") == 1

@@ -47,6 +47,7 @@ examples:
   grade transpose submission.cu --json score.json    also write the score as JSON
   grade transpose submission.cu --json - --quiet     print nothing but the JSON
   grade transpose submission.cu --annotate           also print the source with what each line cost
+  grade transpose submission.cu --html page.html     also write a page: points, roofline, the source with its figures
   grade doctor                                       what this machine has, what it lacks, how to mend it
   grade sweep transpose submission.cu --sizes 128,512,2048   counters (on a GPU: times) by size, beside NumPy and others
 
@@ -138,6 +139,7 @@ def run_grade(arguments: Sequence[str]) -> int:
     if options.annotate and options.json == "-":
         raise UsageError("--annotate and --json - both print on standard output", "Write the JSON to a file: --json FILE.")
     check_target(options.output, "the result")
+    check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
     from grader.devices.peak import parse_peak
     from grader.pipeline import grade
@@ -149,7 +151,10 @@ def run_grade(arguments: Sequence[str]) -> int:
             exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show,
             isolated=not options.no_isolation, model=not options.no_model,
         )  # fmt: skip
-    _show_score(score, options)
+    with contextlib.ExitStack() as files:
+        if options.html is not None:
+            files.callback(_write_html, score, exercise, options)
+        _show_score(score, options)
     if options.annotate:
         _print_annotation(score, Path(options.submission))
     return score.exit_code
@@ -203,6 +208,7 @@ def _make_grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--peak", metavar="GBPS[,TFLOPS]", help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s")
     parser.add_argument("--json", metavar="FILE", help="write the score as JSON; - prints it, and nothing else, on standard output")
     parser.add_argument("--annotate", action="store_true", help="print the source too, with what each line cost")
+    parser.add_argument("--html", metavar="FILE", help="write a page too: points, roofline, and the source with what each line cost")
     add_format_options(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new secret one)")
     parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
@@ -260,6 +266,19 @@ def _print_annotation(score: Score, path: Path) -> None:
         raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
     with printing():
         print_annotation(annotate(score, submission), console=make_console(sys.stdout, environ=os.environ))
+
+
+def _write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:
+    from grader.records import Submission
+    from grader.report.html import write_page
+    from grader.spec.read import read_exercise
+    from grader.submission.read import read_submission
+
+    submission = read_submission(Path(options.submission))
+    source = None
+    if isinstance(submission, Submission) and submission.sha256 == score.submission_sha256:  # else it changed meanwhile
+        source = submission.text
+    write_page(Path(options.html), score, title=read_exercise(exercise).title, source=source)
 
 
 def _write_json(score: Score, path: Path) -> None:

@@ -29,7 +29,6 @@ from grader.grading.rehearsal import Findings, rehearse_case
 from grader.judging.hidden import name_case
 from grader.judging.score import make_score
 from grader.records import (
-    BatchEntry,
     DeviceBuffer,
     Execution,
     Failure,
@@ -232,8 +231,7 @@ def reports(score: Score, source: Submission) -> str:
     console = make_console(stream, environ={}, width=300)
     print_score(score, console=console)
     print_annotation(annotate(score, source), console=console)
-    entry = BatchEntry("s", "transpose", "transpose.cu", "0" * 64, score.status, 0, 1, 1, 0, "d", "s.json", None, score.message)
-    page = render_submission(entry, score, title="t", source=source.text, back="index.html")
+    page = render_submission(score, student="jane", title="t", source=source.text, back="index.html")
     texts = [stream.getvalue(), page, format_score(score), format_github(score), format_junit(score)]
     if score.status.has_points:
         texts.append(format_gradescope(score))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from grader.errors import GraderError, UsageError
-from grader.records import BatchEntry, BatchSummary
+from grader.records import BatchEntry, BatchSummary, Score
 from grader.report.files import write_file
 from grader.report.html.overview import Graded, digest_score, render_overview
 from grader.report.html.submission import render_submission
@@ -43,9 +43,18 @@ def _write_pages(out: Path, batch: BatchSummary) -> Iterator[Graded]:
             continue
         page = _name_page(entry.score_path, taken)
         back = "../" * page.count("/") + REPORT_FILE
-        text = render_submission(entry, score, title=titles[entry.exercise], source=_read_source(out, entry), back=back)
+        title, source = titles[entry.exercise], _read_source(out, entry)
+        text = render_submission(
+            score, student=entry.student, title=title, source=source, back=back, duplicate_of=entry.duplicate_of
+        )
         _write_page(out / page, text)
         yield Graded(entry, page, digest_score(score))
+
+
+def write_page(path: Path, score: Score, *, title: str, source: str | None) -> None:
+    """Write the page of one submission alone. `title` is the exercise's. Raises UsageError where the file cannot be written."""
+    text = render_submission(score, student=score.submission_name, title=title, source=source)
+    write_file(path, text.encode("utf-8", "replace"), "the page")
 
 
 def _name_page(score_path: str, taken: set[str]) -> str:

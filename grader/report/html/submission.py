@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.metrics import METRICS, format_value
-from grader.records import BatchEntry, CaseResult, CheckResult, Score, Status
+from grader.records import CaseResult, CheckResult, Score, Status
 from grader.report.headlines import GLYPHS, WORDS
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
@@ -56,16 +56,18 @@ class TimeRow:
     ratio: str
 
 
-def render_submission(entry: BatchEntry, score: Score, *, title: str, source: str | None, back: str) -> str:
-    """The page. `title` is the exercise's, `source` the file as it was handed in, `back` the way to the report."""
+def render_submission(
+    score: Score, *, student: str, title: str, source: str | None, back: str = "", duplicate_of: str | None = None
+) -> str:
+    """The page. `title` is the exercise's, `source` the file as it was handed in, `back` the way to a class's report if there is one."""
     failed = score.status not in (Status.PASSED, Status.FAILED)
     columns = used_columns(score.lines)
     times = plan_times(score)
     points, words = _describe_points(score)
     return render_page(
         "submission.html",
-        student=clean_line(entry.student), title=title, file=clean_line(score.submission_name), back=back,
-        duplicate_of=clean_line(entry.duplicate_of) if entry.duplicate_of else None,
+        student=clean_line(student), title=title, file=clean_line(score.submission_name), back=back,
+        duplicate_of=clean_line(duplicate_of) if duplicate_of else None,
         points=points, points_words=words,
         status=STATUS_WORDS[score.status], kind=STATUS_KINDS[score.status], device=score.device.name if score.device else "no device",
         failure=STATUS_WORDS[score.status].capitalize() if failed else "", ours=not score.status.has_points,
