@@ -83,13 +83,13 @@ def estimate(
     """
     code = describe_code(kernel.decoded, kernel.code.encoding)
     blocks = [range(b.instructions[0].index, b.instructions[-1].index + 1) for b in kernel.flow.blocks]
-    streams = [
+    streams = (
         make_streams(
             [trace.warps for trace in traces], sum(trace.executed for trace in traces), blocks, code.widths, code.barriers,
             kernel.code.local_bytes,
         )
         for traces in candidates if traces
-    ]  # fmt: skip
+    )  # fmt: skip
     chosen = choose_representative(streams, counts, len(kernel.decoded))
     return None if chosen is None else Run(chosen, code, shape, regions, figures).estimate()
 

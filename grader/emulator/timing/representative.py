@@ -6,7 +6,7 @@ of its instructions each one makes up, and the sectors and wavefronts an instruc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -20,12 +20,19 @@ The distance is the part of the instructions, or of the sectors or wavefronts, t
 """
 
 
-def choose_representative(candidates: Sequence[Streams], counts: Sequence[InstructionCounts], instructions: int) -> Streams | None:
-    """The first of the candidates that is alike, else the nearest that is not unlike; None where all are unlike the launch."""
-    distances = [measure_distance(streams, counts, instructions) for streams in candidates]
-    alike = (streams for streams, distance in zip(candidates, distances, strict=True) if distance <= ALIKE)
-    nearest = min(zip(distances, range(len(candidates)), strict=True), default=(1.0, 0))
-    return next(alike, candidates[nearest[1]] if nearest[0] <= NOT_UNLIKE else None)
+def choose_representative(candidates: Iterable[Streams], counts: Sequence[InstructionCounts], instructions: int) -> Streams | None:
+    """The first of the candidates that is alike, else the nearest that is not unlike; None where all are unlike the launch.
+
+    Those behind one that is alike are not asked for.
+    """
+    least, nearest = NOT_UNLIKE, None
+    for streams in candidates:
+        distance = measure_distance(streams, counts, instructions)
+        if distance <= ALIKE:
+            return streams
+        if distance <= least:
+            least, nearest = distance, streams
+    return nearest
 
 
 def measure_distance(streams: Streams, counts: Sequence[InstructionCounts], instructions: int) -> float:
