@@ -292,6 +292,9 @@ def _verification(program: HostProgram, outputs: Sequence[BufferSpec]) -> Iterat
         yield f"CHECK(cudaMemcpy(host_{name}.data(), {name}, {name}_count * sizeof(*{name}), cudaMemcpyDeviceToHost));"
         got, expected = (f"to_floats({each})" if buffer.dtype == _HALF else each for each in (f"host_{name}", f"expected_{name}"))
         yield f'if (!verify("{name}", {got}, {expected}, {{{shape}}}, absolute, relative)) right = false;'
+    for buffer in exercise.buffers:
+        if buffer.role is Role.INPUT:
+            yield f'if (!verify_unchanged("{buffer.name}", {buffer.name}, host_{buffer.name})) right = false;'
 
 
 def _tolerance(exercise: Exercise, macros: Mapping[str, int]) -> Iterator[str]:

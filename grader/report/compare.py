@@ -132,7 +132,8 @@ def _summary(versions: Versions) -> Iterator[str]:
         if row.change in (Change.BETTER, Change.WORSE):
             yield f"{row.name.replace('_', ' ')} {_value(row.old)} -> {_value(row.new)}"
     if old.score != new.score:
-        yield f"{old.score:g} -> {new.score:g} of {new.max_score:g} points"
+        same = old.judged_points == new.judged_points
+        yield f"{old.score:g}{'' if same else f' of {old.judged_points:g}'} -> {new.score:g} of {new.judged_points:g} points"
 
 
 def _format_speed(ratio: float, change: Change) -> str:

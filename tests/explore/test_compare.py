@@ -60,7 +60,7 @@ def test_no_ratio_to_zero() -> None:
 )
 def test_one_line_sums_up(before: float, after: float, words: str) -> None:
     assert summarise(Versions(timed(CROOKED, before), timed(GOOD, after))) == (
-        f"{words}; shared bank conflicts 3,100 -> 0; global store efficiency 12.5 % -> 100 %; 25 -> 75 of 100 points"
+        f"{words}; shared bank conflicts 3,100 -> 0; global store efficiency 12.5 % -> 100 %; 25 -> 75 of 75 points"
     )
 
 
@@ -116,10 +116,14 @@ def test_bad_usage(names: list[str], monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def test_a_real_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [str(ROOT / place / "transpose.cu") for place in ("starter", "solutions")]
-    target = tmp_path / "both.json"
-    command = ["compare", str(ROOT / "exercises" / "transpose"), *files, "--device", "emulated", "--no-model", "--seed", "1"]
-    assert main([*command, "--json", str(target)]) == 0
-    assert "In short: shared bank conflicts 4,063,232 -> 0; " in capsys.readouterr().out
+    """With a version that does not compile, so that one grading is enough."""
+    bad, target = tmp_path / "bad.cu", tmp_path / "both.json"
+    bad.write_text("__global__ void transpose_shared(float* out) { out[0] = nothing; }\n")
+    command = ["compare", str(ROOT / "exercises" / "transpose"), str(bad), str(ROOT / "solutions" / "transpose.cu")]
+    assert main([*command, "--device", "emulated", "--no-model", "--seed", "1", "--json", str(target)]) == 0
+    shown = capsys.readouterr().out
+    assert "old: bad.cu: compile error: bad.cu does not compile: line 1: " in shown
+    assert "In short: 0 of 100 -> 75 of 75 points" in shown
     plain = json.loads(target.read_text())
     assert plain["old"]["seed"] == plain["new"]["seed"] == 1
+    assert plain["metrics"]["shared_bank_conflicts"] == {"old": None, "new": 0, "ratio": None, "change": None}
