@@ -105,7 +105,7 @@ class HostProgram:
 def format_program(program: HostProgram) -> str:
     """The whole file."""
     template = resources.files("grader.explore").joinpath("templates", "host.cu.template").read_text(encoding="utf-8")
-    taken = frozenset(re.findall(r"\w+", template))
+    taken = frozenset(re.findall(r"\w+", re.sub(r"//.*", "", template)))
     head, _, tail = template.partition("@submission@")
     head = _fill(head, _head_fields(program))
     fields = _tail_fields(program, taken)
