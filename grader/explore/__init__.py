@@ -1,0 +1,1 @@
+"""What a student explores a submission with: a host program of its own, and the comparison of two versions."""

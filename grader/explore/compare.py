@@ -1,0 +1,68 @@
+"""Grades two versions of a submission alike, and finds the exercise that both are for."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from pathlib import Path
+
+from grader.errors import SpecError, UsageError
+from grader.pipeline import SEED_BITS, grade
+from grader.records import ShowProgress
+from grader.report.compare import Versions
+from grader.spec.read import SPEC_FILE, read_exercise
+from grader.spec.tasks import parse_starter
+
+ADVICE = "Name the exercise: grade compare EXERCISE OLD.cu NEW.cu"
+
+
+def compare_versions(
+    folder: Path, old: Path, new: Path, *, device: str, seed: int | None, model: bool, show: ShowProgress
+) -> Versions:  # fmt: skip
+    """Both scores, from one seed: a new one where it is None. Errors as of `pipeline.grade`."""
+    one_seed = secrets.randbits(SEED_BITS) if seed is None else seed
+    before, after = (grade(folder, path, device=device, seed=one_seed, model=model, progress=_named(path, show)) for path in (old, new))
+    return Versions(before, after)
+
+
+def find_common_exercise(root: Path, old: Path, new: Path) -> Path:
+    """The exercise below `root` that both files are named after; else the only one whose default kernel both define.
+
+    A file of the exercise's name counts as one that defines the kernel. UsageError where there is none, or more than one.
+    """
+    folders = sorted(path.parent for path in root.glob(f"*/{SPEC_FILE}"))
+    for folder in folders:
+        if folder.name == old.stem == new.stem:
+            return folder
+    kernels = {path: _kernels_of(path) for path in (old, new)}
+    found = [folder for folder in folders if all(_is_for(folder, path, kernels[path]) for path in (old, new))]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(folder.name for folder in found)
+    which = f"may be for any of {names}" if found else f"have no kernel in common that an exercise in {root} launches"
+    raise UsageError(f"{old} and {new} {which}", ADVICE)
+
+
+def _is_for(folder: Path, path: Path, kernels: frozenset[str]) -> bool:
+    return path.stem == folder.name or bool(_default_kernels(folder) & kernels)
+
+
+def _named(path: Path, show: ShowProgress) -> ShowProgress:
+    """Progress that says which of the files it is of."""
+    return lambda progress: show(replace(progress, stage=f"{path.name}: {progress.stage}"))
+
+
+def _kernels_of(path: Path) -> frozenset[str]:
+    try:
+        return frozenset(parse_starter(path.read_text(encoding="utf-8", errors="replace")).kernels)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "Name two .cu files.") from error
+
+
+def _default_kernels(folder: Path) -> frozenset[str]:
+    """The last names of the kernels that the exercise launches by default; none of one with mistakes."""
+    try:
+        plan = read_exercise(folder).default_plan
+    except SpecError:
+        return frozenset()
+    return frozenset(launch.kernel.name.split("::")[-1] for launch in plan.launches)

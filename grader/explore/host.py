@@ -1,0 +1,110 @@
+"""Makes the host program of a submission: the file that `grade host` writes, and the expected values beside it where cpu.c is missing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.devices.gpus import read_gpus
+from grader.errors import UsageError
+from grader.explore.program import MARKER, HostProgram, format_program
+from grader.folders import default_cache
+from grader.grading.programs import build, find_toolchain, make_program
+from grader.records import SUBMISSION, Failure, Role
+from grader.spec.cases import make_inputs
+from grader.spec.cpu import find_cpu_file
+from grader.spec.model import Case, Exercise
+from grader.spec.oracle import load_oracle
+from grader.spec.read import read_exercise
+from grader.submission.read import read_submission
+
+NATIVE = "native"
+"""nvcc's word for the GPU of the machine that it runs on."""
+CHECKED_FOR = "h100"
+"""The GPU, by its name in `devices/gpus.json`, whose limits and machine code a plan is checked against, wherever it is to run."""
+SIZES = "emulated"
+"""The benchmark whose sizes are the program's defaults: a loop on the processor verifies them in a second or so."""
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is to be written: the program's text, and the bytes of its `.expected` file where it needs one."""
+
+    text: str
+    expected: bytes | None
+
+
+def make_host_program(folder: Path, submission: Path, target: Path, *, arch: str = NATIVE, cache: Path | None = None) -> Written | Failure:
+    """The host program of a submission, to be written to `target`; a Failure where grading would end with the same before anything runs.
+
+    UsageError and SpecError as of `pipeline.grade`.
+    """
+    exercise = read_exercise(folder)
+    source = read_submission(submission)
+    if isinstance(source, Failure):
+        return source
+    info = read_gpus()[CHECKED_FOR].emulated_info
+    tools = find_toolchain(prefer_wheel=True, cache=cache or default_cache(os.environ))
+    built = build(source, exercise, tools, arch=info.arch)
+    if isinstance(built, Failure):
+        return built
+    sizes = exercise.benchmark[SIZES]
+    plan = make_program(SUBMISSION, built, exercise, sizes=sizes, limits=info.limits)
+    if isinstance(plan, Failure):
+        return plan
+    kernels = {kernel.symbol: kernel for kernel in built.binary.kernels}
+    cpu = find_cpu_file(exercise)
+    program = HostProgram(
+        exercise=exercise, submission_path=str(submission), submission_text=source.text, plan=built.plan,
+        kernels=[kernels[launch.symbol] for launch in plan.launches], buffers=plan.buffers, macros=built.macros, sizes=sizes,
+        cpu=cpu.read_text(encoding="utf-8") if cpu is not None else None, file=str(target), program=target.stem, arch=arch,
+    )  # fmt: skip
+    return Written(format_program(program), _compute_expected(exercise) if cpu is None else None)
+
+
+def check_replaceable(target: Path, *, force: bool) -> None:
+    """UsageError where the file is there and no host program, unless `force`."""
+    if force or not target.exists():
+        return
+    try:
+        with target.open(encoding="utf-8", errors="replace") as file:
+            ours = file.readline().rstrip("\n") == MARKER
+    except OSError as error:
+        raise UsageError(f"{target} cannot be read: {error.strerror}", "Name another file with -o.") from error
+    if not ours:
+        raise UsageError(
+            f"{target} is there already, and `grade host` did not write it", "Name another file, or use --force to replace it."
+        )
+
+
+def expected_file(target: Path) -> Path:
+    """Where the program finds inputs and outputs that it cannot compute: beside itself."""
+    return target.with_suffix(".expected")
+
+
+def next_commands(target: Path, submission: Path, *, arch: str) -> tuple[str, ...]:
+    """The shell commands to go on with, in order, for the folder that `grade host` ran in."""
+    program = target.with_suffix("")
+    run = shlex.quote(str(program) if program.is_absolute() else f"./{program}")
+    profile = shlex.quote(submission.stem)
+    return (
+        f"nvcc -O3 -std=c++17 -lineinfo -arch={arch} -o {shlex.quote(str(program))} {shlex.quote(str(target))}",
+        run,
+        f"ncu --set full -f -o {profile} {run} --once",
+        f"ncu --import {profile}.ncu-rep --page details",
+        f"compute-sanitizer {run} --once",
+        f"compute-sanitizer --tool racecheck {run} --once",
+    )
+
+
+def _compute_expected(exercise: Exercise) -> bytes:
+    """Inputs, then outputs, each kind in the order of the spec, as the machine has their elements in memory."""
+    case = Case("host program", exercise.benchmark[SIZES], hidden=False)
+    inputs = make_inputs(exercise, case, SEED)
+    outputs = load_oracle(exercise)(inputs, case.sizes)
+    ordered = [inputs[buffer.name] for buffer in exercise.buffers if buffer.role is Role.INPUT]
+    ordered += [outputs[buffer.name] for buffer in exercise.buffers if buffer.role is Role.OUTPUT]
+    return b"".join(array.tobytes() for array in ordered)

@@ -1,0 +1,206 @@
+"""Two versions of a submission side by side: points, figures, how they differ and which is better; as a table and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.metrics import METRICS, TIMED, Better, format_value
+from grader.records import CheckResult, CheckStatus, MetricValue, Score, Status
+from grader.report.json import format_score
+from grader.report.text import clean_line, fold_to_ascii
+from grader.report.words import STATUS_WORDS
+
+_TEXT_WIDTH = 110
+_YARDSTICKS = frozenset({"naive_time_ms"})
+"""Metrics that are not the submission's own."""
+_IN_CHECKS = frozenset({"correctness", "sanitized"})
+"""Metrics whose values are those of checks, and shown as such."""
+
+
+class Change(StrEnum):
+    """How the new value stands to the old one. UNCLEAR: their intervals overlap."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    SAME = "same"
+    UNCLEAR = "no clear difference"
+    UNKNOWN = ""
+
+
+@dataclass(frozen=True)
+class Versions:
+    """The scores of both versions, of the same exercise on the same device from the same seed."""
+
+    old: Score
+    new: Score
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of both versions. `ratio` is new over old, None where one is missing, the old one is 0, or their sizes differ."""
+
+    name: str
+    old: MetricValue
+    new: MetricValue
+    ratio: float | None
+    change: Change
+
+
+def compare_metrics(versions: Versions) -> tuple[Row, ...]:
+    """A row for every metric that one of them has, in the order of `METRICS`."""
+    before, after = ({metric.name: metric for metric in score.metrics} for score in (versions.old, versions.new))
+    rows = []
+    for name, metric in METRICS.items():
+        missing = MetricValue(name, None, metric.unit, None)
+        old, new = before.get(name, missing), after.get(name, missing)
+        if name not in _IN_CHECKS and (old.value is not None or new.value is not None):
+            rows.append(Row(name, old, new, _ratio(old, new), _judge(old, new)))
+    return tuple(rows)
+
+
+def summarise(versions: Versions) -> str:
+    """One line: how much faster, what has changed of what the exercise grades, and the points."""
+    return "; ".join(_summary(versions)) or "no difference in what the exercise grades"
+
+
+def print_versions(versions: Versions, *, console: Console) -> None:
+    """Print how each one did, the points of each check, the metrics, and the line that sums up."""
+    page = _Page(console)
+    scores = (versions.old, versions.new)
+    for which, score in zip(("old", "new"), scores, strict=True):
+        page.write(f"{which}: {score.submission_name}: {_outcome(score)}")
+    device = versions.old.device or versions.new.device
+    if device is not None:
+        page.write(f"Device: {device.name} ({device.stands_for})", style="dim")
+    page.write_table(["Check", "old", "new", "of"], _check_rows(versions))
+    rows = compare_metrics(versions)
+    if rows:
+        page.write_table(["Metric", "old", "new", "new / old", "", "source"], map(_cells, rows))
+    page.console.print()
+    page.write(f"In short: {summarise(versions)}", style="bold")
+
+
+def format_versions(versions: Versions) -> str:
+    """Both scores, as `grade --json` writes them, and the comparison, as JSON text with a newline at its end."""
+    metrics = {
+        row.name: {"old": row.old.value, "new": row.new.value, "ratio": row.ratio, "change": row.change.value or None}
+        for row in compare_metrics(versions)
+    }
+    scores = {which: json.loads(format_score(score)) for which, score in (("old", versions.old), ("new", versions.new))}
+    return json.dumps({"summary": summarise(versions), "metrics": metrics, **scores}, indent=2) + "\n"
+
+
+# --- judging ---------------------------------------------------------------------------------------------------
+
+
+def _ratio(old: MetricValue, new: MetricValue) -> float | None:
+    if old.value is None or new.value is None or old.value == 0 or old.sizes != new.sizes:
+        return None
+    return new.value / old.value
+
+
+def _judge(old: MetricValue, new: MetricValue) -> Change:
+    if old.value is None or new.value is None or old.sizes != new.sizes or old.name in _YARDSTICKS:
+        return Change.UNKNOWN
+    if old.value == new.value:
+        return Change.SAME
+    if _overlap(old, new):
+        return Change.UNCLEAR
+    return Change.BETTER if (new.value > old.value) == (METRICS[old.name].better is Better.HIGHER) else Change.WORSE
+
+
+def _overlap(old: MetricValue, new: MetricValue) -> bool:
+    if old.interval is None or new.interval is None:
+        return False
+    return old.interval[0] <= new.interval[1] and new.interval[0] <= old.interval[1]
+
+
+def _summary(versions: Versions) -> Iterator[str]:
+    old, new = versions.old, versions.new
+    rows = {row.name: row for row in compare_metrics(versions)}
+    if (time := rows.get("time_ms")) is not None and time.ratio:
+        yield _format_speed(time.ratio, time.change)
+    graded = dict.fromkeys(check.metric for check in (*old.checks, *new.checks))
+    for row in (rows[name] for name in graded if name in rows and name not in TIMED):
+        if row.change in (Change.BETTER, Change.WORSE):
+            yield f"{row.name.replace('_', ' ')} {_value(row.old)} -> {_value(row.new)}"
+    if old.score != new.score:
+        same = old.judged_points == new.judged_points
+        yield f"{old.score:g}{'' if same else f' of {old.judged_points:g}'} -> {new.score:g} of {new.judged_points:g} points"
+
+
+def _format_speed(ratio: float, change: Change) -> str:
+    if change in (Change.SAME, Change.UNCLEAR):
+        return "as fast as before, as far as can be told"
+    return f"{1 / ratio:.3g} x as fast" if ratio < 1 else f"{ratio:.3g} x as slow"
+
+
+# --- words -----------------------------------------------------------------------------------------------------
+
+
+def _outcome(score: Score) -> str:
+    """What became of it: its points and the first case that is wrong, or what ended it."""
+    if score.status not in (Status.PASSED, Status.FAILED):
+        return f"{STATUS_WORDS[score.status]}: {score.message}"
+    wrong = next((case for case in score.cases if not case.passed), None)
+    return score.message if wrong is None else f"{score.message}; {wrong.name}: {wrong.message}"
+
+
+def _check_rows(versions: Versions) -> Iterator[list[Text | str]]:
+    before, after = ({check.name: check for check in score.checks} for score in (versions.old, versions.new))
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name), after.get(name)
+        one = old or new
+        assert one is not None  # the name is of one of them
+        yield [one.headline or one.title, _points(old), _points(new), f"{one.max_points:g}"]
+
+
+def _points(check: CheckResult | None) -> str:
+    return "-" if check is None or check.status is CheckStatus.NOT_MEASURED else f"{check.points:g}"
+
+
+def _cells(row: Row) -> list[Text | str]:
+    styles = {Change.BETTER: "green", Change.WORSE: "red"}
+    sources = dict.fromkeys(each.source.value for each in (row.old, row.new) if each.source is not None)
+    ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+    change = Text(row.change.value, style=styles.get(row.change, ""))
+    return [row.name, _value(row.old), _value(row.new), ratio, change, ", ".join(sources)]
+
+
+def _value(metric: MetricValue) -> str:
+    return "-" if metric.value is None else format_value(metric.name, metric.value)
+
+
+class _Page:
+    """Writes cleaned lines and tables, in ASCII where the stream is not UTF-8."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._ascii = not console.encoding.lower().startswith("utf")
+
+    def write(self, line: str, *, style: str = "") -> None:
+        width = max(20, min(self.console.width, _TEXT_WIDTH))
+        for part in Text(self._clean(line), style=style).wrap(self.console, width):
+            part.rstrip()
+            self.console.print(part, soft_wrap=True)
+
+    def write_table(self, titles: list[str], rows: Iterable[list[Text | str]]) -> None:
+        """A table whose first column is words; the columns with titles `old` to `new / old` hold figures."""
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for title in titles:
+            figures = title in ("old", "new", "of", "new / old")
+            table.add_column(title, justify="right" if figures else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(self._clean(cell) if isinstance(cell, str) else cell for cell in row))
+        self.console.print()
+        self.console.print(table)
+
+    def _clean(self, line: str) -> str:
+        return fold_to_ascii(clean_line(line)) if self._ascii else clean_line(line)
