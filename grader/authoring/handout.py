@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from grader.errors import GraderError
+from grader.spec.cpu import CPU_FILE, find_cpu_file
 from grader.spec.model import Exercise
 from grader.spec.read import ORACLE_FILE, SPEC_FILE
 
@@ -59,6 +60,8 @@ def _collect(exercise: Exercise) -> dict[str, bytes]:
         "test.py": _fill("test.py", exercise),
         "HOW_TO_RUN.md": _fill("HOW_TO_RUN.md", exercise),
     }
+    if (cpu := find_cpu_file(exercise)) is not None:
+        files[f"{inner}/{CPU_FILE}"] = cpu.read_bytes()
     shown = [path for path in folder.iterdir() if path.name == HANDOUT_FILE or path.suffix.lower() in PICTURES]
     return files | {path.name: path.read_bytes() for path in shown}
 

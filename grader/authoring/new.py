@@ -12,6 +12,7 @@ from grader.errors import GraderError, UsageError
 FILES: Mapping[str, str] = {
     "exercises/@id@/spec.json": "spec.json",
     "exercises/@id@/oracle.py": "oracle.py",
+    "exercises/@id@/cpu.c": "cpu.c",
     "exercises/@id@/README.md": "README.md",
     "starter/@id@.cu": "starter.cu",
     "solutions/@id@.cu": "solution.cu",

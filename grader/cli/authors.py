@@ -31,6 +31,7 @@ what is written, below the folder:
   exercises/ID/oracle.py     NumPy: from inputs to expected outputs. An optional function `library(inputs, sizes)`, written with
                              operators that NumPy, CuPy and PyTorch share (`inputs["A"] @ inputs["B"]`), lets `grade sweep`
                              compare with NumPy in float32 and with cuBLAS
+  exercises/ID/cpu.c         optional: the same as a plain loop in C99; `grade host` verifies by it
   exercises/ID/README.md     the handout
   starter/ID.cu              what students get; it also holds the naive baseline
   solutions/ID.cu            the hidden reference
@@ -62,7 +63,7 @@ goes wrong in that order; if its mutant survives, think before you accept it.
 exit codes: 0 nothing fails, 1 something does, 2 bad usage, 3 the grader or the machine failed
 """
 HANDOUT_DESCRIPTION = """\
-Make the students' bundle: handout, starter, oracle, the public part of the spec, test.py, and how to run it.
+Make the students' bundle: handout, starter, oracle, cpu.c, the public part of the spec, test.py, and how to run it.
 Never in it: the reference, the hidden cases, a seed. The same files give the same bytes.
 """
 HANDOUT_EPILOG = """\

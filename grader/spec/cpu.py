@@ -1,0 +1,51 @@
+"""An exercise's optional `cpu.c`: the task as a plain loop in C, for programs that verify by it or time it.
+
+It is C99 and C++ alike, and defines one function, `reference`: the exercise's buffers in the order of the spec, then its sizes.
+Where it adds up, the type of the sum is the macro SUM_TYPE, which is the outputs' own type unless somebody defines it beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from grader.records import Role
+from grader.spec.model import BufferSpec, Exercise, Task
+
+CPU_FILE = "cpu.c"
+CPU_FUNCTION = "reference"
+SUM_TYPE = "SUM_TYPE"
+"""The macro of `cpu.c` for the type of a running sum: `float` in a textbook's loop, `double` where the loop is to be exact."""
+SIZE_TYPE = "int"
+
+ELEMENT_TYPES: Mapping[str, str] = {
+    "float16": "_Float16",
+    "float32": "float",
+    "float64": "double",
+    "int32": "int",
+    "uint32": "unsigned int",
+}
+"""The dtypes that a spec may give, in C."""
+
+
+def find_cpu_file(exercise: Exercise) -> Path | None:
+    """The exercise's `cpu.c`, or None where it brings none."""
+    path = exercise.folder / CPU_FILE
+    return path if path.is_file() else None
+
+
+def cpu_parameters(task: Task) -> tuple[BufferSpec | str, ...]:
+    """The parameters of `reference` in order: every buffer, then the name of every size, as the spec lists them."""
+    return (*task.buffers, *task.size_names)
+
+
+def cpu_declaration(task: Task) -> str:
+    """The function's declaration in C: `void reference(float *out, const float *in, int rows, int cols)`."""
+    return f"void {CPU_FUNCTION}({', '.join(map(_declare, cpu_parameters(task)))})"
+
+
+def _declare(parameter: BufferSpec | str) -> str:
+    if isinstance(parameter, str):
+        return f"{SIZE_TYPE} {parameter}"
+    const = "const " if parameter.role is Role.INPUT else ""
+    return f"{const}{ELEMENT_TYPES[parameter.dtype]} *{parameter.name}"
