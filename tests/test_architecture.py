@@ -56,7 +56,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
 TOP = {f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics")} | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.
-JOINTS = ("grader.grading", "grader.authoring", "grader.cli")
+JOINTS = ("grader.grading", "grader.authoring", "grader.cli", "grader.explore")
 
 # The one home of each heavy library, and whether it must load on use (inside a function) even there.
 HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {

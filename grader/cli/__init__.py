@@ -24,6 +24,7 @@ from grader.cli.common import (
     printing,
 )
 from grader.cli.formats import add_format_options, check_outputs, format_for_platform, write_for_platform
+from grader.cli.gallery import run_gallery
 from grader.cli.platforms import run_classroom_workflow, run_gradebook, run_gradescope_zip
 from grader.cli.similar import run_similar
 from grader.errors import GraderError, UsageError
@@ -39,7 +40,7 @@ Grade one CUDA submission: compile it, check that it is right, count what it doe
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
        grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
-       grade doctor | sweep | new | check | handout [--help]"""
+       grade doctor | sweep | gallery | new | check | handout [--help]"""
 EPILOG = """\
 examples:
   grade exercises/transpose submission.cu            the table, the line that loses points, what to try next
@@ -48,7 +49,8 @@ examples:
   grade transpose submission.cu --json - --quiet     print nothing but the JSON
   grade transpose submission.cu --annotate           also print the source with what each line cost
   grade doctor                                       what this machine has, what it lacks, how to mend it
-  grade sweep transpose submission.cu --sizes 128,512,2048   counters (on a GPU: times) by size, beside NumPy and others
+  grade sweep transpose submission.cu --sizes 128,512,2048   times and counters by size, beside the processor and others
+  grade gallery coalescing                           small kernels, and what each read of theirs moves; also: banks
 
 for instructors:
   grade batch transpose submissions/ --out results/   a whole class; go on after any interruption with the same command
@@ -176,6 +178,7 @@ def run_doctor(arguments: Sequence[str]) -> int:
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "doctor": run_doctor,
     "sweep": run_sweep,
+    "gallery": run_gallery,
     "new": run_new,
     "check": run_check,
     "handout": run_handout,

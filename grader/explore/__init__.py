@@ -1,0 +1,1 @@
+"""What a student explores with: small kernels, what each access of them moves, and why."""
