@@ -31,7 +31,7 @@ def run_gallery(arguments: Sequence[str]) -> int:
     parser.add_argument("gallery", nargs="?", metavar="GALLERY", help="coalescing or banks (default: list both)")
     parser.add_argument("name", nargs="?", metavar="NAME", help="show this one only, with its whole kernel")
     parser.add_argument("--device", default="emulated", metavar="DEVICE", help="emulated (the default) or emulated:ID")
-    parser.add_argument("--json", metavar="FILE", help="write all figures and addresses as JSON")
+    parser.add_argument("--json", metavar="FILE", help="write all figures and addresses as JSON; - prints it, and nothing else")
     options = parse_arguments(parser, arguments)
     check_target(options.json)
     gpu = _parse_emulated(options.device)
@@ -45,6 +45,10 @@ def run_gallery(arguments: Sequence[str]) -> int:
     from grader.report.terminal import make_console
 
     found = execute(options.gallery, options.name, gpu=gpu, cache=default_cache(os.environ))
+    if options.json == "-":
+        with printing():
+            print(format_gallery(found), end="")
+        return 0
     with printing():
         print_gallery(found, console=make_console(sys.stdout, environ=os.environ), whole=options.name is not None)
     if options.json is not None:

@@ -57,14 +57,14 @@ BUFFERS = (
 )
 
 _KERNEL = re.compile(
-    r"^// (?P<title>.+)\n// launch: (?P<name>\w+)<<<.*\n(?P<code>__global__ (?:.*\n)*?\})$", re.MULTILINE
+    r"^// (?P<title>.+)\n(?P<code>// launch: (?P<name>\w+)<<<.*\n__global__ (?:.*\n)*?\})$", re.MULTILINE
 )
 _ACCESS = re.compile(r"^ *const (?P<type>\w+) \*p = (?P<pointer>.+);$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """A kernel of a gallery's file, as it is written."""
+    """A kernel of a gallery's file, as it is written, with its launch line."""
 
     name: str
     title: str
@@ -106,7 +106,15 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
     device.load(binary)
     wanted = [launch for launch in launches if name in (None, launch.symbol, _kernel_name(binary, launch))]
     exhibits = tuple(_run(device, sketches[_kernel_name(binary, launch)], launch, GALLERIES[gallery][0]) for launch in wanted)
-    return Gallery(gallery, GALLERIES[gallery][0], f"{device.info.name} ({device.info.stands_for})", exhibits)
+    return Gallery(gallery, GALLERIES[gallery][0], f"{device.info.name} ({device.info.stands_for})", _read_helpers(gallery), exhibits)
+
+
+def _read_helpers(gallery: str) -> str:
+    """The functions that all kernels of a gallery use: what its file holds between its first comment and its first kernel."""
+    text = _read_text(gallery)
+    first = _KERNEL.search(text)
+    assert first is not None, gallery
+    return text[: first.start()].partition("\n\n")[2].strip()
 
 
 def _read_text(gallery: str) -> str:

@@ -62,11 +62,12 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Exhibits of one memory, on a device."""
+    """Exhibits of one memory, on a device. `helpers` are functions that all of their kernels use."""
 
     name: str
     memory: Memory
     device: str
+    helpers: str
     exhibits: tuple[Exhibit, ...]
 
 
@@ -83,7 +84,7 @@ _LEGENDS: Mapping[Memory, str] = {
 
 
 def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) -> None:
-    """Print all exhibits; `whole`: each with its whole kernel."""
+    """Print all exhibits; `whole`: each with its whole kernel and what that calls."""
     fold: Callable[[str], str] = str if console.encoding.lower().startswith("utf") else _fold_verbatim
     width = min(console.width, _TEXT_WIDTH)
 
@@ -96,8 +97,8 @@ def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) ->
         console.print()
         console.print(Text(exhibit.name, style="bold"))
         write(exhibit.title, indent="  ")
-        for line in exhibit.kernel.splitlines() if whole else [exhibit.access]:
-            console.print(Text(fold(f"    {line}"), style="cyan"), soft_wrap=True)
+        for line in [*gallery.helpers.splitlines(), "", *exhibit.kernel.splitlines()] if whole else [exhibit.access]:
+            console.print(Text(fold(f"    {line}".rstrip()), style="cyan"), soft_wrap=True)
         for line in draw(exhibit, gallery.memory):
             console.print(Text(fold(f"  {line}")), soft_wrap=True)
         write(format_counts(exhibit, gallery.memory), indent="  ")

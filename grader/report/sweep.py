@@ -100,8 +100,9 @@ def print_sweep(sweep: Sweep, *, console: Console) -> None:
     """Print a block of times for each size, the counters of all sizes, and the notes."""
     fold = clean_line if console.encoding.lower().startswith("utf") else lambda line: fold_to_ascii(clean_line(line))
     times, counts = _present(_TIMES, sweep), _present(_COUNTS, sweep)
+    widths = {title: max(len(_format(title, figure(row))) for row in _rows(sweep)) for title, figure in times.items()}
     for point in sweep.points:
-        console.print(_times_table(point, times, fold))
+        console.print(_times_table(point, times, fold, widths))
         for row in filter(lambda row: row.note, point.rows):
             console.print(Text(fold(f"{row.program}: {row.note}")))
         console.print()
@@ -114,13 +115,18 @@ def print_sweep(sweep: Sweep, *, console: Console) -> None:
 
 def _present(figures: Mapping[str, _Figure], sweep: Sweep) -> Mapping[str, _Figure]:
     """The figures that any row has."""
-    rows = [row for point in sweep.points for row in point.rows]
-    return {title: figure for title, figure in figures.items() if any(figure(row) is not None for row in rows)}
+    return {title: figure for title, figure in figures.items() if any(figure(row) is not None for row in _rows(sweep))}
 
 
-def _times_table(point: SweepPoint, figures: Mapping[str, _Figure], fold: Callable[[str], str]) -> Table:
+def _rows(sweep: Sweep) -> list[SweepRow]:
+    return [row for point in sweep.points for row in point.rows]
+
+
+def _times_table(
+    point: SweepPoint, figures: Mapping[str, _Figure], fold: Callable[[str], str], widths: Mapping[str, int]
+) -> Table:
     """The times at one size: those of the processor, then those of the kernels, each under what they are."""
-    table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), figures, fold)
+    table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), figures, fold, widths)
     for rows in _by_kind(point.rows):
         source = next((row.source for row in rows if row.time_ms is not None), None)
         table.add_row(Text(f"{source}:" if source else "without a time:", style="dim"))
@@ -149,11 +155,14 @@ def _counts_table(sweep: Sweep, figures: Mapping[str, _Figure], fold: Callable[[
     return table
 
 
-def _make_table(title: str, figures: Mapping[str, _Figure], fold: Callable[[str], str]) -> Table:
+def _make_table(
+    title: str, figures: Mapping[str, _Figure], fold: Callable[[str], str], widths: Mapping[str, int] | None = None
+) -> Table:
+    """An empty table; `widths` are the least ones of its columns, so that the tables of all sizes look alike."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(title, no_wrap=True)
     for figure in figures:
-        table.add_column(fold(figure), justify="right", overflow="fold")
+        table.add_column(fold(figure), justify="right", overflow="fold", min_width=(widths or {}).get(figure))
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,8 @@ import pytest
 from grader.cli import main
 from grader.explore.gallery import GALLERIES, read_sketches, run_gallery
 from grader.folders import default_cache
-from grader.report.gallery import UNUSED, Exhibit, Gallery, Memory, draw
+from grader.report.gallery import UNUSED, Exhibit, Gallery, Memory, draw, print_gallery
+from grader.report.terminal import make_console
 
 SECTORS = {
     "consecutive": 4, "broadcast": 1, "reversed": 4, "shuffled": 4, "one_far_away": 5, "misaligned_by_4": 5, "misaligned_by_16": 5,
@@ -103,10 +105,11 @@ def test_the_picture_shows_as_much_as_was_counted(
 
 
 @pytest.mark.parametrize("gallery", THEORY)
-def test_fits_eighty_columns(gallery: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert main(["gallery", gallery]) == 0
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+def test_fits_eighty_columns(galleries: dict[str, Gallery], gallery: str) -> None:
+    shown = io.StringIO()
+    print_gallery(galleries[gallery], console=make_console(shown, environ={}, width=80))
+    assert all(name in shown.getvalue() for name in THEORY[gallery])
+    assert max(map(len, shown.getvalue().splitlines())) <= 80
 
 
 def test_one_of_them_is_shown_with_its_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,9 +117,16 @@ def test_one_of_them_is_shown_with_its_kernel(tmp_path: Path, capsys: pytest.Cap
     assert main(["gallery", "banks", "column_of_33", "--json", str(table), "--device", "emulated:h200"]) == 0
     shown = capsys.readouterr().out
     assert "__shared__ float tile[32][33];" in shown
+    assert "// launch: column_of_33<<<1, 32>>>(in, out, place)" in shown
+    assert "__device__ void fill(" in shown
     assert "column_of_32" not in shown
     (exhibit,) = json.loads(table.read_text())["exhibits"]
     assert (exhibit["name"], exhibit["access"], exhibit["passes"]) == ("column_of_33", "tile[threadIdx.x][0]", 1)
+
+
+def test_json_on_stdout_is_all_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gallery", "banks", "row", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["exhibits"][0]["passes_ideal"] == 1
 
 
 def test_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
