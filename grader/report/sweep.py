@@ -73,8 +73,8 @@ class Sweep:
         return all(row.right for point in self.points for row in point.rows if row.program == SUBMISSION)
 
 
-_VERDICTS = {True: " ✓ right", False: " ✗ wrong", None: ""}
-_STYLES = {True: "green", False: "red", None: ""}
+_VERDICTS = {True: "✓ right", False: "✗ wrong"}
+_STYLES = {True: "green", False: "red"}
 
 _Figure = Callable[[SweepRow], float | None]
 _TIMES: Mapping[str, _Figure] = {
@@ -167,7 +167,8 @@ def _make_table(
 
 
 def _name(row: SweepRow, fold: Callable[[str], str]) -> Text:
-    return Text(f" {fold(row.program)}") + Text(fold(_VERDICTS[row.right]).rjust(len(_VERDICTS[row.right])), style=_STYLES[row.right])
+    name = Text(f" {fold(row.program)}")
+    return name if row.right is None else name + Text(f" {fold(_VERDICTS[row.right])}", style=_STYLES[row.right])
 
 
 def format_sweep(sweep: Sweep) -> str:

@@ -88,7 +88,9 @@ def test_without_the_model_every_program_is_counted_and_checked(tmp_path: Path, 
     table = tmp_path / "sweep.json"
     arguments = ["--sizes", "64", "--device", "emulated", "--no-model", "--json", str(table)]
     assert main(["sweep", str(ROOT / "exercises" / "transpose"), str(STARTER), *arguments]) == 0
-    assert "modelled:" not in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "modelled:" not in shown
+    assert "naive ✓ right" in shown
     (point,) = json.loads(table.read_text())["points"]
     kernels = [row for row in point["rows"] if row["program"] not in (C_LOOP, NUMPY)]
     assert {(row["right"], row["time_ms"], row["source"]) for row in kernels} == {(True, None, "counted")}
