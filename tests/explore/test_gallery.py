@@ -107,7 +107,8 @@ def test_the_picture_shows_as_much_as_was_counted(
 @pytest.mark.parametrize("gallery", THEORY)
 def test_fits_eighty_columns(galleries: dict[str, Gallery], gallery: str) -> None:
     shown = io.StringIO()
-    print_gallery(galleries[gallery], console=make_console(shown, environ={}, width=80))
+    for whole in (False, True):
+        print_gallery(galleries[gallery], console=make_console(shown, environ={}, width=80), whole=whole)
     assert all(name in shown.getvalue() for name in THEORY[gallery])
     assert max(map(len, shown.getvalue().splitlines())) <= 80
 

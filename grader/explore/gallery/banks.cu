@@ -5,8 +5,10 @@ __device__ int thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
 
 template <typename Tile> __device__ void fill(Tile &tile, const float *in) {
     float *words = (float *)&tile;
+    const int count = sizeof tile / sizeof *words;
     #pragma unroll 1
-    for (int i = thread(); i < sizeof tile / sizeof *words; i += blockDim.x * blockDim.y) words[i] = in[i];
+    for (int i = thread(); i < count; i += blockDim.x * blockDim.y)
+        words[i] = in[i];
     __syncthreads();
 }
 
@@ -92,7 +94,8 @@ __global__ void broadcast(const float *in, float *out, size_t *place) {
 
 // Two different words of one bank, each for half of the lanes.
 // launch: two_words_of_a_bank<<<1, 32>>>(in, out, place)
-__global__ void two_words_of_a_bank(const float *in, float *out, size_t *place) {
+__global__ void two_words_of_a_bank(
+    const float *in, float *out, size_t *place) {
     __shared__ float tile[32][32];
     fill(tile, in);
     const float *p = &tile[threadIdx.x % 2][0];
@@ -162,7 +165,8 @@ __global__ void doubles(const float *in, double *out, size_t *place) {
 
 // A block of 16 x 16 threads reads columns, rows of 17 words: lane 0 and lane 31 meet in a bank.
 // launch: block_of_16_by_17<<<1, dim3(16, 16)>>>(in, out, place)
-__global__ void block_of_16_by_17(const float *in, float *out, size_t *place) {
+__global__ void block_of_16_by_17(
+    const float *in, float *out, size_t *place) {
     __shared__ float tile[16][17];
     fill(tile, in);
     const float *p = &tile[threadIdx.x][threadIdx.y];
@@ -172,7 +176,8 @@ __global__ void block_of_16_by_17(const float *in, float *out, size_t *place) {
 
 // The same block with rows of 18 words: two columns fill each other's gaps.
 // launch: block_of_16_by_18<<<1, dim3(16, 16)>>>(in, out, place)
-__global__ void block_of_16_by_18(const float *in, float *out, size_t *place) {
+__global__ void block_of_16_by_18(
+    const float *in, float *out, size_t *place) {
     __shared__ float tile[16][18];
     fill(tile, in);
     const float *p = &tile[threadIdx.x][threadIdx.y];

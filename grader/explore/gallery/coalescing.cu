@@ -1,7 +1,10 @@
 // Reads of global memory. Every kernel is one exhibit of `grade gallery coalescing`: its first comment line is its title, its
 // launch line says how it is run, `p` is what a thread reads, and `place` keeps the address for the picture.
 
-__device__ int thread() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+__device__ int thread() {
+    return threadIdx.x + blockDim.x * threadIdx.y
+           + blockDim.x * blockDim.y * threadIdx.z;
+}
 
 // Each lane reads its own float, one after the other.
 // launch: consecutive<<<1, 32>>>(in, out, place)
@@ -45,7 +48,8 @@ __global__ void one_far_away(const float *in, float *out, size_t *place) {
 
 // A row that begins 4 bytes behind a sector's beginning reaches into a fifth sector.
 // launch: misaligned_by_4<<<1, 32>>>(in, out, place)
-__global__ void misaligned_by_4(const float *in, float *out, size_t *place) {
+__global__ void misaligned_by_4(
+    const float *in, float *out, size_t *place) {
     const float *p = &in[threadIdx.x + 1];
     place[thread()] = (size_t)p;
     out[thread()] = *p;
@@ -53,7 +57,8 @@ __global__ void misaligned_by_4(const float *in, float *out, size_t *place) {
 
 // A row that begins 16 bytes behind a sector's beginning: a fifth sector too.
 // launch: misaligned_by_16<<<1, 32>>>(in, out, place)
-__global__ void misaligned_by_16(const float *in, float *out, size_t *place) {
+__global__ void misaligned_by_16(
+    const float *in, float *out, size_t *place) {
     const float *p = &in[threadIdx.x + 4];
     place[thread()] = (size_t)p;
     out[thread()] = *p;
@@ -154,7 +159,8 @@ __global__ void columns_of_16(const float *in, float *out, size_t *place) {
 
 // The first half of the lanes is active: half of the sectors.
 // launch: first_half_active<<<1, 32>>>(in, out, place)
-__global__ void first_half_active(const float *in, float *out, size_t *place) {
+__global__ void first_half_active(
+    const float *in, float *out, size_t *place) {
     if (threadIdx.x >= 16) return;
     const float *p = &in[threadIdx.x];
     place[thread()] = (size_t)p;
@@ -163,7 +169,8 @@ __global__ void first_half_active(const float *in, float *out, size_t *place) {
 
 // Every second lane is active: all sectors, half of each for nothing.
 // launch: every_second_active<<<1, 32>>>(in, out, place)
-__global__ void every_second_active(const float *in, float *out, size_t *place) {
+__global__ void every_second_active(
+    const float *in, float *out, size_t *place) {
     if (threadIdx.x % 2 == 1) return;
     const float *p = &in[threadIdx.x];
     place[thread()] = (size_t)p;
