@@ -20,7 +20,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.authoring.sweep import NO_LIMIT, Sizes, at_sizes, parse_sizes, time_library, time_programs
+from grader.authoring.sweep.gpu import time_library, time_programs
+from grader.authoring.sweep.run import NO_LIMIT
+from grader.authoring.sweep.sizes import Sizes, at_sizes, parse_sizes
 from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.devices.locks import hold_gpu
 from grader.errors import GraderError

@@ -38,6 +38,7 @@ ARCHIVE = ROOT / "tests" / "data" / "compiled.xz"
 FOLDERS = (
     "solutions", "starter", "tests/by_authors", "tests/submissions",
     "tests/data/bad_input", "tests/data/planted_bugs", "tests/data/truth/kernels",
+    "grader/explore/gallery",
 )  # fmt: skip
 ARCH = "sm_90"
 KINDS = ("artifacts", "listings", "others")

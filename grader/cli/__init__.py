@@ -25,6 +25,7 @@ from grader.cli.common import (
 )
 from grader.cli.explore import run_compare, run_host
 from grader.cli.formats import add_format_options, check_outputs, format_for_platform, write_for_platform
+from grader.cli.gallery import run_gallery
 from grader.cli.platforms import run_classroom_workflow, run_gradebook, run_gradescope_zip
 from grader.cli.similar import run_similar
 from grader.errors import GraderError, UsageError
@@ -40,7 +41,7 @@ Grade one CUDA submission: compile it, check that it is right, count what it doe
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
        grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
-       grade doctor | sweep | compare | host | new | check | handout [--help]"""
+       grade doctor | sweep | compare | gallery | host | new | check | handout [--help]"""
 EPILOG = """\
 examples:
   grade exercises/transpose submission.cu            the table, the line that loses points, what to try next
@@ -50,9 +51,10 @@ examples:
   grade transpose submission.cu --annotate           also print the source with what each line cost
   grade transpose submission.cu --html page.html     also write a page: points, roofline, the source with its figures
   grade doctor                                       what this machine has, what it lacks, how to mend it
-  grade sweep transpose submission.cu --sizes 128,512,2048   counters (on a GPU: times) by size, beside NumPy and others
+  grade sweep transpose submission.cu --sizes 128,512,2048   times and counters by size, beside the processor and others
   grade compare transpose old.cu new.cu              before and after: points, times, counters, and how they differ
   grade host transpose submission.cu -o my_main.cu   a program around it with a main(), for nvcc, ncu and compute-sanitizer
+  grade gallery coalescing                           small kernels, and what each read of theirs moves; also: banks
 
 for instructors:
   grade batch transpose submissions/ --out results/   a whole class; go on after any interruption with the same command
@@ -186,6 +188,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "sweep": run_sweep,
     "compare": run_compare,
     "host": run_host,
+    "gallery": run_gallery,
     "new": run_new,
     "check": run_check,
     "handout": run_handout,

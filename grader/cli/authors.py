@@ -31,7 +31,7 @@ what is written, below the folder:
   exercises/ID/oracle.py     NumPy: from inputs to expected outputs. An optional function `library(inputs, sizes)`, written with
                              operators that NumPy, CuPy and PyTorch share (`inputs["A"] @ inputs["B"]`), lets `grade sweep`
                              compare with NumPy in float32 and with cuBLAS
-  exercises/ID/cpu.c         optional: the same as a plain loop in C99; `grade host` verifies by it
+  exercises/ID/cpu.c         optional: the same as a plain loop in C99; `grade host` verifies by it, `grade sweep` times it
   exercises/ID/README.md     the handout
   starter/ID.cu              what students get; it also holds the naive baseline
   solutions/ID.cu            the hidden reference
@@ -71,15 +71,24 @@ example:
   grade handout transpose -o transpose.zip && unzip transpose.zip && cd transpose && python test.py
 """
 SWEEP_DESCRIPTION = """\
-Run a submission over sizes, beside NumPy on the processor, the naive kernel, the comparisons and, where there is one, the reference.
-On a GPU: time, GFLOP/s and GB/s, and the GPU's library (cuBLAS) where CuPy or PyTorch is installed and the exercise has one.
-On the emulated device: right or wrong, and counters; a sweep models no times.
+Run a submission over sizes, beside the processor (a plain loop in C, and NumPy), the naive kernel, the comparisons and, where there
+is one, the reference: time, GFLOP/s, GB/s, and how many times as fast as the naive kernel and the processor each of them is.
+Times of kernels are modelled on the emulated device, which counts as well, and measured on a GPU, beside the GPU's library (cuBLAS)
+where CuPy or PyTorch is installed and the exercise has one. Those of the processor are measured, on this computer.
 """
 SWEEP_EPILOG = """\
 examples:
   grade sweep gemm_tiled mine.cu --sizes 128,512,1024,2048                 all sizes of the exercise the same
   grade sweep transpose mine.cu --sizes rows=512,cols=1024 rows=64,cols=8192
   grade sweep transpose mine.cu --sizes 512,2048 --plot mine.svg --json mine.json
+
+what is compared:
+  CPU (C loop, one core)   `reference` of the exercise's cpu.c, compiled with g++ -O2; not run where it would take more than 10 s
+  CPU (NumPy)              `library` of the exercise's oracle.py in float32, or else the oracle, on as many cores as NumPy takes
+  x naive, C loop, NumPy   how many times as fast as these a program is
+
+On the emulated device a sample of the blocks is run at large sizes, and outputs are judged as far as it wrote them; with --no-model
+all blocks are run, and all outputs judged.
 
 exit codes: 0 right at every size, 1 wrong somewhere or not compiling, 2 bad usage, 3 the grader or the machine failed
 """
@@ -165,19 +174,23 @@ def run_sweep(arguments: Sequence[str]) -> int:
     parser.add_argument("submission", metavar="SUBMISSION.cu", help="the file to run")
     parser.add_argument("--sizes", nargs="+", required=True, metavar="SIZES", help="N,N,... or NAME=N,NAME=N,...; see below")
     _add_device(parser)
+    parser.add_argument("--no-model", action="store_true", help="only count on the emulated device, all blocks; model no times")
     parser.add_argument("--plot", metavar="FILE.svg", help="draw the figures by size, over logarithmic axes")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
     options = parse_arguments(parser, arguments)
     check_target(options.json)
     check_target(options.plot, "the plot")
-    from grader.authoring.sweep import run_sweep as sweep_sizes
+    from grader.authoring.sweep.run import run_sweep as sweep_sizes
     from grader.records import Failure
     from grader.report.sweep import print_sweep
     from grader.report.terminal import make_console, progress_display
 
     folder = find_exercise(options.exercise)
     with progress_display(make_console(sys.stderr, environ=os.environ)) as show:
-        found = sweep_sizes(folder, Path(options.submission), options.sizes, device=options.device, seed=_seed(options), show=show)
+        found = sweep_sizes(
+            folder, Path(options.submission), options.sizes, device=options.device, seed=_seed(options), show=show,
+            model=not options.no_model,
+        )  # fmt: skip
     if isinstance(found, Failure):
         with printing():
             print(f"{found.message}\n{found.detail}\n{found.advice}".strip())

@@ -53,10 +53,14 @@ KEPT_BINARIES = 4
 
 
 class EmulatedDevice:
-    """Stands for the GPU with this id in gpus.json. `threads` host threads share the blocks; results do not depend on it."""
+    """Stands for the GPU with this id in gpus.json. `threads` host threads share the blocks; results do not depend on it.
 
-    def __init__(self, gpu_id: str = "h100", *, threads: int | None = None) -> None:
+    `short_runs`: kernels are translated quickly, for runs in which that would take longest.
+    """
+
+    def __init__(self, gpu_id: str = "h100", *, threads: int | None = None, short_runs: bool = False) -> None:
         self.gpu: Gpu = read_gpus()[gpu_id]
+        self._short_runs = short_runs
         self._threads = threads or len(os.sched_getaffinity(0))
         self._kernels: dict[str, Kernel] = {}
         self._native: dict[tuple[str, bool], NativeKernel] = {}
@@ -210,7 +214,8 @@ class EmulatedDevice:
         if key not in self._native:
             show = progress or (lambda note: None)
             show(Progress(f"translating {kernel.name}", translates=True))
-            self._native[key] = translate(kernel_code(kernel, self._variables, arch=self.gpu.arch), checked=checked)
+            code = kernel_code(kernel, self._variables, arch=self.gpu.arch)
+            self._native[key] = translate(code, checked=checked, quickly=checked or self._short_runs)
             show(Progress(f"emulating {kernel.name}"))
         return self._native[key]
 

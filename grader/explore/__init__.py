@@ -1,1 +1,1 @@
-"""What a student explores a submission with: a host program of its own, and the comparison of two versions."""
+"""What a student explores with: sizes, former versions, small kernels that show one access each, and a host program to profile."""

@@ -67,7 +67,7 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class _Run:
+class SubmissionRun:
     """The submission's run at some sizes: its case is None where its outputs could not be verified, for the reason `unverified`."""
 
     case: CaseResult | None
@@ -80,7 +80,7 @@ def run_graded(job: Job, built: Built, device: GradingDevice, tools: Toolchain, 
     """Run the submission as it is graded. A Failure where it does not run to its end; None where the exercise has no benchmark."""
     sizes = job.exercise.benchmark
     asked = any(check.metric in ASKED for check in job.exercise.checks)
-    timed = _run_submission(job, built, device, oracle, TIMED_ON) if job.model and asked and TIMED_ON in sizes else None
+    timed = run_submission(job, built, device, oracle, TIMED_ON) if job.model and asked and TIMED_ON in sizes else None
     if isinstance(timed, Failure):
         return timed
     if timed is not None and timed.case is not None:
@@ -90,7 +90,7 @@ def run_graded(job: Job, built: Built, device: GradingDevice, tools: Toolchain, 
             return _judge_runs(job, device, tools, oracle, timed, timed)
     if EMULATED not in sizes:
         return None
-    counted = _run_submission(job, built, device, oracle, EMULATED)
+    counted = run_submission(job, built, device, oracle, EMULATED)
     if isinstance(counted, Failure):
         return counted
     assert counted.case is not None
@@ -99,7 +99,9 @@ def run_graded(job: Job, built: Built, device: GradingDevice, tools: Toolchain, 
     return _judge_runs(job, device, tools, oracle, counted, timed)
 
 
-def _judge_runs(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle, counted: _Run, timed: _Run | None) -> Graded:
+def _judge_runs(
+    job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle, counted: SubmissionRun, timed: SubmissionRun | None
+) -> Graded:
     """What verified runs say, beside the exercise's own programs. `counted` and `timed` may be one."""
     assert counted.case is not None
     sizes = job.exercise.benchmark
@@ -115,13 +117,12 @@ def _judge_runs(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracl
     return replace(graded, counted=tuple(runs))
 
 
-def _add_times(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle, graded: Graded, timed: _Run) -> Graded:
+def _add_times(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle, graded: Graded, timed: SubmissionRun) -> Graded:
     """The modelled times, where the outputs of the timed run were verified."""
     sizes, launches = job.exercise.benchmark[TIMED_ON], modelled_launches(timed.execution)
-    reason = timed.unverified or next((launch.unmodelled for launch in timed.execution.launches if launch.unmodelled), "")
     timing = model_timing(SUBMISSION, timed.execution)
     if timed.case is None or timing is None:
-        return replace(graded, untimed=reason or "this GPU's figures are not known", facts=_describe(timed, sizes))
+        return replace(graded, untimed=timed.unverified or why_untimed(timed.execution), facts=_describe(timed, sizes))
     others = [_run_other(job, label, device, tools, oracle, TIMED_ON) for label in find_timed(job.exercise, job.info)]
     timings = (timing, *(other.timing for other in others if other is not None and other.timing is not None))
     return replace(
@@ -130,11 +131,21 @@ def _add_times(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle
     )  # fmt: skip
 
 
+def why_untimed(execution: Execution) -> str:
+    """Why a run that came to its end has no modelled time."""
+    return next((launch.unmodelled for launch in execution.launches if launch.unmodelled), "this GPU's figures are not known")
+
+
 # --- the submission ------------------------------------------------------------------------------------------------
 
 
-def _run_submission(job: Job, built: Built, device: GradingDevice, oracle: Oracle, kind: str) -> _Run | Failure:
-    """Run the submission at the sizes of a kind of device, and judge what it left."""
+def run_submission(
+    job: Job, built: Built, device: GradingDevice, oracle: Oracle, kind: str, *, inspect: bool = True
+) -> SubmissionRun | Failure:
+    """Run the submission at the sizes of a kind of device, and judge what it left; the time is modelled at those of a GPU.
+
+    `inspect`: see GradedRun.
+    """
     sizes, model_time = job.exercise.benchmark[kind], kind == TIMED_ON
     stage = "running at the timed size" if model_time else "counting"
     job.show(Progress(stage))
@@ -144,24 +155,24 @@ def _run_submission(job: Job, built: Built, device: GradingDevice, oracle: Oracl
         return program
     device.load(built.binary)
     inputs = make_inputs(job.exercise, case, job.seed)
-    graded = GradedRun(_sample_seed(job), model_time, inspect=True)
+    graded = GradedRun(_sample_seed(job), model_time, inspect=inspect)
     execution, got = _run(job, device, program, inputs, graded, stage)
     if execution.failure is not None:
         return replace(name_case(execution.failure, case), printed=collect_printed(execution, case))
     if not all(launch.finished for launch in execution.launches):
-        return _Run(None, execution, unverified=next(launch.unmodelled for launch in execution.launches if not launch.finished))
+        return SubmissionRun(None, execution, unverified=next(launch.unmodelled for launch in execution.launches if not launch.finished))
     buffers, tolerance, expected = device_buffers(job.exercise, sizes), tolerance_at(job.exercise, case), oracle(inputs, sizes)
     if execution.ran_whole:
         result: CaseResult | str = judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
     else:
         result = judge_sampled(case, buffers, expected, got, tolerance, execution)
     if isinstance(result, str):
-        return _Run(None, execution, execution.findings, unverified=result)
+        return SubmissionRun(None, execution, execution.findings, unverified=result)
     result = replace(result, printed=collect_printed(execution, case))
     findings = execution.findings
     if result.passed and execution.same_backwards is False:
         findings += _run_backwards(job, device, program, inputs, expected, case)
-    return _Run(result, execution, findings)
+    return SubmissionRun(result, execution, findings)
 
 
 def _run(
@@ -206,7 +217,7 @@ def _sample_seed(job: Job) -> int:
     return int.from_bytes(hashlib.sha256(f"sample {job.seed}".encode()).digest()[:6], "big")
 
 
-def _describe(timed: _Run, sizes: Mapping[str, int]) -> dict[str, str]:
+def _describe(timed: SubmissionRun, sizes: Mapping[str, int]) -> dict[str, str]:
     """What the score's `environment` says of the timed run."""
     launches = modelled_launches(timed.execution)
     if not launches:
@@ -241,18 +252,21 @@ def _count_others(job: Job, device: GradingDevice, tools: Toolchain, oracle: Ora
 
 
 def _run_other(job: Job, label: str, device: GradingDevice, tools: Toolchain, oracle: Oracle, kind: str) -> OtherRun | None:
+    return run_other(job, label, build_other(job, tools, label), device, oracle, kind)
+
+
+def run_other(job: Job, label: str, built: Built, device: GradingDevice, oracle: Oracle, kind: str) -> OtherRun | None:
     """Run one of the exercise's own programs, or recall what it did: it is the same for every submission.
 
     None where it cannot run here; SpecError where it fails, or is wrong.
     """
     sizes, model_time = job.exercise.benchmark[kind], kind == TIMED_ON
-    built = build_other(job, tools, label)
     program = make_program(label, built, job.exercise, sizes=sizes, limits=job.info.limits)
     if isinstance(program, Failure):
         return None
     graded = GradedRun(OTHERS_SEED, model_time)
     key = graded_key(program, job.info, graded)
-    if known := recall(tools.cache, key, OtherRun):
+    if known := recall(job.cache, key, OtherRun):
         return known
     stage = f"{'modelling' if model_time else 'counting'} the {label} kernel"
     job.show(Progress(stage))
@@ -273,5 +287,5 @@ def _run_other(job: Job, label: str, device: GradingDevice, tools: Toolchain, or
             raise broken(job, label, f"wrong at the benchmark's sizes: {result.message}")
     slim = replace(execution, launches=tuple(replace(launch, lines=()) for launch in execution.launches))
     other = OtherRun(slim, model_timing(label, execution) if model_time else None)
-    remember(tools.cache, key, other)
+    remember(job.cache, key, other)
     return other

@@ -1,9 +1,9 @@
-"""A sweep over sizes as a table, as JSON, and as panels of a plot."""
+"""A sweep over sizes as tables, as JSON, and as panels of a plot."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
@@ -14,12 +14,17 @@ from grader.records import SUBMISSION, Counters, Source
 from grader.report.plot import Panel
 from grader.report.text import clean_line, fold_to_ascii
 
+C_LOOP, NUMPY = "CPU (C loop, one core)", "CPU (NumPy)"
+"""The programs of the processor."""
+
 
 @dataclass(frozen=True)
 class SweepRow:
     """One program at one point. `right` is None where its outputs were not compared; figures are None where there are none.
 
-    `note` says why, in words.
+    `note` says why, in words. `source` is that of the time, or of the counters where there is no time. Of `blocks`, `blocks_run` were
+    executed where the time is modelled; the counters of fewer than all are made up for the others. The speed-ups are how many times
+    as fast the program is as the naive kernel, the C loop and NumPy.
     """
 
     program: str
@@ -31,6 +36,16 @@ class SweepRow:
     source: Source | None = None
     counters: Counters | None = None
     note: str = ""
+    speedup_over_naive: float | None = None
+    speedup_over_cpu: float | None = None
+    speedup_over_numpy: float | None = None
+    blocks_run: int | None = None
+    blocks: int | None = None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the counters are made up from a sample of the blocks."""
+        return self.blocks_run is not None and self.blocks_run != self.blocks
 
 
 @dataclass(frozen=True)
@@ -58,15 +73,19 @@ class Sweep:
         return all(row.right for point in self.points for row in point.rows if row.program == SUBMISSION)
 
 
-_VERDICTS = {True: "✓ right", False: "✗ wrong", None: ""}
-_STYLES = {True: "green", False: "red", None: ""}
+_VERDICTS = {True: "✓ right", False: "✗ wrong"}
+_STYLES = {True: "green", False: "red"}
 
 _Figure = Callable[[SweepRow], float | None]
 _TIMES: Mapping[str, _Figure] = {
-    "time (ms)": lambda row: row.time_ms,
+    "ms": lambda row: row.time_ms,
     "GFLOP/s": lambda row: row.gflops,
     "GB/s": lambda row: row.bandwidth_gbps,
+    "× naive": lambda row: row.speedup_over_naive,
+    "× C loop": lambda row: row.speedup_over_cpu,
+    "× NumPy": lambda row: row.speedup_over_numpy,
 }
+_NONE = "–"
 _COUNTS: Mapping[str, _Figure] = {
     "load %": lambda row: _percent(row.counters.global_load_efficiency) if row.counters else None,
     "store %": lambda row: _percent(row.counters.global_store_efficiency) if row.counters else None,
@@ -74,31 +93,82 @@ _COUNTS: Mapping[str, _Figure] = {
     "sectors": lambda row: row.counters.global_sectors if row.counters else None,
     "instructions": lambda row: row.counters.instructions_executed if row.counters else None,
 }
+_SHARES = ("load %", "store %")
 
 
 def print_sweep(sweep: Sweep, *, console: Console) -> None:
-    """Print a row for each program and size, and the notes."""
+    """Print a block of times for each size, the counters of all sizes, and the notes."""
     fold = clean_line if console.encoding.lower().startswith("utf") else lambda line: fold_to_ascii(clean_line(line))
-    rows = [row for point in sweep.points for row in point.rows]
-    figures = {title: figure for title, figure in {**_TIMES, **_COUNTS}.items() if any(figure(row) is not None for row in rows)}
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("size", no_wrap=True)
-    table.add_column("program", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for title in figures:
-        table.add_column(title, justify="right", overflow="fold")
+    times, counts = _present(_TIMES, sweep), _present(_COUNTS, sweep)
+    widths = {title: max(len(_format(title, figure(row))) for row in _rows(sweep)) for title, figure in times.items()}
     for point in sweep.points:
-        for index, row in enumerate(point.rows):
-            verdict = Text(fold(_VERDICTS[row.right]), style=_STYLES[row.right])
-            cells = [_format_figure(figure(row)) for figure in figures.values()]
-            table.add_row("" if index else format_sizes(point.sizes), fold(row.program), verdict, *map(fold, cells))
-    console.print(table)
-    console.print()
-    for point in sweep.points:
+        console.print(_times_table(point, times, fold, widths))
         for row in filter(lambda row: row.note, point.rows):
-            console.print(Text(fold(f"{row.program} at {format_sizes(point.sizes)}: {row.note}")), soft_wrap=True)
+            console.print(Text(fold(f"{row.program}: {row.note}")))
+        console.print()
+    if counts:
+        console.print(_counts_table(sweep, counts, fold))
+        console.print()
     for note in (f"{sweep.submission} on {sweep.device}", *sweep.notes):
-        console.print(Text(fold(note), style="dim"), soft_wrap=True)
+        console.print(Text(fold(note), style="dim"))
+
+
+def _present(figures: Mapping[str, _Figure], sweep: Sweep) -> Mapping[str, _Figure]:
+    """The figures that any row has."""
+    return {title: figure for title, figure in figures.items() if any(figure(row) is not None for row in _rows(sweep))}
+
+
+def _rows(sweep: Sweep) -> list[SweepRow]:
+    return [row for point in sweep.points for row in point.rows]
+
+
+def _times_table(
+    point: SweepPoint, figures: Mapping[str, _Figure], fold: Callable[[str], str], widths: Mapping[str, int]
+) -> Table:
+    """The times at one size: those of the processor, then those of the kernels, each under what they are."""
+    table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), figures, fold, widths)
+    for rows in _by_kind(point.rows):
+        source = next((row.source for row in rows if row.time_ms is not None), None)
+        table.add_row(Text(f"{source}:" if source else "without a time:", style="dim"))
+        for row in rows:
+            table.add_row(_name(row, fold), *(fold(_format(title, figure(row))) for title, figure in figures.items()))
+    return table
+
+
+def _by_kind(rows: Sequence[SweepRow]) -> Iterator[list[SweepRow]]:
+    """Rows of the processor and rows of kernels, as far as there is something to say of their times."""
+    for of_processor in (True, False):
+        some = [row for row in rows if (row.program in (C_LOOP, NUMPY)) is of_processor]
+        if any(row.time_ms is not None or row.note for row in some):
+            yield some
+
+
+def _counts_table(sweep: Sweep, figures: Mapping[str, _Figure], fold: Callable[[str], str]) -> Table:
+    """What every program counted at every size; `~` for what a sample of the blocks stands for."""
+    table = _make_table("counted", figures, fold)
+    for point in sweep.points:
+        table.add_row(Text(f"{format_sizes(point.sizes)}:", style="dim"))
+        for row in filter(lambda row: row.counters is not None, point.rows):
+            about = "~" if row.is_sampled else ""
+            cells = ((title, _format(title, figure(row))) for title, figure in figures.items())
+            table.add_row(_name(row, fold), *(fold(cell if title in _SHARES or cell == _NONE else about + cell) for title, cell in cells))
+    return table
+
+
+def _make_table(
+    title: str, figures: Mapping[str, _Figure], fold: Callable[[str], str], widths: Mapping[str, int] | None = None
+) -> Table:
+    """An empty table; `widths` are the least ones of its columns, so that the tables of all sizes look alike."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(title, no_wrap=True)
+    for figure in figures:
+        table.add_column(fold(figure), justify="right", overflow="fold", min_width=(widths or {}).get(figure))
+    return table
+
+
+def _name(row: SweepRow, fold: Callable[[str], str]) -> Text:
+    name = Text(f" {fold(row.program)}")
+    return name if row.right is None else name + Text(f" {fold(_VERDICTS[row.right])}", style=_STYLES[row.right])
 
 
 def format_sweep(sweep: Sweep) -> str:
@@ -118,9 +188,10 @@ def make_panels(sweep: Sweep) -> tuple[list[Panel], str]:
     names = ", ".join(sweep.points[0].sizes)
     axis = f"size ({names})" if square else "useful bytes"
     wanted = {
-        "Time": ("ms", _TIMES["time (ms)"]),
+        "Time": ("ms", _TIMES["ms"]),
         "Arithmetic rate": ("GFLOP/s", _TIMES["GFLOP/s"]),
         "Bandwidth": ("GB/s", _TIMES["GB/s"]),
+        "Speed-up": ("× the naive kernel", _TIMES["× naive"]),
         "Global memory traffic": ("sectors of 32 bytes", _COUNTS["sectors"]),
         "Work": ("warp instructions", _COUNTS["instructions"]),
     }
@@ -141,7 +212,10 @@ def _percent(fraction: float | None) -> float | None:
     return None if fraction is None else 100 * fraction
 
 
-def _format_figure(value: float | None) -> str:
+def _format(title: str, value: float | None) -> str:
+    """Four significant digits, of a speed-up three."""
     if value is None:
-        return "–"
+        return _NONE
+    if title.startswith("×") and value < 1000:
+        return f"{value:#.3g}".removesuffix(".") if value >= 0.001 else "< 0.001"
     return f"{value:,.0f}" if value == int(value) or value >= 1000 else f"{value:.4g}"

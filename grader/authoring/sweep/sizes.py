@@ -1,0 +1,58 @@
+"""The sizes of a sweep: what --sizes says, and a job at one of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.devices.choose import EMULATED, GPU
+from grader.errors import UsageError
+from grader.grading.job import Job
+from grader.report.sweep import format_sizes
+from grader.spec.model import Case
+
+Sizes = dict[str, int]
+
+
+def parse_sizes(texts: Sequence[str], names: Sequence[str]) -> list[Sizes]:
+    """The points of --sizes: `128,512` are two, with all sizes the same; `rows=512,cols=1024` is one. UsageError for anything else."""
+    points: list[Sizes] = []
+    for text in texts:
+        points += [_parse_named(text, names)] if "=" in text else [dict.fromkeys(names, _parse_size(part)) for part in text.split(",")]
+    return points
+
+
+def _parse_named(text: str, names: Sequence[str]) -> Sizes:
+    given = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        if name.strip() not in names or name.strip() in given:
+            what = "given twice" if name.strip() in given else "no size of this exercise"
+            raise _bad_sizes(f"{name.strip()!r} in --sizes {text} is {what}", names)
+        given[name.strip()] = _parse_size(value)
+    if missing := [name for name in names if name not in given]:
+        raise _bad_sizes(f"--sizes {text} leaves out {', '.join(missing)}", names)
+    return {name: given[name] for name in names}
+
+
+def _parse_size(text: str) -> int:
+    if not re.fullmatch(r"\s*[0-9]{1,10}\s*", text) or not 0 < int(text) < 1 << 31:
+        raise UsageError(f"{text.strip()!r} in --sizes is no size", "Sizes are integers from 1 on: --sizes 128,512,1024")
+    return int(text)
+
+
+def _bad_sizes(message: str, names: Sequence[str]) -> UsageError:
+    each = ",".join(f"{name}={512 << index}" for index, name in enumerate(names))
+    advice = f"The sizes are {', '.join(names)}. Give one number for all of them (--sizes 128,512), or each: --sizes {each}"
+    return UsageError(message, advice)
+
+
+def at_sizes(job: Job, sizes: Sizes) -> Job:
+    """The job with these sizes as its benchmark."""
+    return replace(job, exercise=replace(job.exercise, benchmark={EMULATED: sizes, GPU: sizes}))
+
+
+def sweep_case(sizes: Sizes) -> Case:
+    """These sizes as a case, whose inputs all programs of a sweep share."""
+    return Case(f"sweep {format_sizes(sizes)}", sizes, hidden=False)

@@ -1,0 +1,80 @@
+"""The subcommand `gallery`: small kernels, what each of their accesses moves, and why."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.cli.common import check_target, make_parser, parse_arguments, printing
+from grader.errors import UsageError
+
+GALLERY_DESCRIPTION = """\
+Show small kernels that read memory in all the ways that a course speaks of: what each read is, which lanes meet in which sectors
+(or banks), and what that takes. Every figure is counted in a run of the kernel on the emulated device; no GPU is needed.
+"""
+GALLERY_EPILOG = """\
+examples:
+  grade gallery                          what there is
+  grade gallery coalescing               reads of global memory: sectors, bytes used of bytes moved
+  grade gallery banks                    reads of shared memory: banks and wavefronts
+  grade gallery banks column_of_33       one of them, with its whole kernel: change it, and try it in an exercise
+
+exit codes: 0 shown, 2 bad usage, 3 the grader or the machine failed
+"""
+
+
+def run_gallery(arguments: Sequence[str]) -> int:
+    """`grade gallery [GALLERY [NAME]]`: 0 when it was shown."""
+    parser = make_parser("gallery", GALLERY_DESCRIPTION, GALLERY_EPILOG)
+    parser.add_argument("gallery", nargs="?", metavar="GALLERY", help="coalescing or banks (default: list both)")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="show this one only, with its whole kernel")
+    parser.add_argument("--device", default="emulated", metavar="DEVICE", help="emulated (the default) or emulated:ID")
+    parser.add_argument("--json", metavar="FILE", help="write all figures and addresses as JSON; - prints it, and nothing else")
+    options = parse_arguments(parser, arguments)
+    check_target(options.json)
+    gpu = _parse_emulated(options.device)
+    if options.gallery is None:
+        _list_galleries()
+        return 0
+    from grader.explore.gallery import run_gallery as execute
+    from grader.folders import default_cache
+    from grader.report.files import write_file
+    from grader.report.gallery import format_gallery, print_gallery
+    from grader.report.terminal import make_console
+
+    found = execute(options.gallery, options.name, gpu=gpu, cache=default_cache(os.environ))
+    if options.json == "-":
+        with printing():
+            print(format_gallery(found), end="")
+        return 0
+    with printing():
+        print_gallery(found, console=make_console(sys.stdout, environ=os.environ), whole=options.name is not None)
+    if options.json is not None:
+        write_file(Path(options.json), format_gallery(found).encode(), "the JSON")
+    return 0
+
+
+def _parse_emulated(name: str) -> str:
+    """The id of the GPU that the emulated device stands for."""
+    from grader.devices.choose import DEFAULT_GPU, EMULATED, parse_device
+
+    if name == "auto":
+        return DEFAULT_GPU
+    choice = parse_device(name, gpu_works=lambda: False, has_pycuda=lambda: True)
+    if choice.kind != EMULATED:
+        raise UsageError(f"a gallery is run on the emulated device, not on {name}", "Leave --device out, or give emulated:ID.")
+    return choice.id
+
+
+def _list_galleries() -> None:
+    from grader.explore.gallery import GALLERIES, read_sketches
+    from grader.report.gallery import print_contents
+    from grader.report.terminal import make_console
+
+    with printing():
+        console = make_console(sys.stdout, environ=os.environ)
+        for gallery, (_, what) in GALLERIES.items():
+            titles = {sketch.name: sketch.title for sketch in read_sketches(gallery).values()}
+            print_contents(f"grade gallery {gallery}: {what}", titles, console=console)
