@@ -19,7 +19,7 @@ from tests.shipped import fill_cache, keep_others, read_shipped
 LONGEST_FIRST = (
     "test_submissions.py", "test_corpus.py", "test_check.py", "test_bad_input.py", "test_gpu_flow.py", "test_planted_bugs.py",
     "test_compile.py", "test_diagnostics.py", "test_parts.py", "test_fuzz.py", "test_truth.py", "test_conformance.py",
-    "test_modelled.py", "test_others.py", "test_pipeline.py", "test_cases.py",
+    "test_modelled.py", "test_others.py", "test_pipeline.py", "test_cases.py", "test_host.py",
 )  # fmt: skip
 """A module stays on one worker: these begin, so that no worker is left with a long one when the others have ended."""
 OPTIONS = {

@@ -153,9 +153,9 @@ def _format_cpu(text: str) -> str:
     """cpu.c in a namespace, and what it includes before that."""
     includes = re.findall(r"^[ \t]*#[ \t]*include\b.*\n", text, re.MULTILINE)
     code = re.sub(r"^[ \t]*#[ \t]*include\b.*\n\n?", "", text, flags=re.MULTILINE)
-    sums = _DOUBLE_SUMS if SUM_TYPE in text else ""
+    sums, end = (_DOUBLE_SUMS, f"#undef {SUM_TYPE}\n") if SUM_TYPE in text else ("", "")
     title = "// ==== The task on the processor ================================================================================="
-    return f"\n{''.join(includes)}\n{title}\n\n{sums}namespace host_program {{\n\n{code}\n}}  // namespace host_program\n"
+    return f"\n{''.join(includes)}\n{title}\n\n{sums}namespace host_program {{\n\n{code}\n}}  // namespace host_program\n{end}"
 
 
 def _rename_main(text: str) -> str:
@@ -305,8 +305,8 @@ def _tolerance(exercise: Exercise, macros: Mapping[str, int]) -> Iterator[str]:
         return
     kinds = {_init_of(buffer) for buffer in exercise.buffers if buffer.role is Role.INPUT}
     terms, deviation = format_expression(rule.terms, macros), max(PRODUCT_DEVIATION[kind] for kind in kinds)
-    yield f"// A float32 sum of this many products, whose standard deviation is {deviation:g}, may be added up in any order: so far may"
-    yield "// rounding take it from the right value. Products of tf32 or half are off by more."
+    yield f"// So far may rounding take a float32 sum of this many products, of standard deviation {deviation:g}, in whatever order it is"
+    yield "// added up: the grader's own tolerance. Products of factors in tf32 or half are off by more."
     yield "const double roundoff = std::ldexp(1.0, -24);  // the largest relative error of one rounding to float32"
     yield f"const Size terms = {terms};"
     exact = ""

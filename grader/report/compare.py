@@ -18,8 +18,8 @@ from grader.report.text import clean_line, fold_to_ascii
 from grader.report.words import STATUS_WORDS
 
 _TEXT_WIDTH = 110
-_YARDSTICKS = frozenset({"naive_time_ms"})
-"""Metrics that are not the submission's own."""
+_UNJUDGED = frozenset({"naive_time_ms", "shared_wavefronts", "shared_wavefronts_ideal", "occupancy"})
+"""Metrics of which neither more nor less is better by itself: who goes through shared memory has wavefronts there, for one."""
 _IN_CHECKS = frozenset({"correctness", "sanitized"})
 """Metrics whose values are those of checks, and shown as such."""
 
@@ -79,6 +79,8 @@ def print_versions(versions: Versions, *, console: Console) -> None:
     device = versions.old.device or versions.new.device
     if device is not None:
         page.write(f"Device: {device.name} ({device.stands_for})", style="dim")
+    if sizes := versions.old.line_sizes or versions.new.line_sizes:
+        page.write("Counters: at " + ", ".join(f"{name} = {size}" for name, size in sizes.items()), style="dim")
     page.write_table(["Check", "old", "new", "of"], _check_rows(versions))
     rows = compare_metrics(versions)
     if rows:
@@ -107,7 +109,7 @@ def _ratio(old: MetricValue, new: MetricValue) -> float | None:
 
 
 def _judge(old: MetricValue, new: MetricValue) -> Change:
-    if old.value is None or new.value is None or old.sizes != new.sizes or old.name in _YARDSTICKS:
+    if old.value is None or new.value is None or old.sizes != new.sizes or old.name in _UNJUDGED:
         return Change.UNKNOWN
     if old.value == new.value:
         return Change.SAME

@@ -51,6 +51,13 @@ def test_holds_the_pictures_of_the_handout(exercise: Path) -> None:
     assert not [name for name in names if "notes" in name]
 
 
+def test_holds_the_loop_for_the_processor_where_there_is_one(exercise: Path) -> None:
+    name = "add_up/exercises/add_up/cpu.c"
+    assert contents(make_bundle(read_exercise(exercise)))[name] == (exercise / "cpu.c").read_bytes()
+    (exercise / "cpu.c").unlink()
+    assert name not in contents(make_bundle(read_exercise(exercise)))
+
+
 def test_a_starter_that_is_the_reference_is_refused(exercise: Path) -> None:
     starter, solution = (exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions"))
     solution.write_text(starter.read_text())

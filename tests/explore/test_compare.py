@@ -45,6 +45,7 @@ def test_every_metric_that_one_has_is_a_row_with_its_ratio() -> None:
     assert rows["shared_bank_conflicts"].ratio == 0
     assert rows["instructions_executed"].change is Change.WORSE  # 407 before, 1000 now
     assert rows["global_load_sectors"].change is Change.SAME
+    assert rows["shared_wavefronts"].change is Change.UNKNOWN  # 3300 before, 200 now: neither is better by itself
     assert "time_ms" not in rows
 
 
