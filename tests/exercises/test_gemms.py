@@ -105,7 +105,7 @@ def test_the_reference_is_there_and_says_how_it_is_launched(exercise: Exercise) 
 def test_the_bonus_is_blas_s_sgemm_and_exact_for_small_integers() -> None:
     (part,) = read_exercise(ROOT / "exercises" / "gemm_coalesced").parts
     case = Case("small", {"M": 5, "N": 3, "K": 4}, hidden=False, init=Initialisation.SMALL_INTEGERS)
-    inputs = make_inputs(part, case, 11)
+    inputs = make_inputs(part, case, 12)
     a, b, c, (alpha, beta) = (inputs[name].tolist() for name in ("A", "B", "C", "scale"))
     wanted = [[alpha * sum(a[row][k] * b[k][col] for k in range(4)) + beta * c[row][col] for col in range(3)] for row in range(5)]
     assert beta != 0
