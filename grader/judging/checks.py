@@ -32,9 +32,6 @@ from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
 CORRECTNESS = "correctness"
 SANITIZED = "sanitized"
 
-TOO_CLOSE = "is too close to call on a model"
-"""What a check says of a modelled value whose interval holds the goal."""
-
 FAILURE_WORDS: Mapping[Status, str] = {
     Status.COMPILE_ERROR: "it does not compile",
     Status.LAUNCH_ERROR: "it cannot be launched",
@@ -241,7 +238,7 @@ def _compare(check: CheckSpec, metric: MetricValue, value: float, figures: Thres
     else:
         verdict = "reaches" if status is CheckStatus.PASSED else "misses"
         message = f"{METRICS[check.metric].noun} {format_value(check.metric, value)} {verdict} the goal {goal}{_where(metric)}"
-    return _result(check, status, evidence, message=message, points=round(fraction * check.points, 2))
+    return _result(check, status, evidence, message=message, points=round(fraction * check.points, 2), in_doubt=in_doubt)
 
 
 def _after_failure(check: CheckSpec, failure: Failure, evidence: _Evidence) -> CheckResult:
@@ -260,7 +257,9 @@ def _is_told(failure: Failure) -> bool:
     return any(finding.kind not in (FindingKind.INSTRUCTION_LIMIT, FindingKind.WALL_LIMIT) for finding in failure.findings)
 
 
-def _result(check: CheckSpec, status: CheckStatus, evidence: _Evidence, *, message: str, points: float = 0.0) -> CheckResult:
+def _result(
+    check: CheckSpec, status: CheckStatus, evidence: _Evidence, *, message: str, points: float = 0.0, in_doubt: bool = False
+) -> CheckResult:
     metric, goal = evidence.metric_of(check), evidence.goal_of(check)
     return CheckResult(
         name=check.name,
@@ -277,6 +276,7 @@ def _result(check: CheckSpec, status: CheckStatus, evidence: _Evidence, *, messa
         headline=f"{check.headline} (bonus)" if check.headline and check.bonus else check.headline,
         bonus=check.bonus,
         relative_value=goal.other.value if goal.other is not None else None,
+        in_doubt=in_doubt,
     )
 
 
@@ -290,8 +290,9 @@ def _describe_missing(goal: _Goal) -> str:
 def _describe_doubt(metric: MetricValue, value: float, goal: _Goal) -> str:
     ends = "" if goal.threshold.relative_to else " ({} to {})".format(*(format_value(metric.name, end) for end in metric.interval or ()))
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
-    why = TOO_CLOSE if metric.source is Source.MODELLED else "cannot be told"
-    return f"{figure} {why} from the goal {goal}: the benefit of the doubt"
+    if metric.source is Source.MODELLED:
+        return f"{figure} against the goal {goal} is too close to call on a model: the benefit of the doubt"
+    return f"{figure} cannot be told from the goal {goal}: the benefit of the doubt"
 
 
 def _where(metric: MetricValue) -> str:

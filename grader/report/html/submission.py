@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.metrics import METRICS, format_value
 from grader.records import BatchEntry, CaseResult, CheckResult, Score, Status
-from grader.report.headlines import GLYPHS, WORDS
+from grader.report.headlines import GLYPHS, WORDS, explain
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source import MAX_LINES, annotate, describe_place, used_columns
@@ -100,7 +100,7 @@ def _make_check(check: CheckResult) -> CheckRow:
         source=check.source.value if check.source is not None else "",
         goal=check.threshold,
         points=f"{check.points:g} / {check.max_points:g}" if measured else f"– / {check.max_points:g}",
-        advice=clean_line(check.hint or (check.message if check.value is None else "")),
+        advice=clean_line(check.hint or explain(check)),
     )
 
 
