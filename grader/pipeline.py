@@ -142,7 +142,7 @@ def _count_and_judge(
     results.append(graded.case)
     findings.add(benchmark_case(job), graded.findings)
     parts = run_parts(job, built, device, tools)
-    counts = Counts(graded.counted[0].execution if graded.counted else None, dram_bytes=graded.dram_bytes)
+    counts = Counts(graded.counted[0].execution if graded.counted else None, traffic=graded.traffic)
     others = graded.counted[0].others if graded.counted else {}
     found = Benchmark(graded.case, graded.timings, counts, other_counts=others, model=graded.launches)
     return _judge(job, results, found, parts, findings.outcome, graded)
@@ -242,7 +242,7 @@ def _judge(
         environment={**job.environment, **found.counts.facts},
         seed=job.seed,
         timings=found.timings,
-        dram_bytes=found.counts.dram_bytes,
+        traffic=found.counts.traffic,
         lines_from=found.counts.lines_from,
         missing_reason=found.counts.reason,
         parts=parts,

@@ -42,6 +42,7 @@ from grader.records import (
     Status,
     Submission,
     Timing,
+    Traffic,
 )
 from grader.spec.model import Exercise, Yardstick
 
@@ -49,6 +50,7 @@ _NO_SIZES: Mapping[str, int] = {}
 _COUNTS_LINES = "emulated"
 """The kind of device that counts source lines, for a GPU too."""
 _NOT_CHECKED = Sanitized()
+_NO_TRAFFIC = Traffic()
 
 
 def make_score(
@@ -61,7 +63,7 @@ def make_score(
     environment: Mapping[str, str],
     seed: int,
     timings: Sequence[Timing] = (),
-    dram_bytes: int | None = None,
+    traffic: Traffic = _NO_TRAFFIC,
     lines_from: Execution | None = None,
     missing_reason: str = "the benchmark did not run",
     parts: Sequence[PartResult] = (),
@@ -81,7 +83,7 @@ def make_score(
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
     sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
     collected = collect_metrics(
-        execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason, untimed=untimed
+        execution, sizes, exercise, device, timings=timings, traffic=traffic, missing_reason=reason, untimed=untimed
     )
     metrics = (measure_sanitized(sanitized), *take_worse(collected, counted, relative_metrics(exercise)))
     lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)

@@ -17,11 +17,13 @@ from grader.records import (
     LaunchLimits,
     LaunchResult,
     LineCounters,
+    Lookups,
     Mismatch,
     Role,
     Score,
     Submission,
     Timing,
+    Traffic,
 )
 from grader.spec.expressions import parse_expression
 from grader.spec.model import BufferSpec, Case, CheckSpec, Exercise, Initialisation, Limits, Threshold, Tolerance
@@ -150,7 +152,7 @@ def make_timed(milliseconds: float) -> Score:
     timing = Timing("submission", milliseconds, (0.96 * milliseconds, 1.04 * milliseconds), ())
     return make_score(
         make_exercise(), make_submission(), device=H100, cases=(make_case(),), execution=make_execution(), environment={}, seed=7,
-        timings=(timing,),
+        timings=(timing,), traffic=Traffic(4096, Lookups(7, 8)),
     )  # fmt: skip
 
 

@@ -148,6 +148,8 @@ def test_the_page_says_why_a_check_was_skipped_and_what_is_in_doubt(tmp_path: Pa
     doubtful, skipped = (Page(tmp_path / "pages" / f"s0000{number}.html") for number in range(2))
     assert "against the goal >= 80 % is too close to call on a model: the benefit of the doubt" in doubtful.text
     assert "Correctness must pass first" in skipped.text
+    assert "L1 hit rate87.5 %modelled" in doubtful.text
+    assert "L2 hit rate–the timing model simulates no L2 cache" in doubtful.text
 
 
 def test_a_class_of_nobody_and_one_of_many(tmp_path: Path) -> None:
