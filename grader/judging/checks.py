@@ -170,10 +170,12 @@ def find_counted(exercise: Exercise, device: DeviceInfo) -> tuple[Yardstick, ...
 
 
 def find_timed(exercise: Exercise, device: DeviceInfo) -> tuple[str, ...]:
-    """The labels of the programs whose times a score shows or judges by: the baseline's, and others that a check is relative to."""
+    """The labels of the programs whose times a score shows or judges by: the baseline's, the comparisons', and others that a check is
+    relative to.
+    """
     timed = (check.threshold_on(device).relative_to for check in exercise.checks if check.metric in TIMED)
     shipped = (each for each in timed if each is not Yardstick.REFERENCE or exercise.reference_source is not None)
-    return tuple(dict.fromkeys((NAIVE, *(LABELS[each] for each in shipped if each is not None))))
+    return tuple(dict.fromkeys((NAIVE, *exercise.comparisons, *(LABELS[each] for each in shipped if each is not None))))
 
 
 def earned_fraction(value: float, threshold: Threshold) -> float:
