@@ -35,6 +35,7 @@ from grader.grading.others import build_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.grading.rehearsal import Findings, rehearse_case, rehearse_on_stand_in
+from grader.judging.hints import explain_failed_case
 from grader.judging.score import make_score
 from grader.judging.values import Sanitized
 from grader.records import SUBMISSION, CaseResult, Failure, PartResult, Progress, Score, ShowProgress, Status, Submission
@@ -219,7 +220,7 @@ def _run_cases(job: Job, run_one: Callable[[Case], CaseRun | Failure]) -> list[C
         job.show(Progress("checking cases", index, len(cases)))
         run = run_one(case)
         if isinstance(run, Failure):
-            return job.fail(run, results)
+            return job.fail(explain_failed_case(run, case, results), results)
         results.append(run.result)
     return results
 

@@ -32,6 +32,9 @@ from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
 CORRECTNESS = "correctness"
 SANITIZED = "sanitized"
 
+LEAST_CREDIT = 0.01
+"""The part of a check's points below which partial credit is none: 0.01 of 25 points is no step on the way."""
+
 FAILURE_WORDS: Mapping[Status, str] = {
     Status.COMPILE_ERROR: "it does not compile",
     Status.LAUNCH_ERROR: "it cannot be launched",
@@ -232,6 +235,7 @@ def _compare(check: CheckSpec, metric: MetricValue, value: float, figures: Thres
     goal = evidence.goal_of(check)
     in_doubt = goal.is_open(metric)
     fraction = 1.0 if in_doubt else earned_fraction(value, figures)
+    fraction = fraction if fraction >= LEAST_CREDIT else 0.0
     status = CheckStatus.PASSED if fraction == 1 else CheckStatus.PARTIAL if fraction > 0 else CheckStatus.FAILED
     if check.metric == CORRECTNESS:
         message = _describe_cases(evidence.cases_of(check))

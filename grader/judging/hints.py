@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from grader.judging.shapes import explain_shapes
 from grader.judging.source import find_shared_names, quote_access
 from grader.records import (
     CaseResult,
@@ -22,7 +23,7 @@ from grader.records import (
     SourceLine,
     Submission,
 )
-from grader.spec.model import Exercise
+from grader.spec.model import Case, Exercise
 
 _LOST_POINTS = (CheckStatus.FAILED, CheckStatus.PARTIAL)
 _POOR_EFFICIENCY = 0.5
@@ -81,6 +82,15 @@ def advise(failure: Failure) -> str:
     return failure.advice or (_TRY_FINDING[kinds[0]] if kinds else "")
 
 
+def explain_failed_case(failure: Failure, case: Case, right: Sequence[CaseResult]) -> Failure:
+    """The failure of a case, with what its sizes tell beside those of the cases before it, which went right, first in its advice."""
+    strays = any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in failure.findings)
+    if case.hidden or not strays:
+        return failure
+    shapes = explain_shapes([each.sizes for each in right if not each.hidden], [case.sizes])
+    return replace(failure, advice=f"{shapes} {advise(failure)}") if shapes else failure
+
+
 def _write_hint(metric: str, own_words: str, evidence: Evidence) -> str:
     shown = _SHOW[metric](evidence) if metric in _SHOW else ""
     sentence = f"{shown}." if shown and not shown.endswith((".", "?", "!")) else shown
@@ -95,7 +105,10 @@ def _wrong_case(evidence: Evidence) -> str:
     if not wrong:
         return ""
     case = next((case for case in wrong if not case.hidden), wrong[0])
-    return f"case {case.name}: {case.message}"
+    told = f"case {case.name}: {case.message}"
+    public = [case for case in evidence.cases if not case.hidden]
+    shapes = explain_shapes([case.sizes for case in public if case.passed], [case.sizes for case in public if not case.passed])
+    return f"{told}. {shapes}" if shapes else told
 
 
 def _bank_conflicts(evidence: Evidence) -> str:

@@ -7,8 +7,10 @@ check that fails spoils nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from grader.judging.checks import judge_checks, judge_failure
+from grader.judging.diagnose import ASKS_FOR_THE_EDGE
 from grader.judging.hints import advise, hint_at_failure, hint_at_misses
 from grader.judging.values import (
     TIMED_ON,
@@ -88,7 +90,7 @@ def make_score(
     metrics = (measure_sanitized(sanitized), *take_worse(collected, counted, relative_metrics(exercise)))
     lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
-    all_cases = (*cases, *(case for part in parts for case in part.cases))
+    all_cases = (*(_name_race(case, sanitized.races.get(case.name)) for case in cases), *(case for part in parts for case in part.cases))
     checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
     checks = hint_at_misses(checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts)
     judged = _judged(checks)
@@ -113,6 +115,13 @@ def make_score(
         model=tuple(model),
         counted=tuple(map(_describe_run, counted)),
     )
+
+
+def _name_race(case: CaseResult, race: Finding | None) -> CaseResult:
+    """A wrong case in which threads raced is told as that race: where the wrong elements lie is chance."""
+    if case.passed or race is None:
+        return case
+    return replace(case, message=f"{race.message.removesuffix('.')}; so {case.message.removesuffix(ASKS_FOR_THE_EDGE)}")
 
 
 def _line_sizes(exercise: Exercise, counted: Sequence[CountedRun]) -> dict[str, int]:

@@ -53,11 +53,15 @@ class CountedRun:
 
 @dataclass(frozen=True)
 class Sanitized:
-    """What the checked mode says: `clean` is the fraction of the checked cases without a finding; None for `reason`."""
+    """What the checked mode says: `clean` is the fraction of the checked cases without a finding; None for `reason`.
+
+    `races` has the first race of each case that had one, by the case's name.
+    """
 
     clean: float | None = None
     findings: tuple[Finding, ...] = ()
     reason: str = "the cases did not run in the checked mode"
+    races: Mapping[str, Finding] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
