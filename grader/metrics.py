@@ -31,8 +31,11 @@ class Metric:
 
 
 _FRACTIONS = frozenset(
-    {"correctness", "sanitized", "bandwidth_fraction", "compute_fraction", "global_load_efficiency", "global_store_efficiency", "occupancy"}
-)
+    {
+        "correctness", "sanitized", "bandwidth_fraction", "compute_fraction", "global_load_efficiency", "global_store_efficiency",
+        "l1_hit_rate", "l2_hit_rate", "occupancy",
+    }
+)  # fmt: skip
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
@@ -61,6 +64,8 @@ METRICS: dict[str, Metric] = {
         Metric("global_load_sectors", "", Better.LOWER, "load sectors", "32-byte sectors that global loads and fetching atomics asked for"),
         Metric("global_store_sectors", "", Better.LOWER, "store sectors", "32-byte sectors that global stores and atomics wrote"),
         Metric("dram_bytes", "B", Better.LOWER, "DRAM bytes", "bytes moved between L2 and DRAM"),
+        Metric("l1_hit_rate", "", Better.HIGHER, "L1 hit rate", "sectors that the L1 held, of those that global loads asked for, 0 to 1"),
+        Metric("l2_hit_rate", "", Better.HIGHER, "L2 hit rate", "sectors that the L2 held, of those that it was asked for, 0 to 1"),
         Metric("occupancy", "", Better.HIGHER, "occupancy", "resident warps over the most that an SM holds, theoretical, 0 to 1"),
     )
 }
@@ -70,7 +75,10 @@ TIMED = frozenset(
 )
 """The metrics that need a clock; all others are counted, but `correctness` and `sanitized`."""
 
-COMPARABLE = frozenset(METRICS) - {"correctness", "sanitized", "naive_time_ms", "speedup_over_naive", "dram_bytes"}
+TRAFFIC = frozenset({"dram_bytes", "l1_hit_rate", "l2_hit_rate"})
+"""The metrics of `records.Traffic`: for information, since they vary from run to run on a GPU."""
+
+COMPARABLE = frozenset(METRICS) - {"correctness", "sanitized", "naive_time_ms", "speedup_over_naive"} - TRAFFIC
 """The metrics that every program has, so that a threshold may be relative to the baseline's or the reference's value."""
 
 

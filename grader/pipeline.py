@@ -35,6 +35,7 @@ from grader.grading.others import build_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.grading.rehearsal import Findings, rehearse_case, rehearse_on_stand_in
+from grader.judging.hints import explain_failed_case
 from grader.judging.score import make_score
 from grader.judging.values import Sanitized
 from grader.records import SUBMISSION, CaseResult, Failure, PartResult, Progress, Score, ShowProgress, Status, Submission
@@ -142,7 +143,7 @@ def _count_and_judge(
     results.append(graded.case)
     findings.add(benchmark_case(job), graded.findings)
     parts = run_parts(job, built, device, tools)
-    counts = Counts(graded.counted[0].execution if graded.counted else None, dram_bytes=graded.dram_bytes)
+    counts = Counts(graded.counted[0].execution if graded.counted else None, traffic=graded.traffic)
     others = graded.counted[0].others if graded.counted else {}
     found = Benchmark(graded.case, graded.timings, counts, other_counts=others, model=graded.launches)
     return _judge(job, results, found, parts, findings.outcome, graded)
@@ -219,7 +220,7 @@ def _run_cases(job: Job, run_one: Callable[[Case], CaseRun | Failure]) -> list[C
         job.show(Progress("checking cases", index, len(cases)))
         run = run_one(case)
         if isinstance(run, Failure):
-            return job.fail(run, results)
+            return job.fail(explain_failed_case(run, case, results), results)
         results.append(run.result)
     return results
 
@@ -242,7 +243,7 @@ def _judge(
         environment={**job.environment, **found.counts.facts},
         seed=job.seed,
         timings=found.timings,
-        dram_bytes=found.counts.dram_bytes,
+        traffic=found.counts.traffic,
         lines_from=found.counts.lines_from,
         missing_reason=found.counts.reason,
         parts=parts,

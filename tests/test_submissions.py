@@ -114,6 +114,7 @@ WHY_THE_BONUS_IS_REFUSED = {
     "passed--bonus_refused_device_array_by_atomics": "can reach 4,194,304 bytes of them, most of them declared in line 23",
     "passed--bonus_refused_scratch_buffer": "allows no scratch memory: line 5 declares 'float copy[n * n]'",
     "passed--bonus_refused_scratch_of_the_other_task": "line 6, column 57: 'copy' is not known here",
+    "passed--bonus_refused_sgemm_ignores_beta": "8 of 8 cases: one tile, ragged, one product each, ...",
 }
 """Files that are right, and try for the bonus in a way that earns none: what its check says."""
 
@@ -186,8 +187,10 @@ def points_within_the_model_s_error(exercise: Exercise, told: dict[str, Any], sc
     """What the checks of times would give more if the GPU had been quicker by MODEL_ERROR."""
     more = 0.0
     for check in exercise.checks:
+        if check.metric not in TIMED:
+            continue
         points, value = told["checks"][check.name]
-        if check.metric in TIMED and value is not None:
+        if value is not None:
             more += check.points * earned_fraction(value * (1 + MODEL_ERROR), check.threshold_on(score.device)) - points
     return more
 

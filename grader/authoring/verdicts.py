@@ -8,7 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.judging.checks import TOO_CLOSE
 from grader.metrics import format_value
 from grader.pipeline import grade
 from grader.records import CheckResult, CheckStatus, DeviceInfo, Progress, Score, ShowProgress, Source, Status
@@ -121,7 +120,9 @@ def _complaints(exercise: Exercise, score: Score) -> list[str]:
 
 def _untold(score: Score) -> str:
     """The checks that this device leaves open: not measured, or passed because a model cannot tell."""
-    return ", ".join(check.name for check in score.checks if check.status is CheckStatus.NOT_MEASURED or TOO_CLOSE in check.message)
+    doubtful = (check.in_doubt and check.source is Source.MODELLED for check in score.checks)
+    pairs = zip(score.checks, doubtful, strict=True)
+    return ", ".join(check.name for check, doubt in pairs if doubt or check.status is CheckStatus.NOT_MEASURED)
 
 
 def _first_lines(detail: str) -> tuple[str, ...]:

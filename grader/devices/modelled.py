@@ -17,7 +17,7 @@ from grader.devices.plans import Ran, Ready, Tell
 from grader.emulator import FaultKind, InstructionCounts, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.model import Shape, choose_blocks, estimate
-from grader.records import Bound, Modelled, Sample
+from grader.records import Bound, Lookups, Modelled, Sample
 
 WHOLE_INSTRUCTIONS = 150_000_000
 """Warp instructions of a launch up to which all of its blocks are run: about a second of a processor."""
@@ -182,8 +182,9 @@ def _model(drawn: Drawn, ran: Ran) -> Ran:
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
+    l1 = Lookups(float(found.load_hits), float(found.load_sectors))
     count = ran.sample.window + ran.sample.spread if ran.sample else blocks
-    return replace(ran, modelled=Modelled(found.time_ms, found.dram_bytes, bounds, count, blocks))
+    return replace(ran, modelled=Modelled(found.time_ms, found.dram_bytes, bounds, count, blocks, l1))
 
 
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:

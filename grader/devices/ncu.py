@@ -197,16 +197,22 @@ def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:
 
 
 def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch, ...] | NotCounted:
-    """Profile; once more with fewer metrics where ncu does not know one that is for information only."""
+    """Profile; again with fewer metrics where ncu does not know one that is for information only."""
     arch = plans[0].binary.arch
     required = required_metrics(arch)
-    log = session.profile((*required, *OPTIONAL))
-    unknown = find_unknown_metric(log) if isinstance(log, str) else None
-    if unknown is not None and any(name.startswith(unknown) for name in OPTIONAL):
-        log = session.profile(required)
+    optional: tuple[str, ...] = OPTIONAL
+    log = session.profile((*required, *optional))
+    while isinstance(log, str) and any(_is_unknown(name, log) for name in optional):
+        optional = tuple(name for name in optional if not _is_unknown(name, str(log)))
+        log = session.profile((*required, *optional))
     if isinstance(log, NotCounted):
         return log
     return parse_counts(log, [launch for plan in plans for launch in plan.launches], arch)
+
+
+def _is_unknown(metric: str, log: str) -> bool:
+    unknown = find_unknown_metric(log)
+    return unknown is not None and metric.startswith(unknown)
 
 
 def _without_outputs(plan: PlanRun) -> PlanRun:

@@ -14,18 +14,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grader.records import Counters, Launch
+from grader.records import Counters, Launch, Lookups, Traffic
 
 
 @dataclass(frozen=True)
 class CountedLaunch:
     """One launch as ncu counted it. What is None, ncu does not have on this GPU.
 
-    `dram_bytes` (cold caches) and `hardware_bank_conflicts` vary from run to run and are for information only.
+    `traffic` (cold caches) and `hardware_bank_conflicts` vary from run to run and are for information only.
     """
 
     counters: Counters
-    dram_bytes: int | None = None
+    traffic: Traffic = field(default_factory=Traffic)
     hardware_bank_conflicts: int | None = None
 
 
@@ -84,7 +84,9 @@ FIGURES = (
 
 HARDWARE_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 DRAM_TRAFFIC = ("dram__bytes_read.sum", "dram__bytes_write.sum")
-OPTIONAL = (HARDWARE_CONFLICTS, *DRAM_TRAFFIC)
+L1_HITS, L1_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+L2_HITS, L2_SECTORS = "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"
+OPTIONAL = (HARDWARE_CONFLICTS, *DRAM_TRAFFIC, L1_HITS, L1_SECTORS, L2_HITS, L2_SECTORS)
 """For information only."""
 
 FIRST_WITH_COPIES = 80
@@ -203,7 +205,13 @@ def _count(row: _Row, arch: str) -> CountedLaunch:
     # Whatever else took wavefronts: stores and asynchronous copies. The sum of all is what is graded.
     stored = row.read(SHARED_WAVEFRONTS) - figures["shared_load_wavefronts"] - figures["shared_atomic_wavefronts"]
     counters = Counters(shared_store_wavefronts=stored, **figures)
-    return CountedLaunch(counters, row.read_all(DRAM_TRAFFIC), row.read_all([HARDWARE_CONFLICTS]))
+    traffic = Traffic(row.read_all(DRAM_TRAFFIC), _lookups(row, L1_HITS, L1_SECTORS), _lookups(row, L2_HITS, L2_SECTORS))
+    return CountedLaunch(counters, traffic, row.read_all([HARDWARE_CONFLICTS]))
+
+
+def _lookups(row: _Row, hits: str, sectors: str) -> Lookups | None:
+    held, asked = row.read_all([hits]), row.read_all([sectors])
+    return None if held is None or asked is None else Lookups(held, asked)
 
 
 def _metrics_of(figure: Figure, arch: str) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 
 from grader.devices.base import Arrays, Device
 from grader.devices.choose import DEFAULT_GPU
@@ -23,7 +25,7 @@ from grader.grading.remembered import counts_key, recall, remember
 from grader.judging.checks import find_counted
 from grader.judging.timing import LABELS
 from grader.judging.values import OtherCounts
-from grader.records import DeviceInfo, Execution, Failure, Program, Progress
+from grader.records import DeviceInfo, Execution, Failure, Program, Progress, Traffic
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
 from grader.spec.cases import make_inputs
@@ -39,7 +41,7 @@ class Counts:
 
     execution: Execution | None = None
     lines_from: Execution | None = None
-    dram_bytes: int | None = None
+    traffic: Traffic = field(default_factory=Traffic)
     reason: str = "the benchmark did not run"
     facts: Mapping[str, str] = field(default_factory=dict)
     by_ncu: bool = False
@@ -70,7 +72,7 @@ def count_on_gpu(job: Job, program: Program, ran: Execution, inputs: Arrays, emu
     counted = _ask_ncu(job, program, inputs)
     if isinstance(counted, tuple):
         facts = _describe_ncu(job, counted) | ({"line_counters": f"emulated device, {_sizes(job, 'emulated')}"} if lines_from else {})
-        return Counts(_with_counters(ran, counted), lines_from, _total_dram_bytes(counted), facts=facts, by_ncu=True)
+        return Counts(_with_counters(ran, counted), lines_from, _total_traffic(counted), facts=facts, by_ncu=True)
     why = f"{counted.reason}. {counted.advice}".strip()
     if lines_from is None:
         reason = f"{counted.reason}, and the emulated device cannot count it: {emulated}"
@@ -136,10 +138,9 @@ def stand_in(info: DeviceInfo) -> Gpu:
     return known.get(info.id) or next(same_code, known[DEFAULT_GPU])
 
 
-def _total_dram_bytes(counted: Sequence[CountedLaunch]) -> int | None:
-    """Of all launches; None where ncu does not have it."""
-    known = [launch.dram_bytes for launch in counted if launch.dram_bytes is not None]
-    return sum(known) if len(known) == len(counted) else None
+def _total_traffic(counted: Sequence[CountedLaunch]) -> Traffic:
+    """Of all launches."""
+    return reduce(add, (launch.traffic for launch in counted))
 
 
 def _describe_ncu(job: Job, counted: Sequence[CountedLaunch]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from grader.grading.remembered import graded_key, recall, remember
 from grader.judging.checks import find_counted, find_timed
 from grader.judging.compare import judge_case
 from grader.judging.hidden import name_case
-from grader.judging.modelled import model_timing, modelled_launches, total_dram_bytes
+from grader.judging.modelled import model_timing, model_traffic, modelled_launches
 from grader.judging.sampled import judge_sampled
 from grader.judging.timing import LABELS, check_floor
 from grader.judging.values import TIMED_ON, CountedRun, OtherCounts
@@ -39,12 +39,13 @@ from grader.records import (
     RunLimits,
     Status,
     Timing,
+    Traffic,
 )
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case, Yardstick
 from grader.spec.tolerance import tolerance_at
 
-ASKED = frozenset({*TIMED, "dram_bytes"})
+ASKED = frozenset({*TIMED, "dram_bytes", "l1_hit_rate"})
 EMULATED = "emulated"
 
 
@@ -58,7 +59,7 @@ class Graded:
     case: CaseResult
     counted: tuple[CountedRun, ...] = ()
     timings: tuple[Timing, ...] = ()
-    dram_bytes: int | None = None
+    traffic: Traffic = field(default_factory=Traffic)
     launches: tuple[Modelled, ...] = ()
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -126,7 +127,7 @@ def _add_times(job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle
     others = [_run_other(job, label, device, tools, oracle, TIMED_ON) for label in find_timed(job.exercise, job.info)]
     timings = (timing, *(other.timing for other in others if other is not None and other.timing is not None))
     return replace(
-        graded, timings=timings, dram_bytes=total_dram_bytes(timed.execution), launches=launches, facts=_describe(timed, sizes),
+        graded, timings=timings, traffic=model_traffic(timed.execution), launches=launches, facts=_describe(timed, sizes),
         failure=check_floor(timings, sizes, job.exercise, job.info),
     )  # fmt: skip
 

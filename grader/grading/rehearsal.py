@@ -37,6 +37,7 @@ class Findings:
     checked: int = 0
     clean: int = 0
     kept: dict[tuple[object, ...], Finding] = field(default_factory=dict)
+    races: dict[str, Finding] = field(default_factory=dict)
 
     def add(self, case: Case, findings: Iterable[Finding]) -> None:
         """Note a case that was checked. What is found is what may be told of the case (judging.hidden)."""
@@ -44,6 +45,8 @@ class Findings:
         self.checked += 1
         self.clean += not found
         for finding in found:
+            if finding.kind is FindingKind.RACE:
+                self.races.setdefault(case.name, finding)
             lines = sorted(line or 0 for line in (finding.line, finding.other_line))
             if len(self.kept) < MOST_FINDINGS:
                 self.kept.setdefault((finding.kind, finding.kernel, *lines), replace(finding, message=_name(finding, case)))
@@ -56,7 +59,7 @@ class Findings:
         found = tuple(self.kept.values())
         races = [finding for finding in found if finding.kind is FindingKind.RACE]
         explained = [finding for finding in found if finding.kind is not FindingKind.ORDER_DEPENDENT] if races else found
-        return Sanitized(self.clean / self.checked, tuple(explained))
+        return Sanitized(self.clean / self.checked, tuple(explained), races=self.races)
 
 
 def rehearse_case(

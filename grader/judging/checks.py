@@ -32,8 +32,8 @@ from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
 CORRECTNESS = "correctness"
 SANITIZED = "sanitized"
 
-TOO_CLOSE = "is too close to call on a model"
-"""What a check says of a modelled value whose interval holds the goal."""
+LEAST_CREDIT = 0.01
+"""The part of a check's points below which partial credit is none: 0.01 of 25 points is no step on the way."""
 
 FAILURE_WORDS: Mapping[Status, str] = {
     Status.COMPILE_ERROR: "it does not compile",
@@ -173,10 +173,12 @@ def find_counted(exercise: Exercise, device: DeviceInfo) -> tuple[Yardstick, ...
 
 
 def find_timed(exercise: Exercise, device: DeviceInfo) -> tuple[str, ...]:
-    """The labels of the programs whose times a score shows or judges by: the baseline's, and others that a check is relative to."""
+    """The labels of the programs whose times a score shows or judges by: the baseline's, the comparisons', and others that a check is
+    relative to.
+    """
     timed = (check.threshold_on(device).relative_to for check in exercise.checks if check.metric in TIMED)
     shipped = (each for each in timed if each is not Yardstick.REFERENCE or exercise.reference_source is not None)
-    return tuple(dict.fromkeys((NAIVE, *(LABELS[each] for each in shipped if each is not None))))
+    return tuple(dict.fromkeys((NAIVE, *exercise.comparisons, *(LABELS[each] for each in shipped if each is not None))))
 
 
 def earned_fraction(value: float, threshold: Threshold) -> float:
@@ -233,6 +235,7 @@ def _compare(check: CheckSpec, metric: MetricValue, value: float, figures: Thres
     goal = evidence.goal_of(check)
     in_doubt = goal.is_open(metric)
     fraction = 1.0 if in_doubt else earned_fraction(value, figures)
+    fraction = fraction if fraction >= LEAST_CREDIT else 0.0
     status = CheckStatus.PASSED if fraction == 1 else CheckStatus.PARTIAL if fraction > 0 else CheckStatus.FAILED
     if check.metric == CORRECTNESS:
         message = _describe_cases(evidence.cases_of(check))
@@ -241,7 +244,7 @@ def _compare(check: CheckSpec, metric: MetricValue, value: float, figures: Thres
     else:
         verdict = "reaches" if status is CheckStatus.PASSED else "misses"
         message = f"{METRICS[check.metric].noun} {format_value(check.metric, value)} {verdict} the goal {goal}{_where(metric)}"
-    return _result(check, status, evidence, message=message, points=round(fraction * check.points, 2))
+    return _result(check, status, evidence, message=message, points=round(fraction * check.points, 2), in_doubt=in_doubt)
 
 
 def _after_failure(check: CheckSpec, failure: Failure, evidence: _Evidence) -> CheckResult:
@@ -260,7 +263,9 @@ def _is_told(failure: Failure) -> bool:
     return any(finding.kind not in (FindingKind.INSTRUCTION_LIMIT, FindingKind.WALL_LIMIT) for finding in failure.findings)
 
 
-def _result(check: CheckSpec, status: CheckStatus, evidence: _Evidence, *, message: str, points: float = 0.0) -> CheckResult:
+def _result(
+    check: CheckSpec, status: CheckStatus, evidence: _Evidence, *, message: str, points: float = 0.0, in_doubt: bool = False
+) -> CheckResult:
     metric, goal = evidence.metric_of(check), evidence.goal_of(check)
     return CheckResult(
         name=check.name,
@@ -277,6 +282,7 @@ def _result(check: CheckSpec, status: CheckStatus, evidence: _Evidence, *, messa
         headline=f"{check.headline} (bonus)" if check.headline and check.bonus else check.headline,
         bonus=check.bonus,
         relative_value=goal.other.value if goal.other is not None else None,
+        in_doubt=in_doubt,
     )
 
 
@@ -290,8 +296,9 @@ def _describe_missing(goal: _Goal) -> str:
 def _describe_doubt(metric: MetricValue, value: float, goal: _Goal) -> str:
     ends = "" if goal.threshold.relative_to else " ({} to {})".format(*(format_value(metric.name, end) for end in metric.interval or ()))
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
-    why = TOO_CLOSE if metric.source is Source.MODELLED else "cannot be told"
-    return f"{figure} {why} from the goal {goal}: the benefit of the doubt"
+    if metric.source is Source.MODELLED:
+        return f"{figure} against the goal {goal} is too close to call on a model: the benefit of the doubt"
+    return f"{figure} cannot be told from the goal {goal}: the benefit of the doubt"
 
 
 def _where(metric: MetricValue) -> str:

@@ -22,6 +22,8 @@ _ENOUGH = 8
 """Fewer sampled elements than this prove no rule."""
 _TILES = (32, 16, 64, 8)
 _WIDEST_EDGE = 64
+ASKS_FOR_THE_EDGE = ": is the edge handled?"
+"""How the words on elements at an edge end."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def _place(wrong: Mask, *, hidden: bool) -> str:
     if not across and not down:
         return _ragged_edges(wrong, hidden=hidden)
     at_edge = any(text.startswith("the last ") for text in (across, down))
-    question = ": is the edge handled?" if at_edge else ""
+    question = ASKS_FOR_THE_EDGE if at_edge else ""
     return f"the wrong elements all lie in {' of '.join(text for text in (down, across) if text)}{question}"
 
 
@@ -192,5 +194,5 @@ def _ragged_edges(wrong: Mask, *, hidden: bool) -> str:
         if full_rows and full_columns and not wrong[:full_rows, :full_columns].any():
             down = _span("row", full_rows, rows - 1, rows, hidden=hidden)
             across = _span("column", full_columns, columns - 1, columns, hidden=hidden)
-            return f"the wrong elements all lie in {down} and {across}: is the edge handled?"
+            return f"the wrong elements all lie in {down} and {across}{ASKS_FOR_THE_EDGE}"
     return ""

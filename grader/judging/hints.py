@@ -5,9 +5,11 @@ what to try. Both are tables by metric; the author's own hint, where a spec has 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from grader.judging.source import find_shared_names, quote_access
+from grader.judging.copies import Copy, find_copies
+from grader.judging.shapes import explain_shapes
+from grader.judging.source import find_accesses, find_shared_names, quote_access
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -19,25 +21,31 @@ from grader.records import (
     GlobalAccesses,
     Modelled,
     PartResult,
+    Role,
     SourceLine,
     Submission,
 )
-from grader.spec.model import Exercise
+from grader.spec.model import Case, Exercise
 
 _LOST_POINTS = (CheckStatus.FAILED, CheckStatus.PARTIAL)
 _POOR_EFFICIENCY = 0.5
 """Below this, an access pattern is named as the reason for a slow kernel."""
+_SCATTERED = 8
+"""Sectors a request from which on, on the average of a line's loads, lanes read from different rows: 32 neighbours take 4."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a hint may draw on: the cases, the counted source lines, the names of the shared arrays, and the timing model's word."""
+    """What a hint may draw on: the cases, the counted source lines, the names of the shared arrays and of kernels' parameters that are
+    copies of inputs, and the timing model's word.
+    """
 
     cases: tuple[CaseResult, ...]
     lines: tuple[SourceLine, ...]
     shared_names: frozenset[str]
     findings: tuple[Finding, ...] = ()
     model: tuple[Modelled, ...] = ()
+    copies: Mapping[str, Copy] = field(default_factory=dict)
 
 
 def hint_at_misses(
@@ -55,6 +63,7 @@ def hint_at_misses(
     """
     numbered = tuple(line for line in lines if line.line is not None)
     shared_names = find_shared_names(submission.text)
+    copies = find_copies(submission.text, [buffer.name for buffer in exercise.buffers if buffer.role is Role.INPUT])
     specs = {spec.name: spec for spec in exercise.checks}
     ended = {part.part: part.failure for part in parts}
 
@@ -63,7 +72,7 @@ def hint_at_misses(
         if spec.part is not None and (failure := ended.get(spec.part)):
             return f"{failure.message.removesuffix('.')}. {advise(failure) or spec.hint}".rstrip()
         own_cases = tuple(case for case in cases if case.part == spec.part)
-        return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names, tuple(findings), tuple(model)))
+        return _write_hint(check.metric, spec.hint, Evidence(own_cases, numbered, shared_names, tuple(findings), tuple(model), copies))
 
     return tuple(replace(check, hint=hint_at(check)) if check.status in _LOST_POINTS else check for check in checks)
 
@@ -81,6 +90,15 @@ def advise(failure: Failure) -> str:
     return failure.advice or (_TRY_FINDING[kinds[0]] if kinds else "")
 
 
+def explain_failed_case(failure: Failure, case: Case, right: Sequence[CaseResult]) -> Failure:
+    """The failure of a case, with what its sizes tell beside those of the cases before it, which went right, first in its advice."""
+    strays = any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in failure.findings)
+    if case.hidden or not strays:
+        return failure
+    shapes = explain_shapes([each.sizes for each in right if not each.hidden], [case.sizes])
+    return replace(failure, advice=f"{shapes} {advise(failure)}") if shapes else failure
+
+
 def _write_hint(metric: str, own_words: str, evidence: Evidence) -> str:
     shown = _SHOW[metric](evidence) if metric in _SHOW else ""
     sentence = f"{shown}." if shown and not shown.endswith((".", "?", "!")) else shown
@@ -95,7 +113,10 @@ def _wrong_case(evidence: Evidence) -> str:
     if not wrong:
         return ""
     case = next((case for case in wrong if not case.hidden), wrong[0])
-    return f"case {case.name}: {case.message}"
+    told = f"case {case.name}: {case.message}"
+    public = [case for case in evidence.cases if not case.hidden]
+    shapes = explain_shapes([case.sizes for case in public if case.passed], [case.sizes for case in public if not case.passed])
+    return f"{told}. {shapes}" if shapes else told
 
 
 def _bank_conflicts(evidence: Evidence) -> str:
@@ -123,7 +144,24 @@ def _store_efficiency(evidence: Evidence) -> str:
 
 
 def _load_efficiency(evidence: Evidence) -> str:
-    return _efficiency(evidence, lambda c: c.global_reads, stored=False)
+    shown = _efficiency(evidence, lambda c: c.global_reads, stored=False)
+    line = _worst(evidence, lambda c: c.global_reads.wasted_bytes)
+    return ". ".join(part for part in (shown, _name_copy(line, evidence)) if part)
+
+
+def _name_copy(line: SourceLine | None, evidence: Evidence) -> str:
+    """Whether what a line reads so poorly is the copy of an input that the file makes itself: most often a transposed one."""
+    if line is None or line.counters.global_reads.sectors < _SCATTERED * line.counters.global_reads.requests:
+        return ""
+    access = next((access for access in find_accesses(line.text) if access.read and access.name in evidence.copies), None)
+    if access is None:
+        return ""
+    copy = evidence.copies[access.name]
+    return (
+        f"{access.name} is the copy of {copy.source} that {copy.maker} makes, and neighbouring lanes of the warp read {access.text}"
+        f" from different rows of it, down a column: a sector for each of them. Where {copy.source} itself is read along a row, no copy"
+        " is needed"
+    )
 
 
 def _efficiency(evidence: Evidence, accesses: Callable[[Counters], GlobalAccesses], *, stored: bool) -> str:

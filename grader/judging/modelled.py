@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from grader.records import Execution, Modelled, Timing
+from dataclasses import replace
+from functools import reduce
+from operator import add
+
+from grader.records import Execution, Modelled, Timing, Traffic
 
 MODEL_ERROR = 0.04
 """Half the width of a modelled time's interval, as a part of it: the median error against an H100's clock (benchmarks/model.py)."""
@@ -23,7 +27,10 @@ def model_timing(plan: str, execution: Execution) -> Timing | None:
     return Timing(plan, time_ms, (time_ms * (1 - MODEL_ERROR), time_ms * (1 + MODEL_ERROR)), ())
 
 
-def total_dram_bytes(execution: Execution) -> int | None:
-    """Bytes between L2 and DRAM of all launches of a plan."""
+def model_traffic(execution: Execution) -> Traffic:
+    """What all launches of a plan move; the model simulates no L2 cache."""
     launches = modelled_launches(execution)
-    return round(sum(launch.dram_bytes for launch in launches)) if launches else None
+    if not launches:
+        return Traffic()
+    total = reduce(add, (Traffic(launch.dram_bytes, launch.l1) for launch in launches))
+    return replace(total, dram_bytes=round(total.dram_bytes or 0))

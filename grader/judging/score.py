@@ -7,8 +7,10 @@ check that fails spoils nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from grader.judging.checks import judge_checks, judge_failure
+from grader.judging.diagnose import ASKS_FOR_THE_EDGE
 from grader.judging.hints import advise, hint_at_failure, hint_at_misses
 from grader.judging.values import (
     TIMED_ON,
@@ -42,6 +44,7 @@ from grader.records import (
     Status,
     Submission,
     Timing,
+    Traffic,
 )
 from grader.spec.model import Exercise, Yardstick
 
@@ -49,6 +52,7 @@ _NO_SIZES: Mapping[str, int] = {}
 _COUNTS_LINES = "emulated"
 """The kind of device that counts source lines, for a GPU too."""
 _NOT_CHECKED = Sanitized()
+_NO_TRAFFIC = Traffic()
 
 
 def make_score(
@@ -61,7 +65,7 @@ def make_score(
     environment: Mapping[str, str],
     seed: int,
     timings: Sequence[Timing] = (),
-    dram_bytes: int | None = None,
+    traffic: Traffic = _NO_TRAFFIC,
     lines_from: Execution | None = None,
     missing_reason: str = "the benchmark did not run",
     parts: Sequence[PartResult] = (),
@@ -81,12 +85,12 @@ def make_score(
     reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
     sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
     collected = collect_metrics(
-        execution, sizes, exercise, device, timings=timings, dram_bytes=dram_bytes, missing_reason=reason, untimed=untimed
+        execution, sizes, exercise, device, timings=timings, traffic=traffic, missing_reason=reason, untimed=untimed
     )
     metrics = (measure_sanitized(sanitized), *take_worse(collected, counted, relative_metrics(exercise)))
     lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
-    all_cases = (*cases, *(case for part in parts for case in part.cases))
+    all_cases = (*(_name_race(case, sanitized.races.get(case.name)) for case in cases), *(case for part in parts for case in part.cases))
     checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
     checks = hint_at_misses(checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts)
     judged = _judged(checks)
@@ -111,6 +115,13 @@ def make_score(
         model=tuple(model),
         counted=tuple(map(_describe_run, counted)),
     )
+
+
+def _name_race(case: CaseResult, race: Finding | None) -> CaseResult:
+    """A wrong case in which threads raced is told as that race: where the wrong elements lie is chance."""
+    if case.passed or race is None:
+        return case
+    return replace(case, message=f"{race.message.removesuffix('.')}; so {case.message.removesuffix(ASKS_FOR_THE_EDGE)}")
 
 
 def _line_sizes(exercise: Exercise, counted: Sequence[CountedRun]) -> dict[str, int]:

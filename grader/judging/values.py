@@ -10,17 +10,23 @@ from dataclasses import dataclass, field
 
 from grader.judging.timing import Estimate, estimate_metrics, estimate_other
 from grader.metrics import COMPARABLE, METRICS, TIMED
-from grader.records import CaseResult, Counters, DeviceInfo, Execution, Finding, LaunchResult, MetricValue, Source, Timing
+from grader.records import CaseResult, Counters, DeviceInfo, Execution, Finding, LaunchResult, MetricValue, Source, Timing, Traffic
 from grader.spec.model import Exercise, Yardstick
 
 LACKING: Mapping[str, Mapping[str, str]] = {
-    "gpu": {"dram_bytes": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not"},
+    "gpu": {
+        "dram_bytes": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not",
+        **dict.fromkeys(("l1_hit_rate", "l2_hit_rate"), "only Nsight Compute counts what a cache holds, and it did not"),
+    },
+    "emulated": {"l2_hit_rate": "the timing model simulates no L2 cache"},
 }
 """Per device kind, the metrics that it cannot give whatever the submission does, and why."""
 
 
 TIMED_ON = "gpu"
 """Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at its own."""
+
+_NO_TRAFFIC = Traffic()
 
 NOT_SHIPPED = "the reference is not shipped with this exercise"
 
@@ -47,11 +53,15 @@ class CountedRun:
 
 @dataclass(frozen=True)
 class Sanitized:
-    """What the checked mode says: `clean` is the fraction of the checked cases without a finding; None for `reason`."""
+    """What the checked mode says: `clean` is the fraction of the checked cases without a finding; None for `reason`.
+
+    `races` has the first race of each case that had one, by the case's name.
+    """
 
     clean: float | None = None
     findings: tuple[Finding, ...] = ()
     reason: str = "the cases did not run in the checked mode"
+    races: Mapping[str, Finding] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -71,20 +81,19 @@ def collect_metrics(
     device: DeviceInfo,
     *,
     timings: Sequence[Timing] = (),
-    dram_bytes: int | None = None,
+    traffic: Traffic = _NO_TRAFFIC,
     missing_reason: str = "the benchmark did not run",
     untimed: str = "",
 ) -> tuple[MetricValue, ...]:
     """Every metric of METRICS except `correctness` and `sanitized`, in that order; times are of plans at `benchmark_sizes`.
 
-    Counters are sums over the launches of the plan; `dram_bytes` is theirs too, and varies from run to run. `missing_reason` is
+    Counters are sums over the launches of the plan; `traffic` is theirs too, and varies from run to run. `missing_reason` is
     given for what a run that did not happen, or did not reach its end, would have told, `untimed` for times of one that counted.
     """
     ran = execution is not None and execution.failure is None and bool(execution.launches)
     counted = _count(execution.launches) if execution is not None and ran else {}
     timed = _time(timings, benchmark_sizes, exercise, device) if timings else {}
-    if dram_bytes is not None:
-        counted["dram_bytes"] = _Figures(dram_bytes, _source_of_times(device))
+    counted |= _describe_traffic(traffic, _source_of_times(device))
     lacking = LACKING.get(device.kind, {})
     fallback = (untimed or "it was not timed") if ran else missing_reason
 
@@ -179,6 +188,20 @@ def _count(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
         name: _Figures(value, Source.COUNTED) if value is not None else _Figures(None, reason=_UNDEFINED[name])
         for name, value in values.items()
     }
+
+
+# --- traffic -------------------------------------------------------------------------------------------------
+
+
+def _describe_traffic(traffic: Traffic, source: Source) -> dict[str, _Figures]:
+    """What is known of it. A plan that asks a cache for nothing has no hit rate there."""
+    found = {} if traffic.dram_bytes is None else {"dram_bytes": _Figures(traffic.dram_bytes, source)}
+    for name, lookups in (("l1_hit_rate", traffic.l1), ("l2_hit_rate", traffic.l2)):
+        if lookups is not None and lookups.hit_rate is not None:
+            found[name] = _Figures(lookups.hit_rate, source)
+        elif lookups is not None:
+            found[name] = _Figures(None, reason="the launches ask this cache for nothing")
+    return found
 
 
 # --- timed ---------------------------------------------------------------------------------------------------

@@ -36,7 +36,19 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.runs import Bound, Counters, Coverage, Execution, GlobalAccesses, LaunchResult, LineCounters, Modelled, Sample
+from grader.records.runs import (
+    Bound,
+    Counters,
+    Coverage,
+    Execution,
+    GlobalAccesses,
+    LaunchResult,
+    LineCounters,
+    Lookups,
+    Modelled,
+    Sample,
+    Traffic,
+)
 from grader.records.scores import (
     CaseResult,
     CheckResult,
@@ -91,6 +103,7 @@ __all__ = [
     "LaunchResult",
     "LineCounters",
     "Lines",
+    "Lookups",
     "MetricValue",
     "Mismatch",
     "Modelled",
@@ -123,4 +136,5 @@ __all__ = [
     "TimedStep",
     "Timing",
     "ToolLimits",
+    "Traffic",
 ]

@@ -141,10 +141,46 @@ class Bound:
 
 
 @dataclass(frozen=True)
+class Lookups:
+    """Sectors of 32 bytes that a cache was asked for, and those of them that it held."""
+
+    hits: float
+    sectors: float
+
+    def __add__(self, other: Lookups) -> Lookups:
+        return Lookups(self.hits + other.hits, self.sectors + other.sectors)
+
+    @property
+    def hit_rate(self) -> float | None:
+        """The part of the sectors that the cache held, 0 to 1; None where it was asked for none."""
+        return self.hits / self.sectors if self.sectors else None
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a launch, or a plan, moved behind the load/store units: for information, since it varies from run to run on a GPU.
+
+    `dram_bytes` between L2 and DRAM; `l1` for global loads, `l2` for whatever reached it. None: not known. A sum knows what all know.
+    """
+
+    dram_bytes: float | None = None
+    l1: Lookups | None = None
+    l2: Lookups | None = None
+
+    def __add__(self, other: Traffic) -> Traffic:
+        return Traffic(
+            None if self.dram_bytes is None or other.dram_bytes is None else self.dram_bytes + other.dram_bytes,
+            None if self.l1 is None or other.l1 is None else self.l1 + other.l1,
+            None if self.l2 is None or other.l2 is None else self.l2 + other.l2,
+        )
+
+
+@dataclass(frozen=True)
 class Modelled:
     """What the timing model says of one launch: time (cold L2), bytes moved between L2 and DRAM, and the three resources that it uses most.
 
-    `blocks_run` of `blocks` were executed for it; the counters of such a launch are those of its sample, scaled.
+    `blocks_run` of `blocks` were executed for it; the counters of such a launch are those of its sample, scaled. `l1`: global loads in the
+    simulated L1 cache.
     """
 
     time_ms: float
@@ -152,6 +188,7 @@ class Modelled:
     bounds: tuple[Bound, ...]
     blocks_run: int
     blocks: int
+    l1: Lookups | None = None
 
 
 @dataclass(frozen=True)

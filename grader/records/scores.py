@@ -99,6 +99,7 @@ class CheckResult:
     """One check of the spec, judged. `threshold` is words and figure (`>= 0.8`); `hint` says what to try.
 
     `relative_value` is the other program's value that the threshold is a multiple of, where it is one and the value is known.
+    `in_doubt`: it passed because its value cannot be told from the goal; `message` says so.
     """
 
     name: str
@@ -116,6 +117,7 @@ class CheckResult:
     headline: str | None = None
     bonus: bool = False
     relative_value: float | None = None
+    in_doubt: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from grader.metrics import METRICS, format_value
-from grader.records import CheckResult, CheckStatus
+from grader.records import CheckResult, CheckStatus, Source
 
 GLYPHS: Mapping[CheckStatus, str] = {
     CheckStatus.PASSED: "✓",
@@ -38,9 +38,27 @@ def format_headline(check: CheckResult) -> str:
     return f"{GLYPHS[check.status]} {check.headline or check.title}: {WORDS[check.status].upper()}" + (f" ({figure})" if figure else "")
 
 
-def _format_figure(check: CheckResult) -> str:
+def format_remark(check: CheckResult) -> str:
+    """What a verdict needs beside it to be understood: why there is none, or that it is the benefit of the doubt; mostly nothing."""
     if check.status not in _JUDGED:
         return check.message
+    if not check.in_doubt:
+        return ""
+    return "too close to call on a model" if check.source is Source.MODELLED else "cannot be told from the goal"
+
+
+def explain(check: CheckResult) -> str:
+    """The same in a whole sentence, for where there is room."""
+    return check.message if format_remark(check) else ""
+
+
+def _format_figure(check: CheckResult) -> str:
+    return "; ".join(part for part in (_format_value(check), format_remark(check)) if part)
+
+
+def _format_value(check: CheckResult) -> str:
+    if check.status not in _JUDGED:
+        return ""
     if check.metric == "correctness":
         return "" if check.status is CheckStatus.PASSED else check.message
     if check.value is None:

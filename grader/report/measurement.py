@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from grader.records import Score, Timing
+from grader.metrics import TRAFFIC, format_value
+from grader.records import MetricValue, Score, Timing
 
 _OWN = "submission"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure for information: its value with a unit, or why there is none."""
+
+    label: str
+    value: str
+    source: str
+    reason: str
+
+
+_FIGURES: Mapping[str, str] = {
+    "gflops": "arithmetic",
+    "bandwidth_gbps": "bandwidth",
+    "dram_bytes": "DRAM traffic",
+    "l1_hit_rate": "L1 hit rate",
+    "l2_hit_rate": "L2 hit rate",
+}
+
+
+def list_figures(score: Score) -> tuple[Figure, ...]:
+    """The rates of a timed run, and what it asked of caches and DRAM; none without a time. No arithmetic is no missing figure."""
+    metrics = {metric.name: metric for metric in score.metrics}
+    if metrics.get("time_ms") is None or metrics["time_ms"].value is None:
+        return ()
+    named = ((label, metrics[name]) for name, label in _FIGURES.items() if name in metrics)
+    return tuple(_make_figure(label, metric) for label, metric in named if metric.value is not None or metric.name in TRAFFIC)
+
+
+def _make_figure(label: str, metric: MetricValue) -> Figure:
+    value = "" if metric.value is None else format_value(metric.name, metric.value)
+    return Figure(label, value, metric.source.value if metric.source else "", metric.reason or "")
 
 
 def format_measurement(score: Score) -> tuple[str, ...]:
@@ -19,10 +54,21 @@ def _lines(score: Score) -> Iterator[str]:
         others = (f"{timing.plan} {_ms(timing.median_ms)} ms" for timing in score.timings if timing.plan != _OWN)
         times = [*(_format_own(timing) for timing in score.timings if timing.plan == _OWN), *others]
         yield "Time: " + "; ".join(", ".join(part) for part in (times, [*_format_limits(score)]) if part)
+    if figures := list_figures(score):
+        yield _format_figures(figures)
     if score.model:
         yield f"Model: {_format_model(score)}"
     if "counters" in score.environment:
         yield f"Counters: {score.environment['counters']}"
+
+
+def _format_figures(figures: Sequence[Figure]) -> str:
+    """`Figures (modelled): bandwidth 2,673 GB/s, ...; not known: L2 hit rate (the timing model simulates no L2 cache)`."""
+    known = [f"{figure.label} {figure.value}" for figure in figures if figure.value]
+    missing = {figure.reason: [each.label for each in figures if each.reason == figure.reason] for figure in figures if figure.reason}
+    sources = " and ".join(dict.fromkeys(figure.source for figure in figures if figure.source))
+    unknown = [f"{' and '.join(labels)} ({reason})" for reason, labels in missing.items()]
+    return f"Figures ({sources}): {', '.join(known)}" + (f"; not known: {', '.join(unknown)}" if unknown else "")
 
 
 def _format_model(score: Score) -> str:

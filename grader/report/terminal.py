@@ -20,7 +20,7 @@ from rich.text import Text
 
 from grader.metrics import format_value
 from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Mismatch, Progress, Score, ShowProgress, Status
-from grader.report.headlines import GLYPHS, WORDS, format_headlines
+from grader.report.headlines import GLYPHS, WORDS, format_headlines, format_remark
 from grader.report.measurement import format_measurement
 from grader.report.printed import format_printed
 from grader.report.text import clean_line, clean_text, fold_to_ascii
@@ -147,7 +147,7 @@ def _make_table(checks: Sequence[CheckResult], page: _Page) -> Table:
     table.add_column(page.text("Check"))
     for title in ("Value", "Goal", "Points"):
         table.add_column(title, justify="right")
-    table.add_column("Result", no_wrap=True)
+    table.add_column("Result")
     for check in checks:
         style = _STYLES[check.status]
         table.add_row(
@@ -158,7 +158,7 @@ def _make_table(checks: Sequence[CheckResult], page: _Page) -> Table:
 
 
 def _print_check(check: CheckResult, page: _Page) -> None:
-    page.write(f"{GLYPHS[check.status]} {_label(check)}: {WORDS[check.status]}", style=_STYLES[check.status], hanging=2)
+    page.write(f"{GLYPHS[check.status]} {_label(check)}: {_verdict(check)[2:]}", style=_STYLES[check.status], hanging=2)
     value = f"{_value(check)}, goal" if check.value is not None else "goal"
     page.write(f"{value} {check.threshold}; points {_points(check)}", indent=2)
 
@@ -179,7 +179,9 @@ def _points(check: CheckResult) -> str:
 
 
 def _verdict(check: CheckResult) -> str:
-    return f"{GLYPHS[check.status]} {WORDS[check.status]}"
+    """The verdict in the table, with its remark where that does not stand at the head of the page already."""
+    remark = "" if check.headline and not check.in_doubt else format_remark(check)
+    return f"{GLYPHS[check.status]} {WORDS[check.status]}" + (f": {remark}" if remark else "")
 
 
 def _print_total(score: Score, page: _Page) -> None:

@@ -42,6 +42,18 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
     return run_modelled(Ready(translate(kernel_code(kernel)), kernel, launch, memory, settings), stage)
 
 
+@pytest.mark.parametrize("name", ["gemm_naive_col", "gemm_tiled"])
+def test_the_l1_holds_what_it_holds_on_an_h100(name: str) -> None:
+    """Nsight Compute's rate has stores in too, which are few here."""
+    sizes = {"M": 500, "N": 300, "K": 411}
+    (truth,) = (record.launch for record in read_records("counted") if (record.kernel, record.sizes) == (name, sizes))
+    ran = run(name, sizes, 10**9)
+    assert truth is not None
+    assert ran.modelled is not None
+    assert ran.modelled.l1 is not None
+    assert ran.modelled.l1.hit_rate == pytest.approx(truth["counters"]["l1_hit_pct"] / 100, abs=0.03)
+
+
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [

@@ -22,7 +22,6 @@ from grader.devices.ncu_metrics import (
     DRAM_TRAFFIC,
     FIGURES,
     HARDWARE_CONFLICTS,
-    OPTIONAL,
     SHARED_WAVEFRONTS,
     CountedLaunch,
     NotCounted,
@@ -30,7 +29,7 @@ from grader.devices.ncu_metrics import (
     required_metrics,
 )
 from grader.errors import GraderError
-from grader.records import Binary, Counters, Dim3, Launch, RunLimits
+from grader.records import Binary, Counters, Dim3, Launch, Lookups, RunLimits, Traffic
 from grader.sandbox.process import run_tool
 
 SAMPLES = Path(__file__).parents[1] / "data" / "ncu"
@@ -141,7 +140,17 @@ def test_what_varies_is_kept_apart_for_information() -> None:
     row = counted()[PADDED]
     assert row.counters.shared_wavefronts_excessive == 0
     assert row.hardware_bank_conflicts == 9_089
-    assert row.dram_bytes == 6_004_736
+    assert row.traffic == Traffic(6_004_736)  # ncu was not asked for hits then
+
+
+def test_hits_are_read_beside_the_sectors_that_were_asked_for() -> None:
+    text = with_cell("ID", HARDWARE_CONFLICTS, "lts__t_sectors_lookup_hit.sum")
+    text = with_cell("ID", DRAM_TRAFFIC[0], "lts__t_sectors.sum", text=text)
+    text = with_cell("10", "lts__t_sectors_lookup_hit.sum", "30", text=text)
+    traffic = counted(with_cell("10", "lts__t_sectors.sum", "40", text=text))[CONFLICT].traffic
+    assert traffic == Traffic(None, None, Lookups(30, 40))
+    assert traffic.l2 is not None
+    assert traffic.l2.hit_rate == 0.75
 
 
 def test_thousands_may_be_separated() -> None:
@@ -158,11 +167,11 @@ def test_a_metric_without_a_count_is_a_reason_and_no_zero(metric: str) -> None:
     assert metric in reason_of(with_cell("", metric, "Kbyte"))
 
 
-@pytest.mark.parametrize("metric", OPTIONAL)
+@pytest.mark.parametrize("metric", [HARDWARE_CONFLICTS, *DRAM_TRAFFIC])
 def test_a_figure_for_information_may_be_missing(metric: str) -> None:
     row = counted(with_cell("ID", metric, "another"))[CONFLICT]
     assert row.counters == counted()[CONFLICT].counters
-    assert (row.dram_bytes is None) is (metric in DRAM_TRAFFIC)
+    assert (row.traffic.dram_bytes is None) is (metric in DRAM_TRAFFIC)
     assert (row.hardware_bank_conflicts is None) is (metric == HARDWARE_CONFLICTS)
 
 
@@ -263,7 +272,7 @@ def fake_ncu(folder: Path, script: str) -> dict[str, str]:
         ("test -s $folder/request.pickle || exit 9; echo '==ERROR== it was there' > $log", "it was there"),
         # An older ncu that does not know a metric collects nothing: it is asked again for what is needed.
         (
-            "case $metrics in *dram*) echo '==ERROR== Failed to find metric dram__bytes_read.sum' > $log;;"
+            "case $metrics in *dram__bytes_read*) echo '==ERROR== Failed to find metric dram__bytes_read.sum' > $log;;"
             f" *) cp {SAMPLES / 'h100.csv'} $log;; esac",
             None,
         ),

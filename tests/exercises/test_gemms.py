@@ -10,6 +10,7 @@ from grader.spec.cases import draw_cases, make_inputs
 from grader.spec.model import Case, Exercise, Initialisation
 from grader.spec.oracle import load_oracle
 from grader.spec.read import read_exercise
+from grader.spec.tolerance import tolerance_at
 from grader.submission.plan import read_plan
 from grader.submission.read import read_submission
 
@@ -99,3 +100,14 @@ def test_the_reference_is_there_and_says_how_it_is_launched(exercise: Exercise) 
     assert exercise.reference_source is not None
     plan = read_plan(read_submission(exercise.reference_source))  # type: ignore[arg-type]
     assert [launch.kernel.name for launch in plan.launches] == [exercise.id]  # type: ignore[union-attr]
+
+
+def test_the_bonus_is_blas_s_sgemm_and_exact_for_small_integers() -> None:
+    (part,) = read_exercise(ROOT / "exercises" / "gemm_coalesced").parts
+    case = Case("small", {"M": 5, "N": 3, "K": 4}, hidden=False, init=Initialisation.SMALL_INTEGERS)
+    inputs = make_inputs(part, case, 12)
+    a, b, c, (alpha, beta) = (inputs[name].tolist() for name in ("A", "B", "C", "scale"))
+    wanted = [[alpha * sum(a[row][k] * b[k][col] for k in range(4)) + beta * c[row][col] for col in range(3)] for row in range(5)]
+    assert beta != 0
+    assert load_oracle(read_exercise(ROOT / "exercises" / "gemm_coalesced"), part)(inputs, case.sizes)["C"].tolist() == wanted
+    assert tolerance_at(part, case).exact

@@ -22,7 +22,20 @@ from grader.devices.peak import Attributes, GivenPeak, find_peak
 from grader.errors import GraderError, WorkerError
 from grader.grading import benchmark, counting
 from grader.grading.measure import LOOKS, measure
-from grader.records import Binary, CheckResult, CheckStatus, ClockState, Counters, DeviceInfo, Program, Score, Source, Status
+from grader.records import (
+    Binary,
+    CheckResult,
+    CheckStatus,
+    ClockState,
+    Counters,
+    DeviceInfo,
+    Lookups,
+    Program,
+    Score,
+    Source,
+    Status,
+    Traffic,
+)
 from grader.report.json import format_score
 from grader.report.terminal import make_console, print_score
 from grading.fake_clock import STEADY
@@ -132,10 +145,10 @@ def test_counters_of_the_baseline_come_from_who_counted_the_submission(
     emulated = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (emulated.value, emulated.relative_value) == (64 * 128 / 8, 64 * 128)  # at the emulated benchmark's sizes
     counts = iter([Counters(global_store_sectors=30), Counters(global_store_sectors=200)])
-    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts), None, None),))
+    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts)),))
     by_ncu = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (by_ncu.status, by_ncu.value, by_ncu.relative_value) == (CheckStatus.PASSED, 30, 200)
-    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(Counters(global_store_sectors=40), None, None),))
+    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(Counters(global_store_sectors=40)),))
     again = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (again.value, again.relative_value) == (40, 200)  # the baseline is counted once
 
@@ -180,13 +193,16 @@ def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(grade: Gra
 
 def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
     counters = Counters(instructions_executed=7, shared_load_wavefronts=5, shared_wavefronts_ideal=4)
-    counted = (CountedLaunch(counters, dram_bytes=123, hardware_bank_conflicts=17),)
+    counted = (CountedLaunch(counters, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17),)
     monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: counted)
     score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
     metrics = {metric.name: metric for metric in score.metrics}
     assert metrics["instructions_executed"].value == 7
     assert metrics["shared_bank_conflicts"].value == 1
     assert (metrics["dram_bytes"].value, metrics["dram_bytes"].source) == (123, Source.MEASURED)
+    assert (metrics["l1_hit_rate"].value, metrics["l1_hit_rate"].source) == (0.25, Source.MEASURED)
+    assert (metrics["l2_hit_rate"].value, metrics["l2_hit_rate"].reason) == (None, "the launches ask this cache for nothing")
+    assert "L1 hit rate 25 %" in shown(score)
     assert score.environment["counters"] == "Nsight Compute, rows = 256, cols = 256"
     assert "17 (" in score.environment["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"]
     assert sum(line.counters.instructions_executed for line in score.lines) > 7  # those are the emulated device's

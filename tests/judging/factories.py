@@ -9,6 +9,7 @@ from pathlib import Path
 from grader.judging.score import make_score
 from grader.records import (
     CaseResult,
+    CheckResult,
     Counters,
     DeviceInfo,
     Dim3,
@@ -16,10 +17,13 @@ from grader.records import (
     LaunchLimits,
     LaunchResult,
     LineCounters,
+    Lookups,
     Mismatch,
     Role,
     Score,
     Submission,
+    Timing,
+    Traffic,
 )
 from grader.spec.expressions import parse_expression
 from grader.spec.model import BufferSpec, Case, CheckSpec, Exercise, Initialisation, Limits, Threshold, Tolerance
@@ -136,3 +140,20 @@ def make_graded(
         execution=make_execution(lines) if all(case.passed for case in cases) else None,
         environment={"nvcc": "13.0.88"}, seed=7,
     )  # fmt: skip
+
+
+def with_last(score: Score, check: CheckResult) -> Score:
+    """The score with another check in the place of its last one."""
+    return replace(score, checks=(*score.checks[:-1], check))
+
+
+def make_timed(milliseconds: float) -> Score:
+    """A score of the emulated device with a modelled time, at 8192 x 8192: 80 % of the peak are 0.2002 ms."""
+    timing = Timing("submission", milliseconds, (0.96 * milliseconds, 1.04 * milliseconds), ())
+    return make_score(
+        make_exercise(), make_submission(), device=H100, cases=(make_case(),), execution=make_execution(), environment={}, seed=7,
+        timings=(timing,), traffic=Traffic(4096, Lookups(7, 8)),
+    )  # fmt: skip
+
+
+DOUBTFUL = make_timed(0.2027)

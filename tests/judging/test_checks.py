@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.judging.checks import earned_fraction, find_counted, find_open, judge_checks, judge_failure
+from grader.judging.checks import earned_fraction, find_counted, find_open, find_timed, judge_checks, judge_failure
 from grader.judging.timing import REFERENCE, make_timing
 from grader.judging.values import NOT_SHIPPED, OtherCounts, collect_metrics, collect_others, missing_metrics
 from grader.metrics import METRICS
 from grader.records import SUBMISSION, CaseResult, CheckResult, CheckStatus, DeviceInfo, Failure, MetricValue, PartResult, Source, Status
 from grader.spec.model import CheckSpec, Threshold, Yardstick
+from grader.spec.plans import Plan
 from judging.factories import BANDWIDTH, CHECKS, CONFLICTS, CORRECTNESS, GPU, H100, STORES, make_case, make_execution, make_exercise
 
 RIGHT = (make_case(),)
@@ -146,7 +147,7 @@ def test_the_benefit_of_the_doubt(value: float, low: float, high: float, points:
     result = judge_checks(make_exercise((CORRECTNESS, BANDWIDTH)), RIGHT, metrics, GPU)[1]
     assert result.points == points
     in_doubt = low < 0.8 < high
-    assert ("the benefit of the doubt" in result.message) == in_doubt
+    assert (result.in_doubt, "the benefit of the doubt" in result.message) == (in_doubt, in_doubt)
     assert find_open(make_exercise((CORRECTNESS, BANDWIDTH)), metrics, GPU) == ((SUBMISSION,) if in_doubt else ())
 
 
@@ -271,3 +272,14 @@ def test_a_part_is_skipped_when_the_exercise_itself_is_wrong_or_does_not_run() -
     assert judge_part(PartResult("in_place", RIGHT), WRONG).status is CheckStatus.SKIPPED
     results = judge_failure(make_exercise((CORRECTNESS, IN_PLACE)), Failure(Status.TIMEOUT, "no"), missing_metrics("no run", H100), H100)
     assert [result.status for result in results] == [CheckStatus.FAILED, CheckStatus.SKIPPED]
+
+
+def test_less_than_a_hundredth_of_the_points_is_none() -> None:
+    hardly, little = (judge(CORRECTNESS, STORES, global_store_efficiency=0.125 + 0.865 * part)[STORES.name] for part in (0.009, 0.011))
+    assert (hardly.status, hardly.points) == (CheckStatus.FAILED, 0)
+    assert (little.status, little.points) == (CheckStatus.PARTIAL, pytest.approx(0.27, abs=0.01))
+
+
+def test_what_is_shown_for_comparison_is_timed_although_no_goal_needs_it() -> None:
+    exercise = replace(make_exercise(), comparisons={"tiled": Plan((), ())})
+    assert find_timed(exercise, H100) == ("naive", "tiled")

@@ -8,7 +8,7 @@ import pytest
 
 from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
 from grader.metrics import METRICS, format_value
-from grader.records import Counters, Execution, Failure, LineCounters, MetricValue, Source, Status, Timing
+from grader.records import Counters, Execution, Failure, LineCounters, Lookups, MetricValue, Source, Status, Timing, Traffic
 from grader.spec.expressions import parse_expression
 from judging.factories import CLEAN, CROOKED_LINES, GPU, H100, make_case, make_execution, make_exercise
 
@@ -56,9 +56,10 @@ def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> Non
 
 
 def test_times_on_the_emulated_device_are_modelled() -> None:
-    metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), H100, timings=TIMINGS, dram_bytes=9))
-    for name in ("time_ms", "speedup_over_naive", "bandwidth_fraction", "dram_bytes"):
+    metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), H100, timings=TIMINGS, traffic=Traffic(9, Lookups(1, 2))))
+    for name in ("time_ms", "speedup_over_naive", "bandwidth_fraction", "dram_bytes", "l1_hit_rate"):
         assert metrics[name].source is Source.MODELLED
+    assert metrics["l2_hit_rate"].reason == "the timing model simulates no L2 cache"
 
 
 def test_times_give_bandwidth_and_speedup() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from judging.factories import GPU, make_graded
+from judging.factories import DOUBTFUL, GPU, make_graded
 
 from grader.records import Timing
 from grader.report.measurement import format_measurement
@@ -33,3 +33,11 @@ def test_times_stand_beside_what_they_are_compared_with() -> None:
 
 def test_a_score_without_times_has_no_such_lines() -> None:
     assert format_measurement(make_graded()) == ()
+
+
+def test_figures_stand_with_their_source_and_what_is_not_known_with_its_reason() -> None:
+    figures = next(line for line in format_measurement(DOUBTFUL) if line.startswith("Figures"))
+    assert figures == (
+        "Figures (modelled): bandwidth 2,648 GB/s, DRAM traffic 4,096 B, L1 hit rate 87.5 %;"
+        " not known: L2 hit rate (the timing model simulates no L2 cache)"
+    )

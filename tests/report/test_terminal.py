@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from judging.factories import CROOKED_LINES, H100, make_case, make_exercise, make_graded, make_submission
+from judging.factories import CROOKED_LINES, DOUBTFUL, H100, make_case, make_exercise, make_graded, make_submission, with_last
 from rich.cells import cell_len
 from rich.console import Console
 
 from grader.judging.score import failed_score
-from grader.records import Dim3, Failure, Finding, FindingKind, Progress, Score, Status
+from grader.records import CheckStatus, Dim3, Failure, Finding, FindingKind, Progress, Score, Source, Status
 from grader.report.terminal import make_console, print_score, progress_display
 
 ESCAPE = "\x1b"
@@ -84,6 +84,23 @@ def test_performance_says_the_share_of_the_peak() -> None:
     performance = replace(score.checks[-1], status="passed", value=0.8514, points=25.0)
     text = show(replace(score, checks=(performance,)))
     assert text.startswith("✓ Performance: PASSED (bandwidth 85.1 % of peak)\n")
+
+
+def test_the_table_says_why_a_bonus_was_skipped() -> None:
+    score = make_graded()
+    skipped = replace(score.checks[-1], status=CheckStatus.SKIPPED, points=0, headline=None)
+    bonus = replace(skipped, title="In place (bonus)", message="the file has no kernel flip")
+    text = show(with_last(score, bonus), width=110)
+    assert re.search(r"In place \(bonus\) +>= 80 % +0 / 25 +– skipped: the file has no kernel flip\n", text)
+    assert "– In place (bonus): skipped: the file has no kernel flip\n" in show(with_last(score, bonus), width=60)
+
+
+def test_the_benefit_of_the_doubt_is_said_beside_the_verdict() -> None:
+    text = show(DOUBTFUL, width=110)
+    assert "✓ Performance: PASSED (bandwidth 79 % of peak; too close to call on a model)\n" in text
+    assert re.search(r"Performance +79 % +>= 80 % +25 / 25 +✓ passed: too close to call on a model\n", text)
+    measured = with_last(DOUBTFUL, replace(DOUBTFUL.checks[-1], source=Source.MEASURED))
+    assert "(bandwidth 79 % of peak; cannot be told from the goal)" in show(measured, width=110)
 
 
 def test_a_wrong_case_shows_where() -> None:

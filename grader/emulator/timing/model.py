@@ -48,11 +48,16 @@ class Use:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the model says of a launch. `bounds` are the three resources that are used most, the most used one first."""
+    """What the model says of a launch. `bounds` are the three resources that are used most, the most used one first.
+
+    `load_sectors` are those that global loads ask the L1 for, `load_hits` those that it holds, or that are on their way to it.
+    """
 
     time_ms: float
     cycles: float
     dram_bytes: float
+    load_sectors: float
+    load_hits: float
     use: Mapping[str, float]
     bounds: tuple[Use, ...]
 
@@ -162,7 +167,8 @@ class Run:
         use["fraction"] = s.fraction
         use["readpart"] = read
         dram_bytes = SECTOR_BYTES * (misses * read + stored * write)
-        return Estimate(time_ms, cycles, dram_bytes, use, find_bounds(use))
+        scale = shape.executed / max(1.0, found["issued"])
+        return Estimate(time_ms, cycles, dram_bytes, found["load_sectors"] * scale, found["load_hits"] * scale, use, find_bounds(use))
 
     def extend(self, found: Mapping[str, float], *, whole: bool) -> float:
         """Cycles of an SM's share of the launch's instructions: those that were simulated, and the others at the rate of the time when

@@ -27,10 +27,10 @@ _FMA, _HEAVY, _ALU, _DOUBLE, _SPECIAL, _MEMORY, _NONE = map(int, Unit)
 
 STATISTICS = (
     "issued", "fma", "alu", "lsu", "l2_bytes", "dram_bytes", "store_cycles", "l1_sectors", "l1_misses", "cycles", "double",
-    "special", "full_cycles", "full_issued",
+    "special", "full_cycles", "full_issued", "load_sectors", "load_hits",
 )  # fmt: skip
 (_ISSUED, _S_FMA, _S_ALU, _S_LSU, _S_L2, _S_DRAM, _S_STORE, _S_SECTORS, _S_MISSES, _S_CYCLES, _S_DOUBLE, _S_SPECIAL, _S_FULL,
- _S_FULL_ISSUED) = range(14)  # fmt: skip
+ _S_FULL_ISSUED, _S_LOADED, _S_HITS) = range(16)  # fmt: skip
 
 PARAMETERS = (
     "fma_cycles", "alu_cycles", "double_cycles", "special_cycles", "shared_latency", "l1_latency", "l2_latency", "dram_latency",
@@ -134,7 +134,7 @@ def simulate(  # type: ignore[no-untyped-def]
     l1_mask = np.zeros((sets, L1_WAYS), dtype=np.int64)
     l1_ready = np.zeros((sets, L1_WAYS), dtype=np.float64)
     l1_used = np.zeros((sets, L1_WAYS), dtype=np.float64)
-    stats = np.zeros(14, dtype=np.float64)
+    stats = np.zeros(16, dtype=np.float64)
     lsu_free, port_free, l2_free, store_free, dram_free = 0.0, 0.0, 0.0, 0.0, 0.0
     read_credit, write_credit = 0.5, 0.5
     random = np.int64(12345)
@@ -300,6 +300,9 @@ def simulate(  # type: ignore[no-untyped-def]
                                 done = max(done, store_free + p[_P_L2])
                             continue
                         missing = asked & ~here_mask
+                        if not local:
+                            stats[_S_LOADED] += count
+                            stats[_S_HITS] += count - _bits(missing)
                         if missing == 0:
                             l1_used[s, way] = t
                             if l1_ready[s, way] > done:

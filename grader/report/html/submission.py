@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from grader.metrics import METRICS, format_value
 from grader.records import CaseResult, CheckResult, Score, Status
-from grader.report.headlines import GLYPHS, WORDS
+from grader.report.headlines import GLYPHS, WORDS, explain
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source import MAX_LINES, annotate, describe_place, used_columns
+from grader.report.measurement import list_figures
 from grader.report.text import clean_line, clean_text
 from grader.report.words import CHECK_KINDS, STATUS_KINDS, STATUS_WORDS
 
@@ -74,6 +75,7 @@ def render_submission(
         message=clean_line(score.message), detail=clean_text(score.detail)[:MAX_DETAIL], advice=clean_line(score.advice),
         checks=[_make_check(check) for check in score.checks],
         roofline=make_roofline(score),
+        figures=[(figure.label, figure.value or "–", figure.source or figure.reason) for figure in list_figures(score)],
         times=[*_make_times(score, times)], times_note=_note_times(score),
         findings=[FindingRow(clean_line(each.message), describe_place(each), each.line, each.other_line) for each in score.findings],
         columns=columns, source=annotate(source, score.lines, score.findings, columns), source_note=_note_source(score, source),
@@ -102,7 +104,7 @@ def _make_check(check: CheckResult) -> CheckRow:
         source=check.source.value if check.source is not None else "",
         goal=check.threshold,
         points=f"{check.points:g} / {check.max_points:g}" if measured else f"– / {check.max_points:g}",
-        advice=clean_line(check.hint or (check.message if check.value is None else "")),
+        advice=clean_line(check.hint or explain(check)),
     )
 
 

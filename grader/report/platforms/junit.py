@@ -8,6 +8,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from grader.records import CheckResult, CheckStatus, Score, Status
+from grader.report.headlines import explain
 from grader.report.platforms.texts import check_name, describe_check, describe_score
 from grader.report.text import clean_line, clean_text
 
@@ -60,6 +61,8 @@ def _add_check(suite: ET.Element, score: Score, check: CheckResult) -> None:
         _tell(case, "failure", check.status.value, message, describe_check(check))
     elif check.status is not CheckStatus.PASSED:
         ET.SubElement(case, "skipped", {"message": _clean(check.message or check.status.value)})
+    elif check.in_doubt:
+        ET.SubElement(case, "system-out").text = _clean(explain(check))
 
 
 def _add_case(suite: ET.Element, score: Score, name: str) -> ET.Element:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from grader.metrics import format_value
 from grader.records import CheckResult, CheckStatus, Score, Status
+from grader.report.headlines import explain
 from grader.report.text import clean_line, clean_text
 
 MAX_DETAIL = 8000
 
 
 def describe_check(check: CheckResult) -> str:
-    """Value and goal, or why there is no value, and what to try."""
+    """Value and goal, why there is no value or no verdict, the benefit of the doubt, and what to try."""
     if check.value is not None:
         first = f"{format_value(check.metric, check.value)} (goal: {check.threshold})"
         source = f", {check.source.value}" if check.source is not None else ""
@@ -19,7 +20,7 @@ def describe_check(check: CheckResult) -> str:
         parts = [clean_line(check.message)]
     if check.metric == "correctness" and check.status is not CheckStatus.PASSED:
         parts.append(clean_line(check.message))
-    parts.append(clean_line(check.hint))
+    parts += [clean_line(explain(check)), clean_line(check.hint)]
     return "\n".join(dict.fromkeys(part for part in parts if part))
 
 

@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from judging.factories import CROOKED_LINES, make_graded
+from judging.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
 
 from grader.records import BatchEntry, BatchSummary, MetricValue, Source, Status
 from grader.report.html import write_report
@@ -140,6 +140,16 @@ def test_modelled_times_say_so(tmp_path: Path) -> None:
     assert "Times are modelled." in page.text
     assert "Not timed: reference." in page.text
     assert "ms, modelled" in Page(tmp_path / "report.html").text
+
+
+def test_the_page_says_why_a_check_was_skipped_and_what_is_in_doubt(tmp_path: Path) -> None:
+    wrong = make_graded(cases=(make_case(passed=False),))
+    write_report(tmp_path, write_class(tmp_path, [DOUBTFUL, wrong]))
+    doubtful, skipped = (Page(tmp_path / "pages" / f"s0000{number}.html") for number in range(2))
+    assert "against the goal >= 80 % is too close to call on a model: the benefit of the doubt" in doubtful.text
+    assert "Correctness must pass first" in skipped.text
+    assert "L1 hit rate87.5 %modelled" in doubtful.text
+    assert "L2 hit rate–the timing model simulates no L2 cache" in doubtful.text
 
 
 def test_a_class_of_nobody_and_one_of_many(tmp_path: Path) -> None:

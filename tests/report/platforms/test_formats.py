@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 import xmlschema
 from jsonschema import Draft202012Validator
-from judging.factories import CROOKED_LINES, make_graded
+from judging.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
 
 from grader.cli.formats import NAMES
 from grader.errors import GraderError
@@ -29,6 +30,8 @@ GRADED: dict[str, Score] = {
     "passed": make_graded(),
     "partial": make_graded(lines=CROOKED_LINES),
     "timed": timed(make_graded(), 0.2),
+    "doubtful": DOUBTFUL,
+    "wrong": make_graded(cases=(make_case(passed=False),)),
     **{status.value: failed(status, name=f"{HOSTILE_XML}.cu", message=HOSTILE_XML, detail=HOSTILE_XML) for status in STUDENTS},
 }
 FAULTS = {status.value: failed(status, message=HOSTILE_XML) for status in OURS}
@@ -115,3 +118,16 @@ def test_a_bonus_check_counts_on_top() -> None:
     assert errors_of("gradescope.schema.json", format_gradescope(score)) == []
     assert json.loads(format_gradescope(score))["tests"][-1]["max_score"] == 0
     assert reported(format_github(score)) == (80, 75)
+
+
+DOUBT = "bandwidth 79 % (75.9 % to 82.3 %) against the goal >= 80 % is too close to call on a model: the benefit of the doubt"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_platform_is_told_of_the_benefit_of_the_doubt(name: str) -> None:
+    assert DOUBT in html.unescape(FORMATS[name](DOUBTFUL))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_platform_is_told_why_a_check_was_skipped(name: str) -> None:
+    assert "Correctness must pass first" in FORMATS[name](GRADED["wrong"])

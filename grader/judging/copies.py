@@ -1,0 +1,68 @@
+"""Finds which kernel parameters are copies: scratch buffers that an earlier launch of the file fills from one input.
+
+This is no C++ parser: where it is not sure, it finds nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.spec.lexer import Kind, Token, read_code
+from grader.spec.plans import LaunchLine, parse_launch, parse_scratch
+from grader.spec.tokens import LanguageError
+
+_LINE = re.compile(r"^[ \t]*//[ \t]*(launch|scratch):(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A scratch buffer as a kernel's parameter: which input it is a copy of, and which kernel makes it."""
+
+    source: str
+    maker: str
+
+
+def find_copies(text: str, inputs: Sequence[str]) -> Mapping[str, Copy]:
+    """By the parameter's name, the copies that kernels of a submission read; `inputs` are the exercise's."""
+    try:
+        launches, scratch = _read_lines(text)
+    except LanguageError:
+        return {}
+    made: dict[str, Copy] = {}
+    found: dict[str, Copy] = {}
+    parameters = dict(_list_parameters(read_code(text)))
+    for launch in launches:
+        given = [argument.bare_name for argument in launch.arguments]
+        names = parameters.get(launch.kernel.name, ())
+        if len(names) == len(given):
+            found |= {name: made[buffer] for name, buffer in zip(names, given, strict=True) if buffer in made}
+        taken = [name for name in given if name in inputs]
+        filled = [name for name in given if name in scratch and name not in made]
+        if len(taken) == len(filled) == 1:
+            made[str(filled[0])] = Copy(str(taken[0]), launch.kernel.name)
+    return found
+
+
+def _read_lines(text: str) -> tuple[list[LaunchLine], set[str]]:
+    lines = [(match[1], match[2]) for match in _LINE.finditer(text)]
+    return [parse_launch(rest) for word, rest in lines if word == "launch"], {
+        parse_scratch(rest).name for word, rest in lines if word == "scratch"
+    }
+
+
+def _list_parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each kernel with the names of its parameters: the last name before every comma of its parentheses."""
+    opened = kernel = None
+    names: list[str] = []
+    for before, token, after in zip([*tokens[:1], *tokens], tokens, [*tokens[1:], *tokens[-1:]], strict=False):
+        if token.text == "__global__":
+            opened, kernel, names = False, None, []
+        elif opened is False and token.kind is Kind.NAME and after.text == "(" and token.text != "__launch_bounds__":
+            opened, kernel = True, token.text
+        elif opened and token.text in (",", ")") and before.kind is Kind.NAME:
+            names.append(before.text)
+            if token.text == ")":
+                yield str(kernel), tuple(names)
+                opened = None
