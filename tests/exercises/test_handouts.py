@@ -94,6 +94,7 @@ def test_it_says_where_times_come_from(exercise: Exercise) -> None:
     sizes = " × ".join(str(size) for size in exercise.benchmark["gpu"].values())
     assert f"models the time at {sizes}, where a GPU measures it" in text
     assert "`NOT MEASURED`, and why, where the timed run could not be verified, and with `--no-model`" in text
+    assert "too close to call on a model" in text
 
 
 def test_it_tells_the_limits_of_what_a_part_may_use(exercise: Exercise) -> None:

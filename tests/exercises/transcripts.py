@@ -1,0 +1,107 @@
+"""The commands that a handout shows, and what it says that they print.
+
+A block of the kind `console` is a transcript: lines that begin with `$ ` are commands, those below one are what it prints,
+in full, at WIDTH columns. A command with nothing below it is shown without its output.
+
+    python -m tests.exercises.transcripts        runs the commands that are shown with an output, and writes what they print now
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HANDOUTS = tuple(sorted(path.parent for path in (ROOT / "exercises").glob("*/README.md")))
+WIDTH = 100
+
+_BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.DOTALL | re.MULTILINE)
+_PROCESSOR = re.compile(r"^CPU \(C loop, one core\): more than.*?size\n", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line of a transcript without its `$ `, and what is shown below it (empty: nothing is)."""
+
+    text: str
+    shown: str
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.text, comments=True)
+
+
+def read_commands(handout: Path) -> tuple[Command, ...]:
+    """The commands of an exercise's handout, in order."""
+    text = (handout / "README.md").read_text(encoding="utf-8")
+    return tuple(command for block in _BLOCK.findall(text) for command in _split(block))
+
+
+def _split(block: str) -> Iterator[Command]:
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        line, _, shown = part.partition("\n")
+        yield Command(line, shown.rstrip("\n"))
+
+
+def make_desk(handout: Path, folder: Path) -> Path:
+    """A folder as a student has it, with the exercise and its starter and the copy of it that the handout asks for."""
+    for name in ("exercises", "starter"):
+        (folder / name).symlink_to(ROOT / name)
+    copy = next(command for command in read_commands(handout) if command.words[0] == "cp")
+    subprocess.run(copy.words, cwd=folder, check=True)
+    return folder
+
+
+def run(command: Command, desk: Path) -> subprocess.CompletedProcess[str]:
+    """Run a `grade` command as it is shown; what may run on a GPU, on the emulated device."""
+    program, *arguments = command.words
+    assert program == "grade"
+    device = [] if arguments[0] in ("gallery", "host") else ["--device", "emulated"]
+    environ = {**os.environ, "COLUMNS": str(WIDTH), "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", "grader", *arguments, *device], cwd=desk, env=environ, capture_output=True, text=True, check=False
+    )
+
+
+def as_printed(text: str) -> str:
+    """What a command printed, as it is shown: without the blanks at the end of lines."""
+    return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+
+
+def repeatable(text: str) -> list[str]:
+    """What every machine prints alike: times of this processor left out, with all that is relative to them, and widths of columns."""
+    lines, relative = [], False
+    for line in _PROCESSOR.sub("", f"{text}\n").splitlines():
+        words = line.split()
+        relative = "NumPy" in line if "ms" in words else relative and bool(words)
+        if relative and line.startswith(" CPU"):
+            words = []
+        elif relative and line.startswith(" "):
+            words = words[:-2]
+        lines.append(" ".join(words))
+    return [line for line in lines if line]
+
+
+def main() -> int:
+    for handout in HANDOUTS:
+        path = handout / "README.md"
+        text = path.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            desk = make_desk(handout, Path(folder))
+            for command in read_commands(handout):
+                if command.shown:
+                    printed = as_printed(run(command, desk).stdout)
+                    text = text.replace(f"$ {command.text}\n{command.shown}\n", f"$ {command.text}\n{printed}\n")
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
