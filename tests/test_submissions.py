@@ -123,6 +123,15 @@ TOLD_BY_A_GPU: dict[str, dict[str, Any]] = json.loads((ROOT / "tests" / "data" /
 MODEL_ERROR = 0.15
 """Modelled times may be off by so much before the rule is broken; benchmarks/model.py publishes the errors."""
 
+_ONE_BY_ONE = "patches computed element by element take 41 ms on an H200, 25 are modelled: 2.3 points of the arithmetic rate too many"
+THE_MODEL_IS_FAR_OFF = {
+    "gemm_register_blocked/failed--blocks_of_one_multiprocessor": _ONE_BY_ONE,
+    "gemm_register_blocked/failed--good_where_counted": _ONE_BY_ONE,
+    "gemm_register_blocked/failed--one_busy_block": _ONE_BY_ONE,
+    "transpose/failed--columns_read_by_or": "the naive kernel takes 1.03 ms on an H200, 1.27 are modelled: 1.6 points of the speed-up too many",
+}
+"""Where an error of a modelled time beyond MODEL_ERROR gives points, and how large it is."""
+
 NAME = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>[a-z0-9_]+)")
 
 
@@ -172,7 +181,9 @@ def test_the_verdict_with_modelled_times(file: Path, cache: Path) -> None:
 def all_if_slow() -> list[object]:
     """All files; two by default for which an emulated device gave points that a GPU does not give."""
     default = ("gemm_coalesced/failed--spins_and_writes_nothing_when_timed", "gemm_tiled/failed--every_second_block_when_timed")
-    return [pytest.param(file, marks=[] if name_of(file) in default else [pytest.mark.slow]) for file in FILES]
+    marks = {name: [pytest.mark.xfail(reason=why, strict=True)] for name, why in THE_MODEL_IS_FAR_OFF.items()}
+    slow = {name_of(file): [pytest.mark.slow] for file in FILES if name_of(file) not in default}
+    return [pytest.param(file, marks=marks.get(name_of(file), []) + slow.get(name_of(file), [])) for file in FILES]
 
 
 @pytest.mark.parametrize("file", all_if_slow(), ids=name_of)

@@ -125,7 +125,7 @@ def _parameter(name: str) -> object:
     return pytest.param(name, marks=pytest.mark.xfail(reason=why, strict=True) if why else ())
 
 
-@pytest.mark.parametrize("name", map(_parameter, NAMES))
+@pytest.mark.parametrize("name", [_parameter(name) for name in NAMES])
 def test_ncu_counts_what_the_emulated_device_counts(
     name: str, plans: dict[str, PlanRun], counted: dict[str, tuple[CountedLaunch, ...]]
 ) -> None:

@@ -21,7 +21,7 @@ def commands() -> Iterator[object]:
                 yield pytest.param(handout, command, id=command.text.partition("#")[0].strip(), marks=[] if quick else [pytest.mark.slow])
 
 
-@pytest.mark.parametrize(("handout", "command"), commands())
+@pytest.mark.parametrize(("handout", "command"), [*commands()])
 def test_a_command_does_what_the_handout_shows(handout: Path, command: Command, tmp_path: Path) -> None:
     ended = run(command, make_desk(handout, tmp_path))
     assert ended.returncode in (0, 1), ended.stderr

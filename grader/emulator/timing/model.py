@@ -13,7 +13,7 @@ from grader.emulator.counts import InstructionCounts
 from grader.emulator.machine import BlockTrace
 from grader.emulator.timing.code import CodeTable, Kind, describe_code
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.representative import choose_representative
+from grader.emulator.timing.representative import choose_representative, stand_for_all
 from grader.emulator.timing.sm import L1_WAYS, PARAMETERS, STATISTICS, simulate
 from grader.emulator.timing.streams import GLOBAL, LINE_BYTES, SECTOR_BYTES, Streams, make_streams
 from grader.emulator.translate import NativeKernel
@@ -142,8 +142,7 @@ class Run:
         needed = math.ceil(shape.blocks / self.active)
         resident = max(1, min(shape.resident, needed))
         per_block = max(1, len(s.code) // s.blocks)
-        first = np.arange(min(needed, resident))
-        _, stats = self.run(first, resident, read=1.0, write=1.0)
+        _, stats = self.run(self.choose_order(min(needed, resident)), resident, read=1.0, write=1.0)
         found = dict(zip(STATISTICS, stats, strict=True))
         scale = shape.executed / max(1.0, found["issued"])
         misses, (loads, stores, stored) = found["l1_misses"] * scale, self.footprint()
@@ -151,8 +150,9 @@ class Run:
         kept = max(0.0, stores - f.retained_part * f.l2_bytes / SECTOR_BYTES)
         write = min(1.0, kept / max(1.0, stored))
         count = max(resident, min(needed, SIMULATED_INSTRUCTIONS // per_block)) if s.fraction == 1.0 else resident
-        found = self.settle(np.arange(count), resident, read=read, write=write)
-        cycles = self.extend(found, whole=s.fraction == 1.0 and count == needed)
+        order = self.choose_order(count)
+        found = self.settle(order, resident, read=read, write=write)
+        cycles = self.extend(found, whole=s.fraction == 1.0 and len(order) == needed)
         cycles = max(cycles, self.longest_block(read=read, write=write), *self.floors(found))
         time_ms = f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
         use = {name: found[name] / found["cycles"] for name in ("issued", "fma", "alu", "lsu", "store_cycles")}
@@ -162,13 +162,17 @@ class Run:
         use["dram"] = found["dram_bytes"] * self.active / found["cycles"] * f.clock_mhz * 1e6 / (f.dram_gbps * 1e9)
         use["l2"] = found["l2_bytes"] * self.active / found["cycles"] / f.l2_bytes_per_cycle
         use["hit"] = 1 - found["l1_misses"] / max(1.0, found["l1_sectors"])
-        use["blocks"] = count
+        use["blocks"] = len(order)
         use["resident"] = resident
         use["fraction"] = s.fraction
         use["readpart"] = read
         dram_bytes = SECTOR_BYTES * (misses * read + stored * write)
         scale = shape.executed / max(1.0, found["issued"])
         return Estimate(time_ms, cycles, dram_bytes, found["load_sectors"] * scale, found["load_hits"] * scale, use, find_bounds(use))
+
+    def choose_order(self, count: int) -> np.ndarray:
+        """The first of the traced blocks, so many; all of them where blocks differ in kind and the first ones are not of each its share."""
+        return np.arange(count if stand_for_all(self.streams, count) else self.streams.blocks)
 
     def extend(self, found: Mapping[str, float], *, whole: bool) -> float:
         """Cycles of an SM's share of the launch's instructions: those that were simulated, and the others at the rate of the time when

@@ -7,6 +7,7 @@ of its instructions each one makes up, and the sectors and wavefronts an instruc
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,19 +36,43 @@ def choose_representative(candidates: Iterable[Streams], counts: Sequence[Instru
     return nearest
 
 
+def stand_for_all(streams: Streams, count: int) -> bool:
+    """Whether the first so many of the traced blocks do what all of them do on the whole."""
+    end = int(streams.first[min(count, streams.blocks) * streams.warps_per_block])
+    if end in (0, len(streams.code)):
+        return True
+    instructions = int(streams.code.max()) + 1
+    return _measure(replace(streams, code=streams.code[:end], access=streams.access[:end]), _rates_of(streams, instructions)) <= ALIKE
+
+
 def measure_distance(streams: Streams, counts: Sequence[InstructionCounts], instructions: int) -> float:
     """How unlike a launch with these counts the traces are, 0 to 1."""
-    if not len(streams.code):
-        return 1.0
-    own = np.bincount(streams.code, minlength=instructions) / len(streams.code)
     executed = np.zeros(instructions)
     for each in counts:
         executed[each.index] += each.executed
     total = max(1.0, executed.sum())
-    mix = 0.5 * float(np.abs(own - executed / total).sum())
-    passes = {space: sum(each.passes for each in counts if each.space == space) / total for space in ("global", "shared")}
+    sectors, wavefronts = (sum(each.passes for each in counts if each.space == space) / total for space in ("global", "shared"))
+    return _measure(streams, _Rates(executed / total, sectors, wavefronts)) if len(streams.code) else 1.0
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """What an instruction is and does on the whole: its parts of all by their index, and sectors and wavefronts of one."""
+
+    mix: np.ndarray
+    sectors: float
+    wavefronts: float
+
+
+def _rates_of(streams: Streams, instructions: int) -> _Rates:
     sectors, wavefronts = (passed / len(streams.code) for passed in _count_passes(streams))
-    return max(mix, _distance(sectors, passes["global"]), _distance(wavefronts, passes["shared"]))
+    return _Rates(np.bincount(streams.code, minlength=instructions) / len(streams.code), sectors, wavefronts)
+
+
+def _measure(streams: Streams, other: _Rates) -> float:
+    own = _rates_of(streams, len(other.mix))
+    mix = 0.5 * float(np.abs(own.mix - other.mix).sum())
+    return max(mix, _distance(own.sectors, other.sectors), _distance(own.wavefronts, other.wavefronts))
 
 
 def _count_passes(streams: Streams) -> tuple[float, float]:
