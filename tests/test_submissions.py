@@ -128,7 +128,7 @@ THE_MODEL_IS_FAR_OFF = {
     "gemm_register_blocked/failed--blocks_of_one_multiprocessor": _ONE_BY_ONE,
     "gemm_register_blocked/failed--good_where_counted": _ONE_BY_ONE,
     "gemm_register_blocked/failed--one_busy_block": _ONE_BY_ONE,
-    "transpose/failed--columns_read_by_or": "the naive kernel takes 1.03 ms on an H200, 1.27 are modelled: 1.6 points of the speed-up too many",
+    "transpose/failed--columns_read_by_or": "the naive kernel takes 1.03 ms on an H200, 1.27 are modelled: 1.6 points too many",
 }
 """Where an error of a modelled time beyond MODEL_ERROR gives points, and how large it is."""
 
