@@ -1,0 +1,58 @@
+"""Whether some of the traced blocks stand for all of them, and traces for a launch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.emulator.counts import InstructionCounts
+from grader.emulator.timing.representative import choose_representative, measure_distance, stand_for_all
+from grader.emulator.timing.streams import Streams
+
+LENGTH = 100
+
+
+def streams_of(*blocks: tuple[int, ...]) -> Streams:
+    """Blocks of one warp each, which executes these instructions again and again, and accesses no memory."""
+    code = np.concatenate([np.resize(np.array(block, dtype=np.int64), LENGTH) for block in blocks])
+    none = np.zeros(0, dtype=np.int64)
+    first = np.arange(len(blocks) + 1, dtype=np.int64) * LENGTH
+    return Streams(
+        first, code, np.full(len(code), -1, dtype=np.int64), none, none, none, np.zeros(1, dtype=np.int64), none, none, none,
+        warps_per_block=1, fraction=1.0,
+    )  # fmt: skip
+
+
+def counts_of(*executed: int) -> list[InstructionCounts]:
+    return [InstructionCounts(index, "IADD3", None, number, 32 * number) for index, number in enumerate(executed)]
+
+
+def test_the_first_blocks_stand_for_others_of_their_kind_only() -> None:
+    good, bad = (0, 1), (2, 3, 4)
+    assert stand_for_all(streams_of(good, good, good, good), 1)
+    assert not stand_for_all(streams_of(good, bad, bad, bad), 1)
+    assert not stand_for_all(streams_of(good, good, bad, bad), 3)
+    assert stand_for_all(streams_of(good, bad, good, bad), 2)
+    assert stand_for_all(streams_of(good, bad), 2)
+
+
+def test_the_first_candidate_that_is_alike_is_taken_and_no_other_one_is_made() -> None:
+    asked = []
+
+    def make() -> object:
+        for blocks in (((2, 3),), ((0, 1),), ((0, 1), (0, 1))):
+            asked.append(blocks)
+            yield streams_of(*blocks)
+
+    chosen = choose_representative(make(), counts_of(500, 500, 0, 0), 4)  # type: ignore[arg-type]
+    assert chosen is not None
+    assert (chosen.blocks, len(asked)) == (1, 2)
+
+
+def test_where_none_is_alike_the_nearest_is_taken_and_none_that_is_unlike() -> None:
+    counts = counts_of(400, 400, 200, 0)
+    assert measure_distance(streams_of((0, 1)), counts, 4) == pytest.approx(0.2)
+    near = choose_representative([streams_of((2, 3)), streams_of((0, 1))], counts, 4)
+    assert near is not None
+    assert near.code[0] == 0
+    assert choose_representative([streams_of((2, 3))], counts, 4) is None
