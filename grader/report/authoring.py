@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.report.text import clean_line, fold_to_ascii
+from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 
 
 class Proof(StrEnum):
@@ -127,7 +127,7 @@ class _Page:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        utf = console.encoding.lower().startswith("utf")
+        utf = speaks_unicode(console.encoding)
         self._fold: Callable[[str], str] = clean_line if utf else lambda line: fold_to_ascii(clean_line(line))
 
     def line(self, text: str, style: str = "", *, indent: str = "") -> None:

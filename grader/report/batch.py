@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.records import BatchEntry, BatchProgress, BatchSummary, Status
-from grader.report.text import clean_line, fold_to_ascii
+from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 
 _STYLES = {Status.PASSED: "green", Status.GRADER_ERROR: "bold red", Status.INCONCLUSIVE: "bold red", Status.REJECTED: "red"}
 _MOST_NAMES = 4
@@ -111,4 +111,4 @@ def _why(entry: BatchEntry) -> str:
 
 def _text(console: Console, line: str) -> Text:
     clean = clean_line(line)
-    return Text(clean if console.encoding.lower().startswith("utf") else fold_to_ascii(clean))
+    return Text(clean if speaks_unicode(console.encoding) else fold_to_ascii(clean))

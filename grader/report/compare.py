@@ -14,7 +14,7 @@ from rich.text import Text
 from grader.metrics import METRICS, TIMED, Better, format_value
 from grader.records import CheckResult, CheckStatus, MetricValue, Score, Status
 from grader.report.json import format_score
-from grader.report.text import clean_line, fold_to_ascii
+from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 from grader.report.words import STATUS_WORDS
 
 _TEXT_WIDTH = 110
@@ -185,7 +185,7 @@ class _Page:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self._ascii = not console.encoding.lower().startswith("utf")
+        self._ascii = not speaks_unicode(console.encoding)
 
     def write(self, line: str, *, style: str = "") -> None:
         width = max(20, min(self.console.width, _TEXT_WIDTH))

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.report.text import clean_line, fold_to_ascii
+from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 
 
 class Condition(StrEnum):
@@ -38,7 +38,7 @@ _STYLES = {Condition.FOUND: "green", Condition.ABSENT: "yellow", Condition.MISSI
 
 def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
     """Print the parts, what each lack costs and how to mend it, and whether this machine can grade."""
-    fold = clean_line if console.encoding.lower().startswith("utf") else lambda line: fold_to_ascii(clean_line(line))
+    fold = clean_line if speaks_unicode(console.encoding) else lambda line: fold_to_ascii(clean_line(line))
     console.print(_table(parts, fold))
     for part in parts:
         if part.condition is not Condition.FOUND:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from rich.console import Console
 from rich.text import Text
 
-from grader.report.text import clean_line, fold_to_ascii
+from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 
 WORD_BYTES, SECTOR_BYTES, LINE_BYTES, BANKS = 4, 32, 128, 32
 LANES = "0123456789abcdefghijklmnopqrstuv"
@@ -85,7 +85,7 @@ _LEGENDS: Mapping[Memory, str] = {
 
 def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) -> None:
     """Print all exhibits; `whole`: each with its whole kernel and what that calls."""
-    fold: Callable[[str], str] = str if console.encoding.lower().startswith("utf") else _fold_verbatim
+    fold: Callable[[str], str] = str if speaks_unicode(console.encoding) else _fold_verbatim
     width = min(console.width, _TEXT_WIDTH)
 
     def write(text: str, *, style: str = "", indent: str = "") -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.records import Comparison, SimilarPair
-from grader.report.text import clean_line, fold_to_ascii
+from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 
 _PASSAGES = 4
 """That a row of the table names; the JSON and the page have all."""
@@ -48,7 +48,7 @@ def _plain_pair(found: Comparison, pair: SimilarPair) -> dict[str, object]:
 
 def print_comparison(found: Comparison, *, console: Console, top: int | None = None) -> None:
     """A row for each pair, the most similar first, with the lines that they share."""
-    to_ascii = not console.encoding.lower().startswith("utf")
+    to_ascii = not speaks_unicode(console.encoding)
 
     def text(line: str) -> Text:
         cleaned = clean_line(line)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column
-from grader.report.text import clean_line, clean_text, fold_to_ascii
+from grader.report.text import clean_line, clean_text, fold_to_ascii, speaks_unicode
 
 _WIDTH, _LEAST_SOURCE = 120, 24
 _GAP = "  "
@@ -52,7 +52,7 @@ class _Page:
     def __init__(self, annotation: Annotation, console: Console) -> None:
         self.annotation = annotation
         self.console = console
-        self.ascii = not console.encoding.lower().startswith("utf")
+        self.ascii = not speaks_unicode(console.encoding)
         self.number_width = len(str(len(annotation.lines)))
         self.margin = self.number_width + 4
         self.widths = {column.name: self._width(column) for column in annotation.columns}

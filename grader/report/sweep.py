@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grader.records import SUBMISSION, Counters, Source
 from grader.report.plot import Panel
-from grader.report.text import clean_line, fold_to_ascii
+from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 
 C_LOOP, NUMPY = "CPU (C loop, one core)", "CPU (NumPy)"
 """The programs of the processor."""
@@ -98,7 +98,7 @@ _SHARES = ("load %", "store %")
 
 def print_sweep(sweep: Sweep, *, console: Console) -> None:
     """Print a block of times for each size, the counters of all sizes, and the notes."""
-    fold = clean_line if console.encoding.lower().startswith("utf") else lambda line: fold_to_ascii(clean_line(line))
+    fold = clean_line if speaks_unicode(console.encoding) else lambda line: fold_to_ascii(clean_line(line))
     times, counts = _present(_TIMES, sweep), _present(_COUNTS, sweep)
     widths = {title: max(len(_format(title, figure(row))) for row in _rows(sweep)) for title, figure in times.items()}
     for point in sweep.points:

@@ -23,7 +23,7 @@ from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Mismat
 from grader.report.headlines import GLYPHS, WORDS, format_headlines, format_remark
 from grader.report.measurement import format_measurement
 from grader.report.printed import format_printed
-from grader.report.text import clean_line, clean_text, fold_to_ascii
+from grader.report.text import clean_line, clean_text, fold_to_ascii, speaks_unicode
 
 _PIPE_WIDTH = 110
 _TEXT_WIDTH = 110
@@ -103,7 +103,7 @@ class _Page:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self.ascii = not console.encoding.lower().startswith("utf")
+        self.ascii = not speaks_unicode(console.encoding)
 
     def text(self, line: str, style: str = "") -> Text:
         """One line of text; nothing in it is markup."""
