@@ -2,9 +2,9 @@
 
     python benchmarks/batch.py [--submissions N] [--keep DIR]
 
-Journal, score files, gradebook, summary and report.html are those of a real batch; only the grader is replaced, by one that
-gives each submission the score of a real one (graded once, before the clock starts) with its own points. Prints
-seconds and the peak of memory in MB. Needs no GPU.
+Journal, score files, gradebook, summary and report.html are those of a real batch; only the grader
+is replaced, by one that gives each submission the score of a real one (graded once, before the
+clock starts) with its own points. Prints seconds and the peak of memory in MB. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -40,7 +40,11 @@ from grader.spec.read import read_exercise
 
 ROOT = Path(__file__).parents[1]
 GOAL_SECONDS, GOAL_MB = 60, 500
-MODELS = ("solutions/transpose.cu", "starter/transpose.cu", "tests/submissions/transpose/failed--copies_the_input.cu")
+MODELS = (
+    "solutions/transpose.cu",
+    "starter/transpose.cu",
+    "tests/submissions/transpose/failed--copies_the_input.cu",
+)
 
 
 @dataclass
@@ -73,7 +77,9 @@ class InstantPool:
 
 
 def grade_model(file: str) -> str:
-    return format_score(grader.grade(ROOT / "exercises" / "transpose", ROOT / file, device="emulated"))
+    return format_score(
+        grader.grade(ROOT / "exercises" / "transpose", ROOT / file, device="emulated")
+    )
 
 
 def make_class(folder: Path, count: int) -> list[HandIn]:
@@ -88,11 +94,15 @@ def make_class(folder: Path, count: int) -> list[HandIn]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--submissions", type=int, default=10_000)
     parser.add_argument("--keep", type=Path, help="leave the class and its results here")
     options = parser.parse_args()
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as other:  # so that its memory does not count
+    with ProcessPoolExecutor(
+        1, multiprocessing.get_context("spawn")
+    ) as other:  # so that its memory does not count
         scores = [json.loads(text) for text in other.map(grade_model, MODELS)]
     exercise = read_exercise(ROOT / "exercises" / "transpose")
     if options.keep:
@@ -100,7 +110,9 @@ def main() -> None:
     with nullcontext(str(options.keep)) if options.keep else tempfile.TemporaryDirectory() as name:
         found = make_class(Path(name) / "submissions", options.submissions)
         out = Path(name) / "results"
-        settings = Settings(out, (exercise,), device="emulated", device_name="emulated:h100", grader="benchmark")
+        settings = Settings(
+            out, (exercise,), device="emulated", device_name="emulated:h100", grader="benchmark"
+        )
         times: dict[str, float] = {}
 
         def report(summary: BatchSummary) -> None:
@@ -113,7 +125,14 @@ def main() -> None:
             with open_journal(out) as journal:
                 reports = Reports(lambda _: None, report)
                 start_pool = partial(InstantPool, scores)
-                run_batch(settings, found, journal, start_pool, make_failed=_make_failed(settings), reports=reports)
+                run_batch(
+                    settings,
+                    found,
+                    journal,
+                    start_pool,
+                    make_failed=_make_failed(settings),
+                    reports=reports,
+                )
             memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             processor = time.process_time() - processor_start
             words = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in times.items())

@@ -1,11 +1,14 @@
-"""How long a class takes: `grade batch` on copies of the known submissions, as whole processes, with an empty cache of compilations.
+"""How long a class takes: `grade batch` on copies of the known submissions, as whole processes,
+with an empty cache of compilations.
 
-    python benchmarks/classroom.py [--submissions N] [--exercise NAME ...] [--device DEVICE] [--jobs N,N] [--repeat N]
+    python benchmarks/classroom.py [--submissions N] [--exercise NAME ...] [--device DEVICE] [--jobs
+    N,N] [--repeat N]
 
-Every tenth file is the copy of another student's. With several job counts the runs alternate, so that a machine that others use
-too serves all of them alike. Prints seconds, seconds of processor, the peak of memory of all processes together (proportional
-set size, sampled) and, on GPUs, the share of the time between the first and the last launch at which the GPU ran something
-(NVML, every 20 ms) and that at which a grading held its lock.
+Every tenth file is the copy of another student's. With several job counts the runs alternate, so
+that a machine that others use too serves all of them alike. Prints seconds, seconds of processor,
+the peak of memory of all processes together (proportional set size, sampled) and, on GPUs, the
+share of the time between the first and the last launch at which the GPU ran something (NVML, every
+20 ms) and that at which a grading held its lock.
 """
 
 from __future__ import annotations
@@ -29,9 +32,15 @@ SLOW = ("macro_bomb", "giant_initialised_array")
 
 
 def make_class(folder: Path, exercises: list[str], count: int) -> None:
-    """`count` students, dealt out to the exercises in turn, each with a file of its own but every tenth."""
-    known = {name: sorted((ROOT / "tests" / "submissions" / name).glob("*.cu")) for name in exercises}
-    pools = {name: [path for path in paths if not path.stem.endswith(SLOW)] for name, paths in known.items()}
+    """`count` students, dealt out to the exercises in turn, each with a file of its own but every
+    tenth."""
+    known = {
+        name: sorted((ROOT / "tests" / "submissions" / name).glob("*.cu")) for name in exercises
+    }
+    pools = {
+        name: [path for path in paths if not path.stem.endswith(SLOW)]
+        for name, paths in known.items()
+    }
     for number in range(count):
         exercise = exercises[number % len(exercises)]
         pool = pools[exercise]
@@ -64,12 +73,17 @@ class Watch(threading.Thread):
             rounds += 1
 
     def shares(self) -> list[tuple[float, float]]:
-        """For each GPU the shares of samples, between the first busy one and the last, that were busy and that were locked."""
+        """For each GPU the shares of samples, between the first busy one and the last, that were
+        busy and that were locked."""
         found = []
         for samples in self.busy:
             marks = [index for index, (_, busy, _) in enumerate(samples) if busy]
             span = samples[marks[0] : marks[-1] + 1] if marks else []
-            found.append((statistics.fmean(s[1] for s in span), statistics.fmean(s[2] for s in span)) if span else (0.0, 0.0))
+            found.append(
+                (statistics.fmean(s[1] for s in span), statistics.fmean(s[2] for s in span))
+                if span
+                else (0.0, 0.0)
+            )
         return found
 
 
@@ -97,7 +111,9 @@ def open_gpus(device: str) -> list[object]:
     import pynvml
 
     pynvml.nvmlInit()
-    return [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
+    return [
+        pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())
+    ]
 
 
 def _utilised(handle: object) -> bool:
@@ -111,7 +127,9 @@ def _locked(handle: object) -> bool:
     import pynvml
 
     uuid = pynvml.nvmlDeviceGetUUID(handle)
-    for path in Path(tempfile.gettempdir()).glob(f"cuda-exercise-grader-*{uuid.removeprefix('GPU-')}*.lock"):
+    for path in Path(tempfile.gettempdir()).glob(
+        f"cuda-exercise-grader-*{uuid.removeprefix('GPU-')}*.lock"
+    ):
         with path.open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -124,9 +142,21 @@ def run_once(options: argparse.Namespace, jobs: int) -> float:
     with tempfile.TemporaryDirectory(prefix="classroom-") as name:
         folder = Path(name)
         make_class(folder / "submissions", options.exercise, options.submissions)
-        command = [sys.executable, "-m", "grader", "batch", *(f"exercises/{each}" for each in options.exercise),
-                   str(folder / "submissions"), "--out", str(folder / "out"), "--device", options.device, "--jobs", str(jobs),
-                   "--quiet"]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "grader",
+            "batch",
+            *(f"exercises/{each}" for each in options.exercise),
+            str(folder / "submissions"),
+            "--out",
+            str(folder / "out"),
+            "--device",
+            options.device,
+            "--jobs",
+            str(jobs),
+            "--quiet",
+        ]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
         environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
@@ -140,14 +170,23 @@ def run_once(options: argparse.Namespace, jobs: int) -> float:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         shares = enumerate(watch.shares())
-        busy = "".join(f"; GPU {index} busy {100 * used:.0f} %, held {100 * held:.0f} %" for index, (used, held) in shares)
-        print(f"jobs {jobs}: {seconds:.1f} s, of a processor at least {processor:.1f} s, peak {watch.peak_mb:.0f} MB{busy}", flush=True)
+        busy = "".join(
+            f"; GPU {index} busy {100 * used:.0f} %, held {100 * held:.0f} %"
+            for index, (used, held) in shares
+        )
+        print(
+            f"jobs {jobs}: {seconds:.1f} s, of a processor at least {processor:.1f} s, peak"
+            f" {watch.peak_mb:.0f} MB{busy}",
+            flush=True,
+        )
         print(said.strip(), f"(exit code {process.returncode})", flush=True)
         return seconds
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--submissions", type=int, default=100)
     parser.add_argument("--exercise", nargs="+", default=["transpose"])
     parser.add_argument("--device", default="emulated")
@@ -164,7 +203,10 @@ def main() -> None:
     first = statistics.median(times[counts[0]])
     for count in counts:
         median = statistics.median(times[count])
-        print(f"jobs {count}: median {median:.1f} s, {first / median:.2f} x jobs {counts[0]}; load {os.getloadavg()[0]:.1f}")
+        print(
+            f"jobs {count}: median {median:.1f} s, {first / median:.2f} x jobs {counts[0]}; load"
+            f" {os.getloadavg()[0]:.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""How fast the emulator is: translation, run time and warp instructions a second, counting on, on one core.
+"""How fast the emulator is: translation, run time and warp instructions a second, counting on, on
+one core.
 
     python benchmarks/emulator.py [--repeat N] [KERNEL ...]
     python benchmarks/emulator.py --checked [--repeat N] [KERNEL ...]
 
-The kernels are those of tests/data/truth, at 1024³ (GEMM) and 8192² (transpose). Prints the median of N runs, and at
-the end the most memory that the process ever held beyond the buffers of its largest kernel. Needs no GPU.
+The kernels are those of tests/data/truth, at 1024³ (GEMM) and 8192² (transpose). Prints the median
+of N runs, and at the end the most memory that the process ever held beyond the buffers of its
+largest kernel. Needs no GPU.
 
 --checked compares the checked mode with counting, at the size of correctness cases: 256³ and 512².
 """
@@ -63,40 +65,63 @@ class Timed:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("kernels", nargs="*", help="names of kernels; all by default")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--checked", action="store_true", help="compare the checked mode with counting, at small sizes")
+    parser.add_argument(
+        "--checked",
+        action="store_true",
+        help="compare the checked mode with counting, at small sizes",
+    )
     options = parser.parse_args()
     names = options.kernels or sorted(path.stem for path in KERNELS.glob("*.cu"))
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core
     if options.checked:
         compare_modes(names, options.repeat)
         return
-    print(f"{'kernel':28} {'M inst.':>8} {'translate s':>11} {'run s':>7} {'goal s':>6} {'M inst./s':>9}")
+    print(
+        f"{'kernel':28} {'M inst.':>8} {'translate s':>11} {'run s':>7} {'goal s':>6}"
+        f" {'M inst./s':>9}"
+    )
     timed = []
     for name in names:
         timed.append(measure(name, options.repeat))
         print(format_row(timed[-1]), flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(f"peak memory beyond the largest buffers: {(peak - max(row.buffer_bytes for row in timed)) / 1e6:.0f} MB")
+    print(
+        "peak memory beyond the largest buffers:"
+        f" {(peak - max(row.buffer_bytes for row in timed)) / 1e6:.0f} MB"
+    )
 
 
 def compare_modes(names: Sequence[str], repeat: int) -> None:
     """Print how many times as long the checked mode takes, kernel by kernel."""
-    print(f"{'kernel':28} {'counting s':>10} {'checked s':>10} {'times':>6} {'translate s':>12} {'checked':>8}")
+    print(
+        f"{'kernel':28} {'counting s':>10} {'checked s':>10} {'times':>6} {'translate s':>12}"
+        f" {'checked':>8}"
+    )
     for name in names:
         compiled = compile_kernel(KERNELS / f"{name}.cu", SMALL_SIZES[name.split("_")[0]])
-        counting, checked = (measure(name, repeat, compiled, checked=mode) for mode in (False, True))
+        counting, checked = (
+            measure(name, repeat, compiled, checked=mode) for mode in (False, True)
+        )
         print(
-            f"{name:28} {counting.run_s:10.4f} {checked.run_s:10.4f} {checked.run_s / counting.run_s:6.1f}"
-            f" {counting.translate_s:12.2f} {checked.translate_s:8.2f}", flush=True,
-        )  # fmt: skip
+            f"{name:28} {counting.run_s:10.4f} {checked.run_s:10.4f}"
+            f" {checked.run_s / counting.run_s:6.1f} {counting.translate_s:12.2f}"
+            f" {checked.translate_s:8.2f}",
+            flush=True,
+        )
 
 
-def measure(name: str, repeat: int, compiled: Compiled | None = None, *, checked: bool = False) -> Timed:
+def measure(
+    name: str, repeat: int, compiled: Compiled | None = None, *, checked: bool = False
+) -> Timed:
     """Translate and run one kernel `repeat` times."""
-    kernel, launch, buffers = compiled or compile_kernel(KERNELS / f"{name}.cu", SIZES[name.split("_")[0]])
+    kernel, launch, buffers = compiled or compile_kernel(
+        KERNELS / f"{name}.cu", SIZES[name.split("_")[0]]
+    )
     sizes = {buffer.name: int(np.prod(buffer.shape)) * 4 for buffer in buffers}
     memory = GlobalMemory(sizes)
     for buffer in buffers:  # in place: the benchmark holds every buffer once
@@ -105,7 +130,12 @@ def measure(name: str, repeat: int, compiled: Compiled | None = None, *, checked
     if checked:
         memory.track_writes([buffer.name for buffer in buffers if buffer.role is Role.OUTPUT])
     addresses = {name: region.address for name, region in memory.regions.items()}
-    settings = LaunchSettings(tuple(launch.grid), tuple(launch.block), pack_parameters(kernel, launch, addresses), threads=1)
+    settings = LaunchSettings(
+        tuple(launch.grid),
+        tuple(launch.block),
+        pack_parameters(kernel, launch, addresses),
+        threads=1,
+    )
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
         start = time.perf_counter()
@@ -116,14 +146,25 @@ def measure(name: str, repeat: int, compiled: Compiled | None = None, *, checked
         translations.append(middle - start)
         assert outcome.fault is None, outcome.fault
         instructions = sum(counts.executed for counts in outcome.counts)
-    return Timed(name, instructions, statistics.median(translations), statistics.median(runs), sum(sizes.values()))
+    return Timed(
+        name,
+        instructions,
+        statistics.median(translations),
+        statistics.median(runs),
+        sum(sizes.values()),
+    )
 
 
 def compile_kernel(path: Path, sizes: Mapping[str, int]) -> Compiled:
     """One kernel of truth/, its launch at these sizes, and its buffers."""
     family = path.stem.split("_")[0]
     buffers = tuple(
-        DeviceBuffer(name, "float32", tuple(sizes[side] for side in shape), Role.OUTPUT if name in OUTPUTS else Role.INPUT)
+        DeviceBuffer(
+            name,
+            "float32",
+            tuple(sizes[side] for side in shape),
+            Role.OUTPUT if name in OUTPUTS else Role.INPUT,
+        )
         for name, shape in BUFFERS[family].items()
     )
     submission = done(read_submission(path))
@@ -131,10 +172,27 @@ def compile_kernel(path: Path, sizes: Mapping[str, int]) -> Compiled:
     assert plan is not None
     nvcc, limits = find_nvcc(os.environ, run_tool, prefer_wheel=True), ToolLimits()
     known: Iterable[str] = {*sizes, *BUFFERS[family]}
-    seen = done(preprocess(submission, macro_names(plan, known), nvcc=nvcc, arch=GPU.arch, run=run_tool, limits=limits))
+    seen = done(
+        preprocess(
+            submission,
+            macro_names(plan, known),
+            nvcc=nvcc,
+            arch=GPU.arch,
+            run=run_tool,
+            limits=limits,
+        )
+    )
     nvdisasm = find_nvdisasm(os.environ, run_tool)
     binary = done(
-        compile_submission(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=GPU.arch, run=run_tool, limits=limits, cache=None)
+        compile_submission(
+            submission,
+            nvcc=nvcc,
+            nvdisasm=nvdisasm,
+            arch=GPU.arch,
+            run=run_tool,
+            limits=limits,
+            cache=None,
+        )
     )
     resolved = done(
         resolve_plan(

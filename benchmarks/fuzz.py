@@ -1,8 +1,10 @@
-"""Feeds the grader mutated kernels, cubins and sources, and counts what must not happen: `python benchmarks/fuzz.py`.
+"""Feeds the grader mutated kernels, cubins and sources, and counts what must not happen: `python
+benchmarks/fuzz.py`.
 
-A defect is a process that dies by a signal or outlasts its time, an exception that is no defined outcome, a score of status
-`grader_error`, or a byte written outside of the buffers. Each mutant follows from the seed and its number alone, so that
-`--seed S --first N --kernels 1` repeats one. Mutants run in forked children: one that dies takes nothing along.
+A defect is a process that dies by a signal or outlasts its time, an exception that is no defined
+outcome, a score of status `grader_error`, or a byte written outside of the buffers. Each mutant
+follows from the seed and its number alone, so that `--seed S --first N --kernels 1` repeats one.
+Mutants run in forked children: one that dies takes nothing along.
 """
 
 from __future__ import annotations
@@ -29,7 +31,15 @@ import numpy as np
 from grader import grade
 from grader.devices.emulated import kernel_code
 from grader.devices.faults import describe_fault
-from grader.emulator import GlobalMemory, Instruction, KernelCode, LaunchSettings, Unsupported, run_launch, translate
+from grader.emulator import (
+    GlobalMemory,
+    Instruction,
+    KernelCode,
+    LaunchSettings,
+    Unsupported,
+    run_launch,
+    translate,
+)
 from grader.errors import GraderError, UsageError
 from grader.grading.programs import find_toolchain
 from grader.records import Binary, Kernel, Status, Submission, ToolLimits
@@ -42,13 +52,39 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "tests" / "emulator" / "kernels"
 SOURCES = ROOT / "tests" / "submissions" / "transpose"
 SEEDS, LONGEST = 40, 120
-"""Kernel files that mutants are made of, spread evenly over the corpus, and the longest kernel in instructions: time goes to LLVM."""
+"""Kernel files that mutants are made of, spread evenly over the corpus, and the longest kernel in
+instructions: time goes to LLVM."""
 MEMORY_BYTES, SECONDS = 6 << 30, {"kernels": 30, "cubins": 10, "sources": 180}
 CANARY = 0xA5
 EDGES = (
-    0, 1, 2, 3, 4, 15, 16, 31, 32, 33, 63, 64, 127, 255, 256, 1023, 1024, 4096, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**63,
-    -1, -4, -16,
-)  # fmt: skip
+    0,
+    1,
+    2,
+    3,
+    4,
+    15,
+    16,
+    31,
+    32,
+    33,
+    63,
+    64,
+    127,
+    255,
+    256,
+    1023,
+    1024,
+    4096,
+    65535,
+    65536,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**63,
+    -1,
+    -4,
+    -16,
+)
 REGISTERS = (*range(8), 24, 62, 63, 64, 127, 128, 250, 252, 253, 254, 255, 256, 999, 65535)
 
 
@@ -61,7 +97,7 @@ class Seed:
     cubin: bytes
 
 
-# --- kernels -----------------------------------------------------------------------------------------------------
+# --- kernels --------------------------------------------------------------------------------------
 
 
 def run_kernel(seeds: Sequence[Seed], rng: Random) -> str:
@@ -94,7 +130,9 @@ def make_parameters(size: int, memory: GlobalMemory, rng: Random) -> bytes:
     """Pointers to buffers, near them, and edge values."""
     pointers = [region.address for region in memory.regions.values()]
     odd = [pointers[0] + rng.choice([4, -4, 60]), rng.choice(EDGES)]
-    words = [rng.choice(odd if rng.random() < 0.1 else pointers) % 2**64 for _ in range(size // 8 + 1)]
+    words = [
+        rng.choice(odd if rng.random() < 0.1 else pointers) % 2**64 for _ in range(size // 8 + 1)
+    ]
     return b"".join(word.to_bytes(8, "little") for word in words)[:size]
 
 
@@ -103,7 +141,9 @@ def mutate_kernel(code: KernelCode, donors: Sequence[KernelCode], rng: Random) -
     instructions = list(code.instructions)
     for _ in range(rng.randint(1, 4)):
         rng.choice(INSTRUCTION_MUTATIONS)(instructions, rng.choice(donors).instructions, rng)
-    placed = tuple(replace(instruction, offset=16 * i) for i, instruction in enumerate(instructions))
+    placed = tuple(
+        replace(instruction, offset=16 * i) for i, instruction in enumerate(instructions)
+    )
     mutant = replace(code, instructions=placed)
     return rng.choice(SIZE_MUTATIONS)(mutant, rng) if rng.random() < 0.15 else mutant
 
@@ -126,12 +166,19 @@ def change_opcode(code: list[Instruction], donor: Sequence[Instruction], rng: Ra
     i = rng.randrange(len(code))
     base, *modifiers = rng.choice([code[i].opcode, rng.choice(donor).opcode]).split(".")
     modifiers += rng.choice(donor).opcode.split(".")[1:]
-    code[i] = replace(code[i], opcode=".".join([base, *rng.sample(modifiers, rng.randint(0, len(modifiers)))]))
+    code[i] = replace(
+        code[i], opcode=".".join([base, *rng.sample(modifiers, rng.randint(0, len(modifiers)))])
+    )
 
 
 def change_guard(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
     i = rng.randrange(len(code))
-    guards = [f"@{sign}{kind}{number}" for sign in ("", "!") for kind in ("P", "UP") for number in "01678T"]
+    guards = [
+        f"@{sign}{kind}{number}"
+        for sign in ("", "!")
+        for kind in ("P", "UP")
+        for number in "01678T"
+    ]
     code[i] = replace(code[i], guard=rng.choice([None, *guards]))
 
 
@@ -149,7 +196,11 @@ def change_operands(code: list[Instruction], donor: Sequence[Instruction], rng: 
 
 def change_registers(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
     i = rng.randrange(len(code))
-    operands = re.sub(r"(?<=[RPB])\d+\b", lambda match: str(rng.choice([match[0], rng.choice(REGISTERS)])), code[i].operands)
+    operands = re.sub(
+        r"(?<=[RPB])\d+\b",
+        lambda match: str(rng.choice([match[0], rng.choice(REGISTERS)])),
+        code[i].operands,
+    )
     code[i] = replace(code[i], operands=operands)
 
 
@@ -158,25 +209,42 @@ def change_numbers(code: list[Instruction], donor: Sequence[Instruction], rng: R
     i = rng.randrange(len(code))
 
     def edge(match: re.Match[str]) -> str:
-        return rng.choice([match[0], f"{rng.choice(EDGES):#x}", f"{16 * rng.randrange(2 * len(code)):#x}"])
+        return rng.choice(
+            [match[0], f"{rng.choice(EDGES):#x}", f"{16 * rng.randrange(2 * len(code)):#x}"]
+        )
 
     code[i] = replace(code[i], operands=re.sub(r"-?0x[0-9a-f]+", edge, code[i].operands))
 
 
 INSTRUCTION_MUTATIONS = (
-    delete, swap, insert, change_opcode, change_guard, change_operands, change_registers, change_numbers, change_numbers,
-)  # fmt: skip
+    delete,
+    swap,
+    insert,
+    change_opcode,
+    change_guard,
+    change_operands,
+    change_registers,
+    change_numbers,
+    change_numbers,
+)
 SIZE_MUTATIONS: tuple[Callable[[KernelCode, Random], KernelCode], ...] = (
     lambda code, rng: replace(code, parameter_bytes=rng.choice([0, 1, 4, 8, 24, 4000])),
     lambda code, rng: replace(code, parameter_base=rng.choice([0, 0x160, 0x210, 0x211, 0x1000])),
     lambda code, rng: replace(code, static_shared_bytes=rng.choice([0, 1, 16, 1024, 232448])),
     lambda code, rng: replace(code, local_bytes=rng.choice([0, 1, 8, 16, 1024, 2**40])),
-    lambda code, rng: replace(code, constants={bank: data[: rng.randint(0, len(data))] for bank, data in code.constants.items()}),
-    lambda code, rng: replace(code, functions=tuple(16 * rng.randrange(2 * len(code.instructions)) for _ in range(3))),
+    lambda code, rng: replace(
+        code,
+        constants={
+            bank: data[: rng.randint(0, len(data))] for bank, data in code.constants.items()
+        },
+    ),
+    lambda code, rng: replace(
+        code, functions=tuple(16 * rng.randrange(2 * len(code.instructions)) for _ in range(3))
+    ),
 )
 
 
-# --- cubins ------------------------------------------------------------------------------------------------------
+# --- cubins ---------------------------------------------------------------------------------------
 
 
 def run_cubin(seeds: Sequence[Seed], rng: Random) -> str:
@@ -196,7 +264,7 @@ def run_cubin(seeds: Sequence[Seed], rng: Random) -> str:
     return "read"
 
 
-# --- sources -----------------------------------------------------------------------------------------------------
+# --- sources --------------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r"//[^\n]*|\"[^\"\n]*\"|\w+|\s+|<<<|>>>|[^\w\s]")
 _LAUNCH = re.compile(r"// *launch:[^\n]*")
@@ -219,14 +287,22 @@ def mutate_source(text: str, rng: Random) -> str:
     for _ in range(rng.randint(1, 4)):
         tokens = _TOKEN.findall(text)
         i, j = rng.randrange(len(tokens)), rng.randrange(len(tokens))
-        text = "".join(rng.choice(TOKEN_MUTATIONS)(tokens, i, j, rng)) if rng.random() < 0.75 else mutate_launch(text, rng)
+        text = (
+            "".join(rng.choice(TOKEN_MUTATIONS)(tokens, i, j, rng))
+            if rng.random() < 0.75
+            else mutate_launch(text, rng)
+        )
     return text
 
 
 def mutate_launch(text: str, rng: Random) -> str:
     def change(match: re.Match[str]) -> str:
         tokens = _TOKEN.findall(match[0][2:])
-        return "//" + "".join(rng.choice(TOKEN_MUTATIONS)(tokens, rng.randrange(len(tokens)), rng.randrange(len(tokens)), rng))
+        return "//" + "".join(
+            rng.choice(TOKEN_MUTATIONS)(
+                tokens, rng.randrange(len(tokens)), rng.randrange(len(tokens)), rng
+            )
+        )
 
     return _LAUNCH.sub(change, text)
 
@@ -248,7 +324,7 @@ TOKEN_MUTATIONS: tuple[Callable[[list[str], int, int, Random], list[str]], ...] 
 )
 
 
-# --- running -----------------------------------------------------------------------------------------------------
+# --- running --------------------------------------------------------------------------------------
 
 
 def make_seeds(files: int) -> list[Seed]:
@@ -259,10 +335,20 @@ def make_seeds(files: int) -> list[Seed]:
     for path in paths[:: max(1, len(paths) // files)]:
         source = Submission(path.name, "", path.read_text(encoding="utf-8"))
         binary = compile_submission(
-            source, nvcc=tools.nvcc, nvdisasm=tools.nvdisasm, arch="sm_90", run=run_tool, limits=ToolLimits(), cache=tools.cache
+            source,
+            nvcc=tools.nvcc,
+            nvdisasm=tools.nvdisasm,
+            arch="sm_90",
+            run=run_tool,
+            limits=ToolLimits(),
+            cache=tools.cache,
         )
         assert isinstance(binary, Binary), binary
-        seeds += [Seed(kernel, kernel_code(kernel), binary.cubin) for kernel in binary.kernels if len(kernel.instructions) <= LONGEST]
+        seeds += [
+            Seed(kernel, kernel_code(kernel), binary.cubin)
+            for kernel in binary.kernels
+            if len(kernel.instructions) <= LONGEST
+        ]
     return seeds
 
 
@@ -272,12 +358,16 @@ def small_exercise(folder: Path) -> Path:
     shutil.copytree(ROOT / "exercises" / "transpose", exercise)
     shutil.copytree(ROOT / "starter", folder / "starter")
     spec = json.loads((exercise / "spec.json").read_text(encoding="utf-8"))
-    spec["benchmark"] = {device: dict.fromkeys(sizes, 64) for device, sizes in spec["benchmark"].items()}
+    spec["benchmark"] = {
+        device: dict.fromkeys(sizes, 64) for device, sizes in spec["benchmark"].items()
+    }
     (exercise / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
     return exercise
 
 
-def fuzz(kind: str, run: Callable[[Random], str], numbers: range, seed: int) -> tuple[Counter[str], list[str]]:
+def fuzz(
+    kind: str, run: Callable[[Random], str], numbers: range, seed: int
+) -> tuple[Counter[str], list[str]]:
     """Run the mutants in children; how often each outcome came, and the defects."""
     outcomes: Counter[str] = Counter()
     defects: list[str] = []
@@ -301,8 +391,11 @@ def fuzz(kind: str, run: Callable[[Random], str], numbers: range, seed: int) -> 
     return outcomes, defects
 
 
-def in_child(kind: str, run: Callable[[Random], str], numbers: range, seed: int) -> Iterator[tuple[int, str]]:
-    """Each mutant's number with `started` and then its outcome, as a child reports them, until it ends or dies."""
+def in_child(
+    kind: str, run: Callable[[Random], str], numbers: range, seed: int
+) -> Iterator[tuple[int, str]]:
+    """Each mutant's number with `started` and then its outcome, as a child reports them, until it
+    ends or dies."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -337,10 +430,19 @@ def _attempt(run: Callable[[Random], str], rng: Random) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for kind, count in (("kernels", 2000), ("cubins", 500), ("sources", 500)):
-        parser.add_argument(f"--{kind}", type=int, default=count, help=f"mutants to run (default {count})")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"kernel files that mutants are made of (default {SEEDS})")
+        parser.add_argument(
+            f"--{kind}", type=int, default=count, help=f"mutants to run (default {count})"
+        )
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=SEEDS,
+        help=f"kernel files that mutants are made of (default {SEEDS})",
+    )
     parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(argv)
@@ -349,13 +451,21 @@ def main(argv: Sequence[str]) -> int:
         seeds = make_seeds(options.seeds) if options.kernels or options.cubins else []
         exercise = small_exercise(Path(folder))
         texts = [path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.cu"))]
-        runs = {"kernels": partial(run_kernel, seeds), "cubins": partial(run_cubin, seeds), "sources": partial(run_source, exercise, texts)}
+        runs = {
+            "kernels": partial(run_kernel, seeds),
+            "cubins": partial(run_cubin, seeds),
+            "sources": partial(run_source, exercise, texts),
+        }
         for kind, run in runs.items():
             numbers = range(options.first, options.first + getattr(options, kind))
             outcomes, defects = fuzz(kind, run, numbers, options.seed)
             found += defects
             listed = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
-            print(f"{kind}: {len(numbers) - len(defects)} of {len(numbers)} without a defect, seed {options.seed}: {listed}", flush=True)
+            print(
+                f"{kind}: {len(numbers) - len(defects)} of {len(numbers)} without a defect, seed"
+                f" {options.seed}: {listed}",
+                flush=True,
+            )
     return 1 if found else 0
 
 

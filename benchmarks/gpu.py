@@ -1,13 +1,17 @@
-"""Grades the starter, the reference and the known submissions of every exercise on a GPU, and prints what it measured.
+"""Grades the starter, the reference and the known submissions of every exercise on a GPU, and
+prints what it measured.
 
-    python benchmarks/gpu.py [--device gpu:N] [--repeat N] [--jobs N] [--json FILE] [--only PART] [--fresh] [EXERCISE ...]
+    python benchmarks/gpu.py [--device gpu:N] [--repeat N] [--jobs N] [--json FILE] [--only PART]
+    [--fresh] [EXERCISE ...]
 
-Prints a line for each grading: time, GB/s, GFLOP/s, part of the peak bandwidth, speed-up, bank conflicts, points, the seconds that the
-grading took, and the verdict, with a mark where the name of a known submission promises another one. With --repeat each file is graded
-N times, in turns, and a second table says whether verdicts and points stayed the same and how far the median times lie apart. --jobs
-lets N gradings compile and emulate side by side, while one has the GPU. --fresh compiles every time; --only takes files whose path
-holds PART (it may be given several times). Where CuPy or PyTorch is installed and an exercise names a library's operation, its time
-is printed too (cuBLAS for a matrix product). Exit code 0 when every verdict is the promised one and none changed.
+Prints a line for each grading: time, GB/s, GFLOP/s, part of the peak bandwidth, speed-up, bank
+conflicts, points, the seconds that the grading took, and the verdict, with a mark where the name of
+a known submission promises another one. With --repeat each file is graded N times, in turns, and a
+second table says whether verdicts and points stayed the same and how far the median times lie
+apart. --jobs lets N gradings compile and emulate side by side, while one has the GPU. --fresh
+compiles every time; --only takes files whose path holds PART (it may be given several times). Where
+CuPy or PyTorch is installed and an exercise names a library's operation, its time is printed too
+(cuBLAS for a matrix product). Exit code 0 when every verdict is the promised one and none changed.
 """
 
 from __future__ import annotations
@@ -37,7 +41,8 @@ POINTS_APART = 1.0
 TIMES_APART = 0.015
 """What ten repetitions may differ by, of a hundred points and of the median time."""
 COLUMNS = (
-    f"{'file':44} {'ms':>8} {'GB/s':>6} {'GFLOP/s':>7} {'peak':>6} {'x naive':>7} {'conflicts':>10} {'points':>7} {'s':>5}  verdict"
+    f"{'file':44} {'ms':>8} {'GB/s':>6} {'GFLOP/s':>7} {'peak':>6} {'x naive':>7} {'conflicts':>10}"
+    f" {'points':>7} {'s':>5}  verdict"
 )
 
 
@@ -63,7 +68,8 @@ class Row:
 
     @property
     def as_promised(self) -> bool:
-        """Whether the verdict is the one in the file's name; files that promise none may have any."""
+        """Whether the verdict is the one in the file's name; files that promise none may have
+        any."""
         promised, separator, _ = self.file.partition("--")
         return not separator or self.verdict.partition(":")[0] == promised
 
@@ -80,7 +86,8 @@ class LibraryTime:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What several gradings of one file had in common. `times_apart` is (highest - lowest) / lowest median time."""
+    """What several gradings of one file had in common. `times_apart` is (highest - lowest) / lowest
+    median time."""
 
     exercise: str
     file: str
@@ -90,7 +97,11 @@ class Steadiness:
 
     @property
     def steady(self) -> bool:
-        return len(self.verdicts) == 1 and self.points_apart <= POINTS_APART and (self.times_apart or 0.0) <= TIMES_APART
+        return (
+            len(self.verdicts) == 1
+            and self.points_apart <= POINTS_APART
+            and (self.times_apart or 0.0) <= TIMES_APART
+        )
 
 
 class StageClock:
@@ -110,8 +121,12 @@ class StageClock:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("exercises", nargs="*", metavar="EXERCISE", help="names in exercises/; all by default")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "exercises", nargs="*", metavar="EXERCISE", help="names in exercises/; all by default"
+    )
     parser.add_argument("--device", default="gpu", metavar="DEVICE")
     parser.add_argument("--repeat", type=int, default=1, metavar="N")
     parser.add_argument("--jobs", type=int, default=1, metavar="N")
@@ -119,13 +134,20 @@ def main() -> int:
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
-    names = options.exercises or sorted(path.parent.name for path in (ROOT / "exercises").glob("*/spec.json"))
+    names = options.exercises or sorted(
+        path.parent.name for path in (ROOT / "exercises").glob("*/spec.json")
+    )
     files = [(name, file) for name in names for file in find_files(name, options.only)]
     print(COLUMNS)
     grade = partial(measure, device=options.device, fresh=options.fresh)
     with ThreadPoolExecutor(options.jobs) as pool:
-        rows = [print_row(row) for row in pool.map(grade, *zip(*(files * options.repeat), strict=True))]
-    steadiness = [compare([row for row in rows if (row.exercise, row.file) == (name, shorten(file))]) for name, file in files]
+        rows = [
+            print_row(row) for row in pool.map(grade, *zip(*(files * options.repeat), strict=True))
+        ]
+    steadiness = [
+        compare([row for row in rows if (row.exercise, row.file) == (name, shorten(file))])
+        for name, file in files
+    ]
     if options.repeat > 1:
         print_steadiness(steadiness, options.repeat)
     libraries = [found for name in names if (found := time_library(name)) is not None]
@@ -134,26 +156,43 @@ def main() -> int:
         tables = {"rows": rows, "steadiness": steadiness, "libraries": libraries}
         result = {name: [asdict(each) for each in table] for name, table in tables.items()}
         options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    return 0 if all(each.steady for each in steadiness) and all(row.as_promised for row in rows) else 1
+    return (
+        0 if all(each.steady for each in steadiness) and all(row.as_promised for row in rows) else 1
+    )
 
 
 def find_files(exercise: str, parts: Sequence[str]) -> list[Path]:
-    """The starter, the reference and the known submissions of an exercise, as far as they are there."""
+    """The starter, the reference and the known submissions of an exercise, as far as they are
+    there."""
     own = [ROOT / "starter" / f"{exercise}.cu", ROOT / "solutions" / f"{exercise}.cu"]
-    files = [*(path for path in own if path.exists()), *sorted((ROOT / "tests" / "submissions" / exercise).glob("*.cu"))]
-    return [file for file in files if not parts or any(part in str(file.relative_to(ROOT)) for part in parts)]
+    files = [
+        *(path for path in own if path.exists()),
+        *sorted((ROOT / "tests" / "submissions" / exercise).glob("*.cu")),
+    ]
+    return [
+        file
+        for file in files
+        if not parts or any(part in str(file.relative_to(ROOT)) for part in parts)
+    ]
 
 
 def time_library(exercise: str) -> LibraryTime | None:
-    """Time what the exercise names as a library's operation; None where it names none or no library is installed."""
+    """Time what the exercise names as a library's operation; None where it names none or no library
+    is installed."""
     read = read_exercise(ROOT / "exercises" / exercise)
     operation, library = load_library(read), find_array_library()
     if operation is None or library is None:
         return None
     sizes = read.benchmark["gpu"]
     inputs = make_inputs(read, Case("library", sizes, hidden=False), seed=0)
-    time_ms = median(time_on_gpu(lambda arrays: operation(dict(arrays), sizes), inputs, library=library, gpu_index=0))
-    gflops = None if read.useful_flops is None else read.useful_flops.evaluate(sizes) / time_ms / 1e6
+    time_ms = median(
+        time_on_gpu(
+            lambda arrays: operation(dict(arrays), sizes), inputs, library=library, gpu_index=0
+        )
+    )
+    gflops = (
+        None if read.useful_flops is None else read.useful_flops.evaluate(sizes) / time_ms / 1e6
+    )
     return LibraryTime(exercise, library, time_ms, gflops)
 
 
@@ -162,19 +201,25 @@ def measure(exercise: str, file: Path, *, device: str, fresh: bool) -> Row:
     clock, began = StageClock(), time.perf_counter()
     with tempfile.TemporaryDirectory() as empty:
         cache = Path(empty) if fresh else None
-        score = grader.grade(ROOT / "exercises" / exercise, file, device=device, cache=cache, progress=clock.show)
+        score = grader.grade(
+            ROOT / "exercises" / exercise, file, device=device, cache=cache, progress=clock.show
+        )
     seconds = time.perf_counter() - began
     clock.enter("done")
     return make_row(exercise, file, score, seconds, clock.seconds)
 
 
-def make_row(exercise: str, file: Path, score: Score, seconds: float, stages: dict[str, float]) -> Row:
+def make_row(
+    exercise: str, file: Path, score: Score, seconds: float, stages: dict[str, float]
+) -> Row:
     values = {metric.name: metric.value for metric in score.metrics}
     own = next((timing for timing in score.timings if timing.plan == "submission"), None)
     return Row(
         exercise=exercise,
         file=shorten(file),
-        verdict=f"{score.status.value}: {score.message}" if score.timings == () else score.status.value,
+        verdict=(
+            f"{score.status.value}: {score.message}" if score.timings == () else score.status.value
+        ),
         points=score.score,
         time_ms=own.median_ms if own else None,
         interval_ms=own.interval_ms if own else None,
@@ -203,10 +248,16 @@ def print_row(row: Row) -> Row:
         f"{row.gflops:7,.0f}" if row.gflops else f"{'':7}",
         f"{100 * row.bandwidth_fraction:5.1f}%" if row.bandwidth_fraction else f"{'':6}",
         f"{row.speedup_over_naive:7.2f}" if row.speedup_over_naive else f"{'':7}",
-        f"{row.shared_bank_conflicts:10,.0f}" if row.shared_bank_conflicts is not None else f"{'':10}",
+        (
+            f"{row.shared_bank_conflicts:10,.0f}"
+            if row.shared_bank_conflicts is not None
+            else f"{'':10}"
+        ),
         f"{row.points:7.2f}",
         f"{row.seconds:5.1f}",
-        f" {row.verdict[:100]}{'' if row.as_promised else '  <-- its name promises another verdict'}",
+        (
+            f" {row.verdict[:100]}{'' if row.as_promised else '  <-- its name promises another verdict'}"
+        ),
     ]
     print(" ".join(cells), flush=True)
     return row
@@ -217,7 +268,10 @@ def print_summary(rows: Sequence[Row], libraries: Sequence[LibraryTime]) -> None
         rate = "" if each.gflops is None else f", {each.gflops:,.0f} GFLOP/s"
         print(f"{each.exercise}: the operation of {each.library} takes {each.time_ms:.4f} ms{rate}")
     known = [row for row in rows if "--" in row.file]
-    print(f"{sum(row.as_promised for row in known)} of {len(known)} known submissions have the verdict of their name")
+    print(
+        f"{sum(row.as_promised for row in known)} of {len(known)} known submissions have the"
+        " verdict of their name"
+    )
 
 
 def compare(rows: Sequence[Row]) -> Steadiness:
@@ -234,11 +288,17 @@ def compare(rows: Sequence[Row]) -> Steadiness:
 
 
 def print_steadiness(steadiness: Sequence[Steadiness], repeat: int) -> None:
-    print(f"\nof {repeat} gradings each\n{'file':44} {'points apart':>12} {'times apart':>11}  verdicts")
+    print(
+        f"\nof {repeat} gradings each\n{'file':44} {'points apart':>12} {'times apart':>11} "
+        " verdicts"
+    )
     for each in steadiness:
         times = "" if each.times_apart is None else f"{100 * each.times_apart:.2f} %"
         mark = "" if each.steady else "  <-- changed"
-        print(f"{each.file[:44]:44} {each.points_apart:12.2f} {times:>11}  {' | '.join(each.verdicts)[:80]}{mark}")
+        print(
+            f"{each.file[:44]:44} {each.points_apart:12.2f} {times:>11} "
+            f" {' | '.join(each.verdicts)[:80]}{mark}"
+        )
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python benchmarks/grade.py [--repeat N] [EXERCISE ...]
 
-Each exercise's reference is graded cold (an empty cache: nvcc runs) and warm (compiled before), N times each, as whole
-processes. Prints medians in seconds. Needs no GPU.
+Each exercise's reference is graded cold (an empty cache: nvcc runs) and warm (compiled before), N
+times each, as whole processes. Prints medians in seconds. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ OTHER_GOALS_S = {"cold": "", "warm": "20"}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("exercises", nargs="*", help="names of exercises; all by default")
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
@@ -37,7 +39,10 @@ def main() -> None:
             times = {"cold": cold, "warm": [time_grade(name, warm) for _ in range(options.repeat)]}
         for kind, samples in times.items():
             goal = GOALS_S.get(name, OTHER_GOALS_S)[kind]
-            print(f"{name:24} {kind:5} {statistics.median(samples):8.2f} {min(samples):6.2f} {max(samples):6.2f} {goal:>5}")
+            print(
+                f"{name:24} {kind:5} {statistics.median(samples):8.2f} {min(samples):6.2f}"
+                f" {max(samples):6.2f} {goal:>5}"
+            )
 
 
 def time_cold(name: str) -> float:
@@ -47,12 +52,31 @@ def time_cold(name: str) -> float:
 
 def time_grade(name: str, cache: str) -> float:
     """Seconds of one grading whose caches lie in this folder."""
-    command = [sys.executable, "-m", "grader", f"exercises/{name}", f"solutions/{name}.cu", "--device", "emulated", "--quiet"]
+    command = [
+        sys.executable,
+        "-m",
+        "grader",
+        f"exercises/{name}",
+        f"solutions/{name}.cu",
+        "--device",
+        "emulated",
+        "--quiet",
+    ]
     start = time.perf_counter()
-    completed = subprocess.run(command, cwd=ROOT, env={**os.environ, "XDG_CACHE_HOME": cache}, capture_output=True, text=True, check=False)
+    completed = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "XDG_CACHE_HOME": cache},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     seconds = time.perf_counter() - start
     if completed.returncode != 0:
-        raise SystemExit(f"grading {name} ended with {completed.returncode}:\n{completed.stdout}{completed.stderr}")
+        raise SystemExit(
+            f"grading {name} ended with"
+            f" {completed.returncode}:\n{completed.stdout}{completed.stderr}"
+        )
     return seconds
 
 

@@ -1,13 +1,15 @@
-"""Times the ladder of matrix products on a GPU, from the naive kernel to cuBLAS, for the handout of gemm_register_blocked.
+"""Times the ladder of matrix products on a GPU, from the naive kernel to cuBLAS, for the handout of
+gemm_register_blocked.
 
     python benchmarks/ladder.py [--device gpu:N] [--sizes N,N,...] [--seed N] [--out FOLDER]
     python benchmarks/ladder.py --redraw [--out FOLDER]
 
-The rungs are known submissions of the GEMM exercises and the reference of the last one; each is timed as the grader times any
-program: in rounds of random order, each launch with a cold L2. cuBLAS (float32, no tensor cores) is there where CuPy or PyTorch is
-installed. Writes ladder.json and ladder.svg to the exercise's folder (or --out), and prints the table of the handout.
---redraw makes the picture and the table from the ladder.json that is there, without a GPU. Exit code 0, or 1 where the
-reference was wrong or a rung could not be timed.
+The rungs are known submissions of the GEMM exercises and the reference of the last one; each is
+timed as the grader times any program: in rounds of random order, each launch with a cold L2. cuBLAS
+(float32, no tensor cores) is there where CuPy or PyTorch is installed. Writes ladder.json and
+ladder.svg to the exercise's folder (or --out), and prints the table of the handout. --redraw makes
+the picture and the table from the ladder.json that is there, without a GPU. Exit code 0, or 1 where
+the reference was wrong or a rung could not be timed.
 """
 
 from __future__ import annotations
@@ -53,27 +55,40 @@ RUNGS: Mapping[str, Path] = {
     "tiled, double-buffered": KNOWN / "gemm_tiled" / "passed--double_buffered.cu",
     "4 × 4, uncoalesced": KNOWN / "gemm_register_blocked" / "failed--uncoalesced_4x4.cu",
     "4 × 4, coalesced": KNOWN / "gemm_register_blocked" / "failed--coalesced_4x4.cu",
-    "4 × 4, coalesced, double-buffered": KNOWN / "gemm_register_blocked" / "failed--double_buffered_4x4.cu",
+    "4 × 4, coalesced, double-buffered": (
+        KNOWN / "gemm_register_blocked" / "failed--double_buffered_4x4.cu"
+    ),
     "8 × 8, float4": KNOWN / "gemm_register_blocked" / "passed--vectorised_128x128.cu",
     REFERENCE: ROOT / "solutions" / "gemm_register_blocked.cu",
 }
-"""In the order of the course, not of their times. The reference is judged as a submission would be; the others are, by
-tests/test_submissions.py."""
+"""In the order of the course, not of their times. The reference is judged as a submission would be;
+the others are, by tests/test_submissions.py."""
 SIZES = "256,512,1024,2048,4096"
 TABLE_SIZES = (1024, 2048, 4096)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", default="gpu", metavar="DEVICE")
-    parser.add_argument("--sizes", default=SIZES, metavar="N,N,...", help=f"sizes of square matrices (default: {SIZES})")
+    parser.add_argument(
+        "--sizes",
+        default=SIZES,
+        metavar="N,N,...",
+        help=f"sizes of square matrices (default: {SIZES})",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--out", type=Path, default=EXERCISE, metavar="FOLDER")
     parser.add_argument("--redraw", action="store_true")
     options = parser.parse_args()
     data = options.out / "ladder.json"
     try:
-        ladder = read_ladder(data) if options.redraw else climb(options.sizes, device=options.device, seed=options.seed)
+        ladder = (
+            read_ladder(data)
+            if options.redraw
+            else climb(options.sizes, device=options.device, seed=options.seed)
+        )
     except GraderError as error:
         print(f"{error}\n{error.detail}\n{error.advice}".strip(), file=sys.stderr)
         return 1
@@ -81,12 +96,23 @@ def main() -> int:
         data.write_text(format_sweep(ladder), encoding="utf-8")
     (options.out / "ladder.svg").write_text(draw(ladder), encoding="utf-8")
     print(format_table(ladder))
-    return 0 if all(row.time_ms is not None and row.right is not False for point in ladder.points for row in point.rows) else 1
+    return (
+        0
+        if all(
+            row.time_ms is not None and row.right is not False
+            for point in ladder.points
+            for row in point.rows
+        )
+        else 1
+    )
 
 
 def climb(sizes: str, *, device: str, seed: int) -> Sweep:
-    """Time all rungs at all sizes, each with M = N = K. GraderError where a rung does not compile or run."""
-    choice = parse_device(device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda)
+    """Time all rungs at all sizes, each with M = N = K. GraderError where a rung does not compile
+    or run."""
+    choice = parse_device(
+        device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
+    )
     exercise = read_exercise(EXERCISE)
     exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
     points = parse_sizes([sizes], exercise.size_names)
@@ -100,28 +126,44 @@ def climb(sizes: str, *, device: str, seed: int) -> Sweep:
         with hold_gpu(remote.uuid, show=show):
             rows = [time_rungs(at_sizes(job, each), built, remote, oracle, each) for each in points]
     every = [[*own, *time_cublas(job, each)] for own, each in zip(rows, points, strict=True)]
-    found = [SweepPoint(each, exercise.useful_bytes.evaluate(each), tuple(row)) for each, row in zip(points, every, strict=True)]
-    return Sweep(exercise.id, "ladder", job.info.name, tuple(found), ("Median times with a cold L2.",))
+    found = [
+        SweepPoint(each, exercise.useful_bytes.evaluate(each), tuple(row))
+        for each, row in zip(points, every, strict=True)
+    ]
+    return Sweep(
+        exercise.id, "ladder", job.info.name, tuple(found), ("Median times with a cold L2.",)
+    )
 
 
 def build_rungs(job: Job) -> dict[str, Built]:
-    """All rungs, compiled; the reference under the label that makes the device check its outputs."""
+    """All rungs, compiled; the reference under the label that makes the device check its
+    outputs."""
     tools, built = find_toolchain(prefer_wheel=False, cache=job.cache), {}
     for name, path in RUNGS.items():
         show(Progress(f"compiling {name}"))
         source = read_submission(path)
-        each = source if isinstance(source, Failure) else build(source, job.exercise, tools, arch=job.info.arch)
+        each = (
+            source
+            if isinstance(source, Failure)
+            else build(source, job.exercise, tools, arch=job.info.arch)
+        )
         if isinstance(each, Failure):
             raise GraderError(f"{path}: {each.message}\n{each.detail}")
         built[SUBMISSION if name == REFERENCE else name] = each
     return built
 
 
-def time_rungs(job: Job, built: Mapping[str, Built], device: RemoteDevice, oracle: Oracle, sizes: Sizes) -> list[SweepRow]:
+def time_rungs(
+    job: Job, built: Mapping[str, Built], device: RemoteDevice, oracle: Oracle, sizes: Sizes
+) -> list[SweepRow]:
     """A row for each rung, in the order of RUNGS."""
     show(Progress(f"timing at {sizes['M']}"))
     rows = {row.program: row for row in time_programs(job, built, device, oracle, sizes)}
-    return [replace(rows[name], program=REFERENCE if name == SUBMISSION else name) for name in built if name in rows]
+    return [
+        replace(rows[name], program=REFERENCE if name == SUBMISSION else name)
+        for name in built
+        if name in rows
+    ]
 
 
 def time_cublas(job: Job, sizes: Sizes) -> list[SweepRow]:
@@ -129,20 +171,39 @@ def time_cublas(job: Job, sizes: Sizes) -> list[SweepRow]:
     operation = load_library(job.exercise)
     assert operation is not None
     inputs = make_inputs(job.exercise, Case("ladder", sizes, hidden=False), job.seed)
-    return [replace(row, program=CUBLAS) for row in time_library(job.exercise, operation, inputs, sizes, job.choice)]
+    return [
+        replace(row, program=CUBLAS)
+        for row in time_library(job.exercise, operation, inputs, sizes, job.choice)
+    ]
 
 
 def read_ladder(path: Path) -> Sweep:
     """The ladder of a file that `format_sweep` wrote."""
     document = json.loads(path.read_text(encoding="utf-8"))
-    points = [SweepPoint(point["sizes"], point["useful_bytes"], tuple(map(_read_row, point["rows"]))) for point in document["points"]]
-    return Sweep(document["exercise"], document["submission"], document["device"], tuple(points), tuple(document["notes"]))
+    points = [
+        SweepPoint(point["sizes"], point["useful_bytes"], tuple(map(_read_row, point["rows"])))
+        for point in document["points"]
+    ]
+    return Sweep(
+        document["exercise"],
+        document["submission"],
+        document["device"],
+        tuple(points),
+        tuple(document["notes"]),
+    )
 
 
 def _read_row(row: dict[str, object]) -> SweepRow:
-    known = {name: row[name] for name in ("program", "right", "time_ms", "gflops", "bandwidth_gbps", "note")}
+    known = {
+        name: row[name]
+        for name in ("program", "right", "time_ms", "gflops", "bandwidth_gbps", "note")
+    }
     interval, source = row["interval_ms"], row["source"]
-    return SweepRow(**known, interval_ms=tuple(interval) if interval else None, source=Source(source) if source else None)  # type: ignore[arg-type]
+    return SweepRow(
+        **known,
+        interval_ms=tuple(interval) if interval else None,
+        source=Source(source) if source else None,
+    )  # type: ignore[arg-type]
 
 
 def draw(ladder: Sweep) -> str:
@@ -153,7 +214,8 @@ def draw(ladder: Sweep) -> str:
 
 
 def format_table(ladder: Sweep, sizes: Sequence[int] = TABLE_SIZES) -> str:
-    """The handout's tables in Markdown, one a size: times, rates, and these beside cuBLAS's and the naive kernel's."""
+    """The handout's tables in Markdown, one a size: times, rates, and these beside cuBLAS's and the
+    naive kernel's."""
     at = {point.sizes["M"]: {row.program: row for row in point.rows} for point in ladder.points}
     return "\n\n".join(_format_size(size, at[size]) for size in sizes if size in at)
 
@@ -162,7 +224,16 @@ def _format_size(size: int, rows: Mapping[str, SweepRow]) -> str:
     head = f"| {size}³ | ms | TFLOP/s | % of cuBLAS | × naive |\n|---|---:|---:|---:|---:|"
     times = {name: row.time_ms for name, row in rows.items() if row.time_ms is not None}
     best, worst = times.get(CUBLAS), times.get(NAIVE)
-    return "\n".join([head, *(_format_row(name, rows[name], best, worst) for name in (*RUNGS, CUBLAS) if name in times)])
+    return "\n".join(
+        [
+            head,
+            *(
+                _format_row(name, rows[name], best, worst)
+                for name in (*RUNGS, CUBLAS)
+                if name in times
+            ),
+        ]
+    )
 
 
 def _format_row(name: str, row: SweepRow, best_ms: float | None, worst_ms: float | None) -> str:
@@ -170,7 +241,10 @@ def _format_row(name: str, row: SweepRow, best_ms: float | None, worst_ms: float
     assert row.gflops is not None
     of_best = _round(100 * best_ms / row.time_ms) if best_ms is not None else "–"
     over_worst = _round(worst_ms / row.time_ms) if worst_ms is not None else "–"
-    return f"| {name} | {_round(row.time_ms)} | {_round(row.gflops / 1000)} | {of_best} | {over_worst} |"
+    return (
+        f"| {name} | {_round(row.time_ms)} | {_round(row.gflops / 1000)} | {of_best} |"
+        f" {over_worst} |"
+    )
 
 
 def _round(value: float) -> str:

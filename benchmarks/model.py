@@ -1,12 +1,14 @@
-"""The error table of the timing model: what a GPU's clock said of every known program, and what the model says.
+"""The error table of the timing model: what a GPU's clock said of every known program, and what the
+model says.
 
     python benchmarks/model.py [--gpu h100|h200] [--only PART] [--readme] [--json FILE]
 
-Measured times are those of tests/data/times_GPU.json (benchmarks/times.py writes it on that GPU) and, on the H100, of
-tests/data/truth/h100.json, whose kernels are the only ones that parameters were fitted on. Prints kernel, size, measured, modelled and
-error, the mean, median and worst absolute error of truth and of the submissions, and of all pairs within a task whose measured times
-differ by 15 % or more how many the model puts in the right order. --readme writes the table between README.md's markers.
-Takes about 15 minutes for all of them. Exit code 0.
+Measured times are those of tests/data/times_GPU.json (benchmarks/times.py writes it on that GPU)
+and, on the H100, of tests/data/truth/h100.json, whose kernels are the only ones that parameters
+were fitted on. Prints kernel, size, measured, modelled and error, the mean, median and worst
+absolute error of truth and of the submissions, and of all pairs within a task whose measured times
+differ by 15 % or more how many the model puts in the right order. --readme writes the table between
+README.md's markers. Takes about 15 minutes for all of them. Exit code 0.
 """
 
 from __future__ import annotations
@@ -58,7 +60,9 @@ class Row:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--gpu", default="h100", choices=sorted(read_gpus()))
     parser.add_argument("--only", action="append", default=[], metavar="PART")
     parser.add_argument("--readme", action="store_true")
@@ -66,7 +70,11 @@ def main() -> int:
     options = parser.parse_args()
     measured = read_times(options.gpu)
     jobs = [job for job in find_jobs([]) if key(job) in measured]
-    jobs = [job for job in jobs if not options.only or any(part in f"{job.exercise}/{job.name}" for part in options.only)]
+    jobs = [
+        job
+        for job in jobs
+        if not options.only or any(part in f"{job.exercise}/{job.name}" for part in options.only)
+    ]
     rows = []
     for row in model_all(jobs, measured, options.gpu):
         rows.append(row)
@@ -74,7 +82,9 @@ def main() -> int:
     summary = summarise(rows)
     print("\n".join(summary))
     if options.json is not None:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8"
+        )
     if options.readme:
         write_readme(options.gpu, rows, summary)
     return 0
@@ -88,16 +98,25 @@ def read_times(gpu: str) -> dict[tuple[str, str, str], float]:
     """Measured milliseconds by exercise, name and sizes; those of truth/ where they are there."""
     path = ROOT / "tests" / "data" / f"times_{gpu}.json"
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
-    times = {(row["exercise"], row["name"], "x".join(map(str, row["sizes"].values()))): row["ms"] for row in rows if row["ms"] is not None}
+    times = {
+        (row["exercise"], row["name"], "x".join(map(str, row["sizes"].values()))): row["ms"]
+        for row in rows
+        if row["ms"] is not None
+    }
     if gpu == "h100":
         for kernel, entry in json.loads(TRUTH_FILE.read_text(encoding="utf-8"))["kernels"].items():
             family, _, name = kernel.partition("/")
             exercise = "transpose" if family == "transpose" else "gemm_coalesced"
-            times |= {(exercise, f"truth/{name}", "x".join(map(str, each["size"]))): each["ms"]["median"] for each in entry["timed"]}
+            times |= {
+                (exercise, f"truth/{name}", "x".join(map(str, each["size"]))): each["ms"]["median"]
+                for each in entry["timed"]
+            }
     return times
 
 
-def model_all(jobs: Sequence[Job], measured: dict[tuple[str, str, str], float], gpu: str) -> Iterator[Row]:
+def model_all(
+    jobs: Sequence[Job], measured: dict[tuple[str, str, str], float], gpu: str
+) -> Iterator[Row]:
     """A row for each job that compiles and that the emulated device can run."""
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
     for job in jobs:
@@ -110,7 +129,8 @@ def model_all(jobs: Sequence[Job], measured: dict[tuple[str, str, str], float], 
 
 
 def model_job(job: Job, tools: Toolchain, gpu: str) -> tuple[float, str] | None:
-    """Modelled milliseconds, and what binds the last launch. Inputs are zeros: times of these programs do not depend on them."""
+    """Modelled milliseconds, and what binds the last launch. Inputs are zeros: times of these
+    programs do not depend on them."""
     device = EmulatedDevice(gpu)
     program = compile_job(job, tools, device.info.arch)
     if not isinstance(program, Program):
@@ -120,9 +140,15 @@ def model_job(job: Job, tools: Toolchain, gpu: str) -> tuple[float, str] | None:
 
 def model_program(program: Program, device: EmulatedDevice) -> tuple[float, str] | None:
     """Modelled milliseconds, and what binds the last launch."""
-    arrays = {buffer.name: np.zeros(buffer.shape, buffer.dtype) for buffer in program.buffers if buffer.role is Role.INPUT}
+    arrays = {
+        buffer.name: np.zeros(buffer.shape, buffer.dtype)
+        for buffer in program.buffers
+        if buffer.role is Role.INPUT
+    }
     device.load(program.binary)
-    execution, _ = device.run_graded(program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED)
+    execution, _ = device.run_graded(
+        program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED
+    )
     timing = model_timing(program.label, execution) if execution.failure is None else None
     last = execution.launches[-1].modelled if execution.launches else None
     return None if timing is None or last is None else (timing.median_ms, last.bounds[0].resource)
@@ -133,34 +159,49 @@ def summarise(rows: Sequence[Row]) -> list[str]:
     groups = {"truth": [row for row in rows if row.name.startswith("truth/")]}
     groups["known submissions"] = [row for row in rows if not row.name.startswith("truth/")]
     lines = [
-        f"{name}: {len(chosen)} times, mean absolute error {mean(abs(row.error) for row in chosen):.1%},"
-        f" median {median(abs(row.error) for row in chosen):.1%}, worst {max(abs(row.error) for row in chosen):.1%}"
+        f"{name}: {len(chosen)} times, mean absolute error"
+        f" {mean(abs(row.error) for row in chosen):.1%}, median"
+        f" {median(abs(row.error) for row in chosen):.1%}, worst"
+        f" {max(abs(row.error) for row in chosen):.1%}"
         for name, chosen in groups.items()
         if chosen
     ]
     right, pairs = rank(rows)
-    return [*lines, f"ranking: {right:,} of {pairs:,} pairs whose measured times are 15 % or more apart are in the right order"]
+    return [
+        *lines,
+        (
+            f"ranking: {right:,} of {pairs:,} pairs whose measured times are 15 % or more apart are"
+            " in the right order"
+        ),
+    ]
 
 
 def rank(rows: Sequence[Row]) -> tuple[int, int]:
-    """Pairs of one exercise and size that are apart, and how many of them the model orders right."""
+    """Pairs of one exercise and size that are apart, and how many of them the model orders
+    right."""
     apart = [
         (a, b)
         for a, b in combinations(rows, 2)
         if (a.exercise, a.sizes) == (b.exercise, b.sizes)
         and max(a.measured_ms, b.measured_ms) >= APART * min(a.measured_ms, b.measured_ms)
     ]
-    right = sum((a.measured_ms < b.measured_ms) == (a.modelled_ms < b.modelled_ms) for a, b in apart)
+    right = sum(
+        (a.measured_ms < b.measured_ms) == (a.modelled_ms < b.modelled_ms) for a, b in apart
+    )
     return right, len(apart)
 
 
 def format_row(row: Row) -> str:
     name = f"{row.exercise}/{row.name}"
-    return f"{name:72} {row.sizes:16} {row.measured_ms:9.4f} {row.modelled_ms:9.4f} {row.error:+7.1%}  {row.bound}"
+    return (
+        f"{name:72} {row.sizes:16} {row.measured_ms:9.4f} {row.modelled_ms:9.4f} {row.error:+7.1%} "
+        f" {row.bound}"
+    )
 
 
 def write_readme(gpu: str, rows: Sequence[Row], summary: Sequence[str]) -> None:
-    """Put the summary and the table of truth between the README's markers; SystemExit where there are none."""
+    """Put the summary and the table of truth between the README's markers; SystemExit where there
+    are none."""
     path = ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
     begin, end = BEGIN.format(gpu=gpu), END.format(gpu=gpu)
@@ -168,10 +209,16 @@ def write_readme(gpu: str, rows: Sequence[Row], summary: Sequence[str]) -> None:
     table = [
         "| program | size | measured ms | modelled ms | error |",
         "|---|---|---:|---:|---:|",
-        *(f"| {row.name} | {row.sizes} | {row.measured_ms:.4g} | {row.modelled_ms:.4g} | {row.error:+.1%} |" for row in shown),
+        *(
+            f"| {row.name} | {row.sizes} | {row.measured_ms:.4g} | {row.modelled_ms:.4g} |"
+            f" {row.error:+.1%} |"
+            for row in shown
+        ),
     ]
     body = "\n".join([begin, *(f"- {line}" for line in summary), "", *table, end])
-    written, count = re.subn(re.escape(begin) + ".*?" + re.escape(end), lambda _: body, text, flags=re.DOTALL)
+    written, count = re.subn(
+        re.escape(begin) + ".*?" + re.escape(end), lambda _: body, text, flags=re.DOTALL
+    )
     if not count:
         raise SystemExit(f"README.md has no {begin} ... {end}")
     path.write_text(written, encoding="utf-8")

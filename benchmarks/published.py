@@ -2,11 +2,13 @@
 
     python benchmarks/published.py [--readme]
 
-Models programs of this repository that do what the published ones do: siboehm's ladder of SGEMM kernels on an RTX A6000
-(github.com/siboehm/SGEMM_CUDA, README, 4092 x 4092), and the transposes on an A100 80GB of fridayswithfaraday.com
-(posts/cuda-kernel-eng-matrix-transpose-optimization, 4096 x 4096, GB/s read and written). The programs are not the same to the letter, nor
-are the compilers, so the difference is not the model's alone. The A6000 is the RTX 3090's chip with figures of its own, the A100 80GB the
-40GB's with faster memory. Prints both numbers and the difference; --readme writes the README's table. Exit code 0.
+Models programs of this repository that do what the published ones do: siboehm's ladder of SGEMM
+kernels on an RTX A6000 (github.com/siboehm/SGEMM_CUDA, README, 4092 x 4092), and the transposes on
+an A100 80GB of fridayswithfaraday.com (posts/cuda-kernel-eng-matrix-transpose-optimization, 4096 x
+4096, GB/s read and written). The programs are not the same to the letter, nor are the compilers, so
+the difference is not the model's alone. The A6000 is the RTX 3090's chip with figures of its own,
+the A100 80GB the 40GB's with faster memory. Prints both numbers and the difference; --readme writes
+the README's table. Exit code 0.
 """
 
 from __future__ import annotations
@@ -28,14 +30,18 @@ from grader.grading.programs import find_toolchain
 from grader.records import Program
 
 ROOT = Path(__file__).resolve().parents[1]
-TRUTH, REGISTERS = ROOT / "tests" / "data" / "truth" / "kernels", ROOT / "tests" / "submissions" / "gemm_register_blocked"
+TRUTH, REGISTERS = (
+    ROOT / "tests" / "data" / "truth" / "kernels",
+    ROOT / "tests" / "submissions" / "gemm_register_blocked",
+)
 BEGIN, END = "<!-- model-published -->", "<!-- /model-published -->"
 GEMM, TRANSPOSE = dict.fromkeys("MNK", 4096), dict.fromkeys(("rows", "cols"), 4096)
 
 
 @dataclass(frozen=True)
 class Published:
-    """What was published of a kernel (GFLOP/s or GB/s), and the program of this repository that does the same."""
+    """What was published of a kernel (GFLOP/s or GB/s), and the program of this repository that
+    does the same."""
 
     kernel: str
     value: float
@@ -47,9 +53,21 @@ A6000 = (
     Published("1: naive", 309.0, "gemm_coalesced", TRUTH / "gemm_naive_row.cu"),
     Published("2: coalesced", 1986.5, "gemm_coalesced", ROOT / "solutions" / "gemm_coalesced.cu"),
     Published("3: shared memory", 2980.3, "gemm_coalesced", TRUTH / "gemm_tiled.cu"),
-    Published("4: column of 8 a thread", 8474.7, "gemm_register_blocked", REGISTERS / "failed--column_of_eight.cu"),
-    Published("5: 8 x 8 a thread", 15971.7, "gemm_register_blocked", REGISTERS / "failed--adjacent_8x8.cu"),
-    Published("6: 8 x 8 with float4", 18237.3, "gemm_register_blocked", REGISTERS / "passed--vectorised_128x128.cu"),
+    Published(
+        "4: column of 8 a thread",
+        8474.7,
+        "gemm_register_blocked",
+        REGISTERS / "failed--column_of_eight.cu",
+    ),
+    Published(
+        "5: 8 x 8 a thread", 15971.7, "gemm_register_blocked", REGISTERS / "failed--adjacent_8x8.cu"
+    ),
+    Published(
+        "6: 8 x 8 with float4",
+        18237.3,
+        "gemm_register_blocked",
+        REGISTERS / "passed--vectorised_128x128.cu",
+    ),
 )
 A100 = (
     Published("copy", 1870.0, "transpose", TRUTH / "transpose_copy.cu"),
@@ -60,31 +78,48 @@ A100 = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--readme", action="store_true")
     options = parser.parse_args()
     gpus = read_gpus()
-    a6000 = replace(gpus["rtx3090"], name="RTX A6000", multiprocessors=84, boost_mhz=1800, peak_bandwidth_gbps=768.0)
+    a6000 = replace(
+        gpus["rtx3090"],
+        name="RTX A6000",
+        multiprocessors=84,
+        boost_mhz=1800,
+        peak_bandwidth_gbps=768.0,
+    )
     a100 = replace(gpus["a100"], name="A100 80GB", peak_bandwidth_gbps=2039.0)
     work = 2 * 4096**3 / 1e9, 2 * 4 * 4096**2 / 1e9
     rows = ["| GPU | kernel | published | modelled | difference |", "|---|---|---:|---:|---:|"]
-    for gpu, kernels, sizes, giga, unit in ((a6000, A6000, GEMM, work[0], "GFLOP/s"), (a100, A100, TRANSPOSE, work[1], "GB/s")):
+    for gpu, kernels, sizes, giga, unit in (
+        (a6000, A6000, GEMM, work[0], "GFLOP/s"),
+        (a100, A100, TRANSPOSE, work[1], "GB/s"),
+    ):
         for kernel, modelled in model_all(gpu, kernels, sizes, giga):
             rows.append(
-                f"| {gpu.name} | {kernel.kernel} | {kernel.value:,.0f} {unit} | {modelled:,.0f} | {modelled / kernel.value - 1:+.0%} |"
+                f"| {gpu.name} | {kernel.kernel} | {kernel.value:,.0f} {unit} | {modelled:,.0f} |"
+                f" {modelled / kernel.value - 1:+.0%} |"
             )
             print(rows[-1], flush=True)
     if options.readme:
         write_readme(rows)
 
 
-def model_all(gpu: Gpu, kernels: tuple[Published, ...], sizes: dict[str, int], giga: float) -> Iterator[tuple[Published, float]]:
-    """What the model says of each kernel, in 10^9 operations or bytes a second; `giga` are those of one run."""
+def model_all(
+    gpu: Gpu, kernels: tuple[Published, ...], sizes: dict[str, int], giga: float
+) -> Iterator[tuple[Published, float]]:
+    """What the model says of each kernel, in 10^9 operations or bytes a second; `giga` are those of
+    one run."""
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
     for kernel in kernels:
         device = EmulatedDevice(gpu.id)
         device.gpu = gpu
-        program = compile_job(Job(kernel.exercise, kernel.path.stem, kernel.path, sizes), tools, gpu.arch)
+        program = compile_job(
+            Job(kernel.exercise, kernel.path.stem, kernel.path, sizes), tools, gpu.arch
+        )
         if not isinstance(program, Program):
             raise SystemExit(f"{kernel.path}: {program}")
         found = model_program(program, device)
@@ -97,7 +132,10 @@ def write_readme(rows: list[str]) -> None:
     path = ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
     written, count = re.subn(
-        re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: "\n".join([BEGIN, *rows, END]), text, flags=re.DOTALL
+        re.escape(BEGIN) + ".*?" + re.escape(END),
+        lambda _: "\n".join([BEGIN, *rows, END]),
+        text,
+        flags=re.DOTALL,
     )
     if not count:
         raise SystemExit(f"README.md has no {BEGIN} ... {END}")

@@ -2,9 +2,10 @@
 
     python benchmarks/sanitizers.py [--checked-only] [--jobs N] [--json FILE] [NAME ...]
 
-Every file of tests/data/planted_bugs is run by the emulated device's checked mode, and, as a host program made by the nvcc
-on PATH, under memcheck, racecheck, initcheck and synccheck (`compute-sanitizer` on PATH, a GPU). Prints a row a file and
-the sums; a bug counts as found if the tool reports anything, and a report about a file without a bug is a false alarm.
+Every file of tests/data/planted_bugs is run by the emulated device's checked mode, and, as a host
+program made by the nvcc on PATH, under memcheck, racecheck, initcheck and synccheck
+(`compute-sanitizer` on PATH, a GPU). Prints a row a file and the sums; a bug counts as found if the
+tool reports anything, and a report about a file without a bug is a false alarm.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from grader.records import DeviceBuffer, Role
-from tests.devices.planted import FILES, NONE, TYPES, Planted, find_bugs, named_lines, read_planted
+from tests.support.planted import FILES, NONE, TYPES, Planted, find_bugs, named_lines, read_planted
 
 TOOLS: Mapping[str, tuple[str, ...]] = {
     "memcheck": ("--tool", "memcheck"),
@@ -43,7 +44,8 @@ _LAUNCH = re.compile(r"^// launch: (.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Row:
-    """What each tool said of one file: FOUND, CLEAN, HUNG, or what went wrong. `exact`: the checked mode named kind and lines."""
+    """What each tool said of one file: FOUND, CLEAN, HUNG, or what went wrong. `exact`: the checked
+    mode named kind and lines."""
 
     name: str
     bug: str
@@ -53,17 +55,25 @@ class Row:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", help="parts of file names; all files by default")
     parser.add_argument("--checked-only", action="store_true", help="run no GPU tool")
     parser.add_argument("--arch", default="sm_90", help="what the GPU runs")
-    parser.add_argument("--jobs", type=int, default=4, help="files that the GPU's tools look at side by side")
+    parser.add_argument(
+        "--jobs", type=int, default=4, help="files that the GPU's tools look at side by side"
+    )
     parser.add_argument("--json", type=Path, help="write the table here too")
     options = parser.parse_args()
     tools = {} if options.checked_only else TOOLS
     if tools and not (shutil.which("nvcc") and shutil.which("compute-sanitizer")):
         parser.error("nvcc and compute-sanitizer must be on PATH, or give --checked-only")
-    files = [path for path in FILES if not options.names or any(name in path.stem for name in options.names)]
+    files = [
+        path
+        for path in FILES
+        if not options.names or any(name in path.stem for name in options.names)
+    ]
     print(f"{'file':64}" + "".join(f"{name:>13}" for name in (CHECKED, *tools)))
     rows = []
     planted = [read_planted(path) for path in files]
@@ -71,26 +81,39 @@ def main() -> int:
         others = pool.map(lambda each: ask_tools(each, tools, options.arch), planted)
         for each, (said, words) in zip(planted, others, strict=True):
             rows.append(measure(each, said, words))
-            print(f"{rows[-1].name:64}" + "".join(f"{word:>13}" for word in rows[-1].said.values()), flush=True)
+            print(
+                f"{rows[-1].name:64}" + "".join(f"{word:>13}" for word in rows[-1].said.values()),
+                flush=True,
+            )
     sums = summarise(rows, (CHECKED, *tools))
     for name, (found, bugs, alarms, clean) in sums.items():
         print(f"{name}: {found} of {bugs} bugs, {alarms} false alarms in {clean} files without one")
     bugs = [row for row in rows if row.bug != NONE]
     print(f"checked mode, kind and lines exactly: {sum(row.exact for row in bugs)} of {len(bugs)}")
     if options.json:
-        options.json.write_text(json.dumps({"sums": sums, "rows": [asdict(row) for row in rows]}, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps({"sums": sums, "rows": [asdict(row) for row in rows]}, indent=1) + "\n",
+            encoding="utf-8",
+        )
     return 0
 
 
 def measure(planted: Planted, said: Mapping[str, str], words: Mapping[str, str]) -> Row:
     """What the checked mode says of one file, beside what the GPU's tools have said."""
     findings = find_bugs(planted)
-    exact = {each.kind.value for each in findings} == {planted.kind} and named_lines(findings) == planted.lines
-    own = {CHECKED: FOUND if findings else CLEAN}, {CHECKED: findings[0].message if findings else ""}
+    exact = {each.kind.value for each in findings} == {planted.kind} and named_lines(
+        findings
+    ) == planted.lines
+    own = (
+        {CHECKED: FOUND if findings else CLEAN},
+        {CHECKED: findings[0].message if findings else ""},
+    )
     return Row(planted.path.stem, planted.kind, {**own[0], **said}, exact, {**own[1], **words})
 
 
-def ask_tools(planted: Planted, tools: Mapping[str, Sequence[str]], arch: str) -> tuple[dict[str, str], dict[str, str]]:
+def ask_tools(
+    planted: Planted, tools: Mapping[str, Sequence[str]], arch: str
+) -> tuple[dict[str, str], dict[str, str]]:
     """What the GPU's tools say of one file, and their first words, by tool."""
     said, words = {}, {}
     with tempfile.TemporaryDirectory() as folder:
@@ -101,34 +124,51 @@ def ask_tools(planted: Planted, tools: Mapping[str, Sequence[str]], arch: str) -
 
 
 def compile_host(planted: Planted, folder: Path, arch: str) -> Path:
-    """The file with a `main` that fills its inputs, launches its plan and reads its outputs back."""
+    """The file with a `main` that fills its inputs, launches its plan and reads its outputs
+    back."""
     source = folder / "main.cu"
     source.write_text(planted.text + host_main(planted), encoding="utf-8")
     program = folder / "main"
-    subprocess.run(["nvcc", "-arch", arch, "-lineinfo", "-w", "-o", str(program), str(source)], check=True, capture_output=True)
+    subprocess.run(
+        ["nvcc", "-arch", arch, "-lineinfo", "-w", "-o", str(program), str(source)],
+        check=True,
+        capture_output=True,
+    )
     return program
 
 
 def host_main(planted: Planted) -> str:
-    """The text of `main`: outputs are allocated and not written, as the grader hands them to a submission."""
+    """The text of `main`: outputs are allocated and not written, as the grader hands them to a
+    submission."""
     lines = ["#include <cstdio>", "#include <vector>", "int main() {"]
     for buffer in planted.buffers:
         lines += _allocate(buffer)
     lines += [f"    {launch};" for launch in _LAUNCH.findall(planted.text)]
-    lines += ['    std::printf("%s\\n", cudaGetErrorString(cudaDeviceSynchronize()));', "    return 0;", "}", ""]
+    lines += [
+        '    std::printf("%s\\n", cudaGetErrorString(cudaDeviceSynchronize()));',
+        "    return 0;",
+        "}",
+        "",
+    ]
     return "\n" + "\n".join(lines)
 
 
 def _allocate(buffer: DeviceBuffer) -> list[str]:
     kind = next(name for name, dtype in TYPES.items() if dtype == buffer.dtype)
     count = buffer.shape[0]
-    lines = [f"    {kind}* {buffer.name};", f"    cudaMalloc(&{buffer.name}, {count} * sizeof({kind}));"]
+    lines = [
+        f"    {kind}* {buffer.name};",
+        f"    cudaMalloc(&{buffer.name}, {count} * sizeof({kind}));",
+    ]
     if buffer.role is Role.INPUT:
         host = f"host_{buffer.name}"
         lines += [
             f"    std::vector<{kind}> {host}({count});",
             f"    for (int i = 0; i < {count}; ++i) {host}[i] = i % 17 + 1;",
-            f"    cudaMemcpy({buffer.name}, {host}.data(), {count} * sizeof({kind}), cudaMemcpyHostToDevice);",
+            (
+                f"    cudaMemcpy({buffer.name}, {host}.data(), {count} * sizeof({kind}),"
+                " cudaMemcpyHostToDevice);"
+            ),
         ]
     return lines
 
@@ -137,11 +177,15 @@ def run_tool(tool: Sequence[str], program: Path | None) -> tuple[str, str]:
     """What a tool says, and its first words about an error."""
     assert program is not None
     command = ["compute-sanitizer", *tool, str(program)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as process:
         try:
             text, _ = process.communicate(timeout=_SECONDS)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # the program too: a kernel that hangs keeps the GPU from all others
+            os.killpg(
+                process.pid, signal.SIGKILL
+            )  # the program too: a kernel that hangs keeps the GPU from all others
             text, _ = process.communicate()
             words = _words(text)
             return (FOUND, words) if words else (HUNG, "")
@@ -152,17 +196,28 @@ def run_tool(tool: Sequence[str], program: Path | None) -> tuple[str, str]:
 
 
 def _words(text: str) -> str:
-    """The first three lines of a tool's report, without its heading; empty if it reports nothing."""
-    lines = [line.removeprefix("=========").strip() for line in text.splitlines() if line.startswith("=========")]
+    """The first three lines of a tool's report, without its heading; empty if it reports
+    nothing."""
+    lines = [
+        line.removeprefix("=========").strip()
+        for line in text.splitlines()
+        if line.startswith("=========")
+    ]
     return " ".join(line for line in lines[1:4] if not line.startswith("Target application"))
 
 
 def summarise(rows: Sequence[Row], tools: Sequence[str]) -> dict[str, tuple[int, int, int, int]]:
-    """Per tool: bugs found, bugs, false alarms, files without a bug. A tool that hangs has found nothing."""
+    """Per tool: bugs found, bugs, false alarms, files without a bug. A tool that hangs has found
+    nothing."""
     bugs = [row for row in rows if row.bug != NONE]
     clean = [row for row in rows if row.bug == NONE]
     return {
-        tool: (sum(row.said[tool] == FOUND for row in bugs), len(bugs), sum(row.said[tool] == FOUND for row in clean), len(clean))
+        tool: (
+            sum(row.said[tool] == FOUND for row in bugs),
+            len(bugs),
+            sum(row.said[tool] == FOUND for row in clean),
+            len(clean),
+        )
         for tool in tools
     }
 

@@ -1,12 +1,14 @@
-"""Times every known program on a GPU without ncu: what benchmarks/model.py compares the timing model with.
+"""Times every known program on a GPU without ncu: what benchmarks/model.py compares the timing
+model with.
 
     python benchmarks/times.py [--gpu N] [--samples N] [--only PART] [--json FILE] [FILE.cu ...]
 
-The programs are the kernels of tests/data/truth at both of their timed sizes, and of each exercise the starter, the reference and the
-known submissions at its GPU benchmark sizes; FILE.cu times other submissions, whose exercise is the name of their folder. Each sample
-has a flushed L2 and poisoned outputs, as in a grading; the median of them is what counts. Programs that do not compile are left out; one
-that faults takes its process with it, and the next process goes on behind it. Takes some minutes, most of them for compiling; prints a
-line a program, and writes FILE (JSON). Exit code 0.
+The programs are the kernels of tests/data/truth at both of their timed sizes, and of each exercise
+the starter, the reference and the known submissions at its GPU benchmark sizes; FILE.cu times other
+submissions, whose exercise is the name of their folder. Each sample has a flushed L2 and poisoned
+outputs, as in a grading; the median of them is what counts. Programs that do not compile are left
+out; one that faults takes its process with it, and the next process goes on behind it. Takes some
+minutes, most of them for compiling; prints a line a program, and writes FILE (JSON). Exit code 0.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 
 @dataclass(frozen=True)
 class Job:
-    """One program at one size. `name` says where it comes from: `truth/...`, `starter/...`, `solutions/...`, or a submission's stem."""
+    """One program at one size. `name` says where it comes from: `truth/...`, `starter/...`,
+    `solutions/...`, or a submission's stem."""
 
     exercise: str
     name: str
@@ -69,7 +72,9 @@ class Row:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE.cu")
     parser.add_argument("--gpu", type=int, default=0, metavar="N")
     parser.add_argument("--samples", type=int, default=21, metavar="N")
@@ -81,7 +86,11 @@ def main() -> int:
         work(options.worker, options.gpu, options.samples)
         return 0
     jobs = find_jobs(options.files)
-    jobs = [job for job in jobs if not options.only or any(part in f"{job.exercise}/{job.name}" for part in options.only)]
+    jobs = [
+        job
+        for job in jobs
+        if not options.only or any(part in f"{job.exercise}/{job.name}" for part in options.only)
+    ]
     name, arch = describe_gpu(options.gpu)
     rows = list(measure(jobs, compile_all(jobs, arch), options.gpu, options.samples))
     if options.json is not None:
@@ -92,19 +101,35 @@ def main() -> int:
 
 def find_jobs(files: Sequence[Path]) -> list[Job]:
     """What to time: the given files, or all that the repository holds."""
-    exercises = {path.parent.name: read_exercise(path.parent) for path in sorted((ROOT / "exercises").glob("*/spec.json"))}
+    exercises = {
+        path.parent.name: read_exercise(path.parent)
+        for path in sorted((ROOT / "exercises").glob("*/spec.json"))
+    }
     if files:
-        return [Job(file.parent.name, file.stem, file, exercises[file.parent.name].benchmark["gpu"]) for file in files]
+        return [
+            Job(file.parent.name, file.stem, file, exercises[file.parent.name].benchmark["gpu"])
+            for file in files
+        ]
     jobs = []
     for path in sorted(TRUTH.glob("*.cu")):
         family = path.stem.partition("_")[0]
         names = exercises[TRUTH_EXERCISES[family]].size_names
-        jobs += [Job(TRUTH_EXERCISES[family], f"truth/{path.stem}", path, dict.fromkeys(names, size)) for size in TRUTH_SIZES[family]]
+        jobs += [
+            Job(TRUTH_EXERCISES[family], f"truth/{path.stem}", path, dict.fromkeys(names, size))
+            for size in TRUTH_SIZES[family]
+        ]
     for name, exercise in exercises.items():
-        own = [(f"{folder}/{name}", ROOT / folder / f"{name}.cu") for folder in ("starter", "solutions")]
+        own = [
+            (f"{folder}/{name}", ROOT / folder / f"{name}.cu")
+            for folder in ("starter", "solutions")
+        ]
         files = sorted((ROOT / "tests" / "submissions" / name).glob("*.cu"))
         known = [(path.stem, path) for path in files if not path.stem.startswith("timeout--")]
-        jobs += [Job(name, label, path, exercise.benchmark["gpu"]) for label, path in (*own, *known) if path.exists()]
+        jobs += [
+            Job(name, label, path, exercise.benchmark["gpu"])
+            for label, path in (*own, *known)
+            if path.exists()
+        ]
         jobs += [Job(name, "baseline", exercise.baseline_source, exercise.benchmark["gpu"])]
     return jobs
 
@@ -131,15 +156,27 @@ def compile_job(job: Job, tools: Toolchain, arch: str) -> Program | str:
 
 
 def describe_gpu(index: int) -> tuple[str, str]:
-    """The GPU's name and its architecture, asked for in a process of its own: CUDA must not be alive here."""
-    code = f"import pycuda.driver as c; c.init(); d = c.Device({index}); print(d.name()); print('sm_%d%d' % d.compute_capability())"
-    name, arch = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.splitlines()
+    """The GPU's name and its architecture, asked for in a process of its own: CUDA must not be
+    alive here."""
+    code = (
+        f"import pycuda.driver as c; c.init(); d = c.Device({index}); print(d.name());"
+        " print('sm_%d%d' % d.compute_capability())"
+    )
+    name, arch = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
     return name, arch
 
 
-def measure(jobs: Sequence[Job], programs: Sequence[Program | str], gpu: int, samples: int) -> Iterator[Row]:
+def measure(
+    jobs: Sequence[Job], programs: Sequence[Program | str], gpu: int, samples: int
+) -> Iterator[Row]:
     """A row for each job, in their order, printed as they come."""
-    todo = [(job, program) for job, program in zip(jobs, programs, strict=True) if isinstance(program, Program)]
+    todo = [
+        (job, program)
+        for job, program in zip(jobs, programs, strict=True)
+        if isinstance(program, Program)
+    ]
     for job, program in zip(jobs, programs, strict=True):
         if isinstance(program, str):
             print(f"{job.exercise}/{job.name}: not timed: {program}")
@@ -147,9 +184,20 @@ def measure(jobs: Sequence[Job], programs: Sequence[Program | str], gpu: int, sa
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "programs"
             file.write_bytes(pickle.dumps(todo))
-            command = [sys.executable, __file__, "--worker", str(file), "--gpu", str(gpu), "--samples", str(samples)]
+            command = [
+                sys.executable,
+                __file__,
+                "--worker",
+                str(file),
+                "--gpu",
+                str(gpu),
+                "--samples",
+                str(samples),
+            ]
             done = 0
-            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as worker:
+            with subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            ) as worker:
                 assert worker.stdout is not None
                 for line in worker.stdout:
                     if line.startswith("{"):
@@ -165,7 +213,8 @@ def measure(jobs: Sequence[Job], programs: Sequence[Program | str], gpu: int, sa
 
 
 def work(file: Path, gpu: int, samples: int) -> None:
-    """Time the programs of a file, one JSON line each, up to the first one after which the GPU can do no more."""
+    """Time the programs of a file, one JSON line each, up to the first one after which the GPU can
+    do no more."""
     from grader.devices.gpu.device import GpuDevice
 
     device = GpuDevice(gpu)
@@ -184,7 +233,9 @@ def time_program(device: object, job: Job, program: Program, samples: int) -> Ro
     inputs = [draw(program, seed) for seed in (1, 2)]
     ran, _ = device.prepare([program], inputs, limits=LIMITS)
     if ran.failure is not None:
-        return Row(job.exercise, job.name, dict(job.sizes), None, reason=f"faulted: {ran.failure.message}")
+        return Row(
+            job.exercise, job.name, dict(job.sizes), None, reason=f"faulted: {ran.failure.message}"
+        )
     device.time([TimedStep(SUBMISSION, index % 2) for index in range(3)])
     first, clocks = device.time([TimedStep(SUBMISSION, index % 2) for index in range(LONG_SAMPLES)])
     taken = [launch.milliseconds for launch in first]
@@ -193,13 +244,25 @@ def time_program(device: object, job: Job, program: Program, samples: int) -> Ro
         taken = [launch.milliseconds for launch in more]
     if any(map(np.isnan, taken)):
         return Row(job.exercise, job.name, dict(job.sizes), None, reason="faulted in a timed run")
-    return Row(job.exercise, job.name, dict(job.sizes), median(taken), min(taken), max(taken), len(taken), clocks.sm_mhz)
+    return Row(
+        job.exercise,
+        job.name,
+        dict(job.sizes),
+        median(taken),
+        min(taken),
+        max(taken),
+        len(taken),
+        clocks.sm_mhz,
+    )
 
 
 def draw(program: Program, seed: int) -> dict[str, np.ndarray]:
     """Contents of the program's inputs: standard normal, as the exercises' are."""
     inputs = [buffer for buffer in program.buffers if buffer.role is Role.INPUT]
-    return {buffer.name: draw_array(buffer.shape, buffer.dtype, seed + 10 * index) for index, buffer in enumerate(inputs)}
+    return {
+        buffer.name: draw_array(buffer.shape, buffer.dtype, seed + 10 * index)
+        for index, buffer in enumerate(inputs)
+    }
 
 
 @functools.lru_cache(maxsize=8)
@@ -210,7 +273,11 @@ def draw_array(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
 def format_row(row: Row) -> str:
     name = f"{row.exercise}/{row.name}"
     sizes = "x".join(map(str, row.sizes.values()))
-    time = f"{row.ms:9.4f} ms ({row.low_ms:.4f} to {row.high_ms:.4f})" if row.ms is not None else row.reason
+    time = (
+        f"{row.ms:9.4f} ms ({row.low_ms:.4f} to {row.high_ms:.4f})"
+        if row.ms is not None
+        else row.reason
+    )
     return f"{name:72} {sizes:16} {time}"
 
 

@@ -1,6 +1,7 @@
 """Grades student CUDA submissions on a GPU or on an emulated one.
 
-`grader.grade(exercise, submission, device="auto") -> Score` is the whole public API; it loads on first use.
+`grader.grade(exercise, submission, device="auto") -> Score` is the whole public API; it loads on
+first use.
 """
 
 from __future__ import annotations

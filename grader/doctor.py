@@ -1,4 +1,5 @@
-"""What `grade doctor` looks at: the programs, packages and rights that grading uses, and what the lack of each costs."""
+"""What `grade doctor` looks at: the programs, packages and rights that grading uses, and what the
+lack of each costs."""
 
 from __future__ import annotations
 
@@ -25,8 +26,12 @@ from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 
 MINIMUM_PYTHON = (3, 11)
 PROBE_LIMITS = ToolLimits(wall_seconds=20.0)
-DRIVER_LIMITS = ToolLimits(wall_seconds=60.0, memory_bytes=1 << 62)  # the driver reserves address space without end
-REINSTALL = "Install the grader again with its dependencies: `python -m pip install -e .` in its folder."
+DRIVER_LIMITS = ToolLimits(
+    wall_seconds=60.0, memory_bytes=1 << 62
+)  # the driver reserves address space without end
+REINSTALL = (
+    "Install the grader again with its dependencies: `python -m pip install -e .` in its folder."
+)
 INSTALL_GPU = "Only of use with a GPU: `python -m pip install -e '.[gpu]'` in the grader's folder."
 PERMIT_UNDER_WSL = "Permit them in Windows: NVIDIA Control Panel, Manage GPU Performance Counters."
 DRIVER_PARAMETERS = "driver/nvidia/params"
@@ -37,7 +42,8 @@ FIRST_WITH_PERFMON = 565  # the first driver that takes CAP_PERFMON for the righ
 
 @dataclass(frozen=True)
 class Machine:
-    """Where to look: the environment, how to run a tool, the cache folder, and the kernel's /proc."""
+    """Where to look: the environment, how to run a tool, the cache folder, and the kernel's
+    /proc."""
 
     environ: Mapping[str, str]
     run: RunTool
@@ -54,8 +60,11 @@ class Machine:
         return lines[0].strip() if done.returncode == 0 and lines else ""
 
     def ask_python(self, program: str) -> tuple[bool, str]:
-        """Run a program in a Python of its own, since a broken driver may end it: whether it worked, and its last line."""
-        environment = {name: self.environ[name] for name in DRIVER_VARIABLES if name in self.environ}
+        """Run a program in a Python of its own, since a broken driver may end it: whether it
+        worked, and its last line."""
+        environment = {
+            name: self.environ[name] for name in DRIVER_VARIABLES if name in self.environ
+        }
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         done = self.run([sys.executable, "-c", program], limits=DRIVER_LIMITS, env=environment)
         lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
@@ -77,7 +86,11 @@ def _probe_python(_: Machine) -> Part:
     if sys.version_info >= MINIMUM_PYTHON:
         return Part("Python", Condition.FOUND, what)
     return Part(
-        "Python", Condition.MISSING, what, "The grader needs Python 3.11 or newer.", "Make its virtual environment with a newer one."
+        "Python",
+        Condition.MISSING,
+        what,
+        "The grader needs Python 3.11 or newer.",
+        "Make its virtual environment with a newer one.",
     )
 
 
@@ -108,7 +121,9 @@ def _probe_host_compiler(machine: Machine) -> Part:
 
 
 def _probe_emulated_gpus(_: Machine) -> Part:
-    return Part("emulated GPUs", Condition.FOUND, ", ".join(f"emulated:{name}" for name in read_gpus()))
+    return Part(
+        "emulated GPUs", Condition.FOUND, ", ".join(f"emulated:{name}" for name in read_gpus())
+    )
 
 
 def _probe_llvmlite(_: Machine) -> Part:
@@ -136,32 +151,57 @@ def _probe_cache(machine: Machine) -> Part:
     except OSError as error:
         costs = "Every submission is compiled afresh each time."
         mend = "Set XDG_CACHE_HOME to a folder that you may write to."
-        return Part("cache folder", Condition.ABSENT, f"{machine.cache}: {error.strerror}", costs, mend)
+        return Part(
+            "cache folder", Condition.ABSENT, f"{machine.cache}: {error.strerror}", costs, mend
+        )
     return Part("cache folder", Condition.FOUND, str(machine.cache))
 
 
 def _probe_gpu(machine: Machine) -> Part:
-    costs = "Time, bandwidth and speed-up are modelled instead of measured, by the emulated device, which checks and counts too."
+    costs = (
+        "Time, bandwidth and speed-up are modelled instead of measured, by the emulated device,"
+        " which checks and counts too."
+    )
     smi = machine.which("nvidia-smi")
     if smi is not None:
-        done = machine.run([smi, "--query-gpu=name,driver_version", "--format=csv,noheader"], limits=PROBE_LIMITS)
+        done = machine.run(
+            [smi, "--query-gpu=name,driver_version", "--format=csv,noheader"], limits=PROBE_LIMITS
+        )
         gpus = [line.strip() for line in done.stdout.splitlines() if line.strip()]
         if done.returncode == 0 and gpus:
             return Part("GPU", Condition.FOUND, "; ".join(gpus))
     if (machine.proc / DRIVER_VERSION).exists():
-        mend = "A driver is loaded, but nvidia-smi lists no GPU: is one visible to this user or container?"
+        mend = (
+            "A driver is loaded, but nvidia-smi lists no GPU: is one visible to this user or"
+            " container?"
+        )
         return Part("GPU", Condition.ABSENT, "a driver, but no GPU", costs, mend)
-    return Part("GPU", Condition.ABSENT, "none", costs, "None is needed. To measure, use a machine with an NVIDIA GPU and its driver.")
+    return Part(
+        "GPU",
+        Condition.ABSENT,
+        "none",
+        costs,
+        "None is needed. To measure, use a machine with an NVIDIA GPU and its driver.",
+    )
 
 
 def _probe_pycuda(machine: Machine) -> Part:
     name, costs = "PyCUDA", "Kernels cannot be run on a GPU."
     if importlib.util.find_spec("pycuda") is None:
-        mend = f"{INSTALL_GPU} It is compiled on your machine: some minutes, a C++ compiler and the CUDA toolkit."
+        mend = (
+            f"{INSTALL_GPU} It is compiled on your machine: some minutes, a C++ compiler and the"
+            " CUDA toolkit."
+        )
         return Part(name, Condition.ABSENT, "not installed", costs, mend)
     works, said = machine.ask_python(_USE_PYCUDA)
     if not works:
-        return Part(name, Condition.ABSENT, f"installed, but does not work: {said}", costs, _mend_pycuda(said))
+        return Part(
+            name,
+            Condition.ABSENT,
+            f"installed, but does not work: {said}",
+            costs,
+            _mend_pycuda(said),
+        )
     return Part(name, Condition.FOUND, f"{importlib.metadata.version('pycuda')} ({said})")
 
 
@@ -174,23 +214,49 @@ print(f"the driver speaks CUDA {version // 1000}.{version % 1000 // 10}, {cuda.D
 context.pop()
 """
 _PYCUDA_MENDS = (
-    ("libcuda.so", "Install NVIDIA's driver; in a container, start it with GPU support (`--gpus all`)."),
-    ("no CUDA-capable device", "Is a GPU visible to this user or container? See CUDA_VISIBLE_DEVICES."),
-    ("insufficient", "The driver is older than the CUDA toolkit that PyCUDA was built with: update the driver."),
-    ("undefined symbol", "PyCUDA was built with another CUDA toolkit: `python -m pip install --force-reinstall --no-cache-dir pycuda`."),
+    (
+        "libcuda.so",
+        "Install NVIDIA's driver; in a container, start it with GPU support (`--gpus all`).",
+    ),
+    (
+        "no CUDA-capable device",
+        "Is a GPU visible to this user or container? See CUDA_VISIBLE_DEVICES.",
+    ),
+    (
+        "insufficient",
+        "The driver is older than the CUDA toolkit that PyCUDA was built with: update the driver.",
+    ),
+    (
+        "undefined symbol",
+        (
+            "PyCUDA was built with another CUDA toolkit: `python -m pip install --force-reinstall"
+            " --no-cache-dir pycuda`."
+        ),
+    ),
     ("out of memory", "Another program fills the GPU's memory: see nvidia-smi."),
 )
 
 
 def _mend_pycuda(said: str) -> str:
-    return next((mend for mark, mend in _PYCUDA_MENDS if mark in said), "See what `python -c 'import pycuda.autoinit'` says.")
+    return next(
+        (mend for mark, mend in _PYCUDA_MENDS if mark in said),
+        "See what `python -c 'import pycuda.autoinit'` says.",
+    )
 
 
 def _probe_nvml(machine: Machine) -> Part:
-    name, costs = "NVML", "Clocks and throttling cannot be watched while a submission is timed: a disturbed measurement may go unnoticed."
+    name, costs = (
+        "NVML",
+        (
+            "Clocks and throttling cannot be watched while a submission is timed: a disturbed"
+            " measurement may go unnoticed."
+        ),
+    )
     if importlib.util.find_spec("pynvml") is None:
         return Part(name, Condition.ABSENT, "nvidia-ml-py is not installed", costs, INSTALL_GPU)
-    works, said = machine.ask_python("import pynvml; pynvml.nvmlInit(); print(pynvml.nvmlSystemGetNVMLVersion())")
+    works, said = machine.ask_python(
+        "import pynvml; pynvml.nvmlInit(); print(pynvml.nvmlSystemGetNVMLVersion())"
+    )
     if not works:
         mend = "NVML comes with NVIDIA's driver: install it, or give the container GPU support."
         return Part(name, Condition.ABSENT, f"does not work: {said}", costs, mend)
@@ -201,40 +267,70 @@ def _probe_ncu(machine: Machine) -> Part:
     costs = "Counters cannot be taken from a GPU; the emulated device counts them."
     path = find_ncu(machine.environ)
     if path is None:
-        mend = f"Only of use with a GPU: install Nsight Compute and put ncu on PATH, or name it in {NCU_VARIABLE}."
+        mend = (
+            "Only of use with a GPU: install Nsight Compute and put ncu on PATH, or name it in"
+            f" {NCU_VARIABLE}."
+        )
         return Part("ncu", Condition.ABSENT, "not on PATH", costs, mend)
     version = machine.run([str(path), "--version"], limits=PROBE_LIMITS).stdout.strip().splitlines()
-    return Part("ncu", Condition.FOUND, f"{version[-1] if version else 'of unknown version'} ({path})")
+    return Part(
+        "ncu", Condition.FOUND, f"{version[-1] if version else 'of unknown version'} ({path})"
+    )
 
 
 def _probe_counter_permission(machine: Machine) -> Part:
-    """Whether this process may read GPU counters: the driver's RmProfilingAdminOnly (1 keeps them to the administrator).
+    """Whether this process may read GPU counters: the driver's RmProfilingAdminOnly (1 keeps them
+    to the administrator).
 
     Root without its capabilities, as in most containers, is no administrator to the driver.
     """
-    name, costs = "GPU counters", "Without this right ncu fails with ERR_NVGPUCTRPERM; the emulated device counts instead."
+    name, costs = (
+        "GPU counters",
+        "Without this right ncu fails with ERR_NVGPUCTRPERM; the emulated device counts instead.",
+    )
     parameters = _read(machine.proc / DRIVER_PARAMETERS)
     if not parameters:
         if not _has_driver(machine):
             mend = "None is needed: the emulated device counts."
-            return Part(name, Condition.ABSENT, "nothing to count on: no NVIDIA driver", "No GPU's counters can be read here.", mend)
+            return Part(
+                name,
+                Condition.ABSENT,
+                "nothing to count on: no NVIDIA driver",
+                "No GPU's counters can be read here.",
+                mend,
+            )
         mend = PERMIT_UNDER_WSL if _is_wsl(machine) else PERMIT
         return Part(name, Condition.ABSENT, "not known whether they are permitted", costs, mend)
     if "RmProfilingAdminOnly: 1" in parameters and not _is_administrator(machine):
-        return Part(name, Condition.ABSENT, f"for the administrator only, and not for user {os.geteuid()} here", costs, PERMIT)
+        return Part(
+            name,
+            Condition.ABSENT,
+            f"for the administrator only, and not for user {os.geteuid()} here",
+            costs,
+            PERMIT,
+        )
     return Part(name, Condition.FOUND, "permitted")
 
 
 def _has_driver(machine: Machine) -> bool:
-    """Whether there is a driver: the kernel's, or Windows' as WSL shows it, which brings nvidia-smi along."""
-    return (machine.proc / DRIVER_VERSION).exists() or (_is_wsl(machine) and machine.which("nvidia-smi") is not None)
+    """Whether there is a driver: the kernel's, or Windows' as WSL shows it, which brings nvidia-smi
+    along."""
+    return (machine.proc / DRIVER_VERSION).exists() or (
+        _is_wsl(machine) and machine.which("nvidia-smi") is not None
+    )
 
 
 def _probe_isolation(_: Machine) -> Part:
     try:
         return Part("isolation", Condition.FOUND, find_layer().value)
     except GraderError as error:
-        return Part("isolation", Condition.MISSING, "neither bubblewrap nor Landlock works", "Submissions are refused.", error.advice)
+        return Part(
+            "isolation",
+            Condition.MISSING,
+            "neither bubblewrap nor Landlock works",
+            "Submissions are refused.",
+            error.advice,
+        )
 
 
 def _is_wsl(machine: Machine) -> bool:
@@ -242,8 +338,11 @@ def _is_wsl(machine: Machine) -> bool:
 
 
 def _is_administrator(machine: Machine) -> bool:
-    """Whether the driver takes this process for the administrator's: CAP_SYS_ADMIN, or CAP_PERFMON from driver 565 on."""
-    found = re.search(r"^CapEff:\s*([0-9a-f]+)", _read(machine.proc / "self" / "status"), re.MULTILINE)
+    """Whether the driver takes this process for the administrator's: CAP_SYS_ADMIN, or CAP_PERFMON
+    from driver 565 on."""
+    found = re.search(
+        r"^CapEff:\s*([0-9a-f]+)", _read(machine.proc / "self" / "status"), re.MULTILINE
+    )
     capabilities = int(found[1], 16) if found else 0
     driver = re.search(r"Kernel Module.*?\s(\d+)\.\d", _read(machine.proc / DRIVER_VERSION))
     enough = CAP_SYS_ADMIN | (CAP_PERFMON if driver and int(driver[1]) >= FIRST_WITH_PERFMON else 0)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 
 class GraderError(Exception):
-    """The grader or the machine failed. `advice` is one sentence that says what to do; `detail` is for whoever mends it."""
+    """The grader or the machine failed. `advice` is one sentence that says what to do; `detail` is
+    for whoever mends it."""
 
     exit_code = 3
 
@@ -36,14 +37,19 @@ class WorkerError(GraderError):
 
 @dataclass(frozen=True)
 class SpecProblem:
-    """One mistake in an exercise: the file, the JSON path in it (`$.checks[2].metric`), and what is wrong."""
+    """One mistake in an exercise: the file, the JSON path in it (`$.checks[2].metric`), and what is
+    wrong."""
 
     file: str
     path: str
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.path}: {self.message}" if self.path else f"{self.file}: {self.message}"
+        return (
+            f"{self.file}: {self.path}: {self.message}"
+            if self.path
+            else f"{self.file}: {self.message}"
+        )
 
 
 class SpecError(GraderError):

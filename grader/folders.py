@@ -7,6 +7,9 @@ from pathlib import Path
 
 
 def default_cache(environ: Mapping[str, str]) -> Path:
-    """The user's cache folder of the grader (XDG Base Directory Specification): compiled submissions."""
+    """The user's cache folder of the grader (XDG Base Directory Specification): compiled
+    submissions."""
     base = environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "cuda-exercise-grader"
+    return (
+        Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    ) / "cuda-exercise-grader"

@@ -1,8 +1,9 @@
 """Grades one submission: the only file that knows the order of the stages.
 
-Data flows one way: exercise, submission, plan, preprocessor, compiler, then each case through the worker's device and
-the comparison, then the benchmark, and at last the judgement. The submission's code runs in the worker only; inputs,
-seed and expected outputs stay here. A student's mistake ends the flow as a `Failure`; whatever was known by then is in the score.
+Data flows one way: exercise, submission, plan, preprocessor, compiler, then each case through the
+worker's device and the comparison, then the benchmark, and at last the judgement. The submission's
+code runs in the worker only; inputs, seed and expected outputs stay here. A student's mistake ends
+the flow as a `Failure`; whatever was known by then is in the score.
 """
 
 from __future__ import annotations
@@ -38,7 +39,17 @@ from grader.grading.rehearsal import Findings, rehearse_case, rehearse_on_stand_
 from grader.judging.hints import explain_failed_case
 from grader.judging.score import make_score
 from grader.judging.values import Sanitized
-from grader.records import SUBMISSION, CaseResult, Failure, PartResult, Progress, Score, ShowProgress, Status, Submission
+from grader.records import (
+    SUBMISSION,
+    CaseResult,
+    Failure,
+    PartResult,
+    Progress,
+    Score,
+    ShowProgress,
+    Status,
+    Submission,
+)
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
 from grader.spec.cases import draw_cases
@@ -65,17 +76,23 @@ def grade(
 ) -> Score:
     """Grade one submission of an exercise.
 
-    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases and all inputs; a secret
-    one is made without it, and the score holds it. `peak` replaces the peaks of a GPU. `cache` is the folder of compiled
-    submissions (default: the user's cache folder). `isolated`: the compiler and the emulated device see of the machine's files only
-    what they need; where neither bubblewrap nor Landlock works, ToolMissing says so. `model`: the emulated device models the times,
-    at a GPU's benchmark sizes; without, the checks of them are not judged.
-    Raises UsageError (no such file or device) and SpecError (a broken exercise); any other fault of the grader or of the
-    machine is a score of status `grader_error`.
+    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases
+    and all inputs; a secret one is made without it, and the score holds it. `peak` replaces the
+    peaks of a GPU. `cache` is the folder of compiled submissions (default: the user's cache
+    folder). `isolated`: the compiler and the emulated device see of the machine's files only what
+    they need; where neither bubblewrap nor Landlock works, ToolMissing says so. `model`: the
+    emulated device models the times, at a GPU's benchmark sizes; without, the checks of them are
+    not judged. Raises UsageError (no such file or device) and SpecError (a broken exercise); any
+    other fault of the grader or of the machine is a score of status `grader_error`.
     """
-    choice = parse_device(device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda)
+    choice = parse_device(
+        device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
+    )
     if peak is not None and choice.kind == EMULATED:
-        raise UsageError("--peak is for a GPU, and this would be graded on the emulated device", "Leave it out, or use --device gpu.")
+        raise UsageError(
+            "--peak is for a GPU, and this would be graded on the emulated device",
+            "Leave it out, or use --device gpu.",
+        )
     read = read_exercise(Path(exercise))
     text = read_submission(Path(submission))
     job = Job(
@@ -103,15 +120,19 @@ def grade(
 def check_seed(seed: int) -> int:
     """The seed, if a JSON number holds it exactly; UsageError otherwise."""
     if not 0 <= seed < 1 << SEED_BITS:
-        raise UsageError(f"the seed {seed} is out of range", f"Give an integer from 0 to {(1 << SEED_BITS) - 1}.")
+        raise UsageError(
+            f"the seed {seed} is out of range", f"Give an integer from 0 to {(1 << SEED_BITS) - 1}."
+        )
     return seed
 
 
-# --- the emulated device ---------------------------------------------------------------------------------------
+# --- the emulated device --------------------------------------------------------------------------
 
 
 def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
-    with RemoteDevice(str(job.choice), isolated=job.isolated, models=job.model) as device:  # it starts while the compiler runs
+    with RemoteDevice(
+        str(job.choice), isolated=job.isolated, models=job.model
+    ) as device:  # it starts while the compiler runs
         job.show(Progress("compiling"))
         tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
         job = job.noting(tools.versions)
@@ -122,16 +143,31 @@ def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
         device.load(built.binary)
         oracle = load_oracle(job.exercise)
         findings = Findings()
-        results = _run_cases(job, lambda case: rehearse_case(job, built, device, oracle, case, findings))
+        results = _run_cases(
+            job, lambda case: rehearse_case(job, built, device, oracle, case, findings)
+        )
         if isinstance(results, Score):
             return results
-        return _count_and_judge(job, built, device, tools, results, oracle=oracle, findings=findings)
+        return _count_and_judge(
+            job, built, device, tools, results, oracle=oracle, findings=findings
+        )
 
 
 def _count_and_judge(
-    job: Job, built: Built, device: GradingDevice, tools: Toolchain, results: list[CaseResult], *, oracle: Oracle, findings: Findings
+    job: Job,
+    built: Built,
+    device: GradingDevice,
+    tools: Toolchain,
+    results: list[CaseResult],
+    *,
+    oracle: Oracle,
+    findings: Findings,
 ) -> Score:
-    graded = run_graded(job, built, device, tools, oracle) if all(result.passed for result in results) else None
+    graded = (
+        run_graded(job, built, device, tools, oracle)
+        if all(result.passed for result in results)
+        else None
+    )
     if isinstance(graded, Failure):
         return job.fail(graded, results)
     if graded is None:
@@ -145,18 +181,22 @@ def _count_and_judge(
     parts = run_parts(job, built, device, tools)
     counts = Counts(graded.counted[0].execution if graded.counted else None, traffic=graded.traffic)
     others = graded.counted[0].others if graded.counted else {}
-    found = Benchmark(graded.case, graded.timings, counts, other_counts=others, model=graded.launches)
+    found = Benchmark(
+        graded.case, graded.timings, counts, other_counts=others, model=graded.launches
+    )
     return _judge(job, results, found, parts, findings.outcome, graded)
 
 
-# --- a GPU -----------------------------------------------------------------------------------------------------
+# --- a GPU ----------------------------------------------------------------------------------------
 
 
 def _grade_on_gpu(job: Job, peak: GivenPeak | None) -> Score:
     with RemoteDevice(_name_gpu(job, peak), isolated=job.isolated) as device:
         job.show(Progress("compiling"))
         tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
-        job = replace(job, device=device.info).noting({**tools.versions, **read_versions(), "device_isolation": device.isolation})
+        job = replace(job, device=device.info).noting(
+            {**tools.versions, **read_versions(), "device_isolation": device.isolation}
+        )
         programs = _build_all(job, tools)
         if isinstance(programs, Failure):
             return job.fail(programs)
@@ -170,7 +210,9 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
         rehearsed = pool.submit(rehearse_on_stand_in, job, built[SUBMISSION], tools, oracle)
         with job.hold():
             device.load(built[SUBMISSION].binary)
-            results = _run_cases(job, lambda case: run_case(job, built[SUBMISSION], device, oracle, case))
+            results = _run_cases(
+                job, lambda case: run_case(job, built[SUBMISSION], device, oracle, case)
+            )
             wrong = not isinstance(results, Score) and not all(result.passed for result in results)
             parts = run_parts(job, built[SUBMISSION], device, tools) if wrong else ()
         sanitized = rehearsed.result()  # nothing else keeps the machine busy while it is timed
@@ -178,7 +220,13 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
         return results
     if wrong:
         return _judge(job, results, Benchmark(results[-1]), parts, sanitized)
-    own = make_program(SUBMISSION, built[SUBMISSION], job.exercise, sizes=job.exercise.benchmark[GPU], limits=job.info.limits)
+    own = make_program(
+        SUBMISSION,
+        built[SUBMISSION],
+        job.exercise,
+        sizes=job.exercise.benchmark[GPU],
+        limits=job.info.limits,
+    )
     if isinstance(own, Failure):
         return job.fail(own, results)
     others = make_others(job, {label: each for label, each in built.items() if label != SUBMISSION})
@@ -205,11 +253,15 @@ def _build_all(job: Job, tools: Toolchain) -> dict[str, Built] | Failure:
 
 def _name_gpu(job: Job, peak: GivenPeak | None) -> str:
     """The GPU as its worker takes it, with the peaks that were set."""
-    figures = [] if peak is None else [figure for figure in (peak.bandwidth_gbps, peak.fp32_tflops) if figure is not None]
+    figures = (
+        []
+        if peak is None
+        else [figure for figure in (peak.bandwidth_gbps, peak.fp32_tflops) if figure is not None]
+    )
     return ":".join([str(job.choice), ",".join(map(str, figures))]) if figures else str(job.choice)
 
 
-# --- both ------------------------------------------------------------------------------------------------------
+# --- both -----------------------------------------------------------------------------------------
 
 
 def _run_cases(job: Job, run_one: Callable[[Case], CaseRun | Failure]) -> list[CaseResult] | Score:
@@ -265,7 +317,8 @@ def _unread_submission(path: Path) -> Submission:
 
 
 def _describe_environment() -> dict[str, str]:
-    """Versions of what had a part in a score, the compiler's tools left out: those are known once they are found."""
+    """Versions of what had a part in a score, the compiler's tools left out: those are known once
+    they are found."""
     versions = {library: importlib.metadata.version(library) for library in LIBRARIES}
     return {
         "grader": importlib.metadata.version("cuda-exercise-grader"),

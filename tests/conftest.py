@@ -1,4 +1,5 @@
-"""One cache of compilations for a whole run; and tests that need what not every machine has are skipped unless an option asks for them."""
+"""One cache of compilations for a whole run; and tests that need what not every machine has are
+skipped unless an option asks for them."""
 
 from __future__ import annotations
 
@@ -14,14 +15,29 @@ import pytest
 
 from grader.errors import ToolMissing
 from grader.folders import default_cache
-from tests.shipped import fill_cache, keep_others, read_shipped
+from tests.support.shipped import fill_cache, keep_others, read_shipped
 
 LONGEST_FIRST = (
-    "test_submissions.py", "test_corpus.py", "test_check.py", "test_bad_input.py", "test_gpu_flow.py", "test_planted_bugs.py",
-    "test_compile.py", "test_diagnostics.py", "test_parts.py", "test_fuzz.py", "test_truth.py", "test_conformance.py",
-    "test_modelled.py", "test_others.py", "test_pipeline.py", "test_cases.py", "test_host.py",
-)  # fmt: skip
-"""A module stays on one worker: these begin, so that no worker is left with a long one when the others have ended."""
+    "test_submissions.py",
+    "test_corpus.py",
+    "test_check.py",
+    "test_bad_input.py",
+    "test_gpu_flow.py",
+    "test_planted_bugs.py",
+    "test_compile.py",
+    "test_diagnostics.py",
+    "test_parts.py",
+    "test_fuzz.py",
+    "test_truth.py",
+    "test_conformance.py",
+    "test_modelled.py",
+    "test_others.py",
+    "test_pipeline.py",
+    "test_cases.py",
+    "test_host.py",
+)
+"""A module stays on one worker: these begin, so that no worker is left with a long one when the
+others have ended."""
 OPTIONS = {
     "gpu": "needs a GPU",
     "slow": "takes minutes",
@@ -32,18 +48,49 @@ OPTIONS = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--run-gpu", action="store_true", help="run the tests that need an NVIDIA GPU and PyCUDA as well")
-    parser.addoption("--run-slow", action="store_true", help="run the tests that take minutes as well")
-    parser.addoption("--run-cluster", action="store_true", help="run the tests that start a Dask cluster as well (extra `cluster`)")
-    parser.addoption("--run-browser", action="store_true", help="open reports in Chromium as well (extra `browser`)")
-    parser.addoption("--run-toolkits", action="store_true", help="try the compilers of other CUDA toolkits as well (2.5 GB by pip, once)")
-    parser.addoption("--keep-compiled", action="store_true", help="ship what this run compiles (see tests/shipped.py)")
-    parser.addoption("--all-levels", action="store_true", help="run the corpus at every optimisation level of ptxas, not only at -O3")
-    parser.addoption("--all-targets", action="store_true", help="run the whole corpus on every emulated GPU, not only a sample of it")
+    parser.addoption(
+        "--run-gpu",
+        action="store_true",
+        help="run the tests that need an NVIDIA GPU and PyCUDA as well",
+    )
+    parser.addoption(
+        "--run-slow", action="store_true", help="run the tests that take minutes as well"
+    )
+    parser.addoption(
+        "--run-cluster",
+        action="store_true",
+        help="run the tests that start a Dask cluster as well (extra `cluster`)",
+    )
+    parser.addoption(
+        "--run-browser",
+        action="store_true",
+        help="open reports in Chromium as well (extra `browser`)",
+    )
+    parser.addoption(
+        "--run-toolkits",
+        action="store_true",
+        help="try the compilers of other CUDA toolkits as well (2.5 GB by pip, once)",
+    )
+    parser.addoption(
+        "--keep-compiled",
+        action="store_true",
+        help="ship what this run compiles (see tests/support/shipped.py)",
+    )
+    parser.addoption(
+        "--all-levels",
+        action="store_true",
+        help="run the corpus at every optimisation level of ptxas, not only at -O3",
+    )
+    parser.addoption(
+        "--all-targets",
+        action="store_true",
+        help="run the whole corpus on every emulated GPU, not only a sample of it",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the run a cache folder of its own: xdist's workers and the programs that tests start find it by their environment.
+    """Give the run a cache folder of its own: xdist's workers and the programs that tests start
+    find it by their environment.
 
     It begins with the machine code that is shipped, where the compiler is the one that made it.
     """
@@ -69,7 +116,9 @@ def cache() -> Path:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
-    left_out = {marker: why for marker, why in OPTIONS.items() if not config.getoption(f"--run-{marker}")}
+    left_out = {
+        marker: why for marker, why in OPTIONS.items() if not config.getoption(f"--run-{marker}")
+    }
     for item in items:
         for marker, why in left_out.items():
             if item.get_closest_marker(marker):

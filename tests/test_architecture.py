@@ -1,4 +1,5 @@
-"""The house rules that a reader cannot see in one file: who may import whom, where heavy libraries live, and how long things are."""
+"""The house rules that a reader cannot see in one file: who may import whom, where heavy libraries
+live, and how long things are."""
 
 from __future__ import annotations
 
@@ -14,10 +15,26 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
-ONE_LOOP = {"simulate": "the state of a whole SM is in local variables, which numba keeps in registers; a record of 40 arrays says no more"}
+ONE_LOOP = {
+    "simulate": (
+        "the state of a whole SM is in local variables, which numba keeps in registers; a record of"
+        " 40 arrays says no more"
+    )
+}
 """Functions that are longer, and why."""
 
-STAGES = {"spec", "submission", "toolchain", "devices", "emulator", "judging", "report", "sandbox", "batch", "similar"}
+STAGES = {
+    "spec",
+    "submission",
+    "toolchain",
+    "devices",
+    "emulator",
+    "judging",
+    "report",
+    "sandbox",
+    "batch",
+    "similar",
+}
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.
 SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "grader.devices.base")
@@ -53,12 +70,15 @@ LEAVES: dict[str, tuple[str, ...]] = {
 }
 
 # The modules beside the stages.
-TOP = {f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics")} | {"grader"}
+TOP = {
+    f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics")
+} | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.
 JOINTS = ("grader.grading", "grader.authoring", "grader.explore", "grader.cli")
 
-# The one home of each heavy library, and whether it must load on use (inside a function) even there.
+# The one home of each heavy library, and whether it must load on use (inside a function) even
+# there.
 HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "llvmlite": (("grader.emulator", "grader.doctor"), False),
     "numba": (("grader.emulator.timing",), False),
@@ -80,7 +100,8 @@ BASE_LIBRARIES = {"numpy"}
 
 @dataclass(frozen=True)
 class Import:
-    """One import statement's target; `on_use`: inside a function; `for_types`: under TYPE_CHECKING."""
+    """One import statement's target; `on_use`: inside a function; `for_types`: under
+    TYPE_CHECKING."""
 
     module: str
     on_use: bool
@@ -101,7 +122,9 @@ def imports_of(name: str) -> list[Import]:
     return list(_walk_imports(TREES[name], name, on_use=False, for_types=False))
 
 
-def _walk_imports(node: ast.AST, importer: str, *, on_use: bool, for_types: bool) -> Iterator[Import]:
+def _walk_imports(
+    node: ast.AST, importer: str, *, on_use: bool, for_types: bool
+) -> Iterator[Import]:
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.Import(names):
@@ -110,7 +133,9 @@ def _walk_imports(node: ast.AST, importer: str, *, on_use: bool, for_types: bool
                 base = _absolute(importer, module, level)
                 for alias in names:
                     target = f"{base}.{alias.name}"
-                    yield Import(target if target in FILES else base, on_use, for_types, child.lineno)
+                    yield Import(
+                        target if target in FILES else base, on_use, for_types, child.lineno
+                    )
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 yield from _walk_imports(child, importer, on_use=True, for_types=for_types)
             case ast.If(test=ast.Name("TYPE_CHECKING")):
@@ -143,24 +168,38 @@ def test_a_module_imports_only_what_its_stage_may(name: str) -> None:
     if joins is None or stage is None:
         return
     allowed = (*SHARED, f"grader.{stage}", *joins)
-    bad = [imported for imported in imports_of(name) if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)]
+    bad = [
+        imported
+        for imported in imports_of(name)
+        if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)
+    ]
     assert not bad, f"{FILES[name]}: stage {stage} may not import {bad}"
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if is_in(name, tuple(LEAVES))])
 def test_a_leaf_imports_nothing_else_of_grader(name: str) -> None:
     allowed = next(allowed for leaf, allowed in LEAVES.items() if is_in(name, (leaf,)))
-    bad = [imported for imported in imports_of(name) if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)]
+    bad = [
+        imported
+        for imported in imports_of(name)
+        if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)
+    ]
     assert not bad, f"{FILES[name]} may not import {bad}"
 
 
 def test_every_folder_is_a_package() -> None:
     """A folder without __init__.py works in a checkout and is left out of a wheel."""
-    assert not {path.parent for path in FILES.values()} - {path.parent for path in FILES.values() if path.name == "__init__.py"}
+    assert not {path.parent for path in FILES.values()} - {
+        path.parent for path in FILES.values() if path.name == "__init__.py"
+    }
 
 
 def test_every_module_has_a_place() -> None:
-    assert {name for name in FILES if stage_of(name) is None and not is_in(name, (*JOINTS, "grader.records"))} <= TOP
+    assert {
+        name
+        for name in FILES
+        if stage_of(name) is None and not is_in(name, (*JOINTS, "grader.records"))
+    } <= TOP
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -169,14 +208,19 @@ def test_heavy_libraries_stay_in_their_homes(name: str) -> None:
         library = imported.module.split(".")[0]
         if imported.for_types or library in {"grader", *BASE_LIBRARIES, *sys.stdlib_module_names}:
             continue
-        assert library in HEAVY, f"{FILES[name]}:{imported.line}: {library} has no home; give it one in this test"
+        assert library in HEAVY, (
+            f"{FILES[name]}:{imported.line}: {library} has no home; give it one in this test"
+        )
         homes, must_load_on_use = HEAVY[library]
         assert is_in(name, homes), f"{FILES[name]}:{imported.line}: {library} belongs in {homes}"
-        assert imported.on_use or not must_load_on_use, f"{FILES[name]}:{imported.line}: import {library} on use"
+        assert imported.on_use or not must_load_on_use, (
+            f"{FILES[name]}:{imported.line}: import {library} on use"
+        )
 
 
 def test_importing_grader_and_its_command_line_is_cheap() -> None:
-    """What loads at start-up: everything that `import grader.cli` reaches through top-level imports."""
+    """What loads at start-up: everything that `import grader.cli` reaches through top-level
+    imports."""
     reached, pending = set(), ["grader", "grader.cli"]
     libraries = set()
     while pending:
@@ -196,7 +240,15 @@ def test_importing_grader_and_its_command_line_is_cheap() -> None:
 
 def test_no_import_cycles() -> None:
     graph = {
-        name: {target.module for target in imports_of(name) if target.module in FILES and not target.for_types} - {name} for name in FILES
+        name: (
+            {
+                target.module
+                for target in imports_of(name)
+                if target.module in FILES and not target.for_types
+            }
+            - {name}
+        )
+        for name in FILES
     }
     try:
         TopologicalSorter(graph).prepare()

@@ -1,4 +1,5 @@
-"""What an attack's file may do to whoever reads its report: nothing. The verdicts of the attacks are in test_submissions.py."""
+"""What an attack's file may do to whoever reads its report: nothing. The verdicts of the attacks
+are in test_submissions.py."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ HOSTILE = ROOT / "tests" / "submissions" / "transpose" / "failed--escape_sequenc
 
 def test_escape_sequences_of_a_submission_reach_no_terminal() -> None:
     assert "\x1b[2J" in HOSTILE.read_text(encoding="utf-8")
-    score = grader.grade(ROOT / "exercises" / "transpose", HOSTILE, device="emulated:h100", seed=11, model=False)
+    score = grader.grade(
+        ROOT / "exercises" / "transpose", HOSTILE, device="emulated:h100", seed=11, model=False
+    )
     shown = io.StringIO()
     print_score(score, console=make_console(shown, environ={}))
     assert score.lines

@@ -31,7 +31,15 @@ def test_without_arguments_it_teaches(capsys: pytest.CaptureFixture[str]) -> Non
 def test_help_names_devices_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    for word in ("emulated:ID", "gpu:N", "--peak", "exit codes:", "grade doctor", "--json -", *read_gpus()):
+    for word in (
+        "emulated:ID",
+        "gpu:N",
+        "--peak",
+        "exit codes:",
+        "grade doctor",
+        "--json -",
+        *read_gpus(),
+    ):
         assert word in shown
 
 
@@ -57,18 +65,35 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
         ([str(TRANSPOSE), str(EMPTY), "--seed", "-1"], "the seed -1 is out of range"),
         ([str(TRANSPOSE), str(EMPTY), "--seed", str(2**53)], "out of range"),
         ([str(TRANSPOSE), str(EMPTY), "--device", "gpu:first"], "there is no GPU 'first'"),
-        ([str(TRANSPOSE), str(EMPTY), "--device", "emulated", "--peak", "fast"], "--peak 'fast' is no peak"),
-        ([str(TRANSPOSE), str(EMPTY), "--device", "emulated", "--peak", "3352"], "--peak is for a GPU"),
+        (
+            [str(TRANSPOSE), str(EMPTY), "--device", "emulated", "--peak", "fast"],
+            "--peak 'fast' is no peak",
+        ),
+        (
+            [str(TRANSPOSE), str(EMPTY), "--device", "emulated", "--peak", "3352"],
+            "--peak is for a GPU",
+        ),
         ([str(TRANSPOSE), str(EMPTY), "--device", "tpu"], "there is no device 'tpu'"),
         ([str(TRANSPOSE), str(EMPTY), "--device", "emulated:h10"], "did you mean 'h100'"),
-        ([str(TRANSPOSE), str(EMPTY), "--json", "/no/such/folder/score.json"], "its folder does not exist"),
+        (
+            [str(TRANSPOSE), str(EMPTY), "--json", "/no/such/folder/score.json"],
+            "its folder does not exist",
+        ),
         ([str(TRANSPOSE), str(EMPTY), "--json", str(ROOT)], "it is a folder"),
         ([str(TRANSPOSE), str(EMPTY), "--json", ""], "the name is empty"),
-        ([str(TRANSPOSE), str(EMPTY), "--json", "-", "--annotate"], "both print on standard output"),
-        ([str(TRANSPOSE), str(EMPTY), "--json", "/proc/score.json"], "no file can be made in its folder"),
+        (
+            [str(TRANSPOSE), str(EMPTY), "--json", "-", "--annotate"],
+            "both print on standard output",
+        ),
+        (
+            [str(TRANSPOSE), str(EMPTY), "--json", "/proc/score.json"],
+            "no file can be made in its folder",
+        ),
     ],
 )
-def test_bad_usage_says_what_is_wrong(arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_usage_says_what_is_wrong(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert complaint in captured.err
@@ -90,7 +115,9 @@ def test_json_on_stdout_is_all_that_is_there(capsys: pytest.CaptureFixture[str])
     assert score["status"] == "compile_error"
 
 
-def test_json_goes_to_a_file_beside_the_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_goes_to_a_file_beside_the_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = tmp_path / "score.json"
     assert main([str(TRANSPOSE), str(EMPTY), "--json", str(target), "--seed", "5"]) == 1
     assert json.loads(target.read_text())["seed"] == 5
@@ -119,12 +146,16 @@ def test_a_bare_name_is_looked_for_in_exercises(monkeypatch: pytest.MonkeyPatch)
     assert find_exercise("nothing") == Path("nothing")
 
 
-def test_a_name_cannot_control_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_cannot_control_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main([str(TRANSPOSE), str(tmp_path / "\x1b[31mred.cu")])
     assert "\x1b" not in capsys.readouterr().err
 
 
-def test_a_fault_of_the_grader_is_exit_code_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_of_the_grader_is_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def fail(_: object) -> int:
         raise ZeroDivisionError("half a sector")
 
@@ -138,7 +169,9 @@ def test_a_fault_of_the_grader_is_exit_code_3(monkeypatch: pytest.MonkeyPatch, c
 
 
 @pytest.mark.parametrize("code", [0, 1, None])
-def test_an_exit_from_below_is_no_verdict(code: int | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_exit_from_below_is_no_verdict(
+    code: int | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def leave(_: object) -> int:
         sys.exit(code)
 
@@ -148,7 +181,9 @@ def test_an_exit_from_below_is_no_verdict(code: int | None, monkeypatch: pytest.
     assert f"called exit({code})" in capsys.readouterr().err
 
 
-def test_json_that_cannot_be_written_does_not_take_the_report_along(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_that_cannot_be_written_does_not_take_the_report_along(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main([str(TRANSPOSE), str(EMPTY), "--json", "/dev/full"]) == 3
     captured = capsys.readouterr()
     assert "the file is empty" in captured.out
@@ -162,10 +197,19 @@ GRADE_EMPTY = (str(TRANSPOSE), str(EMPTY))
 @pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
 @pytest.mark.parametrize(
     "arguments",
-    [GRADE_EMPTY, (*GRADE_EMPTY, "--quiet"), (*GRADE_EMPTY, "--json", "-"), ("--help",), ("doctor",), ()],
+    [
+        GRADE_EMPTY,
+        (*GRADE_EMPTY, "--quiet"),
+        (*GRADE_EMPTY, "--json", "-"),
+        ("--help",),
+        ("doctor",),
+        (),
+    ],
     ids=["report", "quiet", "json", "help", "doctor", "nothing"],
 )
-def test_output_that_cannot_be_printed_is_one_plain_sentence(arguments: tuple[str, ...], redirection: str) -> None:
+def test_output_that_cannot_be_printed_is_one_plain_sentence(
+    arguments: tuple[str, ...], redirection: str
+) -> None:
     done = run_in_shell(arguments, redirection)
     assert done.returncode == 3
     assert "standard output" in done.stderr
@@ -191,9 +235,22 @@ def test_without_stderr_the_exit_code_still_tells() -> None:
 
 
 def run_in_shell(arguments: tuple[str, ...], redirection: str) -> subprocess.CompletedProcess[str]:
-    command = ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-m", "grader", *arguments]
-    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # with it argparse tells no failure
-    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    command = [
+        "/bin/sh",
+        "-c",
+        f'exec "$@" {redirection}',
+        "sh",
+        sys.executable,
+        "-m",
+        "grader",
+        *arguments,
+    ]
+    environ = {
+        name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"
+    }  # with it argparse tells no failure
+    return subprocess.run(
+        command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False
+    )
 
 
 def test_control_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +265,9 @@ def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
     command = [sys.executable, "-m", "grader", str(TRANSPOSE), str(EMPTY)]
-    done = subprocess.run(command, cwd=ROOT, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False
+    )
     os.close(write_end)
     assert done.returncode == 141
     assert "Traceback" not in done.stderr
@@ -216,12 +275,28 @@ def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
 
 
 def test_the_api_loads_on_use() -> None:
-    program = "import sys, grader; assert 'numpy' not in sys.modules; grader.grade; grader.Score; assert 'numpy' in sys.modules"
+    program = (
+        "import sys, grader; assert 'numpy' not in sys.modules; grader.grade; grader.Score; assert"
+        " 'numpy' in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def test_annotate_prints_the_source_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(TRANSPOSE), str(STARTER), "--device", "emulated", "--no-model", "--annotate", "--quiet"]) == 1
+    assert (
+        main(
+            [
+                str(TRANSPOSE),
+                str(STARTER),
+                "--device",
+                "emulated",
+                "--no-model",
+                "--annotate",
+                "--quiet",
+            ]
+        )
+        == 1
+    )
     shown = capsys.readouterr().out
     assert "counted by the emulated device at rows = 2,048, cols = 2,048" in shown
     (hot,) = (line for line in shown.split("\n") if line.startswith("> 51 "))
@@ -240,6 +315,8 @@ def test_a_page_of_one_submission_is_written(
     assert "cannot write the page" in capsys.readouterr().err
 
 
-def test_annotate_has_nothing_to_add_to_what_is_no_source(capsys: pytest.CaptureFixture[str]) -> None:
+def test_annotate_has_nothing_to_add_to_what_is_no_source(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main([str(TRANSPOSE), str(EMPTY), "--annotate", "--quiet"]) == 1
     assert capsys.readouterr().out.count("\n") == 1

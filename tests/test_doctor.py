@@ -24,7 +24,11 @@ def test_this_machine_can_grade(tmp_path: Path) -> None:
 
 
 def test_a_machine_without_programs_is_told_what_to_install(tmp_path: Path) -> None:
-    environ = {"PATH": str(tmp_path), "GRADER_NVCC": str(tmp_path / "nvcc"), "GRADER_NCU": str(tmp_path / "ncu")}
+    environ = {
+        "PATH": str(tmp_path),
+        "GRADER_NVCC": str(tmp_path / "nvcc"),
+        "GRADER_NCU": str(tmp_path / "ncu"),
+    }
     machine = Machine(environ, run_tool, tmp_path)
     parts = parts_of(machine)
     assert not can_grade(tuple(parts.values()))
@@ -35,7 +39,11 @@ def test_a_machine_without_programs_is_told_what_to_install(tmp_path: Path) -> N
 
 
 def test_every_lack_has_its_cost_and_its_mend(tmp_path: Path) -> None:
-    machine = Machine({"PATH": str(tmp_path), "GRADER_NVCC": str(tmp_path / "nvcc")}, run_tool, Path("/proc/no/such/folder"))
+    machine = Machine(
+        {"PATH": str(tmp_path), "GRADER_NVCC": str(tmp_path / "nvcc")},
+        run_tool,
+        Path("/proc/no/such/folder"),
+    )
     for part in examine(machine):
         if part.condition is not Condition.FOUND:
             assert part.what, part
@@ -58,11 +66,18 @@ ONLY_ADMIN, EVERYONE = "RmProfilingAdminOnly: 1\n", "RmProfilingAdminOnly: 0\n"
         (None, SYS_ADMIN, 580, Condition.ABSENT),
     ],
 )
-def test_the_permission_for_counters(parameters: str | None, capabilities: str, driver: int, condition: Condition, tmp_path: Path) -> None:
+def test_the_permission_for_counters(
+    parameters: str | None, capabilities: str, driver: int, condition: Condition, tmp_path: Path
+) -> None:
     (tmp_path / "driver" / "nvidia").mkdir(parents=True)
     (tmp_path / "self").mkdir()
-    (tmp_path / "self" / "status").write_text(f"Name:\tgrade\nCapEff:\t{capabilities}\nCapBnd:\t{SYS_ADMIN}\n")
-    version = f"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {driver}.159.04  Release Build\nGCC version: gcc 12.3.0\n"
+    (tmp_path / "self" / "status").write_text(
+        f"Name:\tgrade\nCapEff:\t{capabilities}\nCapBnd:\t{SYS_ADMIN}\n"
+    )
+    version = (
+        f"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {driver}.159.04  Release"
+        " Build\nGCC version: gcc 12.3.0\n"
+    )
     (tmp_path / "driver" / "nvidia" / "version").write_text(version)
     if parameters is not None:
         (tmp_path / "driver" / "nvidia" / "params").write_text(f"EnableMSI: 1\n{parameters}")
@@ -102,11 +117,16 @@ def test_windows_is_named_under_wsl_only(tmp_path: Path) -> None:
 def test_a_program_that_python_runs_tells_its_last_line(tmp_path: Path) -> None:
     machine = Machine(os.environ, run_tool, tmp_path)
     assert machine.ask_python("print('first'); print('last')") == (True, "last")
-    assert machine.ask_python("raise RuntimeError('libcuda.so.1: no such file')") == (False, "RuntimeError: libcuda.so.1: no such file")
+    assert machine.ask_python("raise RuntimeError('libcuda.so.1: no such file')") == (
+        False,
+        "RuntimeError: libcuda.so.1: no such file",
+    )
     assert machine.ask_python("import os; os.abort()") == (False, "exit code -6")
 
 
-@pytest.mark.parametrize("names", [["NVIDIA H100 80GB HBM3, 580.1"], ["NVIDIA L4, 570.2", "NVIDIA L4, 570.2"]], ids=len)
+@pytest.mark.parametrize(
+    "names", [["NVIDIA H100 80GB HBM3, 580.1"], ["NVIDIA L4, 570.2", "NVIDIA L4, 570.2"]], ids=len
+)
 def test_the_gpus_are_named_by_nvidia_smi(names: list[str], tmp_path: Path) -> None:
     smi = tmp_path / "nvidia-smi"
     smi.write_text("#!/bin/sh\n" + "".join(f"echo '{name}'\n" for name in names))
@@ -132,6 +152,16 @@ def test_what_is_missing_is_printed_with_its_mend(encoding: str) -> None:
 
 
 def test_it_lists_the_gpus_that_the_emulated_device_can_stand_for(tmp_path: Path) -> None:
-    (listed,) = (part.what for part in examine(Machine(os.environ, run_tool, tmp_path)) if part.name == "emulated GPUs")
+    (listed,) = (
+        part.what
+        for part in examine(Machine(os.environ, run_tool, tmp_path))
+        if part.name == "emulated GPUs"
+    )
     assert listed.split(", ")[0] == "emulated:h100"
-    assert {"emulated:t4", "emulated:a100", "emulated:rtx3090", "emulated:rtx4090", "emulated:h200"} <= set(listed.split(", "))
+    assert {
+        "emulated:t4",
+        "emulated:a100",
+        "emulated:rtx3090",
+        "emulated:rtx4090",
+        "emulated:h200",
+    } <= set(listed.split(", "))

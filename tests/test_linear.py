@@ -1,7 +1,9 @@
-"""No text of a submission, and none that a compiler or a kernel makes of it, costs the grader's own process more than linear time.
+"""No text of a submission, and none that a compiler or a kernel makes of it, costs the grader's own
+process more than linear time.
 
-What is held are steps, not seconds. Python's are bytecodes. The regular expressions' are counted through a signal that is raised
-again whenever it is handled: the matching engine asks for signals at every 4096th of its steps, and each signal leaves a byte in a file.
+What is held are steps, not seconds. Python's are bytecodes. The regular expressions' are counted
+through a signal that is raised again whenever it is handled: the matching engine asks for signals
+at every 4096th of its steps, and each signal leaves a byte in a file.
 """
 
 from __future__ import annotations
@@ -36,23 +38,107 @@ from grader.toolchain.diagnostics import _parse_messages, _without_paths
 from grader.toolchain.shared_arrays import _read_shapes
 
 PIECES = (
-    "CAT", "CAT ", "CAT(", "a", "a ", "a[", "a[i] ", "[", "]", "(", "{", "<", ",", ";", "=", "1", "1'", ".", "$", "é",
-    " ", "\t", "\n", "\r\n", "##", "#", "# \n", "%:%:", "\\", "\\\n", "\\ \n", "\\ ", "/", "//", "// \\\n", "/*",
-    "/*a*/", "*/", '"', "'", '"a', "'\\", 'R"(', 'R"a(', ')"', 'u8R"x(\n)x"', "__has_include", "__has_include(",
-    "__has_include(<", "__has_include(<a>) ", "HAS_INCLUDE", "defined __has_include ", "#include <a>\n", "#include",
-    "#define A B\n", "#define A A\n", "#ifdef __has_embed\n", "#pragma GCC ", "GCC dependency ", "__shared__",
-    "__shared__ ", "__shared__ float a[N]; ", "__shared__ a[", "const int x = ", "constexpr int N = 1;\n",
-    "// launch:", "// launch: \n", "// launch k:\n", "// lauch: k<<<1, 1>>>()\n", "// scratch: float a[N]\n",
-    "/* launch: */ ", "// launch: k<<<", "template<__global__ k(", "a.cu:1: error: ", "a.cu(1): error: b\n",
-    "ptxas error : ", "at line 1 of submission.cu ", "/a/b ", "/a", "_Z1k ", "%", "%*", "%d", "%-", "\x1b[", "\x1b]",
-    "E9", "a:", "a, ", "k<<<1, 1>>>(",
-)  # fmt: skip
+    "CAT",
+    "CAT ",
+    "CAT(",
+    "a",
+    "a ",
+    "a[",
+    "a[i] ",
+    "[",
+    "]",
+    "(",
+    "{",
+    "<",
+    ",",
+    ";",
+    "=",
+    "1",
+    "1'",
+    ".",
+    "$",
+    "é",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "##",
+    "#",
+    "# \n",
+    "%:%:",
+    "\\",
+    "\\\n",
+    "\\ \n",
+    "\\ ",
+    "/",
+    "//",
+    "// \\\n",
+    "/*",
+    "/*a*/",
+    "*/",
+    '"',
+    "'",
+    '"a',
+    "'\\",
+    'R"(',
+    'R"a(',
+    ')"',
+    'u8R"x(\n)x"',
+    "__has_include",
+    "__has_include(",
+    "__has_include(<",
+    "__has_include(<a>) ",
+    "HAS_INCLUDE",
+    "defined __has_include ",
+    "#include <a>\n",
+    "#include",
+    "#define A B\n",
+    "#define A A\n",
+    "#ifdef __has_embed\n",
+    "#pragma GCC ",
+    "GCC dependency ",
+    "__shared__",
+    "__shared__ ",
+    "__shared__ float a[N]; ",
+    "__shared__ a[",
+    "const int x = ",
+    "constexpr int N = 1;\n",
+    "// launch:",
+    "// launch: \n",
+    "// launch k:\n",
+    "// lauch: k<<<1, 1>>>()\n",
+    "// scratch: float a[N]\n",
+    "/* launch: */ ",
+    "// launch: k<<<",
+    "template<__global__ k(",
+    "a.cu:1: error: ",
+    "a.cu(1): error: b\n",
+    "ptxas error : ",
+    "at line 1 of submission.cu ",
+    "/a/b ",
+    "/a",
+    "_Z1k ",
+    "%",
+    "%*",
+    "%d",
+    "%-",
+    "\x1b[",
+    "\x1b]",
+    "E9",
+    "a:",
+    "a, ",
+    "k<<<1, 1>>>(",
+)
 """What some reader reacts to, to be repeated."""
 
 
 def _parse_line(text: str) -> None:
     """A launch line as long as may be, and the places of its names."""
-    plan = read_plan(Submission("a.cu", "0", f"// launch: k<<<1, 1>>>({text[: MAX_LENGTH - 100].replace(chr(10), ' ')}"))
+    plan = read_plan(
+        Submission(
+            "a.cu", "0", f"// launch: k<<<1, 1>>>({text[: MAX_LENGTH - 100].replace(chr(10), ' ')}"
+        )
+    )
     if isinstance(plan, Plan):
         read_macros(plan, dict.fromkeys(plan.names, "1"), text)
 
@@ -64,7 +150,9 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "plan": lambda text: read_plan(Submission("a.cu", "0", text)),
     "launch line": _parse_line,
     "shared names": find_shared_names,
-    "access": lambda text: quote_access(text, shared=True, stored=False, shared_names=frozenset({"a"})),
+    "access": lambda text: quote_access(
+        text, shared=True, stored=False, shared_names=frozenset({"a"})
+    ),
     "shared arrays": _read_shapes,
     "directives": check_directives,
     "dependencies": parse_dependencies,
@@ -76,15 +164,44 @@ READERS: Mapping[str, Callable[[str], object]] = {
 }
 
 MODULES = (
-    "grader.spec.lexer", "grader.spec.tokens", "grader.spec.expressions", "grader.submission.lookups", "grader.submission.plan",
-    "grader.submission.names", "grader.submission.arguments", "grader.judging.source", "grader.toolchain.diagnostics",
-    "grader.toolchain.dependencies", "grader.toolchain.preprocess", "grader.toolchain.shared_arrays", "grader.toolchain.demangle",
-    "grader.toolchain.nvdisasm", "grader.similar.tokens", "grader.report.text", "grader.emulator.formatting", "grader.batch.collect",
-)  # fmt: skip
+    "grader.spec.lexer",
+    "grader.spec.tokens",
+    "grader.spec.expressions",
+    "grader.submission.lookups",
+    "grader.submission.plan",
+    "grader.submission.names",
+    "grader.submission.arguments",
+    "grader.judging.source",
+    "grader.toolchain.diagnostics",
+    "grader.toolchain.dependencies",
+    "grader.toolchain.preprocess",
+    "grader.toolchain.shared_arrays",
+    "grader.toolchain.demangle",
+    "grader.toolchain.nvdisasm",
+    "grader.similar.tokens",
+    "grader.report.text",
+    "grader.emulator.formatting",
+    "grader.batch.collect",
+)
 AT_THE_START = {
-    "_EXACT", "_NEAR", "_FORMATS", "_STATIC", "_DYNAMIC", "_PLAIN_OPERAND", "_DEMANGLED_INTEGER", "_UNKNOWN_ARCH", "_INTEGER",
-    "_VECTOR", "_SECTION", "_FUNCTION", "_PLACE", "_INSTRUCTION", "_CANVAS", "_MOODLE", "_GRADESCOPE",
-}  # fmt: skip
+    "_EXACT",
+    "_NEAR",
+    "_FORMATS",
+    "_STATIC",
+    "_DYNAMIC",
+    "_PLAIN_OPERAND",
+    "_DEMANGLED_INTEGER",
+    "_UNKNOWN_ARCH",
+    "_INTEGER",
+    "_VECTOR",
+    "_SECTION",
+    "_FUNCTION",
+    "_PLACE",
+    "_INSTRUCTION",
+    "_CANVAS",
+    "_MOODLE",
+    "_GRADESCOPE",
+}
 """Patterns that are only matched at the start of a text."""
 WINDOWED = {"_TEMPLATE_KERNEL": "searched in 500 characters", "_POINTER": "of a parameter's type"}
 
@@ -94,7 +211,9 @@ def patterns() -> Iterator[Any]:
         for name, value in vars(importlib.import_module(module)).items():
             for each in value if isinstance(value, tuple) else (value,):
                 if isinstance(each, re.Pattern) and name not in WINDOWED:
-                    yield pytest.param(each, name in AT_THE_START, id=f"{module.removeprefix('grader.')}.{name}")
+                    yield pytest.param(
+                        each, name in AT_THE_START, id=f"{module.removeprefix('grader.')}.{name}"
+                    )
 
 
 def engine_steps(action: Callable[[], object]) -> int:
@@ -145,7 +264,9 @@ def repeat(piece: str, size: int) -> str:
 def test_every_regular_expression_is_linear(pattern: re.Pattern[str], at_start: bool) -> None:
     apply = pattern.match if at_start else partial(pattern.sub, "")
     for piece, end in product(PIECES, ("", "!")):
-        small, large = (engine_steps(partial(apply, repeat(piece, size) + end)) for size in (1 << 13, 1 << 14))
+        small, large = (
+            engine_steps(partial(apply, repeat(piece, size) + end)) for size in (1 << 13, 1 << 14)
+        )
         assert large <= 2.5 * small + 24, (piece, end, small, large)
 
 
@@ -163,7 +284,11 @@ def test_every_reader_takes_linear_steps(reader: str) -> None:
     read("warm")
     for piece in PIECES:
         small, large = (bytecodes(partial(read, repeat(piece, size))) for size in (250, 1500))
-        assert large <= 14 * small + 5000, (piece, small, large)  # 6 times, were it not for texts that end in another mistake
+        assert large <= 14 * small + 5000, (
+            piece,
+            small,
+            large,
+        )  # 6 times, were it not for texts that end in another mistake
 
 
 def test_a_launch_line_of_many_names_is_read_once() -> None:

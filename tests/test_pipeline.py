@@ -65,18 +65,28 @@ def test_the_starter_is_right_and_loses_points_to_bank_conflicts(starter: Score)
     assert statuses(starter)["correctness"] is CheckStatus.PASSED
     assert statuses(starter)["shared_bank_conflicts"] is CheckStatus.FAILED
     conflicts = next(check for check in starter.checks if check.name == "shared_bank_conflicts")
-    assert conflicts.value == 65_011_712  # 32 wavefronts for 1, 31 of them too many, 8192 * 8192 / 32 times
-    line = next(n for n, text in enumerate(STARTER.read_text().splitlines(), 1) if "= tile[threadIdx.x]" in text)
+    assert (
+        conflicts.value == 65_011_712
+    )  # 32 wavefronts for 1, 31 of them too many, 8192 * 8192 / 32 times
+    line = next(
+        n
+        for n, text in enumerate(STARTER.read_text().splitlines(), 1)
+        if "= tile[threadIdx.x]" in text
+    )
     assert f"line {line}" in conflicts.hint
     assert "32 wavefronts" in conflicts.hint
 
 
 @pytest.mark.parametrize("name", ["starter", "reference"])
-def test_the_score_is_valid_and_says_how_it_came_about(name: str, request: pytest.FixtureRequest) -> None:
+def test_the_score_is_valid_and_says_how_it_came_about(
+    name: str, request: pytest.FixtureRequest
+) -> None:
     score: Score = request.getfixturevalue(name)
     Draft202012Validator(SCHEMA).validate(json.loads(format_score(score)))
     assert score.seed == 7
-    assert {"grader", "python", "numpy", "llvmlite", "nvcc", "nvdisasm", "platform"} <= set(score.environment)
+    assert {"grader", "python", "numpy", "llvmlite", "nvcc", "nvdisasm", "platform"} <= set(
+        score.environment
+    )
     assert score.cases[-1].name == BENCHMARK
     assert all(case.passed for case in score.cases)
 
@@ -88,7 +98,9 @@ def test_the_same_seed_gives_the_same_score(starter: Score, cache: Path) -> None
 
 def test_the_same_seed_gives_the_same_score_and_progress_tells_what_goes_on(cache: Path) -> None:
     steps: list[Progress] = []
-    grade = functools.partial(grader.grade, TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache, model=False)
+    grade = functools.partial(
+        grader.grade, TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache, model=False
+    )
     assert grade(progress=steps.append) == grade()
     stages = list(dict.fromkeys(step.stage for step in steps))
     assert stages == ["compiling", "checking cases", "counting", "judging"]
@@ -106,7 +118,9 @@ def test_a_peak_is_for_a_gpu() -> None:
         grader.grade(TRANSPOSE, STARTER, device="emulated", peak=GivenPeak(3352.0))
 
 
-def test_a_worker_that_dies_is_the_graders_fault(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_is_the_graders_fault(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken = functools.partial(RemoteDevice, command=[sys.executable, "-c", "raise SystemExit(9)"])
     monkeypatch.setattr(pipeline, "RemoteDevice", broken)
     score = grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache)
@@ -117,7 +131,9 @@ def test_a_worker_that_dies_is_the_graders_fault(cache: Path, monkeypatch: pytes
     assert "exit code 9" in score.message
 
 
-def test_a_machine_without_nvcc_says_how_to_get_it(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_nvcc_says_how_to_get_it(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GRADER_NVCC", "/no/such/nvcc")
     score = grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache)
     assert score.status is Status.GRADER_ERROR
@@ -128,5 +144,12 @@ def test_a_machine_without_nvcc_says_how_to_get_it(cache: Path, monkeypatch: pyt
 def test_grading_works_without_the_reference(tmp_path: Path, cache: Path) -> None:
     for name in ("exercises", "starter"):
         (tmp_path / name).symlink_to(ROOT / name)
-    score = grader.grade(tmp_path / "exercises" / "transpose", STARTER, device="emulated", seed=7, cache=cache, model=False)
+    score = grader.grade(
+        tmp_path / "exercises" / "transpose",
+        STARTER,
+        device="emulated",
+        seed=7,
+        cache=cache,
+        model=False,
+    )
     assert score.status is Status.FAILED

@@ -1,4 +1,5 @@
-"""The machine code that is shipped serves the files, options and tools that it was made with, and is what they make."""
+"""The machine code that is shipped serves the files, options and tools that it was made with, and
+is what they make."""
 
 from __future__ import annotations
 
@@ -15,19 +16,30 @@ from grader.sandbox.process import run_tool
 from grader.toolchain.cache import read_entry
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin
 from grader.toolchain.cubin import read_code
-from tests.compiling import find_tools
-from tests.shipped import ARCH, Shipped, fill_cache, find_sources, read_shipped, recorded_cubins, text_digest
+from tests.support.compiling import find_tools
+from tests.support.shipped import (
+    ARCH,
+    Shipped,
+    fill_cache,
+    find_sources,
+    read_shipped,
+    recorded_cubins,
+    text_digest,
+)
 
 SOURCES = find_sources()
 ONE_IN = 100
-"""So many of the files are compiled again by default, and of the cubins listed; all of them with --run-slow."""
+"""So many of the files are compiled again by default, and of the cubins listed; all of them with
+--run-slow."""
 
 
 @pytest.fixture(scope="module")
 def shipped() -> Shipped:
     found, (nvcc, nvdisasm) = read_shipped(), find_tools()
     if (found.nvcc, found.nvdisasm) != (nvcc.version, nvdisasm.version):
-        pytest.skip(f"shipped is what nvcc {found.nvcc} made; with {nvcc.version} everything is compiled")
+        pytest.skip(
+            f"shipped is what nvcc {found.nvcc} made; with {nvcc.version} everything is compiled"
+        )
     return found
 
 
@@ -36,28 +48,47 @@ def start_nothing(*_: object, **__: object) -> Completed:
 
 
 def test_a_file_that_is_shipped_is_not_compiled(shipped: Shipped, tmp_path: Path) -> None:
-    assert fill_cache(tmp_path, shipped) == sum(map(len, (shipped.artifacts, shipped.listings, shipped.others)))
+    assert fill_cache(tmp_path, shipped) == sum(
+        map(len, (shipped.artifacts, shipped.listings, shipped.others))
+    )
     source = next(source for source in SOURCES if text_digest(source) in shipped.artifacts)
     nvcc, nvdisasm = find_tools()
     binary = compile_submission(
-        source, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH, run=start_nothing, limits=ToolLimits(), cache=tmp_path
+        source,
+        nvcc=nvcc,
+        nvdisasm=nvdisasm,
+        arch=ARCH,
+        run=start_nothing,
+        limits=ToolLimits(),
+        cache=tmp_path,
     )
     assert isinstance(binary, Binary)
     assert binary.cubin == shipped.artifacts[text_digest(source)].cubin
 
 
-@pytest.mark.parametrize("change", [{"nvcc": "1.0.0"}, {"nvdisasm": "1.0.0"}, {"options": ("-O0",)}, {"artifacts": {}}])
-def test_what_was_made_otherwise_is_compiled(shipped: Shipped, tmp_path: Path, change: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "change", [{"nvcc": "1.0.0"}, {"nvdisasm": "1.0.0"}, {"options": ("-O0",)}, {"artifacts": {}}]
+)
+def test_what_was_made_otherwise_is_compiled(
+    shipped: Shipped, tmp_path: Path, change: dict[str, object]
+) -> None:
     assert fill_cache(tmp_path, replace(shipped, listings={}, others={}, **change)) == 0  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
 
-def test_a_recorded_cubin_needs_only_the_disassembler_that_listed_it(shipped: Shipped, tmp_path: Path) -> None:
+def test_a_recorded_cubin_needs_only_the_disassembler_that_listed_it(
+    shipped: Shipped, tmp_path: Path
+) -> None:
     _, nvdisasm = find_tools()
     assert fill_cache(tmp_path / "other", replace(shipped, nvdisasm="1.0.0")) == 0
     assert fill_cache(tmp_path / "same", replace(shipped, nvcc="1.0.0")) == len(shipped.listings)
     known = next(iter(shipped.listings.values()))
-    assert list_cubin(known.cubin, nvdisasm=nvdisasm, arch=ARCH, run=start_nothing, cache=tmp_path / "same") == known
+    assert (
+        list_cubin(
+            known.cubin, nvdisasm=nvdisasm, arch=ARCH, run=start_nothing, cache=tmp_path / "same"
+        )
+        == known
+    )
 
 
 def test_the_code_of_another_text_is_left_out(shipped: Shipped, tmp_path: Path) -> None:
@@ -66,20 +97,37 @@ def test_the_code_of_another_text_is_left_out(shipped: Shipped, tmp_path: Path) 
 
 
 def some_unless_slow(values: Sequence[object]) -> list[object]:
-    return [pytest.param(value, marks=[pytest.mark.slow] if i % ONE_IN else []) for i, value in enumerate(values)]
+    return [
+        pytest.param(value, marks=[pytest.mark.slow] if i % ONE_IN else [])
+        for i, value in enumerate(values)
+    ]
 
 
 @pytest.mark.parametrize("source", some_unless_slow(SOURCES), ids=lambda source: source.name)
-def test_what_is_shipped_is_what_the_compiler_makes(source: Submission, shipped: Shipped, tmp_path: Path) -> None:
+def test_what_is_shipped_is_what_the_compiler_makes(
+    source: Submission, shipped: Shipped, tmp_path: Path
+) -> None:
     known = shipped.artifacts.get(text_digest(source))
     if known is None:
-        pytest.skip("not shipped: `python -m tests.shipped` adds what compiles")
+        pytest.skip("not shipped: `python -m tests.support.shipped` adds what compiles")
     nvcc, nvdisasm = find_tools()
-    compile_submission(source, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH, run=run_tool, limits=ToolLimits(), cache=tmp_path)
+    compile_submission(
+        source,
+        nvcc=nvcc,
+        nvdisasm=nvdisasm,
+        arch=ARCH,
+        run=run_tool,
+        limits=ToolLimits(),
+        cache=tmp_path,
+    )
     made = read_entry(tmp_path, artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH))
     assert made is not None
     assert read_code(made.cubin) == read_code(known.cubin)
-    assert (made.instructions, made.demangled, made.warnings) == (known.instructions, known.demangled, known.warnings)
+    assert (made.instructions, made.demangled, made.warnings) == (
+        known.instructions,
+        known.demangled,
+        known.warnings,
+    )
     assert without_folders(made.lines) == without_folders(known.lines)
 
 
@@ -88,7 +136,7 @@ def test_what_is_listed_is_what_the_disassembler_says(number: int, shipped: Ship
     cubin, (_, nvdisasm) = recorded_cubins()[number], find_tools()
     known = shipped.listings.get(hashlib.sha256(cubin).hexdigest())
     if known is None:
-        pytest.skip("not shipped: `python -m tests.shipped` adds it")
+        pytest.skip("not shipped: `python -m tests.support.shipped` adds it")
     assert list_cubin(cubin, nvdisasm=nvdisasm, arch=ARCH, run=run_tool, cache=None) == known
 
 

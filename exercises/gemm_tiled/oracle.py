@@ -11,5 +11,6 @@ def expected(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[st
 
 
 def library(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
-    """The same in float32, with operators of NumPy, CuPy and PyTorch alike: `grade sweep` compares with it. On a GPU this is cuBLAS."""
+    """The same in float32, with operators of NumPy, CuPy and PyTorch alike: `grade sweep` compares
+    with it. On a GPU this is cuBLAS."""
     return {"C": inputs["A"] @ inputs["B"]}

@@ -1,1 +1,2 @@
-"""For authors of exercises: begin one (`new`), prove it sound (`check`, `mutants`), hand it out (`handout`), see its sizes (`sweep`)."""
+"""For authors of exercises: begin one (`new`), prove it sound (`check`, `mutants`), hand it out
+(`handout`), see its sizes (`sweep`)."""

@@ -1,4 +1,5 @@
-"""Proves an exercise sound: its files are right, its programs get the marks that they must get, and its mistakes are caught."""
+"""Proves an exercise sound: its files are right, its programs get the marks that they must get, and
+its mistakes are caught."""
 
 from __future__ import annotations
 
@@ -9,7 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.authoring.files import handout_problems, make_claim, oracle_problems, read_problems, relocated, salvage
+from grader.authoring.files import (
+    handout_problems,
+    make_claim,
+    oracle_problems,
+    read_problems,
+    relocated,
+    salvage,
+)
 from grader.authoring.mutants import Mutant, make_mutants
 from grader.authoring.verdicts import (
     CANNOT_TELL,
@@ -32,7 +40,8 @@ from grader.submission.read import read_submission
 
 STARTER, REFERENCE, BASELINE = "starter", "reference", "baseline"
 _SURVIVES = re.compile(r"//.*\bsurvives:\s*(?P<why>\S.*)")
-"""The author's word, on a line of the reference, that a mutant of this line does no harm, and why."""
+"""The author's word, on a line of the reference, that a mutant of this line does no harm, and
+why."""
 _PLAN_LINE = re.compile(r"^[ \t]*//[ \t]*(?:launch|scratch):.*$", re.MULTILINE)
 
 
@@ -40,7 +49,8 @@ _PLAN_LINE = re.compile(r"^[ \t]*//[ \t]*(?:launch|scratch):.*$", re.MULTILINE)
 class Scope:
     """What is checked: on which device, from which seed, how many programs at once, and how much.
 
-    `submissions` is the folder of the known submissions; `try_mutants` whether mutants are tried, which takes longest.
+    `submissions` is the folder of the known submissions; `try_mutants` whether mutants are tried,
+    which takes longest.
     """
 
     device: str
@@ -57,14 +67,38 @@ def default_submissions(folder: Path) -> Path:
 
 
 def check_exercise(folder: Path, scope: Scope, show: ShowProgress) -> Soundness:
-    """Everything that can be told of the exercise in `folder`. UsageError and GraderError as `pipeline.grade` raises them."""
+    """Everything that can be told of the exercise in `folder`. UsageError and GraderError as
+    `pipeline.grade` raises them."""
     exercise, problems = read_problems(folder)
-    claims = [make_claim("spec", "has no mistakes", problems, "its schema, names, formulas, cases, points and thresholds agree")]
+    claims = [
+        make_claim(
+            "spec",
+            "has no mistakes",
+            problems,
+            "its schema, names, formulas, cases, points and thresholds agree",
+        )
+    ]
     if exercise is None:
-        return Soundness(folder.absolute().name, scope.device, (*claims, *_check_the_rest(folder, scope, show)))
-    claims.append(make_claim("handout", "promises what the spec has", handout_problems(exercise), "the same headlines"))
+        return Soundness(
+            folder.absolute().name, scope.device, (*claims, *_check_the_rest(folder, scope, show))
+        )
+    claims.append(
+        make_claim(
+            "handout",
+            "promises what the spec has",
+            handout_problems(exercise),
+            "the same headlines",
+        )
+    )
     wrong = oracle_problems(exercise, scope.seed)
-    claims.append(make_claim("oracle", "computes every case", wrong, "shapes, dtypes and finite values as the spec says"))
+    claims.append(
+        make_claim(
+            "oracle",
+            "computes every case",
+            wrong,
+            "shapes, dtypes and finite values as the spec says",
+        )
+    )
     if wrong:
         return Soundness(exercise.id, scope.device, tuple(claims))
     try:
@@ -75,32 +109,56 @@ def check_exercise(folder: Path, scope: Scope, show: ShowProgress) -> Soundness:
 
 
 def _check_the_rest(folder: Path, scope: Scope, show: ShowProgress) -> list[Claim]:
-    """Of an exercise with a wrong spec: whether its oracle computes, and whether its reference is right."""
+    """Of an exercise with a wrong spec: whether its oracle computes, and whether its reference is
+    right."""
     with salvage(folder) as exercise:
         if exercise is None:
             return []
-        wrong = [relocated(problem, exercise, folder) for problem in oracle_problems(exercise, scope.seed)]
-        claims = [make_claim("oracle", "computes every case", wrong, "shapes, dtypes and finite values as the spec says")]
+        wrong = [
+            relocated(problem, exercise, folder)
+            for problem in oracle_problems(exercise, scope.seed)
+        ]
+        claims = [
+            make_claim(
+                "oracle",
+                "computes every case",
+                wrong,
+                "shapes, dtypes and finite values as the spec says",
+            )
+        ]
         if wrong or exercise.reference_source is None:
             return claims
         grading = Grading(exercise, scope.device, scope.seed, scope.jobs, show, scope.cache)
-        score = grading.grade_all({REFERENCE: exercise.reference_source}, "grading the reference")[REFERENCE]
+        score = grading.grade_all({REFERENCE: exercise.reference_source}, "grading the reference")[
+            REFERENCE
+        ]
         claim = replace(judge_reference(exercise, score), claim="is right")
         root = str(exercise.folder.parent.parent)
-        details = tuple(detail.replace(root, str(folder.absolute().parent.parent)) for detail in claim.details)
+        details = tuple(
+            detail.replace(root, str(folder.absolute().parent.parent)) for detail in claim.details
+        )
         return [*claims, replace(claim, details=details)]
 
 
-def _check_programs(exercise: Exercise, scope: Scope, show: ShowProgress, claims: list[Claim]) -> Soundness:
+def _check_programs(
+    exercise: Exercise, scope: Scope, show: ShowProgress, claims: list[Claim]
+) -> Soundness:
     grading = Grading(exercise, scope.device, scope.seed, scope.jobs, show, scope.cache)
     known = sorted(scope.submissions.glob("*.cu"))
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
         files = {STARTER: exercise.baseline_source, BASELINE: _write_baseline(exercise, Path(name))}
         if exercise.reference_source is not None:
             files[REFERENCE] = exercise.reference_source
-        scores = grading.grade_all(files | {str(path): path for path in known}, "grading starter, reference and known submissions")
+        scores = grading.grade_all(
+            files | {str(path): path for path in known},
+            "grading starter, reference and known submissions",
+        )
     reference, starter = scores.get(REFERENCE), scores[STARTER]
-    claims += [judge_reference(exercise, reference), judge_starter(starter), judge_baseline(scores[BASELINE])]
+    claims += [
+        judge_reference(exercise, reference),
+        judge_starter(starter),
+        judge_baseline(scores[BASELINE]),
+    ]
     claims.append(judge_known(known, scores, scope.submissions))
     fates = None
     if scope.try_mutants and reference is not None and reference.status is Status.PASSED:
@@ -108,20 +166,24 @@ def _check_programs(exercise: Exercise, scope: Scope, show: ShowProgress, claims
     claims.append(_judge_mutants(exercise, fates, scope))
     device = reference.device if reference else starter.device
     rooms = find_rooms(exercise, reference, starter)
-    return Soundness(exercise.id, device.name if device else scope.device, tuple(claims), rooms, fates)
+    return Soundness(
+        exercise.id, device.name if device else scope.device, tuple(claims), rooms, fates
+    )
 
 
 def _write_baseline(exercise: Exercise, folder: Path) -> Path:
     """The baseline as a submission: the starter, launched as the spec launches the baseline."""
     text = _PLAN_LINE.sub("//", exercise.baseline_source.read_text(encoding="utf-8")).rstrip("\n")
     plan = exercise.baseline_plan
-    lines = [f"// scratch: {buffer.text}" for buffer in plan.scratch] + [f"// launch: {launch.text}" for launch in plan.launches]
+    lines = [f"// scratch: {buffer.text}" for buffer in plan.scratch] + [
+        f"// launch: {launch.text}" for launch in plan.launches
+    ]
     path = folder / f"{exercise.id}--baseline.cu"
     path.write_text("\n".join([text, *lines, ""]), encoding="utf-8")
     return path
 
 
-# --- mutants -------------------------------------------------------------------------------------------------
+# --- mutants --------------------------------------------------------------------------------------
 
 
 def try_mutants(exercise: Exercise, reference: Score, grading: Grading) -> tuple[MutantFate, ...]:
@@ -136,40 +198,64 @@ def try_mutants(exercise: Exercise, reference: Score, grading: Grading) -> tuple
             files[label] = Path(name) / f"{exercise.id}--mutant_{label}.cu"
             files[label].write_text(mutant.text, encoding="utf-8")
         scores = grading.grade_all(files, "grading mutants of the reference", model=False)
-    survivors = {label: mutants[label] for label, score in scores.items() if is_as_good(score, reference)}
-    identical = find_identical(exercise, source, survivors, reference.device, grading.cache) if reference.device else frozenset()
+    survivors = {
+        label: mutants[label] for label, score in scores.items() if is_as_good(score, reference)
+    }
+    identical = (
+        find_identical(exercise, source, survivors, reference.device, grading.cache)
+        if reference.device
+        else frozenset()
+    )
     return tuple(
-        _tell_fate(mutant, scores[label], survived=label in survivors, identical=label in identical) for label, mutant in mutants.items()
+        _tell_fate(mutant, scores[label], survived=label in survivors, identical=label in identical)
+        for label, mutant in mutants.items()
     )
 
 
 def is_as_good(score: Score, reference: Score) -> bool:
-    """Whether a mutant lost nothing in the checks that it was judged by: no bonus either. Mutants are not timed by a model."""
+    """Whether a mutant lost nothing in the checks that it was judged by: no bonus either. Mutants
+    are not timed by a model."""
     if score.status is not Status.PASSED:
         return False
     pairs = zip(score.checks, reference.checks, strict=True)
-    return all(own.points >= best.points for own, best in pairs if own.status is not CheckStatus.NOT_MEASURED)
+    return all(
+        own.points >= best.points
+        for own, best in pairs
+        if own.status is not CheckStatus.NOT_MEASURED
+    )
 
 
 def find_identical(
-    exercise: Exercise, source: Submission, mutants: dict[str, Mutant], device: DeviceInfo, cache: Path | None
+    exercise: Exercise,
+    source: Submission,
+    mutants: dict[str, Mutant],
+    device: DeviceInfo,
+    cache: Path | None,
 ) -> frozenset[str]:
-    """The labels of the mutants that compile to the same machine code, launched by the same plan."""
-    tools = find_toolchain(prefer_wheel=device.kind == EMULATED, cache=cache or default_cache(os.environ))
+    """The labels of the mutants that compile to the same machine code, launched by the same
+    plan."""
+    tools = find_toolchain(
+        prefer_wheel=device.kind == EMULATED, cache=cache or default_cache(os.environ)
+    )
     own = _fingerprint(source, exercise, tools, device.arch)
     return frozenset(
-        label for label, mutant in mutants.items()
+        label
+        for label, mutant in mutants.items()
         if _fingerprint(replace(source, text=mutant.text), exercise, tools, device.arch) == own
-    )  # fmt: skip
+    )
 
 
 def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch: str) -> object:
-    """All that decides what a program does: its plan, and its kernels' machine code without line numbers."""
+    """All that decides what a program does: its plan, and its kernels' machine code without line
+    numbers."""
     built = build(source, exercise, tools, arch=arch)
     if not isinstance(built, Built):
         return None
     kernels = [
-        (replace(kernel, instructions=()), [(i.offset, i.predicate, i.opcode, i.operands) for i in kernel.instructions])
+        (
+            replace(kernel, instructions=()),
+            [(i.offset, i.predicate, i.opcode, i.operands) for i in kernel.instructions],
+        )
         for kernel in built.binary.kernels
     ]
     return [launch.text for launch in built.plan.launches], built.macros, kernels
@@ -194,7 +280,10 @@ def _tell_fate(mutant: Mutant, score: Score, *, survived: bool, identical: bool)
 
 def _shorten(before: str, after: str) -> str:
     """What changed between the two lines, with a few characters around it."""
-    start = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after)))
+    start = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
+        min(len(before), len(after)),
+    )
     end = 0
     while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
         end += 1
@@ -206,17 +295,32 @@ def _shorten(before: str, after: str) -> str:
 def _judge_mutants(exercise: Exercise, fates: tuple[MutantFate, ...] | None, scope: Scope) -> Claim:
     subject, claim = "mutants", "mistakes put into the reference are caught"
     if fates is None:
-        found = "not tried (--no-mutants)" if not scope.try_mutants else "not tried: they need a reference that gets full marks"
+        found = (
+            "not tried (--no-mutants)"
+            if not scope.try_mutants
+            else "not tried: they need a reference that gets full marks"
+        )
         return Claim(subject, claim, Proof.OPEN, found)
     counts = {fate: sum(each.fate is fate for each in fates) for fate in Fate}
     tried = len(fates) - counts[Fate.NO_PROGRAM] - counts[Fate.IDENTICAL]
     words = [f"{counts[Fate.CAUGHT]} of {tried} are"]
-    words += [f"{counts[fate]} {fate.value}" for fate in (Fate.ACCEPTED, Fate.UNKNOWN) if counts[fate]]
+    words += [
+        f"{counts[fate]} {fate.value}" for fate in (Fate.ACCEPTED, Fate.UNKNOWN) if counts[fate]
+    ]
     survivors = [each for each in fates if each.fate is Fate.SURVIVED]
     details = tuple(f"line {each.line}: {each.mistake}: {each.change}" for each in survivors)
     if survivors:
-        advice = "add a case that tells these apart, or end the line of the reference with `// survives: why it does no harm`:"
-        return Claim(subject, claim, Proof.FAILS, "; ".join([*words, f"{len(survivors)} survived", advice]), details)
+        advice = (
+            "add a case that tells these apart, or end the line of the reference with `// survives:"
+            " why it does no harm`:"
+        )
+        return Claim(
+            subject,
+            claim,
+            Proof.FAILS,
+            "; ".join([*words, f"{len(survivors)} survived", advice]),
+            details,
+        )
     proof = Proof.HOLDS if counts[Fate.CAUGHT] else Proof.OPEN
     return Claim(subject, claim, proof, "; ".join(words), tuple(_idle_marks(exercise, fates)))
 
@@ -225,7 +329,11 @@ def _idle_marks(exercise: Exercise, fates: tuple[MutantFate, ...]) -> Iterator[s
     """The lines of the reference that accept a survivor and have none: the mark can go."""
     assert exercise.reference_source is not None
     accepted = {each.line for each in fates if each.fate is Fate.ACCEPTED}
-    for number, line in enumerate(exercise.reference_source.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(
+        exercise.reference_source.read_text(encoding="utf-8").splitlines(), 1
+    ):
         if _SURVIVES.search(line) and number not in accepted:
-            yield f"{exercise.reference_source}: line {number}: no mutant survives here: take `survives:` out"
-
+            yield (
+                f"{exercise.reference_source}: line {number}: no mutant survives here: take"
+                " `survives:` out"
+            )

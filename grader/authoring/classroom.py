@@ -15,11 +15,25 @@ _REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 def make_workflow(exercise: Exercise, *, repository: str, ref: str) -> str:
     """The text of `classroom.yml`. UsageError where repository or ref are no names of GitHub's."""
     if not _REPOSITORY.fullmatch(repository):
-        raise UsageError(f"--repository {repository!r} is not of the form OWNER/NAME", "Name the course's copy of the grader on GitHub.")
+        raise UsageError(
+            f"--repository {repository!r} is not of the form OWNER/NAME",
+            "Name the course's copy of the grader on GitHub.",
+        )
     if not _REF.fullmatch(ref):
-        raise UsageError(f"--ref {ref!r} is no branch, tag or commit", "Name one of the repository's.")
-    text = resources.files("grader.authoring").joinpath("templates", "classroom.yml.template").read_text(encoding="utf-8")
+        raise UsageError(
+            f"--ref {ref!r} is no branch, tag or commit", "Name one of the repository's."
+        )
+    text = (
+        resources.files("grader.authoring")
+        .joinpath("templates", "classroom.yml.template")
+        .read_text(encoding="utf-8")
+    )
     points = sum(check.points for check in exercise.checks if not check.bonus)
-    for name, value in {"id": exercise.id, "repository": repository, "ref": ref, "points": f"{points:g}"}.items():
+    for name, value in {
+        "id": exercise.id,
+        "repository": repository,
+        "ref": ref,
+        "points": f"{points:g}",
+    }.items():
         text = text.replace(f"@{name}@", value)
     return text

@@ -1,4 +1,5 @@
-"""What can be told of an exercise without grading anything: its spec, its oracle, its handout; all mistakes at once."""
+"""What can be told of an exercise without grading anything: its spec, its oracle, its handout; all
+mistakes at once."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ _STAND_INS: Mapping[str, object] = {
     "useful_bytes": "1",
     "tolerance": {"absolute": 1e-3, "relative": 1e-3},
 }
-"""Fields that can be replaced when they are wrong, so that the oracle and the reference are tried all the same."""
+"""Fields that can be replaced when they are wrong, so that the oracle and the reference are tried
+all the same."""
 _LEFT_OUT = ("useful_flops", "comparisons", "parts", "max_score")
 
 
@@ -40,7 +42,8 @@ def read_problems(folder: Path) -> tuple[Exercise | None, list[SpecProblem]]:
 
 @contextmanager
 def salvage(folder: Path) -> Iterator[Exercise | None]:
-    """The exercise with stand-ins for the parts of its spec that are not needed to compute; None where the rest is wrong too."""
+    """The exercise with stand-ins for the parts of its spec that are not needed to compute; None
+    where the rest is wrong too."""
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
         root, id_ = Path(name), folder.absolute().name
         copy = root / "exercises" / id_
@@ -58,14 +61,17 @@ def salvage(folder: Path) -> Iterator[Exercise | None]:
 
 
 def oracle_problems(exercise: Exercise, seed: int) -> list[SpecProblem]:
-    """What goes wrong when the oracle computes all cases and the emulated benchmark: each mistake once, where it came first."""
+    """What goes wrong when the oracle computes all cases and the emulated benchmark: each mistake
+    once, where it came first."""
     problems = _task_problems(exercise, None, "$", seed)
     for part in exercise.parts:
         problems += _task_problems(exercise, part, f"$.parts.{part.name}", seed)
     return problems
 
 
-def _task_problems(exercise: Exercise, part: Part | None, path: str, seed: int) -> list[SpecProblem]:
+def _task_problems(
+    exercise: Exercise, part: Part | None, path: str, seed: int
+) -> list[SpecProblem]:
     found: dict[str, SpecProblem] = {}
     try:
         oracle = load_oracle(exercise, part)
@@ -73,13 +79,18 @@ def _task_problems(exercise: Exercise, part: Part | None, path: str, seed: int) 
         return list(error.problems)
     places = list(_cases(part or exercise, path, seed))
     if part is None:
-        places.append(("$.benchmark.emulated", Case(BENCHMARK, exercise.benchmark["emulated"], hidden=False)))
+        places.append(
+            ("$.benchmark.emulated", Case(BENCHMARK, exercise.benchmark["emulated"], hidden=False))
+        )
     for place, case in places:
         try:
             oracle(make_inputs(part or exercise, case, seed), case.sizes)
         except SpecError as error:
             for problem in error.problems:
-                found.setdefault(re.sub(r"\d+", "", problem.message), SpecProblem(problem.file, "", f"{problem.message} (at {place})"))
+                found.setdefault(
+                    re.sub(r"\d+", "", problem.message),
+                    SpecProblem(problem.file, "", f"{problem.message} (at {place})"),
+                )
     return list(found.values())
 
 
@@ -88,13 +99,29 @@ def handout_problems(exercise: Exercise) -> list[SpecProblem]:
     path = exercise.folder / HANDOUT_FILE
     if not path.is_file():
         return [SpecProblem(str(path), "", "this file is missing: it is the handout")]
-    promised = re.findall(r"^✓ ([^:\n]+): PASSED", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    promised = re.findall(
+        r"^✓ ([^:\n]+): PASSED", path.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
     given = [check.headline for check in exercise.checks if check.headline]
     spec = str(exercise.folder / SPEC_FILE)
-    unkept = [SpecProblem(str(path), "", f"it promises the line '✓ {label}: PASSED'; no check of the spec has that headline")
-              for label in promised if label not in given]  # fmt: skip
-    untold = [SpecProblem(spec, f"$.checks[{index}].headline", f"the handout does not promise the line '✓ {check.headline}: PASSED'")
-              for index, check in enumerate(exercise.checks) if check.headline and check.headline not in promised]  # fmt: skip
+    unkept = [
+        SpecProblem(
+            str(path),
+            "",
+            f"it promises the line '✓ {label}: PASSED'; no check of the spec has that headline",
+        )
+        for label in promised
+        if label not in given
+    ]
+    untold = [
+        SpecProblem(
+            spec,
+            f"$.checks[{index}].headline",
+            f"the handout does not promise the line '✓ {check.headline}: PASSED'",
+        )
+        for index, check in enumerate(exercise.checks)
+        if check.headline and check.headline not in promised
+    ]
     return unkept + untold
 
 
@@ -110,7 +137,14 @@ def _cases(task: Task, path: str, seed: int) -> Iterator[tuple[str, Case]]:
     """All cases of the exercise or a part, with their JSON paths."""
     public = len(task.public_cases)
     for index, case in enumerate(draw_cases(task, seed)):
-        yield (f"{path}.cases.hidden[{index - public}]" if case.hidden else f"{path}.cases.public[{index}]"), case
+        yield (
+            (
+                f"{path}.cases.hidden[{index - public}]"
+                if case.hidden
+                else f"{path}.cases.public[{index}]"
+            ),
+            case,
+        )
 
 
 def _copy_if_there(path: Path, folder: Path) -> None:
@@ -121,5 +155,6 @@ def _copy_if_there(path: Path, folder: Path) -> None:
 
 def relocated(problem: SpecProblem, exercise: Exercise, folder: Path) -> SpecProblem:
     """A problem of a salvaged copy as one of the exercise in `folder`."""
-    return SpecProblem(problem.file.replace(str(exercise.folder), str(folder)), problem.path, problem.message)
-
+    return SpecProblem(
+        problem.file.replace(str(exercise.folder), str(folder)), problem.path, problem.message
+    )

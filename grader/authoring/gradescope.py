@@ -1,6 +1,8 @@
-"""Makes the autograder zip that Gradescope takes: setup.sh, run_autograder, this grader as a wheel, and the exercise without its reference.
+"""Makes the autograder zip that Gradescope takes: setup.sh, run_autograder, this grader as a wheel,
+and the exercise without its reference.
 
-The wheel is made of the installed package, so that the zip grades as this machine does, also from a checkout.
+The wheel is made of the installed package, so that the zip grades as this machine does, also from a
+checkout.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ from grader.spec.model import Exercise
 
 DISTRIBUTION = "cuda-exercise-grader"
 _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
-_WHEEL = "Wheel-Version: 1.0\nGenerator: grade gradescope-zip\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_WHEEL = (
+    "Wheel-Version: 1.0\nGenerator: grade gradescope-zip\nRoot-Is-Purelib: true\nTag:"
+    " py3-none-any\n"
+)
 
 
 def make_autograder(exercise: Exercise) -> bytes:
@@ -31,17 +36,23 @@ def make_autograder(exercise: Exercise) -> bytes:
     files["run_autograder"] = _fill("gradescope_run_autograder", exercise)
     for path in sorted(exercise.folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            files[f"exercises/{exercise.id}/{path.relative_to(exercise.folder).as_posix()}"] = path.read_bytes()
+            files[f"exercises/{exercise.id}/{path.relative_to(exercise.folder).as_posix()}"] = (
+                path.read_bytes()
+            )
     files[f"starter/{exercise.id}.cu"] = exercise.baseline_source.read_bytes()
     return _zip(files)
 
 
 def make_wheel() -> tuple[str, bytes]:
-    """File name and bytes of a wheel of the running grader (packaging.python.org, "Binary distribution format")."""
+    """File name and bytes of a wheel of the running grader (packaging.python.org, "Binary
+    distribution format")."""
     try:
         distribution = importlib.metadata.distribution(DISTRIBUTION)
     except importlib.metadata.PackageNotFoundError as error:
-        raise GraderError("the grader is not installed, so that its dependencies are not known", "Install it with pip.") from error
+        raise GraderError(
+            "the grader is not installed, so that its dependencies are not known",
+            "Install it with pip.",
+        ) from error
     stem = f"{DISTRIBUTION.replace('-', '_')}-{distribution.version}"
     package = Path(str(resources.files("grader")))
     files = {
@@ -49,7 +60,9 @@ def make_wheel() -> tuple[str, bytes]:
         for path in sorted(package.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    described = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO")  # the latter beside a checkout
+    described = distribution.read_text("METADATA") or distribution.read_text(
+        "PKG-INFO"
+    )  # the latter beside a checkout
     commands = distribution.read_text("entry_points.txt")
     if not described or not commands:
         raise GraderError("the installed grader lacks its metadata", "Install it again with pip.")
@@ -71,7 +84,11 @@ def _make_record(files: Mapping[str, bytes], record: str) -> bytes:
 
 
 def _fill(name: str, exercise: Exercise) -> bytes:
-    text = resources.files("grader.authoring").joinpath("templates", f"{name}.template").read_text(encoding="utf-8")
+    text = (
+        resources.files("grader.authoring")
+        .joinpath("templates", f"{name}.template")
+        .read_text(encoding="utf-8")
+    )
     return text.replace("@id@", exercise.id).encode()
 
 

@@ -1,6 +1,8 @@
-"""Makes the students' bundle of an exercise: the same bytes for the same files, and nothing that is secret.
+"""Makes the students' bundle of an exercise: the same bytes for the same files, and nothing that is
+secret.
 
-The bundle's folder is laid out as the grader wants an exercise, so that it can be graded in: with the public cases only.
+The bundle's folder is laid out as the grader wants an exercise, so that it can be graded in: with
+the public cases only.
 """
 
 from __future__ import annotations
@@ -25,25 +27,32 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def make_bundle(exercise: Exercise) -> bytes:
-    """The ZIP archive. GraderError where a file cannot be read, and where the bundle would hold the reference."""
+    """The ZIP archive. GraderError where a file cannot be read, and where the bundle would hold the
+    reference."""
     files = _collect(exercise)
     reference = exercise.reference_source.read_bytes() if exercise.reference_source else None
     if leaking := [name for name, content in files.items() if content == reference]:
         message = f"the bundle would hold the hidden reference: {leaking[0]} is the same file"
         raise GraderError(message, "Give the students another starter.")
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as bundle:  # not deflated: its bytes depend on the zlib
+    with zipfile.ZipFile(
+        archive, "w", zipfile.ZIP_STORED
+    ) as bundle:  # not deflated: its bytes depend on the zlib
         for name, content in sorted(files.items()):
             bundle.writestr(_entry(f"{exercise.id}/{name}"), content)
     return archive.getvalue()
 
 
 def public_spec(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec without its hidden cases, those of its parts too, and without the path of its schema."""
+    """The spec without its hidden cases, those of its parts too, and without the path of its
+    schema."""
     spec = {field: value for field, value in document.items() if field != "$schema"}
     spec["cases"] = {**spec["cases"], "hidden": []}
     if "parts" in spec:
-        spec["parts"] = {name: {**part, "cases": {**part["cases"], "hidden": []}} for name, part in spec["parts"].items()}
+        spec["parts"] = {
+            name: {**part, "cases": {**part["cases"], "hidden": []}}
+            for name, part in spec["parts"].items()
+        }
     return spec
 
 
@@ -62,14 +71,27 @@ def _collect(exercise: Exercise) -> dict[str, bytes]:
     }
     if (cpu := find_cpu_file(exercise)) is not None:
         files[f"{inner}/{CPU_FILE}"] = cpu.read_bytes()
-    shown = [path for path in folder.iterdir() if path.name == HANDOUT_FILE or path.suffix.lower() in PICTURES]
+    shown = [
+        path
+        for path in folder.iterdir()
+        if path.name == HANDOUT_FILE or path.suffix.lower() in PICTURES
+    ]
     return files | {path.name: path.read_bytes() for path in shown}
 
 
 def _fill(name: str, exercise: Exercise) -> bytes:
-    text = resources.files("grader.authoring").joinpath("templates", f"{name}.template").read_text(encoding="utf-8")
+    text = (
+        resources.files("grader.authoring")
+        .joinpath("templates", f"{name}.template")
+        .read_text(encoding="utf-8")
+    )
     hidden = ", ".join(case.name for case in exercise.hidden_cases) or "none"
-    return text.replace("@id@", exercise.id).replace("@title@", exercise.title).replace("@hidden@", hidden).encode()
+    return (
+        text.replace("@id@", exercise.id)
+        .replace("@title@", exercise.title)
+        .replace("@hidden@", hidden)
+        .encode()
+    )
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

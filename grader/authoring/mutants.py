@@ -1,7 +1,8 @@
 """Mutants of a kernel's source: the mistakes that students make, put into a program that is right.
 
-Each mutant changes one place. Places are found in the text, with comments, strings and preprocessor lines blanked out (launch and
-scratch lines stay): a change that makes no program of it does not compile, and then it tells nothing.
+Each mutant changes one place. Places are found in the text, with comments, strings and preprocessor
+lines blanked out (launch and scratch lines stay): a change that makes no program of it does not
+compile, and then it tells nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Mistake(StrEnum):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A source with one mistake in its 1-based `line`: what the line said `before` and says `after`."""
+    """A source with one mistake in its 1-based `line`: what the line said `before` and says
+    `after`."""
 
     mistake: Mistake
     line: int
@@ -45,14 +47,28 @@ class Edit:
     replacement: str
 
 
-SWAPPED_NAMES = (("row", "col"), ("rows", "cols"), ("x", "y"), ("tx", "ty"), ("bx", "by"), ("M", "N"), ("N", "K"), ("M", "K"))
-"""Names of which a line that has both gets them exchanged. Loop counters are none: exchanged, they often mean the same."""
+SWAPPED_NAMES = (
+    ("row", "col"),
+    ("rows", "cols"),
+    ("x", "y"),
+    ("tx", "ty"),
+    ("bx", "by"),
+    ("M", "N"),
+    ("N", "K"),
+    ("M", "K"),
+)
+"""Names of which a line that has both gets them exchanged. Loop counters are none: exchanged, they
+often mean the same."""
 
 _OFF_BY_ONE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _COMPARISON = re.compile(r"(?<![<>=\-])(?:<=|>=|<|>)(?![<>=])")
-_BARRIER = re.compile(r"\b(?:__syncthreads\s*\(\s*\)|\w+\s*\.\s*sync\s*\(\s*\)|(?:cg|cooperative_groups)::sync\s*\(\s*\w+\s*\))")
+_BARRIER = re.compile(
+    r"\b(?:__syncthreads\s*\(\s*\)|\w+\s*\.\s*sync\s*\(\s*\)|(?:cg|cooperative_groups)::sync\s*\(\s*\w+\s*\))"
+)
 _THREAD_INDEX = re.compile(r"\b(?P<base>threadIdx|blockIdx)\s*\.\s*(?P<axis>[xy])\b")
-_ROUNDED_UP = re.compile(r"\(\s*(?P<total>\w+)\s*\+\s*\(?(?P<part>\w+)\s*-\s*1\s*\)?\s*\)\s*/\s*(?P=part)\b")
+_ROUNDED_UP = re.compile(
+    r"\(\s*(?P<total>\w+)\s*\+\s*\(?(?P<part>\w+)\s*-\s*1\s*\)?\s*\)\s*/\s*(?P=part)\b"
+)
 _CEIL_DIV = re.compile(r"\bceil_div\s*\(")
 _HEADER = re.compile(r"\b(?P<word>if|for|while)\s*(?:constexpr\s*)?\(")
 _QUESTION = re.compile(r"\?")
@@ -61,7 +77,8 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 def make_mutants(source: str) -> tuple[Mutant, ...]:
-    """All mutants of a source, in the order of their lines; no two of the same text, none of the source's own."""
+    """All mutants of a source, in the order of their lines; no two of the same text, none of the
+    source's own."""
     code = blank_out(source)
     found: dict[str, Mutant] = {}
     for mistake, find in _FINDERS.items():
@@ -73,12 +90,20 @@ def make_mutants(source: str) -> tuple[Mutant, ...]:
 
 
 def blank_out(source: str) -> str:
-    """The source with spaces for all comments but launch and scratch lines, for strings, and for preprocessor lines."""
-    kept = {comment.line for comment in find_comments(source) if re.match(r"\s*(?:launch|scratch)\b", comment.text)}
+    """The source with spaces for all comments but launch and scratch lines, for strings, and for
+    preprocessor lines."""
+    kept = {
+        comment.line
+        for comment in find_comments(source)
+        if re.match(r"\s*(?:launch|scratch)\b", comment.text)
+    }
     code = re.sub(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", _spaces, source, flags=re.DOTALL)
     code = re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", _spaces, code, flags=re.MULTILINE)
     lines = code.split("\n")
-    return "\n".join(line if number in kept else re.sub(r"//.*", _spaces, line) for number, line in enumerate(lines, 1))
+    return "\n".join(
+        line if number in kept else re.sub(r"//.*", _spaces, line)
+        for number, line in enumerate(lines, 1)
+    )
 
 
 def _spaces(match: re.Match[str]) -> str:
@@ -95,7 +120,7 @@ def _line_of(text: str, line: int) -> str:
     return text.split("\n")[line - 1].strip()
 
 
-# --- one function for each mistake -----------------------------------------------------------------------
+# --- one function for each mistake ----------------------------------------------------------------
 
 
 def _drop_barriers(code: str) -> Iterator[Edit]:
@@ -103,11 +128,14 @@ def _drop_barriers(code: str) -> Iterator[Edit]:
 
 
 def _move_bounds(code: str) -> Iterator[Edit]:
-    """Comparisons in the headers of if, for and while; elsewhere only with spaces around them, for template brackets have none."""
+    """Comparisons in the headers of if, for and while; elsewhere only with spaces around them, for
+    template brackets have none."""
     headers = [(match.end(), _closing(code, match.end() - 1)) for match in _HEADER.finditer(code)]
     for match in _COMPARISON.finditer(code):
         start, end = match.span()
-        if code[start - 1] == code[end] == " " or any(first <= start < last for first, last in headers):
+        if code[start - 1] == code[end] == " " or any(
+            first <= start < last for first, last in headers
+        ):
             yield Edit(start, end, _OFF_BY_ONE[match[0]])
 
 
@@ -127,7 +155,8 @@ def _swap_indices(code: str) -> Iterator[Edit]:
 
 
 def _exchange(line: str, pair: tuple[str, str]) -> str | None:
-    """The line with the two names exchanged; None unless it has both. Members (`threadIdx.x`) are no names."""
+    """The line with the two names exchanged; None unless it has both. Members (`threadIdx.x`) are
+    no names."""
     pattern = rf"(?<![\w.])(?<!->)(?:{'|'.join(pair)})(?!\w)"
     if set(re.findall(pattern, line)) != set(pair):
         return None
@@ -136,13 +165,17 @@ def _exchange(line: str, pair: tuple[str, str]) -> str | None:
 
 
 def _conjuncts(line: str) -> list[str]:
-    """What && joins, in an order of its own: `a < x && a < y` says the same with x and y exchanged."""
+    """What && joins, in an order of its own: `a < x && a < y` says the same with x and y
+    exchanged."""
     return sorted(part.strip() for part in re.split(r"&&|[(){};]", line))
 
 
 def _skip_tails(code: str) -> Iterator[Edit]:
     """Divisions that round up round down, and what an if without an else guards is never done."""
-    yield from (Edit(match.start(), match.end(), f"({match['total']} / {match['part']})") for match in _ROUNDED_UP.finditer(code))
+    yield from (
+        Edit(match.start(), match.end(), f"({match['total']} / {match['part']})")
+        for match in _ROUNDED_UP.finditer(code)
+    )
     for match in _CEIL_DIV.finditer(code):
         end = _closing(code, match.end() - 1)
         parts = _split(code, match.end(), end, ",")
@@ -180,7 +213,7 @@ _FINDERS: Mapping[Mistake, Callable[[str], Iterator[Edit]]] = {
 }
 
 
-# --- finding the way in code -----------------------------------------------------------------------------
+# --- finding the way in code ----------------------------------------------------------------------
 
 
 def _conditions(code: str, word: str) -> Iterator[tuple[int, int]]:
@@ -208,7 +241,11 @@ def _inside(code: str, start: int, end: int) -> tuple[int, int]:
     """The stretch without the parentheses that enclose all of it."""
     first = start + len(code[start:end]) - len(code[start:end].lstrip())
     last = start + len(code[start:end].rstrip())
-    return (first + 1, last - 1) if code[first] == "(" and _closing(code, first) == last - 1 else (start, end)
+    return (
+        (first + 1, last - 1)
+        if code[first] == "(" and _closing(code, first) == last - 1
+        else (start, end)
+    )
 
 
 def _assigns(code: str, at: int) -> bool:
@@ -216,7 +253,8 @@ def _assigns(code: str, at: int) -> bool:
 
 
 def _closing(code: str, opening: int) -> int:
-    """The offset of the bracket that closes the one at `opening`; the end of the code where none does."""
+    """The offset of the bracket that closes the one at `opening`; the end of the code where none
+    does."""
     depth = 0
     for at in range(opening, len(code)):
         depth += (code[at] in _OPENING) - (code[at] in _CLOSING)

@@ -17,7 +17,8 @@ FILES: Mapping[str, str] = {
     "starter/@id@.cu": "starter.cu",
     "solutions/@id@.cu": "solution.cu",
 }
-"""Where each file goes, and its template in `templates/`. `@id@` is the exercise's id, in names and in texts."""
+"""Where each file goes, and its template in `templates/`. `@id@` is the exercise's id, in names and
+in texts."""
 
 MAX_ID_LENGTH = 60
 _ID = re.compile(r"[a-z][a-z0-9_]*")
@@ -26,28 +27,37 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 def write_new_exercise(id_: str, root: Path) -> tuple[Path, ...]:
     """Write the files of the exercise `id_` below `root`; returns their paths.
 
-    UsageError for an id that is none, and where one of the files is there already: nothing is written then.
+    UsageError for an id that is none, and where one of the files is there already: nothing is
+    written then.
     """
     _check_id(id_)
-    texts = {root / place.replace("@id@", id_): _read_template(name).replace("@id@", id_) for place, name in FILES.items()}
+    texts = {
+        root / place.replace("@id@", id_): _read_template(name).replace("@id@", id_)
+        for place, name in FILES.items()
+    }
     taken = [path for path in texts if path.exists() or path.is_symlink()]
     if taken:
         raise UsageError(
-            f"nothing was written, for {'this file is' if len(taken) == 1 else 'these files are'} there already:"
-            f" {', '.join(map(str, taken))}",
+            f"nothing was written, for {'this file is' if len(taken) == 1 else 'these files are'}"
+            f" there already: {', '.join(map(str, taken))}",
             "Choose another id or another --folder, or move the old files away.",
         )
     written: list[Path] = []
     try:
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8") as file:  # "x": what somebody else made meanwhile stays as it is
+            with path.open(
+                "x", encoding="utf-8"
+            ) as file:  # "x": what somebody else made meanwhile stays as it is
                 written.append(path)
                 file.write(text)
     except OSError as error:
         for path in written:
             path.unlink(missing_ok=True)
-        raise GraderError(f"cannot write {error.filename}: {error.strerror}", "Give --folder one that you may write to.") from error
+        raise GraderError(
+            f"cannot write {error.filename}: {error.strerror}",
+            "Give --folder one that you may write to.",
+        ) from error
     return tuple(texts)
 
 
@@ -55,9 +65,14 @@ def _check_id(id_: str) -> None:
     if not _ID.fullmatch(id_) or len(id_) > MAX_ID_LENGTH:
         raise UsageError(
             f"{id_!r} cannot be the id of an exercise: it names folders and files",
-            f"Use lower-case letters, digits and _, a letter first, at most {MAX_ID_LENGTH} of them: gemm_tiled, say.",
+            f"Use lower-case letters, digits and _, a letter first, at most {MAX_ID_LENGTH} of"
+            " them: gemm_tiled, say.",
         )
 
 
 def _read_template(name: str) -> str:
-    return resources.files("grader.authoring").joinpath("templates", f"{name}.template").read_text(encoding="utf-8")
+    return (
+        resources.files("grader.authoring")
+        .joinpath("templates", f"{name}.template")
+        .read_text(encoding="utf-8")
+    )

@@ -1,4 +1,5 @@
-"""Grades programs whose verdict is known beforehand, several at a time, and says which of them it does not agree with."""
+"""Grades programs whose verdict is known beforehand, several at a time, and says which of them it
+does not agree with."""
 
 from __future__ import annotations
 
@@ -10,12 +11,22 @@ from pathlib import Path
 
 from grader.metrics import format_value
 from grader.pipeline import grade
-from grader.records import CheckResult, CheckStatus, DeviceInfo, Progress, Score, ShowProgress, Source, Status
+from grader.records import (
+    CheckResult,
+    CheckStatus,
+    DeviceInfo,
+    Progress,
+    Score,
+    ShowProgress,
+    Source,
+    Status,
+)
 from grader.report.authoring import Claim, Proof, Room
 from grader.spec.model import CheckSpec, Exercise, Threshold
 
 MIN_ROOM = 0.03
-"""Least distance of a measured value from its goal, as a part of the goal: less than that is the noise of a busy machine."""
+"""Least distance of a measured value from its goal, as a part of the goal: less than that is the
+noise of a busy machine."""
 CANNOT_TELL = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE})
 """Statuses that say something of the device, and nothing of the program."""
 
@@ -33,15 +44,20 @@ class Grading:
     show: ShowProgress
     cache: Path | None = None
 
-    def grade_all(self, files: Mapping[str, Path], stage: str, *, model: bool = True) -> dict[str, Score]:
-        """The scores of the files by their labels; `model`: with modelled times where nothing measures them.
+    def grade_all(
+        self, files: Mapping[str, Path], stage: str, *, model: bool = True
+    ) -> dict[str, Score]:
+        """The scores of the files by their labels; `model`: with modelled times where nothing
+        measures them.
 
         Whatever an exercise's own fault raises ends it.
         """
         scores: dict[str, Score] = {}
         self.show(Progress(stage, 0, len(files)))
         with ThreadPoolExecutor(self.jobs) as pool:
-            futures = {pool.submit(self._grade, path, model=model): label for label, path in files.items()}
+            futures = {
+                pool.submit(self._grade, path, model=model): label for label, path in files.items()
+            }
             try:
                 for future in as_completed(futures):
                     scores[futures[future]] = future.result()
@@ -52,7 +68,14 @@ class Grading:
         return {label: scores[label] for label in files}
 
     def _grade(self, path: Path, *, model: bool) -> Score:
-        return grade(self.exercise.folder, path, device=self.device, seed=self.seed, cache=self.cache, model=model)
+        return grade(
+            self.exercise.folder,
+            path,
+            device=self.device,
+            seed=self.seed,
+            cache=self.cache,
+            model=model,
+        )
 
 
 def _cancel(futures: Mapping[Future[Score], str]) -> None:
@@ -60,7 +83,7 @@ def _cancel(futures: Mapping[Future[Score], str]) -> None:
         future.cancel()
 
 
-# --- the exercise's own programs -----------------------------------------------------------------------------
+# --- the exercise's own programs ------------------------------------------------------------------
 
 
 def judge_reference(exercise: Exercise, score: Score | None) -> Claim:
@@ -71,7 +94,13 @@ def judge_reference(exercise: Exercise, score: Score | None) -> Claim:
         return Claim(subject, claim, Proof.FAILS, found)
     if score.status is Status.PASSED:
         return Claim(subject, claim, Proof.HOLDS, score.message)
-    return Claim(subject, claim, Proof.FAILS, f"{score.status.value}: {score.message}", tuple(_complaints(exercise, score)))
+    return Claim(
+        subject,
+        claim,
+        Proof.FAILS,
+        f"{score.status.value}: {score.message}",
+        tuple(_complaints(exercise, score)),
+    )
 
 
 def judge_starter(score: Score) -> Claim:
@@ -83,27 +112,41 @@ def judge_baseline(score: Score) -> Claim:
     """The claim that the naive baseline is right, and does not get full marks."""
     subject, claim = "baseline", "is right, and misses full marks"
     correctness = next((check for check in score.checks if check.metric == "correctness"), None)
-    if score.status is Status.FAILED and correctness is not None and correctness.status is not CheckStatus.PASSED:
+    if (
+        score.status is Status.FAILED
+        and correctness is not None
+        and correctness.status is not CheckStatus.PASSED
+    ):
         return Claim(subject, claim, Proof.FAILS, f"it is wrong: {correctness.message}")
     return _judge_lacking(subject, claim, score)
 
 
 def _judge_lacking(subject: str, claim: str, score: Score) -> Claim:
     if score.status is Status.FAILED:
-        return Claim(subject, claim, Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}")
+        return Claim(
+            subject, claim, Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}"
+        )
     if score.status is Status.PASSED and (missing := _untold(score)):
         found = f"{score.message}; what it should miss cannot be told on this device ({missing})"
         return Claim(subject, claim, Proof.OPEN, found)
     if score.status is Status.PASSED:
         return Claim(subject, claim, Proof.FAILS, f"it gets {score.message}")
-    return Claim(subject, claim, Proof.FAILS, f"{score.status.value}: {score.message}", _first_lines(score.detail))
+    return Claim(
+        subject,
+        claim,
+        Proof.FAILS,
+        f"{score.status.value}: {score.message}",
+        _first_lines(score.detail),
+    )
 
 
 def what_it_misses(score: Score) -> str:
     """The checks that a score misses in their own names; of a failure its status and message."""
     if score.status not in (Status.FAILED, Status.PASSED):
         return f"{score.status.value.replace('_', ' ')}: {score.message}"
-    missed = [check for check in score.checks if check.status in (CheckStatus.FAILED, CheckStatus.PARTIAL)]
+    missed = [
+        check for check in score.checks if check.status in (CheckStatus.FAILED, CheckStatus.PARTIAL)
+    ]
     wrong = next((check for check in missed if check.metric == "correctness"), None)
     return f"{wrong.name} ({wrong.message})" if wrong else ", ".join(check.name for check in missed)
 
@@ -114,42 +157,59 @@ def _complaints(exercise: Exercise, score: Score) -> list[str]:
     if score.status is not Status.FAILED:
         return [f"{file}: {line}" for line in _first_lines(score.detail)]
     missed = (CheckStatus.FAILED, CheckStatus.PARTIAL)
-    return [f"{file}: misses {spec}: $.checks[{index}] ({check.name}): {check.message}" for index, check in enumerate(score.checks)
-            if check.status in missed and not exercise.checks[index].bonus]  # fmt: skip
+    return [
+        f"{file}: misses {spec}: $.checks[{index}] ({check.name}): {check.message}"
+        for index, check in enumerate(score.checks)
+        if check.status in missed and not exercise.checks[index].bonus
+    ]
 
 
 def _untold(score: Score) -> str:
-    """The checks that this device leaves open: not measured, or passed because a model cannot tell."""
+    """The checks that this device leaves open: not measured, or passed because a model cannot
+    tell."""
     doubtful = (check.in_doubt and check.source is Source.MODELLED for check in score.checks)
     pairs = zip(score.checks, doubtful, strict=True)
-    return ", ".join(check.name for check, doubt in pairs if doubt or check.status is CheckStatus.NOT_MEASURED)
+    return ", ".join(
+        check.name for check, doubt in pairs if doubt or check.status is CheckStatus.NOT_MEASURED
+    )
 
 
 def _first_lines(detail: str) -> tuple[str, ...]:
     return tuple(line for line in detail.splitlines() if line.strip())[:5]
 
 
-# --- known submissions ---------------------------------------------------------------------------------------
+# --- known submissions ----------------------------------------------------------------------------
 
 
 def judge_known(files: Sequence[Path], scores: Mapping[str, Score], folder: Path) -> Claim:
     """The claim that every known submission gets the verdict that its name says."""
     subject, claim = "submissions", "each gets the verdict of its name"
     if not files:
-        return Claim(subject, claim, Proof.OPEN, f"there are none in {folder} (<verdict>--<reason>.cu)")
+        return Claim(
+            subject, claim, Proof.OPEN, f"there are none in {folder} (<verdict>--<reason>.cu)"
+        )
     proofs = {path: _agrees(path, scores[str(path)]) for path in files}
     wrong = [path for path, proof in proofs.items() if proof is Proof.FAILS]
     open_ = [path for path, proof in proofs.items() if proof is Proof.OPEN]
     found = f"{len(files) - len(wrong) - len(open_)} of {len(files)} do"
     found += f", {len(open_)} cannot be told on this device" if open_ else ""
-    details = tuple(f"{path.name}: {what}" for path in (*wrong, *open_) for what in [_describe(scores[str(path)])])
+    details = tuple(
+        f"{path.name}: {what}"
+        for path in (*wrong, *open_)
+        for what in [_describe(scores[str(path)])]
+    )
     return Claim(subject, claim, Proof.FAILS if wrong else Proof.HOLDS, found, details)
 
 
 def _is_sterner(named: str, score: Score) -> bool:
-    """Names are verdicts on a GPU, where a load beyond a buffer or a barrier that some threads skip may give wrong outputs or hang."""
+    """Names are verdicts on a GPU, where a load beyond a buffer or a barrier that some threads skip
+    may give wrong outputs or hang."""
     emulated = score.device is not None and score.device.kind == "emulated"
-    return emulated and named in {Status.FAILED, Status.TIMEOUT} and score.status is Status.RUNTIME_ERROR
+    return (
+        emulated
+        and named in {Status.FAILED, Status.TIMEOUT}
+        and score.status is Status.RUNTIME_ERROR
+    )
 
 
 def _agrees(path: Path, score: Score) -> Proof:
@@ -158,16 +218,20 @@ def _agrees(path: Path, score: Score) -> Proof:
         return Proof.FAILS
     if score.status == name["status"] or _is_sterner(name["status"], score):
         return Proof.HOLDS
-    only_a_clock_tells = score.status is Status.PASSED and name["status"] == Status.FAILED and _untold(score)
+    only_a_clock_tells = (
+        score.status is Status.PASSED and name["status"] == Status.FAILED and _untold(score)
+    )
     return Proof.OPEN if only_a_clock_tells or score.status in CANNOT_TELL else Proof.FAILS
 
 
 def _describe(score: Score) -> str:
     missing = _untold(score) if score.status is Status.PASSED else ""
-    return f"{score.status.value}: {score.message}" + (f"; cannot be told: {missing}" if missing else "")
+    return f"{score.status.value}: {score.message}" + (
+        f"; cannot be told: {missing}" if missing else ""
+    )
 
 
-# --- room ----------------------------------------------------------------------------------------------------
+# --- room -----------------------------------------------------------------------------------------
 
 
 def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> tuple[Room, ...]:
@@ -175,22 +239,40 @@ def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> t
     rows = []
     for index, (check, own) in enumerate(zip(exercise.checks, starter.checks, strict=True)):
         best = reference.checks[index] if reference else None
-        beyond = _distance(best, _goal(check, best, reference.device)) if best and reference else None
+        beyond = (
+            _distance(best, _goal(check, best, reference.device)) if best and reference else None
+        )
         rows.append(_room(own, best, beyond, _distance(own, _goal(check, own, starter.device))))
     return tuple(rows)
 
 
-def _room(starter: CheckResult, reference: CheckResult | None, beyond: float | None, before: float | None) -> Room:
-    words = [f"reference {_percent(beyond)}" if beyond is not None else "", f"starter {_percent(before)}" if before is not None else ""]
+def _room(
+    starter: CheckResult, reference: CheckResult | None, beyond: float | None, before: float | None
+) -> Room:
+    words = [
+        f"reference {_percent(beyond)}" if beyond is not None else "",
+        f"starter {_percent(before)}" if before is not None else "",
+    ]
     measured = reference is not None and reference.source in (Source.MEASURED, Source.MODELLED)
-    narrow = measured and any(distance is not None and abs(distance) < MIN_ROOM for distance in (beyond, before))
-    room = ", ".join(word for word in words if word) + (f": less than {100 * MIN_ROOM:g} %, so noise decides" if narrow else "")
-    proof = Proof.FAILS if narrow else Proof.OPEN if reference is None or reference.value is None else Proof.HOLDS
+    narrow = measured and any(
+        distance is not None and abs(distance) < MIN_ROOM for distance in (beyond, before)
+    )
+    room = ", ".join(word for word in words if word) + (
+        f": less than {100 * MIN_ROOM:g} %, so noise decides" if narrow else ""
+    )
+    proof = (
+        Proof.FAILS
+        if narrow
+        else Proof.OPEN
+        if reference is None or reference.value is None
+        else Proof.HOLDS
+    )
     return Room(starter.name, starter.threshold, _value(reference), _value(starter), room, proof)
 
 
 def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Threshold | None:
-    """The goal in the metric's own unit; None where it is a multiple of a value that is not known."""
+    """The goal in the metric's own unit; None where it is a multiple of a value that is not
+    known."""
     threshold = check.threshold_on(device)
     if threshold.relative_to is None:
         return threshold
@@ -198,7 +280,8 @@ def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Thre
 
 
 def _distance(check: CheckResult | None, goal: Threshold | None) -> float | None:
-    """How far the value lies beyond the goal, as a part of it: negative before it; None where that is no question of more or less."""
+    """How far the value lies beyond the goal, as a part of it: negative before it; None where that
+    is no question of more or less."""
     if check is None or check.value is None or goal is None or check.metric == "correctness":
         return None
     if goal.at_least:
@@ -213,4 +296,8 @@ def _percent(distance: float) -> str:
 def _value(check: CheckResult | None) -> str:
     if check is None:
         return "–"
-    return check.status.value.replace("_", " ") if check.value is None else format_value(check.metric, check.value)
+    return (
+        check.status.value.replace("_", " ")
+        if check.value is None
+        else format_value(check.metric, check.value)
+    )

@@ -1,1 +1,2 @@
-"""Grades a class: finds submissions, keeps a journal, shares the work out, and writes the results."""
+"""Grades a class: finds submissions, keeps a journal, shares the work out, and writes the
+results."""

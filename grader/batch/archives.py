@@ -1,7 +1,8 @@
-"""Unpacks a zip of submissions: nothing outside of the target folder, no links, no more than so many files and bytes.
+"""Unpacks a zip of submissions: nothing outside of the target folder, no links, no more than so
+many files and bytes.
 
-A member that cannot be unpacked harms nobody else: it is set aside by name, and an empty file stands where it would be, so that
-whose it is can be told as for all others (collect).
+A member that cannot be unpacked harms nobody else: it is set aside by name, and an empty file
+stands where it would be, so that whose it is can be told as for all others (collect).
 """
 
 from __future__ import annotations
@@ -23,14 +24,26 @@ MAX_FILES = 100_000
 MAX_FILE_BYTES = 16 << 20
 MAX_TOTAL_BYTES = 2 << 30
 WANTED = frozenset({".cu", ".cuh", ".yml", ".zip"})
-"""What grading may need of an export; all else stays packed. `.cuh` only so that a student without a .cu can be told."""
+"""What grading may need of an export; all else stays packed. `.cuh` only so that a student without
+a .cu can be told."""
 _ADVICE = "Unpack it yourself, take out what is no submission, and name the folder."
 _UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OSError,
     OverflowError,
-)  # fmt: skip
-"""What zipfile raises for a member that is broken, encrypted, or packed in a way that it does not know."""
-_BAD_NAMES = frozenset({errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ})
+)
+"""What zipfile raises for a member that is broken, encrypted, or packed in a way that it does not
+know."""
+_BAD_NAMES = frozenset(
+    {errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ}
+)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _LONGEST_PART_BYTES = 180
 """Of a name in the target, so that there is room for a number behind it (Linux takes 255)."""
@@ -39,7 +52,8 @@ _MOST_PARTS = 12
 
 @dataclass(frozen=True)
 class SetAside:
-    """A member that was not unpacked: its name in the archive, why, and the empty file in its place (None: whose it is is unknown)."""
+    """A member that was not unpacked: its name in the archive, why, and the empty file in its place
+    (None: whose it is is unknown)."""
 
     name: str
     reason: str
@@ -51,22 +65,30 @@ class _BadMemberError(Exception):
 
 
 def extract_zip(archive: Path, target: Path) -> tuple[SetAside, ...]:
-    """Unpack the wanted files of `archive` into `target`, an empty folder; returns what had to be left out.
+    """Unpack the wanted files of `archive` into `target`, an empty folder; returns what had to be
+    left out.
 
-    Raises UsageError for a file that is no zip, for too many files, and where the target cannot be written.
+    Raises UsageError for a file that is no zip, for too many files, and where the target cannot be
+    written.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
             members = [member for member in opened.infolist() if _is_wanted(member)]
             if len(members) > MAX_FILES:
-                raise UsageError(f"{archive} holds {len(members):,} files; {MAX_FILES:,} are the most", _ADVICE)
+                raise UsageError(
+                    f"{archive} holds {len(members):,} files; {MAX_FILES:,} are the most", _ADVICE
+                )
             return _extract_all(opened, members, target)
     except _UNREADABLE as error:
-        raise UsageError(f"{archive} is no zip that can be read: {error}", "Pack it again, or unpack it and name the folder.") from error
+        raise UsageError(
+            f"{archive} is no zip that can be read: {error}",
+            "Pack it again, or unpack it and name the folder.",
+        ) from error
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
-    """Regular files of the wanted kinds, and what has no name; not the resource forks that macOS packs beside them."""
+    """Regular files of the wanted kinds, and what has no name; not the resource forks that macOS
+    packs beside them."""
     kind = stat.S_IFMT(member.external_attr >> 16)
     path = PurePosixPath(member.filename.replace("\\", "/"))
     if member.filename.endswith("/") or kind not in (0, stat.S_IFREG) or "__MACOSX" in path.parts:
@@ -74,7 +96,9 @@ def _is_wanted(member: zipfile.ZipInfo) -> bool:
     return path.suffix.lower() in WANTED or not path.name
 
 
-def _extract_all(opened: zipfile.ZipFile, members: list[zipfile.ZipInfo], target: Path) -> tuple[SetAside, ...]:
+def _extract_all(
+    opened: zipfile.ZipFile, members: list[zipfile.ZipInfo], target: Path
+) -> tuple[SetAside, ...]:
     set_aside: list[tuple[zipfile.ZipInfo, str]] = []
     room = MAX_TOTAL_BYTES
     for member in members:
@@ -97,7 +121,9 @@ def _read(opened: zipfile.ZipFile, member: zipfile.ZipInfo, room: int) -> bytes:
     if member.file_size > MAX_FILE_BYTES:
         raise _BadMemberError(f"it is too large: {MAX_FILE_BYTES >> 20} MiB a file are the most")
     if member.file_size > room:
-        raise _BadMemberError(f"the archive is too large: {MAX_TOTAL_BYTES >> 20} MiB together are the most")
+        raise _BadMemberError(
+            f"the archive is too large: {MAX_TOTAL_BYTES >> 20} MiB together are the most"
+        )
     if member.flag_bits & 0x1:
         raise _BadMemberError("it is encrypted")
     try:
@@ -125,15 +151,21 @@ def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
             file.write(content)
     except OSError as error:
         if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR):
-            raise _BadMemberError("another member has its name, or is the folder that it lies in") from error
+            raise _BadMemberError(
+                "another member has its name, or is the folder that it lies in"
+            ) from error
         if error.errno in _BAD_NAMES:
             raise _BadMemberError(f"it cannot have this name here: {error.strerror}") from error
-        raise UsageError(f"the archive cannot be unpacked: {error.strerror}", "Make room in the folder for temporary files.") from error
+        raise UsageError(
+            f"the archive cannot be unpacked: {error.strerror}",
+            "Make room in the folder for temporary files.",
+        ) from error
     return place
 
 
 def _stand_in(target: Path, name: str, number: int) -> Path | None:
-    """An empty file of this name, or one like it; None for what leads out of the archive, and for what is no submission."""
+    """An empty file of this name, or one like it; None for what leads out of the archive, and for
+    what is no submission."""
     try:
         parts = _parts(name)
     except _BadMemberError:
@@ -142,7 +174,11 @@ def _stand_in(target: Path, name: str, number: int) -> Path | None:
         return None
     *folders, last = (_shortened(part) for part in parts[-_MOST_PARTS:])
     another = f"{_shortened(last[:-3])} ({number}).cu"
-    for tried in ((*folders, last), (*folders, another), (another,)):  # one may be taken, and a folder may be a file
+    for tried in (
+        (*folders, last),
+        (*folders, another),
+        (another,),
+    ):  # one may be taken, and a folder may be a file
         with contextlib.suppress(_BadMemberError):
             return _write(target, tried, b"")
     return None

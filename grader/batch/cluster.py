@@ -1,7 +1,8 @@
-"""A pool of Dask workers, on this machine or others: contents go out, scores come back, and no folder is shared.
+"""A pool of Dask workers, on this machine or others: contents go out, scores come back, and no
+folder is shared.
 
-The journal stays with the batch. Dask gives the tasks of a worker that is lost to others; what fails on several comes
-back as lost, and is tried again by the batch itself. The only home of dask.
+The journal stays with the batch. Dask gives the tasks of a worker that is lost to others; what
+fails on several comes back as lost, and is tried again by the batch itself. The only home of dask.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _LOCAL = re.compile(r"local:(\d{1,3})")
 
 @dataclass(frozen=True)
 class Parcel:
-    """A task as it travels: with the contents of the submission and of the exercise's files, by their place below a root."""
+    """A task as it travels: with the contents of the submission and of the exercise's files, by
+    their place below a root."""
 
     task: Task
     content: bytes
@@ -45,7 +47,10 @@ class Parcel:
 
 def pack_exercise(exercise: Exercise) -> dict[str, bytes]:
     """The files of an exercise that grading needs, as they lie in a repository of exercises."""
-    paths = {f"exercises/{exercise.id}/{name}": exercise.folder / name for name in (SPEC_FILE, ORACLE_FILE)}
+    paths = {
+        f"exercises/{exercise.id}/{name}": exercise.folder / name
+        for name in (SPEC_FILE, ORACLE_FILE)
+    }
     paths[f"starter/{exercise.id}.cu"] = exercise.baseline_source
     if exercise.reference_source is not None:
         paths[f"solutions/{exercise.id}.cu"] = exercise.reference_source
@@ -67,10 +72,17 @@ def grade_parcel(parcel: Parcel, grade: GradeTask, seconds: float) -> Outcome:
 
 
 class ClusterPool:
-    """Workers of one scheduler. `client` is a connected `distributed.Client`; `needs_gpu`: only workers with the resource GPU."""
+    """Workers of one scheduler. `client` is a connected `distributed.Client`; `needs_gpu`: only
+    workers with the resource GPU."""
 
     def __init__(
-        self, client: Client, grade: GradeTask, exercises: Mapping[str, Mapping[str, bytes]], *, needs_gpu: bool, seconds: float
+        self,
+        client: Client,
+        grade: GradeTask,
+        exercises: Mapping[str, Mapping[str, bytes]],
+        *,
+        needs_gpu: bool,
+        seconds: float,
     ) -> None:
         self._client = client
         self._grade = grade
@@ -82,11 +94,17 @@ class ClusterPool:
 
     @property
     def free(self) -> int:
-        return max(0, _QUEUED * _count_threads(self._client, needs_gpu=self._resources is not None) - len(self._running))
+        return max(
+            0,
+            _QUEUED * _count_threads(self._client, needs_gpu=self._resources is not None)
+            - len(self._running),
+        )
 
     def submit(self, task: Task) -> None:
         parcel = Parcel(task, task.source.read_bytes(), self._exercises[task.exercise])
-        future = self._client.submit(grade_parcel, parcel, self._grade, self._seconds, pure=False, resources=self._resources)
+        future = self._client.submit(
+            grade_parcel, parcel, self._grade, self._seconds, pure=False, resources=self._resources
+        )
         future.add_done_callback(lambda _: self._ended.set())
         self._running[future] = task
 
@@ -112,39 +130,61 @@ def _outcome(future: Future, task: Task) -> Outcome:
 
 @contextlib.contextmanager
 def open_cluster(name: str) -> Iterator[Client]:
-    """A client of the scheduler at an address, or of a cluster of N processes that is started here for `local:N`.
+    """A client of the scheduler at an address, or of a cluster of N processes that is started here
+    for `local:N`.
 
-    Raises ToolMissing without dask.distributed, UsageError where nobody answers, GraderError where no worker joins.
+    Raises ToolMissing without dask.distributed, UsageError where nobody answers, GraderError where
+    no worker joins.
     """
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:
-        raise ToolMissing("--cluster needs dask.distributed", "Install the extra: pip install 'cuda-exercise-grader[cluster]'.") from error
+        raise ToolMissing(
+            "--cluster needs dask.distributed",
+            "Install the extra: pip install 'cuda-exercise-grader[cluster]'.",
+        ) from error
     local = _LOCAL.fullmatch(name)
     with contextlib.ExitStack() as stack:
         if local:
-            address: Any = stack.enter_context(LocalCluster(n_workers=int(local[1]), threads_per_worker=1, dashboard_address=None))
+            address: Any = stack.enter_context(
+                LocalCluster(n_workers=int(local[1]), threads_per_worker=1, dashboard_address=None)
+            )
         else:
             address = name
         try:
             client = stack.enter_context(Client(address, timeout=30, set_as_default=False))
         except (OSError, ValueError, TimeoutError) as error:
-            raise UsageError(f"no Dask scheduler answers at {name!r}: {error}", "Name its address, tcp://HOST:8786 say.") from error
+            raise UsageError(
+                f"no Dask scheduler answers at {name!r}: {error}",
+                "Name its address, tcp://HOST:8786 say.",
+            ) from error
         try:
             client.wait_for_workers(1, timeout=START_SECONDS)
         except TimeoutError as error:
-            raise GraderError(f"no worker has joined the cluster at {name}", "Start some: dask worker ADDRESS --nthreads 1.") from error
+            raise GraderError(
+                f"no worker has joined the cluster at {name}",
+                "Start some: dask worker ADDRESS --nthreads 1.",
+            ) from error
         yield client
 
 
 def find_gpu_model(client: Client) -> str | None:
-    """The model of the GPUs of the workers that declare some; None where none does. UsageError where they differ."""
+    """The model of the GPUs of the workers that declare some; None where none does. UsageError
+    where they differ."""
     addresses = _gpu_workers(client)
     if not addresses:
         return None
-    models = client.gather([client.submit(_ask_gpu_model, workers=[address], resources={GPU: 1}, pure=False) for address in addresses])
+    models = client.gather(
+        [
+            client.submit(_ask_gpu_model, workers=[address], resources={GPU: 1}, pure=False)
+            for address in addresses
+        ]
+    )
     if len(set(models)) > 1:
-        raise UsageError(f"the workers' GPUs are of different models: {', '.join(sorted(set(models)))}", "Grade on equal ones.")
+        raise UsageError(
+            f"the workers' GPUs are of different models: {', '.join(sorted(set(models)))}",
+            "Grade on equal ones.",
+        )
     return str(models[0])
 
 
@@ -156,9 +196,15 @@ def _ask_gpu_model() -> str:
 
 
 def _gpu_workers(client: Client) -> list[str]:
-    return [address for address, worker in client.scheduler_info(n_workers=-1)["workers"].items() if worker["resources"].get(GPU)]
+    return [
+        address
+        for address, worker in client.scheduler_info(n_workers=-1)["workers"].items()
+        if worker["resources"].get(GPU)
+    ]
 
 
 def _count_threads(client: Client, *, needs_gpu: bool) -> int:
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return sum(worker["nthreads"] for worker in workers if not needs_gpu or worker["resources"].get(GPU))
+    return sum(
+        worker["nthreads"] for worker in workers if not needs_gpu or worker["resources"].get(GPU)
+    )

@@ -1,8 +1,10 @@
-"""Finds who handed in what: a folder of files, a folder per student, or a zip of either, as platforms export them.
+"""Finds who handed in what: a folder of files, a folder per student, or a zip of either, as
+platforms export them.
 
-Canvas exports one folder of files `doejane_LATE_4711_815_transpose-1.cu`; Moodle a folder per student
-`Jane Doe_4711_assignsubmission_file_` (or files of such names); Gradescope folders `submission_4711` and a
-`submission_metadata.yml` that names the students. Anything else is taken by its name: `jane.cu`, or a folder `jane`.
+Canvas exports one folder of files `doejane_LATE_4711_815_transpose-1.cu`; Moodle a folder per
+student `Jane Doe_4711_assignsubmission_file_` (or files of such names); Gradescope folders
+`submission_4711` and a `submission_metadata.yml` that names the students. Anything else is taken by
+its name: `jane.cu`, or a folder `jane`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ _NAME = re.compile(r"^[ \t]*-?[ \t]*:name:[ \t]*(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class HandIn:
-    """What one student handed in: the shown names of the files, each with its path; and why others cannot be graded, by name."""
+    """What one student handed in: the shown names of the files, each with its path; and why others
+    cannot be graded, by name."""
 
     student: str
     student_id: str | None = None
@@ -37,16 +40,24 @@ class HandIn:
 
 
 def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[HandIn]:
-    """All students of a folder, ordered by name, each with the .cu files that were handed in (none, maybe); names are unique.
+    """All students of a folder, ordered by name, each with the .cu files that were handed in (none,
+    maybe); names are unique.
 
-    `set_aside`: files of the folder that are only a name, and why (archives). Links are not followed.
-    Raises UsageError where the folder cannot be read or holds nobody.
+    `set_aside`: files of the folder that are only a name, and why (archives). Links are not
+    followed. Raises UsageError where the folder cannot be read or holds nobody.
     """
     try:
         root = _unwrap(folder)
-        entries = sorted(entry for entry in root.iterdir() if not entry.name.startswith(".") and not entry.is_symlink())
+        entries = sorted(
+            entry
+            for entry in root.iterdir()
+            if not entry.name.startswith(".") and not entry.is_symlink()
+        )
         names = _read_metadata(root)
-        found = [_without(each, set_aside or {}) for each in (*_folders(entries, names), *_files(entries))]
+        found = [
+            _without(each, set_aside or {})
+            for each in (*_folders(entries, names), *_files(entries))
+        ]
     except OSError as error:
         raise UsageError(f"{folder} cannot be read: {error.strerror}", _ADVICE) from error
     if not any(each.files or each.set_aside for each in found):
@@ -62,14 +73,19 @@ def _without(hand_in: HandIn, set_aside: Mapping[Path, str]) -> HandIn:
 
 
 def _unwrap(folder: Path) -> Path:
-    """The folder, or the only folder in it where that holds several students: exports are often packed with a folder around them."""
+    """The folder, or the only folder in it where that holds several students: exports are often
+    packed with a folder around them."""
     while True:
-        entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "__MACOSX"))]
+        entries = [
+            entry for entry in folder.iterdir() if not entry.name.startswith((".", "__MACOSX"))
+        ]
         if len(entries) != 1 or not entries[0].is_dir() or entries[0].is_symlink():
             return folder
         inner = [entry for entry in entries[0].iterdir() if not entry.name.startswith(".")]
         several = sum(entry.is_dir() or entry.suffix.lower() == SUFFIX for entry in inner) > 1
-        if not several and not any(entry.name == METADATA or _MOODLE.fullmatch(entry.name) for entry in inner):
+        if not several and not any(
+            entry.name == METADATA or _MOODLE.fullmatch(entry.name) for entry in inner
+        ):
             return folder
         folder = entries[0]
 
@@ -78,7 +94,11 @@ def _folders(entries: list[Path], names: Mapping[str, str]) -> Iterator[HandIn]:
     for entry in entries:
         if not entry.is_dir() or entry.name == "__MACOSX":
             continue
-        files = {path.relative_to(entry).as_posix(): path for path in sorted(entry.rglob("*")) if _is_source(path)}
+        files = {
+            path.relative_to(entry).as_posix(): path
+            for path in sorted(entry.rglob("*"))
+            if _is_source(path)
+        }
         if moodle := _MOODLE.fullmatch(entry.name):
             yield HandIn(moodle["student"], moodle["id"], "moodle", files)
         elif gradescope := _GRADESCOPE.fullmatch(entry.name):
@@ -108,24 +128,33 @@ def _is_source(path: Path) -> bool:
         return False
     try:
         return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:  # a folder that lists its files and lets nobody see them: the copy will fail, and say so
+    except (
+        OSError
+    ):  # a folder that lists its files and lets nobody see them: the copy will fail, and say so
         return True
 
 
 def _read_metadata(root: Path) -> dict[str, str]:
-    """Gradescope's names of the submitters by folder. Of its YAML only the names are read, line by line."""
+    """Gradescope's names of the submitters by folder. Of its YAML only the names are read, line by
+    line."""
     path = root / METADATA
     if not path.is_file() or path.is_symlink():
         return {}
     blocks = _BLOCK.findall(path.read_text(encoding="utf-8", errors="replace"))
     found = {folder: _NAME.findall(block) for folder, block in blocks}
-    return {folder: ", ".join(name.strip().strip("\"'") for name in names) for folder, names in found.items() if names}
+    return {
+        folder: ", ".join(name.strip().strip("\"'") for name in names)
+        for folder, names in found.items()
+        if names
+    }
 
 
 def _with_unique_names(found: list[HandIn]) -> list[HandIn]:
     """Students of equal names are told apart by their numbers, or counted."""
     unique: dict[str, HandIn] = {}
-    for each in sorted(found, key=lambda each: (each.student.casefold(), each.student, each.student_id or "")):
+    for each in sorted(
+        found, key=lambda each: (each.student.casefold(), each.student, each.student_id or "")
+    ):
         name = each.student.strip() or "unnamed"
         if name in unique and each.student_id:
             name = f"{name} ({each.student_id})"

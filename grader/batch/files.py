@@ -1,4 +1,5 @@
-"""Writes the files of a batch: whole or not at all. They are made from the journal, so that no power cut has to be outlived."""
+"""Writes the files of a batch: whole or not at all. They are made from the journal, so that no
+power cut has to be outlived."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ _ADVICE = "Make room or mend the folder, and give the same command again: what w
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write the file, or leave the old one. Raises GraderError where the disk is full or the folder is gone."""
+    """Write the file, or leave the old one. Raises GraderError where the disk is full or the folder
+    is gone."""
     temporary = path.with_name(f".{path.name[:60]}.{os.getpid()}.tmp")
     try:
         try:

@@ -1,4 +1,5 @@
-"""What a batch is about: each student's file for each exercise, kept where nothing can take it away."""
+"""What a batch is about: each student's file for each exercise, kept where nothing can take it
+away."""
 
 from __future__ import annotations
 
@@ -25,9 +26,11 @@ _MAX_NAME = 80
 
 @dataclass(frozen=True)
 class Item:
-    """One student and one exercise. `sha256` and `key` are None where there is no file, for which `problem` is the reason.
+    """One student and one exercise. `sha256` and `key` are None where there is no file, for which
+    `problem` is the reason.
 
-    `student` and `submission` are as they are shown, and `score_path` is where the score goes, below the batch's folder.
+    `student` and `submission` are as they are shown, and `score_path` is where the score goes,
+    below the batch's folder.
     """
 
     student: str
@@ -51,9 +54,11 @@ def make_items(
     only: Sequence[str] = (),
     pseudonyms: dict[str, str] | None = None,
 ) -> list[Item]:
-    """All pairs of student and exercise, ordered by shown name. Files are copied to `out`: they may vanish where they are.
+    """All pairs of student and exercise, ordered by shown name. Files are copied to `out`: they may
+    vanish where they are.
 
-    `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: patterns of the students who are to be graded.
+    `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: patterns of the students
+    who are to be graded.
     """
     ids = [exercise.id for exercise in exercises]
     names = pseudonyms or {each.student: each.student for each in hand_ins}
@@ -61,18 +66,32 @@ def make_items(
     items = []
     for each in hand_ins:
         shown = names[each.student]
-        selected = not only or any(fnmatch.fnmatchcase(name, pattern) for name in (each.student, shown) for pattern in only)
+        selected = not only or any(
+            fnmatch.fnmatchcase(name, pattern) for name in (each.student, shown) for pattern in only
+        )
         for exercise, matched in match_files(each, ids).items():
-            sha256, problem = (None, matched.problem) if matched.path is None else _keep(matched.path, out)
-            items.append(Item(
-                student=shown, exercise=exercise, sha256=sha256, problem=problem, selected=selected,
-                student_id=None if pseudonyms else each.student_id,
-                platform=None if pseudonyms else each.platform,
-                submission=matched.name and (f"{exercise}.cu" if pseudonyms else matched.name),
-                key=key_of(exercise, sha256) if sha256 else None,
-                score_path=f"{SCORES}/{exercise + '/' if len(ids) > 1 else ''}{places[shown]}.json",
-            ))  # fmt: skip
-    return sorted(items, key=lambda item: (item.student.casefold(), item.student, ids.index(item.exercise)))
+            sha256, problem = (
+                (None, matched.problem) if matched.path is None else _keep(matched.path, out)
+            )
+            items.append(
+                Item(
+                    student=shown,
+                    exercise=exercise,
+                    sha256=sha256,
+                    problem=problem,
+                    selected=selected,
+                    student_id=None if pseudonyms else each.student_id,
+                    platform=None if pseudonyms else each.platform,
+                    submission=matched.name and (f"{exercise}.cu" if pseudonyms else matched.name),
+                    key=key_of(exercise, sha256) if sha256 else None,
+                    score_path=(
+                        f"{SCORES}/{exercise + '/' if len(ids) > 1 else ''}{places[shown]}.json"
+                    ),
+                )
+            )
+    return sorted(
+        items, key=lambda item: (item.student.casefold(), item.student, ids.index(item.exercise))
+    )
 
 
 def source_path(sha256: str) -> str:
@@ -81,9 +100,17 @@ def source_path(sha256: str) -> str:
 
 
 def hash_exercise(exercise: Exercise) -> str:
-    """Of all that decides a score: the spec, the oracle, the starter with the baseline, and the reference."""
-    paths = [exercise.folder / SPEC_FILE, exercise.folder / ORACLE_FILE, exercise.baseline_source, exercise.reference_source]
-    return hash_files((f"{number}", path.read_bytes()) for number, path in enumerate(paths) if path is not None)
+    """Of all that decides a score: the spec, the oracle, the starter with the baseline, and the
+    reference."""
+    paths = [
+        exercise.folder / SPEC_FILE,
+        exercise.folder / ORACLE_FILE,
+        exercise.baseline_source,
+        exercise.reference_source,
+    ]
+    return hash_files(
+        (f"{number}", path.read_bytes()) for number, path in enumerate(paths) if path is not None
+    )
 
 
 def _keep(path: Path, out: Path) -> tuple[str | None, str]:

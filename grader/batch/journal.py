@@ -1,7 +1,8 @@
-"""The journal of a batch: an SQLite file that holds every result from the moment on at which it counts.
+"""The journal of a batch: an SQLite file that holds every result from the moment on at which it
+counts.
 
-A result is in it wholly or not at all, whenever the process is killed (SQLite, write-ahead logging). The score files, the
-gradebook and the reports are made from it and can be made again.
+A result is in it wholly or not at all, whenever the process is killed (SQLite, write-ahead
+logging). The score files, the gradebook and the reports are made from it and can be made again.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ CREATE TABLE IF NOT EXISTS results (
 CREATE TABLE IF NOT EXISTS redo (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pseudonyms (student TEXT PRIMARY KEY, pseudonym TEXT NOT NULL UNIQUE) WITHOUT ROWID;
 """
-_COLUMNS = "key, exercise, sha256, status, score, max_score, judged_points, message, device, seconds, attempts, finished"
+_COLUMNS = (
+    "key, exercise, sha256, status, score, max_score, judged_points, message, device, seconds,"
+    " attempts, finished"
+)
 _SYNC_SECONDS = 1.0
 _FULL = "Make room there and give the same command again: what was graded is kept."
 
@@ -58,7 +62,8 @@ class Result:
 
 
 class Journal:
-    """The open journal of one folder; one process at a time has it. Its methods raise GraderError when the disk fails."""
+    """The open journal of one folder; one process at a time has it. Its methods raise GraderError
+    when the disk fails."""
 
     def __init__(self, folder: Path, database: sqlite3.Connection) -> None:
         self._folder = folder
@@ -69,28 +74,56 @@ class Journal:
     def read_results(self) -> dict[str, Result]:
         """All results by key."""
         with self._telling():
-            return {row[0]: Result(*row) for row in self._database.execute(f"SELECT {_COLUMNS} FROM results")}
+            return {
+                row[0]: Result(*row)
+                for row in self._database.execute(f"SELECT {_COLUMNS} FROM results")
+            }
 
     def read_text(self, key: str) -> str:
         """The score of a result as JSON text."""
         with self._telling():
-            (text,) = self._database.execute("SELECT text FROM results WHERE key = ?", (key,)).fetchone()
+            (text,) = self._database.execute(
+                "SELECT text FROM results WHERE key = ?", (key,)
+            ).fetchone()
             return zlib.decompress(text).decode()
 
     def add(self, graded: Sequence[Graded]) -> list[Result]:
-        """Write results down, all of them or none. Once this returns they outlive the process; a power cut takes those of a second."""
+        """Write results down, all of them or none. Once this returns they outlive the process; a
+        power cut takes those of a second."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        results = [Result(key=each.key, exercise=each.exercise, sha256=each.sha256, seconds=each.seconds, attempts=each.attempts,
-                          finished=now, **each.fields()) for each in graded]  # type: ignore[arg-type]  # fmt: skip
+        results = [
+            Result(
+                key=each.key,
+                exercise=each.exercise,
+                sha256=each.sha256,
+                seconds=each.seconds,
+                attempts=each.attempts,
+                finished=now,
+                **each.fields(),  # type: ignore[arg-type]
+            )
+            for each in graded
+        ]
         rows = [
-            (*(getattr(result, name.strip()) for name in _COLUMNS.split(",")), zlib.compress(each.text.encode(), 1))
+            (
+                *(getattr(result, name.strip()) for name in _COLUMNS.split(",")),
+                zlib.compress(each.text.encode(), 1),
+            )
             for result, each in zip(results, graded, strict=True)
         ]
-        if self._read_identity() != self._identity:  # SQLite would go on writing to a file that nobody can open any more
-            raise GraderError(f"the folder {self._folder} was removed while the batch ran", "Give the same command again: it begins anew.")
+        if (
+            self._read_identity() != self._identity
+        ):  # SQLite would go on writing to a file that nobody can open any more
+            raise GraderError(
+                f"the folder {self._folder} was removed while the batch ran",
+                "Give the same command again: it begins anew.",
+            )
         with self._telling(), self._database:
-            self._database.executemany(f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * 13)})", rows)
-            self._database.executemany("DELETE FROM redo WHERE key = ?", [(result.key,) for result in results])
+            self._database.executemany(
+                f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * 13)})", rows
+            )
+            self._database.executemany(
+                "DELETE FROM redo WHERE key = ?", [(result.key,) for result in results]
+            )
         self._sync()
         return results
 
@@ -103,17 +136,21 @@ class Journal:
         return status.st_dev, status.st_ino
 
     def _sync(self) -> None:
-        """Have the disk hold what was written, once a second: each time would cost 10 ms, measured."""
+        """Have the disk hold what was written, once a second: each time would cost 10 ms,
+        measured."""
         if time.monotonic() >= self._synced + _SYNC_SECONDS:
             with self._telling():
                 self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self._synced = time.monotonic()
 
     def ask_again(self, keys: Iterable[str]) -> None:
-        """Have these results made anew. A demand that an earlier run left unfinished stands as it is: this goes on with it."""
+        """Have these results made anew. A demand that an earlier run left unfinished stands as it
+        is: this goes on with it."""
         with self._telling(), self._database:
             if not self.read_asked_again():
-                self._database.executemany("INSERT OR IGNORE INTO redo VALUES (?)", [(key,) for key in keys])
+                self._database.executemany(
+                    "INSERT OR IGNORE INTO redo VALUES (?)", [(key,) for key in keys]
+                )
 
     def read_asked_again(self) -> set[str]:
         """The results that are to be made anew."""
@@ -123,7 +160,9 @@ class Journal:
     def secret(self) -> bytes:
         """The secret of this batch that seeds are drawn with; made at its first use."""
         with self._telling(), self._database:
-            self._database.execute("INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (secrets.token_hex(32),))
+            self._database.execute(
+                "INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (secrets.token_hex(32),)
+            )
             return bytes.fromhex(self._meta("secret"))
 
     def pseudonyms(self, students: Sequence[str]) -> dict[str, str]:
@@ -132,7 +171,10 @@ class Journal:
             known = dict(self._database.execute("SELECT student, pseudonym FROM pseudonyms"))
             new = [student for student in students if student not in known]
             secrets.SystemRandom().shuffle(new)
-            rows = [(student, f"student-{number:04}") for number, student in enumerate(new, start=len(known) + 1)]
+            rows = [
+                (student, f"student-{number:04}")
+                for number, student in enumerate(new, start=len(known) + 1)
+            ]
             self._database.executemany("INSERT INTO pseudonyms VALUES (?, ?)", rows)
         return known | dict(rows)
 
@@ -144,11 +186,15 @@ class Journal:
     def noted(self, name: str) -> str | None:
         """What was noted; None for nothing."""
         with self._telling():
-            row = self._database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+            row = self._database.execute(
+                "SELECT value FROM meta WHERE name = ?", (name,)
+            ).fetchone()
         return None if row is None else str(row[0])
 
     def _meta(self, name: str) -> str:
-        (value,) = self._database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        (value,) = self._database.execute(
+            "SELECT value FROM meta WHERE name = ?", (name,)
+        ).fetchone()
         return str(value)
 
     @contextlib.contextmanager
@@ -159,7 +205,8 @@ class Journal:
 
 @contextlib.contextmanager
 def open_journal(folder: Path) -> Iterator[Journal]:
-    """The journal in `folder`, made if there is none. Nobody but the owner may read it: it holds the secret of the seeds.
+    """The journal in `folder`, made if there is none. Nobody but the owner may read it: it holds
+    the secret of the seeds.
 
     Raises UsageError while another batch has it, and where the folder or the file is none.
     """
@@ -182,7 +229,10 @@ def open_journal(folder: Path) -> Iterator[Journal]:
 def _check_version(database: sqlite3.Connection, path: Path) -> None:
     (version,) = database.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
     if version != VERSION:
-        raise UsageError(f"{path} is the journal of another version of the grader ({version})", "Name another folder with --out.")
+        raise UsageError(
+            f"{path} is the journal of another version of the grader ({version})",
+            "Name another folder with --out.",
+        )
 
 
 @contextlib.contextmanager
@@ -192,7 +242,10 @@ def _locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise UsageError(f"cannot write to {folder}: {error.strerror}", "Name a folder that you may write to with --out.") from error
+        raise UsageError(
+            f"cannot write to {folder}: {error.strerror}",
+            "Name a folder that you may write to with --out.",
+        ) from error
     try:
         _lock(descriptor, folder)
         yield
@@ -204,7 +257,10 @@ def _lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise UsageError(f"another batch is writing to {folder}", "Wait for it, or name another folder with --out.") from error
+        raise UsageError(
+            f"another batch is writing to {folder}",
+            "Wait for it, or name another folder with --out.",
+        ) from error
 
 
 @contextlib.contextmanager
@@ -213,5 +269,8 @@ def _telling(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         if "not a database" in str(error) or "malformed" in str(error):
-            raise UsageError(f"{folder / NAME} is no journal of a batch: {error}", "Move it away, or name another folder.") from error
+            raise UsageError(
+                f"{folder / NAME} is no journal of a batch: {error}",
+                "Move it away, or name another folder.",
+            ) from error
         raise GraderError(f"the journal in {folder} cannot be written: {error}", _FULL) from error

@@ -25,19 +25,25 @@ class Matched:
 def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]:
     """By exercise, the student's file for it.
 
-    With one exercise the only file is its file, whatever its name. Else, and of several, it is the one whose name holds the
-    exercise's id (the longest id that fits claims it); of the same name the one that was handed in last.
+    With one exercise the only file is its file, whatever its name. Else, and of several, it is the
+    one whose name holds the exercise's id (the longest id that fits claims it); of the same name
+    the one that was handed in last.
     """
     claimed: dict[str, list[str]] = {exercise: [] for exercise in exercises}
     for name in hand_in.files:
         if (owner := _claim(name, exercises)) is not None:
             claimed[owner].append(name)
-    return {exercise: _choose(hand_in, exercise, claimed[exercise], alone=len(exercises) == 1) for exercise in exercises}
+    return {
+        exercise: _choose(hand_in, exercise, claimed[exercise], alone=len(exercises) == 1)
+        for exercise in exercises
+    }
 
 
 def _claim(name: str, exercises: Sequence[str]) -> str | None:
     plain = _plain(Path(name).name)
-    return max((exercise for exercise in exercises if _plain(exercise) in plain), key=len, default=None)
+    return max(
+        (exercise for exercise in exercises if _plain(exercise) in plain), key=len, default=None
+    )
 
 
 def _plain(name: str) -> str:
@@ -52,13 +58,20 @@ def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bo
         return Matched(latest[0], hand_in.files[latest[0]])
     if latest:
         shown = ", ".join(latest[:5]) + (", ..." if len(latest) > 5 else "")
-        return Matched(None, None, f"several files could be the one for {exercise}: {shown}; leave one, or name it {exercise}.cu")
+        return Matched(
+            None,
+            None,
+            f"several files could be the one for {exercise}: {shown}; leave one, or name it"
+            f" {exercise}.cu",
+        )
     return Matched(None, None, _why_none(hand_in, exercise))
 
 
 def _why_none(hand_in: HandIn, exercise: str) -> str:
     if hand_in.set_aside:
-        return "; ".join(f"{name} was set aside: {reason}" for name, reason in [*hand_in.set_aside.items()][:5])
+        return "; ".join(
+            f"{name} was set aside: {reason}" for name, reason in [*hand_in.set_aside.items()][:5]
+        )
     return "no .cu file" if not hand_in.files else f"no file named after {exercise}"
 
 

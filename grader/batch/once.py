@@ -1,4 +1,5 @@
-"""One grading in a process of its own: `python -m grader.batch.once FD` takes it on standard input and answers on FD.
+"""One grading in a process of its own: `python -m grader.batch.once FD` takes it on standard input
+and answers on FD.
 
 It ends when its standard input does: with whoever asked.
 """
@@ -36,8 +37,18 @@ def grade_once(task: Task, grade: GradeTask, *, seconds: float) -> Outcome:
     read_end, write_end = os.pipe()
     command = [sys.executable, "-m", "grader.batch.once", str(write_end)]
     nowhere = subprocess.DEVNULL
-    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # finds what this process finds
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, pass_fds=[write_end], env=paths) as process:
+    paths = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }  # finds what this process finds
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=nowhere,
+        stderr=nowhere,
+        pass_fds=[write_end],
+        env=paths,
+    ) as process:
         os.close(write_end)
         timer = threading.Timer(seconds, process.kill)
         timer.start()

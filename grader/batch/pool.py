@@ -19,7 +19,8 @@ _END_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a task ended. `lost` says why there is no answer; `out_of_time` is set when that is the time limit."""
+    """How a task ended. `lost` says why there is no answer; `out_of_time` is set when that is the
+    time limit."""
 
     task: Task
     seconds: float
@@ -48,10 +49,17 @@ class Pool(Protocol):
 
 
 class LocalPool:
-    """Processes of this machine: `jobs` of them share the devices in turn. `seconds` is what one task may take."""
+    """Processes of this machine: `jobs` of them share the devices in turn. `seconds` is what one
+    task may take."""
 
     def __init__(
-        self, grade: GradeTask, devices: Sequence[str], *, jobs: int, seconds: float, clock: Callable[[], float] = time.monotonic
+        self,
+        grade: GradeTask,
+        devices: Sequence[str],
+        *,
+        jobs: int,
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._slots = [_Slot(grade, devices[number % len(devices)]) for number in range(jobs)]
         self._seconds = seconds
@@ -72,7 +80,11 @@ class LocalPool:
         until_limit = min(slot.started for slot in busy) + self._seconds - self._clock()
         sources = [source for slot in busy for source in slot.sources]
         wait(sources, timeout=max(0.0, min(seconds, until_limit)))
-        return [outcome for slot in busy if (outcome := slot.poll(self._clock(), self._seconds)) is not None]
+        return [
+            outcome
+            for slot in busy
+            if (outcome := slot.poll(self._clock(), self._seconds)) is not None
+        ]
 
     def close(self) -> None:
         for slot in self._slots:
@@ -120,7 +132,9 @@ class _Slot:
             return Outcome(task, seconds, lost=f"its worker ended with exit code {code}")
         if seconds >= limit:
             self.stop()
-            return Outcome(task, seconds, lost=f"it had not ended after {limit:g} s", out_of_time=True)
+            return Outcome(
+                task, seconds, lost=f"it had not ended after {limit:g} s", out_of_time=True
+            )
         return None
 
     def stop(self) -> None:

@@ -1,4 +1,5 @@
-"""Writes what a batch gives: a score for each student, the gradebook, and the summary that reports are made from."""
+"""Writes what a batch gives: a score for each student, the gradebook, and the summary that reports
+are made from."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ NAMES = "names.csv"
 SET_ASIDE = "set-aside.csv"
 _SHOWN_NAME = re.compile(r'("submission": \{\s*"name": )"(?:[^"\\]|\\.)*"')
 _FORMULA = re.compile(r"[=+\-@\t\r]")
-"""With which a cell of a spreadsheet begins that is taken for a formula (OWASP, "CSV Injection")."""
+"""With which a cell of a spreadsheet begins that is taken for a formula (OWASP, "CSV
+Injection")."""
 
 
 def write_score(out: Path, item: Item, text: str) -> None:
@@ -32,7 +34,9 @@ def write_score(out: Path, item: Item, text: str) -> None:
     write_if_new(out / item.score_path, own.encode("ascii"))
 
 
-def write_scores(out: Path, items: Sequence[Item], results: Mapping[str, Result], journal: Journal) -> None:
+def write_scores(
+    out: Path, items: Sequence[Item], results: Mapping[str, Result], journal: Journal
+) -> None:
     """Write all scores that are known, and remove those of results that are no more."""
     for item in items:
         if item.key is not None and item.key in results:
@@ -41,28 +45,41 @@ def write_scores(out: Path, items: Sequence[Item], results: Mapping[str, Result]
             (out / item.score_path).unlink(missing_ok=True)
 
 
-def make_entries(items: Sequence[Item], results: Mapping[str, Result], max_scores: Mapping[str, float]) -> tuple[BatchEntry, ...]:
-    """What became of each item. The first student of a file that several handed in is the one the others' `duplicate_of` names."""
+def make_entries(
+    items: Sequence[Item], results: Mapping[str, Result], max_scores: Mapping[str, float]
+) -> tuple[BatchEntry, ...]:
+    """What became of each item. The first student of a file that several handed in is the one the
+    others' `duplicate_of` names."""
     first: dict[str, str] = {}
     entries = []
     for item in items:
         result = results.get(item.key) if item.key else None
         owner = first.setdefault(item.key, item.student) if item.key else item.student
-        reason = item.problem or ("" if item.selected else "not among those that --only names") or "not graded yet"
-        entries.append(BatchEntry(
-            student=item.student, exercise=item.exercise, submission=item.submission, sha256=item.sha256,
-            status=Status(result.status) if result else None,
-            score=result.score if result else None,
-            max_score=max_scores[item.exercise],
-            judged_points=result.judged_points if result else None,
-            seconds=result.seconds if result else None,
-            device=result.device if result else None,
-            score_path=item.score_path if result else None,
-            source_path=source_path(item.sha256) if item.sha256 else None,
-            duplicate_of=owner if owner != item.student else None,
-            message=result.message if result else reason,
-            student_id=item.student_id, platform=item.platform,
-        ))  # fmt: skip
+        reason = (
+            item.problem
+            or ("" if item.selected else "not among those that --only names")
+            or "not graded yet"
+        )
+        entries.append(
+            BatchEntry(
+                student=item.student,
+                exercise=item.exercise,
+                submission=item.submission,
+                sha256=item.sha256,
+                status=Status(result.status) if result else None,
+                score=result.score if result else None,
+                max_score=max_scores[item.exercise],
+                judged_points=result.judged_points if result else None,
+                seconds=result.seconds if result else None,
+                device=result.device if result else None,
+                score_path=item.score_path if result else None,
+                source_path=source_path(item.sha256) if item.sha256 else None,
+                duplicate_of=owner if owner != item.student else None,
+                message=result.message if result else reason,
+                student_id=item.student_id,
+                platform=item.platform,
+            )
+        )
     return tuple(entries)
 
 
@@ -78,36 +95,60 @@ def read_summary(out: Path) -> BatchSummary:
     try:
         document = json.loads(path.read_text(encoding="ascii"))
         exercises = tuple(BatchExercise(**row) for row in document.pop("exercises"))
-        entries = tuple(BatchEntry(**row | {"status": row["status"] and Status(row["status"])}) for row in document.pop("entries"))
+        entries = tuple(
+            BatchEntry(**row | {"status": row["status"] and Status(row["status"])})
+            for row in document.pop("entries")
+        )
         return BatchSummary(exercises, entries, **document)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}", "Name the folder that `grade batch --out` wrote.") from error
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror}",
+            "Name the folder that `grade batch --out` wrote.",
+        ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} is no summary of a batch: {error!r}", "Have it written again by `grade batch`.") from error
+        raise UsageError(
+            f"{path} is no summary of a batch: {error!r}", "Have it written again by `grade batch`."
+        ) from error
 
 
 def format_gradebook(summary: BatchSummary) -> str:
-    """A row per student, ordered by name: points and status by exercise, then the sum of the points.
+    """A row per student, ordered by name: points and status by exercise, then the sum of the
+    points.
 
-    A cell of points is empty where there are none to tell (`BatchEntry.points`). So is then the sum.
+    A cell of points is empty where there are none to tell (`BatchEntry.points`). So is then the
+    sum.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     ids = [exercise.id for exercise in summary.exercises]
-    head = [cell for id_ in ids for cell in (id_, f"{id_} judged", f"{id_} of", f"{id_} status", f"{id_} message")]
+    head = [
+        cell
+        for id_ in ids
+        for cell in (id_, f"{id_} judged", f"{id_} of", f"{id_} status", f"{id_} message")
+    ]
     writer.writerow(["student", "id", *head, "total"])
     rows: dict[str, list[BatchEntry]] = {}
     for entry in summary.entries:
         rows.setdefault(entry.student, []).append(entry)
     for student, entries in rows.items():
         points = [entry.points for entry in entries]
-        total = f"{sum(point for point in points if point is not None):g}" if None not in points else ""
-        writer.writerow([_cell(student), _cell(entries[0].student_id or ""), *(cell for entry in entries for cell in _cells(entry)), total])
+        total = (
+            f"{sum(point for point in points if point is not None):g}" if None not in points else ""
+        )
+        writer.writerow(
+            [
+                _cell(student),
+                _cell(entries[0].student_id or ""),
+                *(cell for entry in entries for cell in _cells(entry)),
+                total,
+            ]
+        )
     return text.getvalue()
 
 
 def write_set_aside(out: Path, reasons: Sequence[tuple[str, str]]) -> None:
-    """Write which members of the archive were not graded, (name, reason) each; remove the list of an earlier run where there are none."""
+    """Write which members of the archive were not graded, (name, reason) each; remove the list of
+    an earlier run where there are none."""
     if not reasons:
         (out / SET_ASIDE).unlink(missing_ok=True)
         return
@@ -123,7 +164,9 @@ def format_names(pseudonyms: Mapping[str, str]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["pseudonym", "student"])
-    writer.writerows(sorted((pseudonym, _cell(student)) for student, pseudonym in pseudonyms.items()))
+    writer.writerows(
+        sorted((pseudonym, _cell(student)) for student, pseudonym in pseudonyms.items())
+    )
     return text.getvalue()
 
 
@@ -131,7 +174,13 @@ def _cells(entry: BatchEntry) -> list[str]:
     points = entry.points
     judged = "" if points is None or entry.judged_points is None else f"{entry.judged_points:g}"
     status = entry.status.value if entry.status else "not graded"
-    return ["" if points is None else f"{points:g}", judged, f"{entry.max_score:g}", status, _cell(entry.message)]
+    return [
+        "" if points is None else f"{points:g}",
+        judged,
+        f"{entry.max_score:g}",
+        status,
+        _cell(entry.message),
+    ]
 
 
 def _cell(text: str) -> str:

@@ -1,4 +1,5 @@
-"""Grades a class: what is known is kept, what is not is graded, and the results are written, come what may."""
+"""Grades a class: what is known is kept, what is not is graded, and the results are written, come
+what may."""
 
 from __future__ import annotations
 
@@ -14,7 +15,14 @@ from grader.batch.files import replace_file
 from grader.batch.items import Item, hash_exercise, make_items, source_path
 from grader.batch.journal import Journal, Result
 from grader.batch.pool import Pool
-from grader.batch.results import NAMES, format_names, make_entries, write_score, write_scores, write_summary
+from grader.batch.results import (
+    NAMES,
+    format_names,
+    make_entries,
+    write_score,
+    write_scores,
+    write_summary,
+)
 from grader.batch.schedule import MakeFailed, run_tasks
 from grader.batch.tasks import Task, draw_seed, make_key
 from grader.records import BatchExercise, BatchProgress, BatchSummary, Status
@@ -22,7 +30,8 @@ from grader.spec.model import Exercise
 
 
 class Rerun(StrEnum):
-    """What is graded although there is a result: nothing that is unchanged, what the grader failed on, or everything."""
+    """What is graded although there is a result: nothing that is unchanged, what the grader failed
+    on, or everything."""
 
     CHANGED = "changed"
     FAILED = "failed"
@@ -31,7 +40,8 @@ class Rerun(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user asked for. `device_name` tells devices apart whose results must not be mixed; `grader` is its identity."""
+    """What the user asked for. `device_name` tells devices apart whose results must not be mixed;
+    `grader` is its identity."""
 
     out: Path
     exercises: tuple[Exercise, ...]
@@ -49,20 +59,27 @@ class Settings:
 
 @dataclass(frozen=True)
 class Reports:
-    """Who is told: of progress while it goes on, and of the summary at the end and at an interruption."""
+    """Who is told: of progress while it goes on, and of the summary at the end and at an
+    interruption."""
 
     progress: Callable[[BatchProgress], None]
     summary: Callable[[BatchSummary], None]
 
 
 def run_batch(
-    settings: Settings, hand_ins: Sequence[HandIn], journal: Journal, start_pool: Callable[[], Pool], *, make_failed: MakeFailed,
+    settings: Settings,
+    hand_ins: Sequence[HandIn],
+    journal: Journal,
+    start_pool: Callable[[], Pool],
+    *,
+    make_failed: MakeFailed,
     reports: Reports,
-) -> BatchSummary:  # fmt: skip
-    """Grade what is to be graded, and write all results to `settings.out`. The pool is started only if there is work.
+) -> BatchSummary:
+    """Grade what is to be graded, and write all results to `settings.out`. The pool is started only
+    if there is work.
 
-    However it ends (an interruption, a full disk), what was graded is in the journal; scores, gradebook and summary are written
-    as far as they can be.
+    However it ends (an interruption, a full disk), what was graded is in the journal; scores,
+    gradebook and summary are written as far as they can be.
     """
     started = _now()
     items = plan_items(settings, hand_ins, journal)
@@ -96,47 +113,90 @@ def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal)
 
     def key_of(exercise: str, sha256: str) -> str:
         device = settings.device_name
-        return make_key(sha256=sha256, exercise_hash=f"{exercise} {hashes[exercise]}", device=device, grader=settings.grader, seed=seed)
+        return make_key(
+            sha256=sha256,
+            exercise_hash=f"{exercise} {hashes[exercise]}",
+            device=device,
+            grader=settings.grader,
+            seed=seed,
+        )
 
-    return make_items(hand_ins, settings.exercises, settings.out, key_of=key_of, only=settings.only, pseudonyms=pseudonyms)
+    return make_items(
+        hand_ins,
+        settings.exercises,
+        settings.out,
+        key_of=key_of,
+        only=settings.only,
+        pseudonyms=pseudonyms,
+    )
 
 
-def make_tasks(settings: Settings, items: Sequence[Item], results: Mapping[str, Result], journal: Journal) -> list[Task]:
+def make_tasks(
+    settings: Settings, items: Sequence[Item], results: Mapping[str, Result], journal: Journal
+) -> list[Task]:
     """One task for each selected file without a result; equal files share one."""
     folders = {exercise.id: exercise.folder.absolute() for exercise in settings.exercises}
     secret = journal.secret()
     tasks: dict[str, Task] = {}
     for item in items:
-        if item.key is None or item.sha256 is None or not item.selected or item.key in results or item.key in tasks:
+        if (
+            item.key is None
+            or item.sha256 is None
+            or not item.selected
+            or item.key in results
+            or item.key in tasks
+        ):
             continue
         seed = draw_seed(secret, item.sha256) if settings.seed is None else settings.seed
         source = (settings.out / source_path(item.sha256)).absolute()
         tasks[item.key] = Task(
-            item.key, item.exercise, folders[item.exercise], item.sha256, source, settings.device, seed, settings.isolated, settings.model
-        )  # fmt: skip
+            item.key,
+            item.exercise,
+            folders[item.exercise],
+            item.sha256,
+            source,
+            settings.device,
+            seed,
+            settings.isolated,
+            settings.model,
+        )
     return list(tasks.values())
 
 
-def _ask_again(rerun: Rerun, items: Sequence[Item], results: Mapping[str, Result], journal: Journal) -> None:
+def _ask_again(
+    rerun: Rerun, items: Sequence[Item], results: Mapping[str, Result], journal: Journal
+) -> None:
     known = [item.key for item in items if item.selected and item.key in results]
     match rerun:
         case Rerun.ALL:
             journal.ask_again(key for key in known if key)
         case Rerun.FAILED:
-            journal.ask_again(key for key in known if key and Status(results[key].status).is_worth_a_retry)
+            journal.ask_again(
+                key for key in known if key and Status(results[key].status).is_worth_a_retry
+            )
         case Rerun.CHANGED:  # a changed file has another key, which has no result
             return
 
 
 def _carry_out(
-    tasks: Sequence[Task], settings: Settings, journal: Journal, board: _Board, start_pool: Callable[[], Pool], make_failed: MakeFailed
+    tasks: Sequence[Task],
+    settings: Settings,
+    journal: Journal,
+    board: _Board,
+    start_pool: Callable[[], Pool],
+    make_failed: MakeFailed,
 ) -> None:
     pool = start_pool()
     try:
         run_tasks(
-            tasks, pool, journal, make_failed=make_failed, limit_is_verdict=settings.limit_is_verdict, on_results=board.take,
+            tasks,
+            pool,
+            journal,
+            make_failed=make_failed,
+            limit_is_verdict=settings.limit_is_verdict,
+            on_results=board.take,
             on_change=board.show,
-        )  # fmt: skip
+        )
     finally:
         pool.close()
 
@@ -145,7 +205,12 @@ class _Board:
     """What is done and what is going on: takes results, writes their scores, and tells."""
 
     def __init__(
-        self, out: Path, items: Sequence[Item], results: dict[str, Result], journal: Journal, tell: Callable[[BatchProgress], None]
+        self,
+        out: Path,
+        items: Sequence[Item],
+        results: dict[str, Result],
+        journal: Journal,
+        tell: Callable[[BatchProgress], None],
     ) -> None:
         self._out, self._journal, self._tell, self.results = out, journal, tell, results
         self._owners: dict[str, list[Item]] = {}
@@ -168,26 +233,37 @@ class _Board:
                 write_score(self._out, item, text)
             self._done += len(owners)
             self._failed += len(owners) * Status(result.status).is_worth_a_retry
-            self._tell(self._progress(None, tuple(f"{item.student}: {_words(result)}" for item in owners)))
+            self._tell(
+                self._progress(None, tuple(f"{item.student}: {_words(result)}" for item in owners))
+            )
 
     def show(self, running: Sequence[Task]) -> None:
         names = tuple(self._owners[task.key][0].student for task in running)
         self._tell(self._progress(names, ()))
 
-    def _progress(self, running: tuple[str, ...] | None, finished: tuple[str, ...]) -> BatchProgress:
+    def _progress(
+        self, running: tuple[str, ...] | None, finished: tuple[str, ...]
+    ) -> BatchProgress:
         seconds = time.monotonic() - self._began
         rate = self._graded / seconds if self._graded else None
         left = (self._todo - self._graded) / rate if rate else None
-        return BatchProgress(self._done, self._total, self._reused, self._failed, running, finished, rate, left)
+        return BatchProgress(
+            self._done, self._total, self._reused, self._failed, running, finished, rate, left
+        )
 
 
 def _words(result: Result) -> str:
     return f"{result.status}, {result.score:g} of {result.judged_points:g} ({result.seconds:.1f} s)"
 
 
-def _summarise(settings: Settings, items: Sequence[Item], results: Mapping[str, Result], started: str) -> BatchSummary:
+def _summarise(
+    settings: Settings, items: Sequence[Item], results: Mapping[str, Result], started: str
+) -> BatchSummary:
     max_scores = {exercise.id: exercise.max_score for exercise in settings.exercises}
-    exercises = tuple(BatchExercise(exercise.id, exercise.title, exercise.max_score) for exercise in settings.exercises)
+    exercises = tuple(
+        BatchExercise(exercise.id, exercise.title, exercise.max_score)
+        for exercise in settings.exercises
+    )
     entries = make_entries(items, results, max_scores)
     return BatchSummary(exercises, entries, started, _now(), settings.grader, settings.device)
 

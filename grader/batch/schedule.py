@@ -1,4 +1,5 @@
-"""Has tasks carried out: fills the pool, writes results down as they come, and tries again what the machine failed on."""
+"""Has tasks carried out: fills the pool, writes results down as they come, and tries again what the
+machine failed on."""
 
 from __future__ import annotations
 
@@ -21,8 +22,10 @@ MakeFailed = Callable[[Task, Failure], str]
 
 
 class Queue:
-    """Tasks that wait: those of the exercise whose gradings have taken longest come first, and the quick ones fill the end, where
-    workers run out of work. Exercises of which none has ended yet take turns before all others; one exercise keeps its order."""
+    """Tasks that wait: those of the exercise whose gradings have taken longest come first, and the
+    quick ones fill the end, where workers run out of work. Exercises of which none has ended yet
+    take turns before all others; one exercise keeps its order.
+    """
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self._waiting: dict[str, deque[Task]] = {}
@@ -64,9 +67,10 @@ def run_tasks(
 ) -> None:
     """Grade every task once and journal its result; returns when all are.
 
-    `limit_is_verdict`: the user set the time limit, and a submission that breaks it gets `timeout`; else that counts as a
-    failure of the machine. `on_results` gets what has been journaled, `on_change` the tasks that are being graded.
-    Raises UsageError where an exercise turns out to be broken, and GraderError where the journal cannot be written.
+    `limit_is_verdict`: the user set the time limit, and a submission that breaks it gets `timeout`;
+    else that counts as a failure of the machine. `on_results` gets what has been journaled,
+    `on_change` the tasks that are being graded. Raises UsageError where an exercise turns out to be
+    broken, and GraderError where the journal cannot be written.
     """
     pending, running, attempts = Queue(tasks), dict[str, Task](), Counter[str]()
     while pending or running:
@@ -81,7 +85,9 @@ def run_tasks(
             del running[outcome.task.key]
             pending.learn(outcome)
             tried = attempts[outcome.task.key]
-            result = _settle(outcome, tried, make_failed=make_failed, limit_is_verdict=limit_is_verdict)
+            result = _settle(
+                outcome, tried, make_failed=make_failed, limit_is_verdict=limit_is_verdict
+            )
             if result is None:
                 pending.add(outcome.task)
             else:
@@ -90,14 +96,20 @@ def run_tasks(
             on_results(journal.add(graded))
 
 
-def _settle(outcome: Outcome, tried: int, *, make_failed: MakeFailed, limit_is_verdict: bool) -> Graded | None:
+def _settle(
+    outcome: Outcome, tried: int, *, make_failed: MakeFailed, limit_is_verdict: bool
+) -> Graded | None:
     """The result; None where the task is to be tried again."""
     task, answer = outcome.task, outcome.answer
     if answer is not None and answer.broken:
         raise UsageError(f"{task.exercise} cannot be graded: {answer.message}", answer.advice)
     if answer is not None and answer.text is not None:
         result = Graded(task.key, task.exercise, task.sha256, answer.text, outcome.seconds, tried)
-        return None if Status(str(result.fields()["status"])).is_worth_a_retry and tried < ATTEMPTS else result
+        return (
+            None
+            if Status(str(result.fields()["status"])).is_worth_a_retry and tried < ATTEMPTS
+            else result
+        )
     if not (outcome.out_of_time and limit_is_verdict) and tried < ATTEMPTS:
         return None
     text = make_failed(task, _explain(outcome, tried, limit_is_verdict=limit_is_verdict))
@@ -106,12 +118,25 @@ def _settle(outcome: Outcome, tried: int, *, make_failed: MakeFailed, limit_is_v
 
 def _explain(outcome: Outcome, tried: int, *, limit_is_verdict: bool) -> Failure:
     if outcome.out_of_time and limit_is_verdict:
-        message = f"Grading was stopped after {outcome.seconds:.0f} s, the time limit of this batch."
-        return Failure(Status.TIMEOUT, message, advice="Look for what takes so long: the compilation, or the kernels.")
-    advice = "This is not the submission's doing: see what ails the machine, then use --rerun failed."
+        message = (
+            f"Grading was stopped after {outcome.seconds:.0f} s, the time limit of this batch."
+        )
+        return Failure(
+            Status.TIMEOUT,
+            message,
+            advice="Look for what takes so long: the compilation, or the kernels.",
+        )
+    advice = (
+        "This is not the submission's doing: see what ails the machine, then use --rerun failed."
+    )
     if outcome.answer is None:
-        return Failure(Status.GRADER_ERROR, f"It was tried {tried} times, and {outcome.lost}.", advice=advice)
+        return Failure(
+            Status.GRADER_ERROR, f"It was tried {tried} times, and {outcome.lost}.", advice=advice
+        )
     answer = outcome.answer
-    return Failure(Status.GRADER_ERROR, f"It was tried {tried} times: {answer.message}", answer.detail, answer.advice or advice)
-
-
+    return Failure(
+        Status.GRADER_ERROR,
+        f"It was tried {tried} times: {answer.message}",
+        answer.detail,
+        answer.advice or advice,
+    )

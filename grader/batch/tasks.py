@@ -1,4 +1,5 @@
-"""What is graded, and what makes a result reusable: the submission, the exercise, the device, the grader and the seed."""
+"""What is graded, and what makes a result reusable: the submission, the exercise, the device, the
+grader and the seed."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _PACKAGE_FILES = ("*.py", "*.json")
 
 @dataclass(frozen=True)
 class Task:
-    """One grading. `key` names its result; `folder` is the exercise's; `device` is as `grade --device` takes it."""
+    """One grading. `key` names its result; `folder` is the exercise's; `device` is as `grade
+    --device` takes it."""
 
     key: str
     exercise: str
@@ -48,19 +50,27 @@ class Graded:
         try:
             score = json.loads(self.text)
             device = score["device"]["name"] if score["device"] else None
-            return {name: score[name] for name in ("status", "score", "max_score", "judged_points", "message")} | {"device": device}
+            return {
+                name: score[name]
+                for name in ("status", "score", "max_score", "judged_points", "message")
+            } | {"device": device}
         except (ValueError, KeyError, TypeError) as error:
             raise GraderError(f"a worker answered what is no score: {error!r}") from error
 
 
 def make_key(*, sha256: str, exercise_hash: str, device: str, grader: str, seed: str) -> str:
     """The name of a result: equal if and only if all that it depends on is."""
-    return hashlib.sha256(json.dumps([sha256, exercise_hash, device, grader, seed]).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([sha256, exercise_hash, device, grader, seed]).encode()
+    ).hexdigest()
 
 
 def draw_seed(secret: bytes, sha256: str) -> int:
-    """The seed of a submission, when none was set: the same for the same file, and not to be known from another file's score."""
-    return int.from_bytes(hmac.digest(secret, sha256.encode(), "sha256")[:8], "big") >> (64 - SEED_BITS)
+    """The seed of a submission, when none was set: the same for the same file, and not to be known
+    from another file's score."""
+    return int.from_bytes(hmac.digest(secret, sha256.encode(), "sha256")[:8], "big") >> (
+        64 - SEED_BITS
+    )
 
 
 def hash_files(files: Iterable[tuple[str, bytes]]) -> str:
@@ -73,7 +83,8 @@ def hash_files(files: Iterable[tuple[str, bytes]]) -> str:
 
 
 def grader_identity() -> str:
-    """The grader's version, and a hash of its code and of the versions of what compiles and emulates for it."""
+    """The grader's version, and a hash of its code and of the versions of what compiles and
+    emulates for it."""
     package = Path(__file__).resolve().parents[1]
     files = (path for pattern in _PACKAGE_FILES for path in package.rglob(pattern))
     code = hash_files((path.relative_to(package).as_posix(), path.read_bytes()) for path in files)

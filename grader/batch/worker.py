@@ -1,4 +1,5 @@
-"""A worker of a batch: a process that grades one task after another, and ends when the batch does."""
+"""A worker of a batch: a process that grades one task after another, and ends when the batch
+does."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from grader.errors import GraderError, SpecError, UsageError
 class Answer:
     """What a worker made of a task: the score as JSON text, or what kept it from making one.
 
-    `broken`: the exercise or the command is at fault, so that no other submission would fare better.
+    `broken`: the exercise or the command is at fault, so that no other submission would fare
+    better.
     """
 
     text: str | None
@@ -36,7 +38,8 @@ GradeTask = Callable[[Task], str]
 
 
 def serve(connection: Connection, grade: GradeTask) -> None:
-    """Answer tasks until the other end closes. Ctrl-C on the terminal is for the batch, which ends its workers."""
+    """Answer tasks until the other end closes. Ctrl-C on the terminal is for the batch, which ends
+    its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -56,18 +59,28 @@ def answer_task(task: Task, grade: GradeTask) -> Answer:
     except GraderError as error:
         return Answer(None, str(error), error.advice, error.detail)
     except Exception as error:
-        return Answer(None, f"unexpected {type(error).__name__}: {error}", detail=traceback.format_exc())
+        return Answer(
+            None, f"unexpected {type(error).__name__}: {error}", detail=traceback.format_exc()
+        )
 
 
 def grade_task(task: Task) -> str:
-    """The real thing: the whole pipeline. The file bears the exercise's name, so that equal files get equal scores."""
+    """The real thing: the whole pipeline. The file bears the exercise's name, so that equal files
+    get equal scores."""
     from grader.pipeline import grade
     from grader.report.json import format_score
 
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:
         path = Path(folder) / f"{task.exercise}.cu"
         path.write_bytes(task.source.read_bytes())
-        score = grade(task.folder, path, device=task.device, seed=task.seed, isolated=task.isolated, model=task.model)
+        score = grade(
+            task.folder,
+            path,
+            device=task.device,
+            seed=task.seed,
+            isolated=task.isolated,
+            model=task.model,
+        )
         return format_score(score)
 
 

@@ -24,7 +24,12 @@ from grader.cli.common import (
     printing,
 )
 from grader.cli.explore import run_compare, run_host
-from grader.cli.formats import add_format_options, check_outputs, format_for_platform, write_for_platform
+from grader.cli.formats import (
+    add_format_options,
+    check_outputs,
+    format_for_platform,
+    write_for_platform,
+)
 from grader.cli.gallery import run_gallery
 from grader.cli.platforms import run_classroom_workflow, run_gradebook, run_gradescope_zip
 from grader.cli.similar import run_similar
@@ -118,14 +123,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Run the subcommand. A SystemExit from below must not pass: its code 0 or 1 would be a verdict."""
+    """Run the subcommand. A SystemExit from below must not pass: its code 0 or 1 would be a
+    verdict."""
     if sys.stdout is None:
-        raise GraderError("there is no standard output to print on: it is closed", "Send the output to a file or to /dev/null.")
+        raise GraderError(
+            "there is no standard output to print on: it is closed",
+            "Send the output to a file or to /dev/null.",
+        )
     command = COMMANDS.get(arguments[0]) if arguments else None
     try:
         code = command(arguments[1:]) if command else run_grade(arguments)
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # so rich ends the program when its reader is gone
+        if isinstance(
+            end.__context__, BrokenPipeError
+        ):  # so rich ends the program when its reader is gone
             raise BrokenPipeError from end
         raise RuntimeError(f"something below the command line called exit({end.code!r})") from end
     with printing():
@@ -142,7 +153,10 @@ def run_grade(arguments: Sequence[str]) -> int:
     exercise = find_exercise(options.exercise)
     check_target(options.json)
     if options.annotate and options.json == "-":
-        raise UsageError("--annotate and --json - both print on standard output", "Write the JSON to a file: --json FILE.")
+        raise UsageError(
+            "--annotate and --json - both print on standard output",
+            "Write the JSON to a file: --json FILE.",
+        )
     check_target(options.output, "the result")
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
@@ -151,11 +165,19 @@ def run_grade(arguments: Sequence[str]) -> int:
     from grader.report.terminal import make_console, progress_display
 
     peak = parse_peak(options.peak) if options.peak is not None else None
-    with progress_display(make_console(sys.stderr, environ=os.environ), quiet=options.quiet) as show:
+    with progress_display(
+        make_console(sys.stderr, environ=os.environ), quiet=options.quiet
+    ) as show:
         score = grade(
-            exercise, options.submission, device=options.device, seed=options.seed, peak=peak, progress=show,
-            isolated=not options.no_isolation, model=not options.no_model,
-        )  # fmt: skip
+            exercise,
+            options.submission,
+            device=options.device,
+            seed=options.seed,
+            peak=peak,
+            progress=show,
+            isolated=not options.no_isolation,
+            model=not options.no_model,
+        )
     with contextlib.ExitStack() as files:
         if options.html is not None:
             files.callback(_write_html, score, exercise, options)
@@ -168,7 +190,9 @@ def run_grade(arguments: Sequence[str]) -> int:
 def run_doctor(arguments: Sequence[str]) -> int:
     """`grade doctor`: 0 when the emulated device can work here."""
     parser = argparse.ArgumentParser(
-        prog="grade doctor", description=DOCTOR_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="grade doctor",
+        description=DOCTOR_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parse_arguments(parser, arguments)
     from grader.doctor import Machine, can_grade, examine
@@ -210,18 +234,54 @@ def _make_grade_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
+    parser.add_argument(
+        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
+    )
     parser.add_argument("submission", metavar="SUBMISSION.cu", help="the file to grade")
-    parser.add_argument("--device", default="auto", metavar="DEVICE", help="auto (the default), emulated[:ID] or gpu[:N]; see below")
-    parser.add_argument("--peak", metavar="GBPS[,TFLOPS]", help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s")
-    parser.add_argument("--json", metavar="FILE", help="write the score as JSON; - prints it, and nothing else, on standard output")
-    parser.add_argument("--annotate", action="store_true", help="print the source too, with what each line cost")
-    parser.add_argument("--html", metavar="FILE", help="write a page too: points, roofline, and the source with what each line cost")
+    parser.add_argument(
+        "--device",
+        default="auto",
+        metavar="DEVICE",
+        help="auto (the default), emulated[:ID] or gpu[:N]; see below",
+    )
+    parser.add_argument(
+        "--peak",
+        metavar="GBPS[,TFLOPS]",
+        help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s",
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the score as JSON; - prints it, and nothing else, on standard output",
+    )
+    parser.add_argument(
+        "--annotate", action="store_true", help="print the source too, with what each line cost"
+    )
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a page too: points, roofline, and the source with what each line cost",
+    )
     add_format_options(parser)
-    parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new secret one)")
-    parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
-    parser.add_argument("--no-model", action="store_true", help="leave the times unjudged on the emulated device: quicker")
-    parser.add_argument("--quiet", action="store_true", help="no progress, and of the result only the last line")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="draw hidden cases and inputs from this seed (default: a new secret one)",
+    )
+    parser.add_argument(
+        "--no-isolation",
+        action="store_true",
+        help="compile without bubblewrap or Landlock: for code that you trust",
+    )
+    parser.add_argument(
+        "--no-model",
+        action="store_true",
+        help="leave the times unjudged on the emulated device: quicker",
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="no progress, and of the result only the last line"
+    )
     parser.add_argument("--version", action="version", version=f"grade {__version__}")
     return parser
 
@@ -260,7 +320,8 @@ def _print_score(score: Score, *, quiet: bool) -> None:
 
 
 def _print_annotation(score: Score, path: Path) -> None:
-    """Print the source page. The text is read again: a score holds only the lines that have counters."""
+    """Print the source page. The text is read again: a score holds only the lines that have
+    counters."""
     from grader.records import Submission
     from grader.report.annotation import annotate
     from grader.report.source_page import print_annotation
@@ -273,7 +334,9 @@ def _print_annotation(score: Score, path: Path) -> None:
     if submission.sha256 != score.submission_sha256:
         raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
     with printing():
-        print_annotation(annotate(score, submission), console=make_console(sys.stdout, environ=os.environ))
+        print_annotation(
+            annotate(score, submission), console=make_console(sys.stdout, environ=os.environ)
+        )
 
 
 def _write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:
@@ -284,7 +347,9 @@ def _write_html(score: Score, exercise: Path, options: argparse.Namespace) -> No
 
     submission = read_submission(Path(options.submission))
     source = None
-    if isinstance(submission, Submission) and submission.sha256 == score.submission_sha256:  # else it changed meanwhile
+    if (
+        isinstance(submission, Submission) and submission.sha256 == score.submission_sha256
+    ):  # else it changed meanwhile
         source = submission.text
     write_page(Path(options.html), score, title=read_exercise(exercise).title, source=source)
 
@@ -307,4 +372,3 @@ def _tell(message: str, advice: str, exit_code: int) -> int:
         if advice:
             print(clean_text(advice), file=sys.stderr)
     return exit_code
-

@@ -97,8 +97,15 @@ exit codes: 0 right at every size, 1 wrong somewhere or not compiling, 2 bad usa
 def run_new(arguments: Sequence[str]) -> int:
     """`grade new ID`: 0 when all files were written."""
     parser = make_parser("new", NEW_DESCRIPTION, NEW_EPILOG)
-    parser.add_argument("id", metavar="ID", help="the exercise's id: lower-case letters, digits and _")
-    parser.add_argument("--folder", default=".", metavar="DIR", help="where exercises/, starter/ and solutions/ lie (default: here)")
+    parser.add_argument(
+        "id", metavar="ID", help="the exercise's id: lower-case letters, digits and _"
+    )
+    parser.add_argument(
+        "--folder",
+        default=".",
+        metavar="DIR",
+        help="where exercises/, starter/ and solutions/ lie (default: here)",
+    )
     options = parse_arguments(parser, arguments)
     from grader.authoring.new import write_new_exercise
 
@@ -109,8 +116,14 @@ def run_new(arguments: Sequence[str]) -> int:
         print("Written, a complete vector addition:", *(f"  {path}" for path in written), sep="\n")
         print("\nNext:")
         print(f"  grade check {exercise}        it is sound now; keep it so while you edit")
-        print(f"  grade {exercise} {root / 'starter' / options.id}.cu        what a student sees at first")
-        print(f"  {root / 'tests' / 'submissions' / options.id}/<verdict>--<reason>.cu        add submissions whose verdict you know")
+        print(
+            f"  grade {exercise} {root / 'starter' / options.id}.cu        what a student sees at"
+            " first"
+        )
+        print(
+            f"  {root / 'tests' / 'submissions' / options.id}/<verdict>--<reason>.cu        add"
+            " submissions whose verdict you know"
+        )
         print(f"  grade handout {exercise} -o {options.id}.zip        the students' bundle")
     return 0
 
@@ -121,10 +134,28 @@ def run_check(arguments: Sequence[str]) -> int:
     _add_exercise(parser)
     _add_device(parser)
     jobs = min(os.cpu_count() or 1, MAX_JOBS)
-    parser.add_argument("--jobs", type=int, default=jobs, metavar="N", help=f"gradings at once (default here: {jobs})")
-    parser.add_argument("--submissions", metavar="DIR", help="the known submissions (default: tests/submissions/ID beside exercises/)")
-    parser.add_argument("--no-mutants", action="store_true", help="do not try mutants of the reference, which takes longest")
-    parser.add_argument("--all", action="store_true", help="show caught mutants too, not only those that tell you something")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=jobs,
+        metavar="N",
+        help=f"gradings at once (default here: {jobs})",
+    )
+    parser.add_argument(
+        "--submissions",
+        metavar="DIR",
+        help="the known submissions (default: tests/submissions/ID beside exercises/)",
+    )
+    parser.add_argument(
+        "--no-mutants",
+        action="store_true",
+        help="do not try mutants of the reference, which takes longest",
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="show caught mutants too, not only those that tell you something",
+    )
     options = parse_arguments(parser, arguments)
     if options.jobs < 1:
         raise UsageError(f"--jobs {options.jobs} is no number of gradings", "Give 1 or more.")
@@ -135,12 +166,18 @@ def run_check(arguments: Sequence[str]) -> int:
 
     known = Path(options.submissions) if options.submissions else default_submissions(folder)
     if options.submissions and not known.is_dir():
-        raise UsageError(f"there is no folder {known}", "Give --submissions the folder of the known submissions.")
-    scope = Scope(options.device, _seed(options), options.jobs, known, try_mutants=not options.no_mutants)
+        raise UsageError(
+            f"there is no folder {known}", "Give --submissions the folder of the known submissions."
+        )
+    scope = Scope(
+        options.device, _seed(options), options.jobs, known, try_mutants=not options.no_mutants
+    )
     with progress_display(make_console(sys.stderr, environ=os.environ)) as show:
         found = check_exercise(folder, scope, show)
     with printing():
-        print_soundness(found, console=make_console(sys.stdout, environ=os.environ), all_mutants=options.all)
+        print_soundness(
+            found, console=make_console(sys.stdout, environ=os.environ), all_mutants=options.all
+        )
     return 0 if found.sound else 1
 
 
@@ -153,7 +190,9 @@ def run_handout(arguments: Sequence[str]) -> int:
     options = parse_arguments(parser, arguments)
     target = Path(options.output)
     if target.exists() and not options.force:
-        raise UsageError(f"{target} is there already", "Name another file, or use --force to replace it.")
+        raise UsageError(
+            f"{target} is there already", "Name another file, or use --force to replace it."
+        )
     check_target(options.output, "the bundle")
     from grader.authoring.handout import make_bundle
     from grader.report.files import write_file
@@ -163,19 +202,35 @@ def run_handout(arguments: Sequence[str]) -> int:
     content = make_bundle(exercise)
     write_file(target, content, "the bundle")
     with printing():
-        print(f"{target}: {len(content):,} bytes. Students unpack it and run `python test.py` in {exercise.id}/.")
+        print(
+            f"{target}: {len(content):,} bytes. Students unpack it and run `python test.py` in"
+            f" {exercise.id}/."
+        )
     return 0
 
 
 def run_sweep(arguments: Sequence[str]) -> int:
-    """`grade sweep EXERCISE SUBMISSION --sizes ...`: 0 when the submission is right at every size."""
+    """`grade sweep EXERCISE SUBMISSION --sizes ...`: 0 when the submission is right at every
+    size."""
     parser = make_parser("sweep", SWEEP_DESCRIPTION, SWEEP_EPILOG)
     _add_exercise(parser)
     parser.add_argument("submission", metavar="SUBMISSION.cu", help="the file to run")
-    parser.add_argument("--sizes", nargs="+", required=True, metavar="SIZES", help="N,N,... or NAME=N,NAME=N,...; see below")
+    parser.add_argument(
+        "--sizes",
+        nargs="+",
+        required=True,
+        metavar="SIZES",
+        help="N,N,... or NAME=N,NAME=N,...; see below",
+    )
     _add_device(parser)
-    parser.add_argument("--no-model", action="store_true", help="only count on the emulated device, all blocks; model no times")
-    parser.add_argument("--plot", metavar="FILE.svg", help="draw the figures by size, over logarithmic axes")
+    parser.add_argument(
+        "--no-model",
+        action="store_true",
+        help="only count on the emulated device, all blocks; model no times",
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE.svg", help="draw the figures by size, over logarithmic axes"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
     options = parse_arguments(parser, arguments)
     check_target(options.json)
@@ -188,9 +243,14 @@ def run_sweep(arguments: Sequence[str]) -> int:
     folder = find_exercise(options.exercise)
     with progress_display(make_console(sys.stderr, environ=os.environ)) as show:
         found = sweep_sizes(
-            folder, Path(options.submission), options.sizes, device=options.device, seed=_seed(options), show=show,
+            folder,
+            Path(options.submission),
+            options.sizes,
+            device=options.device,
+            seed=_seed(options),
+            show=show,
             model=not options.no_model,
-        )  # fmt: skip
+        )
     if isinstance(found, Failure):
         with printing():
             print(f"{found.message}\n{found.detail}\n{found.advice}".strip())
@@ -211,16 +271,32 @@ def _write_sweep(found: Sweep, options: argparse.Namespace) -> None:
     if options.plot is not None:
         panels, x_title = make_panels(found)
         title = f"{found.exercise}: {found.submission} on {found.device.split(' (')[0]}"
-        write_file(Path(options.plot), format_svg(panels, title=title, x_title=x_title).encode(), "the plot")
+        write_file(
+            Path(options.plot),
+            format_svg(panels, title=title, x_title=x_title).encode(),
+            "the plot",
+        )
 
 
 def _add_exercise(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
+    parser.add_argument(
+        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
+    )
 
 
 def _add_device(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--device", default="auto", metavar="DEVICE", help="auto (the default), emulated[:ID] or gpu[:N]")
-    parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new one)")
+    parser.add_argument(
+        "--device",
+        default="auto",
+        metavar="DEVICE",
+        help="auto (the default), emulated[:ID] or gpu[:N]",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="draw hidden cases and inputs from this seed (default: a new one)",
+    )
 
 
 def _seed(options: argparse.Namespace) -> int:

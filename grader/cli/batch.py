@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.common import find_exercise, interrupted_code, make_parser, parse_arguments, printing
+from grader.cli.common import (
+    find_exercise,
+    interrupted_code,
+    make_parser,
+    parse_arguments,
+    printing,
+)
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +61,8 @@ exit codes:
 """
 SHOW_DESCRIPTION = "Print what `grade batch` found: a row per submission, then a line per exercise."
 JOBS_OF_A_GPU = 6
-"""An H100 was busy 79 % of the time with as many, and 73 % with four (benchmarks/classroom.py); they take 11 GB."""
+"""An H100 was busy 79 % of the time with as many, and 73 % with four (benchmarks/classroom.py);
+they take 11 GB."""
 MOST_SET_ASIDE = 20
 MOST_SECONDS = 1800.0
 """For one grading where no --timeout is given: a worker that takes longer hangs."""
@@ -63,7 +70,8 @@ WORK_NOTE = "temporary folder"
 
 
 def run_batch(arguments: Sequence[str]) -> int:
-    """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 when all were graded, 3 when the grader failed on some."""
+    """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 when all were graded, 3 when the grader
+    failed on some."""
     options = parse_arguments(_make_parser(), arguments)
     out = Path(options.out)
     from grader.batch.collect import collect
@@ -74,24 +82,44 @@ def run_batch(arguments: Sequence[str]) -> int:
     from grader.report.terminal import make_console
 
     exercises = _read_exercises(options.exercises)
-    with open_journal(out) as journal, _work_folder(journal) as work, contextlib.ExitStack() as stack:
+    with (
+        open_journal(out) as journal,
+        _work_folder(journal) as work,
+        contextlib.ExitStack() as stack,
+    ):
         folder, set_aside = _unpacked(Path(options.submissions), work)
         _tell_set_aside(set_aside, out)
-        hand_ins = collect(folder, {each.place: each.reason for each in set_aside if each.place is not None})
+        hand_ins = collect(
+            folder, {each.place: each.reason for each in set_aside if each.place is not None}
+        )
         console = make_console(sys.stderr, environ=os.environ)
         try:
             workers = _find_workers(options, exercises, stack)
             settings = _make_settings(options, exercises, workers)
             with batch_display(console, quiet=options.quiet) as progress:
                 summary = grade_class(
-                    settings, hand_ins, journal, workers.start, make_failed=_make_failed(settings),
+                    settings,
+                    hand_ins,
+                    journal,
+                    workers.start,
+                    make_failed=_make_failed(settings),
                     reports=Reports(progress, lambda summary: _write_report(out, summary)),
-                )  # fmt: skip
+                )
         except KeyboardInterrupt as interrupt:
-            print(f"\ngrade: interrupted. What was graded is in {out}; the same command goes on from there.", file=sys.stderr)
+            print(
+                f"\ngrade: interrupted. What was graded is in {out}; the same command goes on from"
+                " there.",
+                file=sys.stderr,
+            )
             return interrupted_code(interrupt)
     _print(summary, quiet=options.quiet)
-    return 3 if any(entry.status is not None and entry.status.is_worth_a_retry for entry in summary.entries) else 0
+    return (
+        3
+        if any(
+            entry.status is not None and entry.status.is_worth_a_retry for entry in summary.entries
+        )
+        else 0
+    )
 
 
 def run_show(arguments: Sequence[str]) -> int:
@@ -107,21 +135,79 @@ def run_show(arguments: Sequence[str]) -> int:
 
 def _make_parser() -> argparse.ArgumentParser:
     parser = make_parser("batch", BATCH_DESCRIPTION, BATCH_EPILOG)
-    parser.add_argument("exercises", nargs="+", metavar="EXERCISE", help="an exercise's folder, or its name in ./exercises")
+    parser.add_argument(
+        "exercises",
+        nargs="+",
+        metavar="EXERCISE",
+        help="an exercise's folder, or its name in ./exercises",
+    )
     parser.add_argument("submissions", metavar="SUBMISSIONS", help="a folder or a zip; see below")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where the results go; made if it is not there")
-    parser.add_argument("--jobs", type=_positive(int), metavar="N", help="gradings side by side (default: one per core; six per GPU)")
-    parser.add_argument("--device", default="auto", metavar="DEVICE", help="as for `grade`; also gpu:0,1 and gpu:all")
-    parser.add_argument("--cluster", metavar="ADDRESS|local:N", help="grade on a Dask cluster, by its scheduler's address")
-    parser.add_argument("--timeout", type=_positive(float), metavar="SECONDS", help="end a grading after so long: `timeout`")
-    parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="grade only these students (jane*); repeatable")
-    parser.add_argument("--rerun", choices=("changed", "failed", "all"), default="changed", help="changed (the default): what has no result"
-                        " yet; failed: also what the grader or the machine failed on; all: everything")  # fmt: skip
-    parser.add_argument("--anonymous", action="store_true", help="numbers in place of names; DIR/names.csv tells who is who")
-    parser.add_argument("--seed", type=int, metavar="N", help="draw all hidden cases from this seed (default: a secret one per file)")
-    parser.add_argument("--no-isolation", action="store_true", help="compile without bubblewrap or Landlock: for code that you trust")
-    parser.add_argument("--no-model", action="store_true", help="leave the times unjudged on the emulated device: quicker")
-    parser.add_argument("--quiet", action="store_true", help="no progress, and of the results the last lines")
+    parser.add_argument(
+        "--out", required=True, metavar="DIR", help="where the results go; made if it is not there"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=_positive(int),
+        metavar="N",
+        help="gradings side by side (default: one per core; six per GPU)",
+    )
+    parser.add_argument(
+        "--device",
+        default="auto",
+        metavar="DEVICE",
+        help="as for `grade`; also gpu:0,1 and gpu:all",
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS|local:N",
+        help="grade on a Dask cluster, by its scheduler's address",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_positive(float),
+        metavar="SECONDS",
+        help="end a grading after so long: `timeout`",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="grade only these students (jane*); repeatable",
+    )
+    parser.add_argument(
+        "--rerun",
+        choices=("changed", "failed", "all"),
+        default="changed",
+        help=(
+            "changed (the default): what has no result"
+            " yet; failed: also what the grader or the machine failed on; all: everything"
+        ),
+    )
+    parser.add_argument(
+        "--anonymous",
+        action="store_true",
+        help="numbers in place of names; DIR/names.csv tells who is who",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="draw all hidden cases from this seed (default: a secret one per file)",
+    )
+    parser.add_argument(
+        "--no-isolation",
+        action="store_true",
+        help="compile without bubblewrap or Landlock: for code that you trust",
+    )
+    parser.add_argument(
+        "--no-model",
+        action="store_true",
+        help="leave the times unjudged on the emulated device: quicker",
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="no progress, and of the results the last lines"
+    )
     return parser
 
 
@@ -144,7 +230,9 @@ def _read_exercises(names: Sequence[str]) -> tuple[Exercise, ...]:
     return exercises
 
 
-def _make_settings(options: argparse.Namespace, exercises: tuple[Exercise, ...], workers: _Workers) -> Settings:
+def _make_settings(
+    options: argparse.Namespace, exercises: tuple[Exercise, ...], workers: _Workers
+) -> Settings:
     """What the options ask for, checked."""
     from grader.batch.run import Rerun, Settings
     from grader.batch.tasks import grader_identity
@@ -153,22 +241,34 @@ def _make_settings(options: argparse.Namespace, exercises: tuple[Exercise, ...],
     seed = None if options.seed is None else check_seed(options.seed)
     device_name = workers.device_name + (" without times" if options.no_model else "")
     return Settings(
-        Path(options.out), exercises, device=workers.device, device_name=device_name, grader=grader_identity(),
-        only=tuple(options.only), rerun=Rerun(options.rerun), anonymous=options.anonymous, seed=seed,
-        isolated=not options.no_isolation, model=not options.no_model, limit_is_verdict=options.timeout is not None,
-    )  # fmt: skip
+        Path(options.out),
+        exercises,
+        device=workers.device,
+        device_name=device_name,
+        grader=grader_identity(),
+        only=tuple(options.only),
+        rerun=Rerun(options.rerun),
+        anonymous=options.anonymous,
+        seed=seed,
+        isolated=not options.no_isolation,
+        model=not options.no_model,
+        limit_is_verdict=options.timeout is not None,
+    )
 
 
 @dataclass(frozen=True)
 class _Workers:
-    """Who will grade: the device as a task names it, what tells its results from others', and how the pool is started."""
+    """Who will grade: the device as a task names it, what tells its results from others', and how
+    the pool is started."""
 
     device: str
     device_name: str
     start: Callable[[], Pool]
 
 
-def _find_workers(options: argparse.Namespace, exercises: Sequence[Exercise], stack: contextlib.ExitStack) -> _Workers:
+def _find_workers(
+    options: argparse.Namespace, exercises: Sequence[Exercise], stack: contextlib.ExitStack
+) -> _Workers:
     """The processes of this machine, or a cluster, which the stack will close."""
     from grader.batch.worker import grade_task
 
@@ -178,29 +278,46 @@ def _find_workers(options: argparse.Namespace, exercises: Sequence[Exercise], st
 
         devices, name = _find_devices(options.device)
         jobs = options.jobs or _default_jobs(devices)
-        return _Workers(options.device, name, lambda: LocalPool(grade_task, devices, jobs=jobs, seconds=seconds))
+        return _Workers(
+            options.device, name, lambda: LocalPool(grade_task, devices, jobs=jobs, seconds=seconds)
+        )
     from grader.batch.cluster import ClusterPool, find_gpu_model, open_cluster, pack_exercise
 
     client = stack.enter_context(open_cluster(options.cluster))
     model = find_gpu_model(client) if options.device in ("auto", "gpu") else None
     if options.device == "gpu" and model is None:
-        raise UsageError("no worker of the cluster declares a GPU", "Start those that have one with --resources GPU=1.")
+        raise UsageError(
+            "no worker of the cluster declares a GPU",
+            "Start those that have one with --resources GPU=1.",
+        )
     if options.device.startswith("gpu:"):
-        raise UsageError(f"--device {options.device} names a GPU of this machine", "On a cluster say --device gpu: a worker sees one GPU.")
+        raise UsageError(
+            f"--device {options.device} names a GPU of this machine",
+            "On a cluster say --device gpu: a worker sees one GPU.",
+        )
     device, name = ("gpu:0", f"gpu {model}") if model else _emulated(options.device)
     files = {exercise.id: pack_exercise(exercise) for exercise in exercises}
-    return _Workers(device, name, lambda: ClusterPool(client, grade_task, files, needs_gpu=model is not None, seconds=seconds))
+    return _Workers(
+        device,
+        name,
+        lambda: ClusterPool(
+            client, grade_task, files, needs_gpu=model is not None, seconds=seconds
+        ),
+    )
 
 
 def _emulated(asked: str) -> tuple[str, str]:
     from grader.devices.choose import EMULATED, parse_device
 
-    choice = parse_device(EMULATED if asked == "auto" else asked, gpu_works=lambda: False, has_pycuda=lambda: False)
+    choice = parse_device(
+        EMULATED if asked == "auto" else asked, gpu_works=lambda: False, has_pycuda=lambda: False
+    )
     return str(choice), str(choice)
 
 
 def _find_devices(asked: str) -> tuple[list[str], str]:
-    """The devices of a name, and what tells their results from others': for GPUs the model, not the number."""
+    """The devices of a name, and what tells their results from others': for GPUs the model, not the
+    number."""
     from grader.devices.choose import EMULATED, count_gpus, gpu_works, has_pycuda, parse_device
     from grader.sandbox.process import run_tool
     from grader.sandbox.remote import RemoteDevice
@@ -211,7 +328,10 @@ def _find_devices(asked: str) -> tuple[list[str], str]:
         names = [f"gpu:{number}" for number in range(count_gpus(run_tool, os.environ))]
     elif kind == "gpu" and "," in numbers:
         names = [f"gpu:{number}" for number in numbers.split(",")]
-    choices = [parse_device(name, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda) for name in names]
+    choices = [
+        parse_device(name, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda)
+        for name in names
+    ]
     if choices[0].kind == EMULATED:
         return [str(choices[0])], str(choices[0])
     models = []
@@ -219,14 +339,22 @@ def _find_devices(asked: str) -> tuple[list[str], str]:
         with RemoteDevice(str(choice)) as device:
             models.append(device.info.name)
     if len(set(models)) > 1:
-        raise UsageError(f"these GPUs are of different models: {', '.join(models)}", "Their times cannot be compared: grade on equal ones.")
+        raise UsageError(
+            f"these GPUs are of different models: {', '.join(models)}",
+            "Their times cannot be compared: grade on equal ones.",
+        )
     return [str(choice) for choice in choices], f"gpu {models[0]}"
 
 
 def _default_jobs(devices: Sequence[str]) -> int:
-    """On GPUs, one that is timed and five that compile, emulate or judge for each, but two cores for each of them."""
+    """On GPUs, one that is timed and five that compile, emulate or judge for each, but two cores
+    for each of them."""
     cores = len(os.sched_getaffinity(0))
-    return max(len(devices), min(cores // 2, JOBS_OF_A_GPU * len(devices))) if devices[0].startswith("gpu") else cores
+    return (
+        max(len(devices), min(cores // 2, JOBS_OF_A_GPU * len(devices)))
+        if devices[0].startswith("gpu")
+        else cores
+    )
 
 
 def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:
@@ -243,20 +371,34 @@ def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:
         text = "" if isinstance(read, Failure) else read.text
         submission = Submission(f"{task.exercise}.cu", task.sha256, text)
         facts = {"grader": settings.grader}
-        score = failed_score(exercises[task.exercise], submission, failure, device=None, environment=facts, seed=task.seed)
+        score = failed_score(
+            exercises[task.exercise],
+            submission,
+            failure,
+            device=None,
+            environment=facts,
+            seed=task.seed,
+        )
         return format_score(score)
 
     return make
 
 
 def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
-    """The folder of the submissions; that of a zip is made in the work folder, without members that cannot be unpacked."""
+    """The folder of the submissions; that of a zip is made in the work folder, without members that
+    cannot be unpacked."""
     if submissions.is_dir():
         return submissions, ()
     if not submissions.exists():
-        raise UsageError(f"{submissions} does not exist", "Name the folder or the zip of the submissions; it comes last.")
+        raise UsageError(
+            f"{submissions} does not exist",
+            "Name the folder or the zip of the submissions; it comes last.",
+        )
     if submissions.suffix.lower() != ".zip":
-        raise UsageError(f"{submissions} is neither a folder nor a zip", "To grade a single file: grade EXERCISE SUBMISSION.cu")
+        raise UsageError(
+            f"{submissions} is neither a folder nor a zip",
+            "To grade a single file: grade EXERCISE SUBMISSION.cu",
+        )
     from grader.batch.archives import extract_zip
 
     target = work / "submissions"
@@ -265,26 +407,36 @@ def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
 
 
 def _tell_set_aside(set_aside: Sequence[SetAside], out: Path) -> None:
-    """Name what of the archive is not graded: the first few here, all of it in a file of the results."""
+    """Name what of the archive is not graded: the first few here, all of it in a file of the
+    results."""
     from grader.batch.results import SET_ASIDE, write_set_aside
     from grader.report.text import clean_line
 
     write_set_aside(out, [(each.name, each.reason) for each in set_aside])
     for each in set_aside[:MOST_SET_ASIDE]:
-        print(f"grade: set aside {clean_line(repr(each.name))[:200]}: {clean_line(each.reason)}", file=sys.stderr)
+        print(
+            f"grade: set aside {clean_line(repr(each.name))[:200]}: {clean_line(each.reason)}",
+            file=sys.stderr,
+        )
     if len(set_aside) > MOST_SET_ASIDE:
-        print(f"grade: ... and {len(set_aside) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}", file=sys.stderr)
+        print(
+            f"grade: ... and {len(set_aside) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}",
+            file=sys.stderr,
+        )
 
 
 @contextlib.contextmanager
 def _work_folder(journal: Journal) -> Iterator[Path]:
-    """A folder for all temporary files of this run. One that a killed run left is removed: nobody else has the journal."""
+    """A folder for all temporary files of this run. One that a killed run left is removed: nobody
+    else has the journal."""
     from grader.devices.locks import LOCKS_VARIABLE, lock_folder
 
     left = journal.noted(WORK_NOTE)
     if left and Path(left).name.startswith("grader-batch-"):
         shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f"grader-batch-{secrets.token_hex(4)}-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(
+        prefix=f"grader-batch-{secrets.token_hex(4)}-", ignore_cleanup_errors=True
+    ) as name:
         journal.note(WORK_NOTE, name)
         before, environ = tempfile.tempdir, dict(os.environ)
         os.environ |= {"TMPDIR": name, LOCKS_VARIABLE: str(lock_folder())}  # for the workers

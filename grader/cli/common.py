@@ -1,4 +1,5 @@
-"""What all subcommands share: parsing arguments, naming exercises, and printing where it may fail."""
+"""What all subcommands share: parsing arguments, naming exercises, and printing where it may
+fail."""
 
 from __future__ import annotations
 
@@ -19,9 +20,12 @@ from grader.errors import GraderError, UsageError
 def make_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
     """The parser of a subcommand, whose texts are shown as they are."""
     return argparse.ArgumentParser(
-        prog=f"grade {command}", description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=f"grade {command}",
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
-    )  # fmt: skip
+    )
 
 
 def find_exercise(name: str) -> Path:
@@ -32,12 +36,14 @@ def find_exercise(name: str) -> Path:
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM: ends the work as Ctrl-C does, so that no process and no temporary folder is left behind."""
+    """SIGTERM: ends the work as Ctrl-C does, so that no process and no temporary folder is left
+    behind."""
 
 
 @contextlib.contextmanager
 def ending_on_sigterm() -> Iterator[None]:
-    """Have SIGTERM raise TerminatedError. In a thread, which cannot receive signals, this does nothing."""
+    """Have SIGTERM raise TerminatedError. In a thread, which cannot receive signals, this does
+    nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -58,14 +64,17 @@ def interrupted_code(interrupt: KeyboardInterrupt) -> int:
 
 
 class ParserEndedError(Exception):
-    """argparse has said all there is to say: 0 after --help and --version, 2 after a usage error."""
+    """argparse has said all there is to say: 0 after --help and --version, 2 after a usage
+    error."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
         self.exit_code = exit_code
 
 
-def parse_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(
+    parser: argparse.ArgumentParser, arguments: Sequence[str]
+) -> argparse.Namespace:
     """The arguments; ParserEndedError after --help and bad usage, of which argparse has told."""
     try:
         return parser.parse_args(arguments)
@@ -76,7 +85,8 @@ def parse_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -
 
 
 def check_target(target: str | None, what: str = "the JSON") -> None:
-    """Find out before the long work what keeps a file from being written, as far as that can be known; `-` is no file."""
+    """Find out before the long work what keeps a file from being written, as far as that can be
+    known; `-` is no file."""
     if target in (None, "-"):
         return
     try:
@@ -84,7 +94,10 @@ def check_target(target: str | None, what: str = "the JSON") -> None:
     except (OSError, RuntimeError) as error:  # a name too long, a ring of links
         trouble = str(error)
     if trouble:
-        raise UsageError(f"cannot write {what} to {str(target)!r}: {trouble}", "Name a file in a folder that you may write to.")
+        raise UsageError(
+            f"cannot write {what} to {str(target)!r}: {trouble}",
+            "Name a file in a folder that you may write to.",
+        )
 
 
 def _find_trouble(target: str) -> str:
@@ -93,7 +106,9 @@ def _find_trouble(target: str) -> str:
     path = Path(target)
     if path.is_dir():
         return "it is a folder"
-    if path.exists() and not path.is_file():  # a pipe or a device, also by a link in /dev: written to as it is
+    if (
+        path.exists() and not path.is_file()
+    ):  # a pipe or a device, also by a link in /dev: written to as it is
         return "" if os.access(path, os.W_OK) else "it may not be written to"
     folder = path.resolve().parent
     if not folder.is_dir():
@@ -107,7 +122,8 @@ def _find_trouble(target: str) -> str:
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Flush what was printed. Output that cannot be written, to a full disk say, is no fault of the grader."""
+    """Flush what was printed. Output that cannot be written, to a full disk say, is no fault of the
+    grader."""
     try:
         try:
             yield
@@ -117,9 +133,13 @@ def printing() -> Iterator[None]:
         raise
     except OSError as error:
         drop_stdout()
-        raise GraderError(f"cannot write to standard output: {error.strerror}", "Send the output to where there is room.") from error
+        raise GraderError(
+            f"cannot write to standard output: {error.strerror}",
+            "Send the output to where there is room.",
+        ) from error
 
 
 def drop_stdout() -> None:
-    """Nothing more can be printed: keep the interpreter from flushing what is left, and failing, at its end."""
+    """Nothing more can be printed: keep the interpreter from flushing what is left, and failing, at
+    its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -45,39 +45,71 @@ _ARCH = re.compile(r"native|sm_[0-9]{2,3}[af]?")
 
 
 def run_host(arguments: Sequence[str]) -> int:
-    """`grade host EXERCISE SUBMISSION -o FILE.cu`: 0 when it was written, 1 when the submission does not come so far."""
+    """`grade host EXERCISE SUBMISSION -o FILE.cu`: 0 when it was written, 1 when the submission
+    does not come so far."""
     parser = make_parser("host", HOST_DESCRIPTION, HOST_EPILOG)
-    parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
-    parser.add_argument("submission", metavar="SUBMISSION.cu", help="the file to put into a program")
+    parser.add_argument(
+        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
+    )
+    parser.add_argument(
+        "submission", metavar="SUBMISSION.cu", help="the file to put into a program"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE.cu", help="the program")
-    parser.add_argument("--arch", default="native", metavar="ARCH", help="nvcc's -arch, sm_90 say (default: native, this machine's GPU)")
-    parser.add_argument("--force", action="store_true", help="replace a file that is there already, whatever it is")
+    parser.add_argument(
+        "--arch",
+        default="native",
+        metavar="ARCH",
+        help="nvcc's -arch, sm_90 say (default: native, this machine's GPU)",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace a file that is there already, whatever it is"
+    )
     options = parse_arguments(parser, arguments)
     target, submission = Path(options.output), Path(options.submission)
     if not _ARCH.fullmatch(options.arch):
-        raise UsageError(f"--arch {options.arch} is no architecture", "Give native, or sm_ and a number: sm_90.")
+        raise UsageError(
+            f"--arch {options.arch} is no architecture", "Give native, or sm_ and a number: sm_90."
+        )
     if target.suffix != ".cu":
-        raise UsageError(f"-o {target} is no .cu file", "nvcc tells CUDA code by the name: -o my_main.cu")
+        raise UsageError(
+            f"-o {target} is no .cu file", "nvcc tells CUDA code by the name: -o my_main.cu"
+        )
     check_target(options.output, "the program")
-    from grader.explore.host import check_replaceable, expected_file, make_host_program, next_commands
+    from grader.explore.host import (
+        check_replaceable,
+        expected_file,
+        make_host_program,
+        next_commands,
+    )
     from grader.records import Failure
     from grader.report.files import write_file
 
     if target.exists() and submission.exists() and target.samefile(submission):
         raise UsageError(f"-o {target} is the submission itself", "Name another file.")
     check_replaceable(target, force=options.force)
-    written = make_host_program(find_exercise(options.exercise), submission, target, arch=options.arch)
+    written = make_host_program(
+        find_exercise(options.exercise), submission, target, arch=options.arch
+    )
     if isinstance(written, Failure):
         with printing():
             print(f"{written.message}\n{written.detail}\n{written.advice}".strip())
         return 1
     write_file(target, written.text.encode(), "the program")
     with printing():
-        print(f"{target}: {submission} with a main() around it, {written.text.count(chr(10))} lines.")
+        print(
+            f"{target}: {submission} with a main() around it, {written.text.count(chr(10))} lines."
+        )
         if written.expected is not None:
             write_file(expected_file(target), written.expected, "the expected values")
-            print(f"{expected_file(target)}: its inputs and expected outputs, {len(written.expected):,} bytes.")
-        print("\nWhere the CUDA toolkit and a GPU are:", *next_commands(target, submission, arch=options.arch), sep="\n  ")
+            print(
+                f"{expected_file(target)}: its inputs and expected outputs,"
+                f" {len(written.expected):,} bytes."
+            )
+        print(
+            "\nWhere the CUDA toolkit and a GPU are:",
+            *next_commands(target, submission, arch=options.arch),
+            sep="\n  ",
+        )
     return 0
 
 
@@ -85,14 +117,40 @@ def run_compare(arguments: Sequence[str]) -> int:
     """`grade compare [EXERCISE] OLD NEW`: 0 when both were graded, whatever their points."""
     parser = make_parser("compare", COMPARE_DESCRIPTION, COMPARE_EPILOG)
     parser.usage = "grade compare [EXERCISE] OLD.cu NEW.cu [options]"
-    parser.add_argument("files", nargs="+", metavar="FILE", help="EXERCISE, its folder or its name in ./exercises; OLD.cu and NEW.cu")
-    parser.add_argument("--device", default="auto", metavar="DEVICE", help="auto (the default), emulated[:ID] or gpu[:N]")
-    parser.add_argument("--seed", type=int, metavar="N", help="draw hidden cases and inputs from this seed (default: a new one, for both)")
-    parser.add_argument("--no-model", action="store_true", help="leave the times out on the emulated device: quicker")
-    parser.add_argument("--json", metavar="FILE", help="write both scores and the comparison as JSON; - prints it, and nothing else")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="EXERCISE, its folder or its name in ./exercises; OLD.cu and NEW.cu",
+    )
+    parser.add_argument(
+        "--device",
+        default="auto",
+        metavar="DEVICE",
+        help="auto (the default), emulated[:ID] or gpu[:N]",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="draw hidden cases and inputs from this seed (default: a new one, for both)",
+    )
+    parser.add_argument(
+        "--no-model",
+        action="store_true",
+        help="leave the times out on the emulated device: quicker",
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write both scores and the comparison as JSON; - prints it, and nothing else",
+    )
     options = parse_arguments(parser, arguments)
     if len(options.files) not in (2, 3):
-        raise UsageError(f"{len(options.files)} names are given", "Name the exercise and two files: grade compare EXERCISE OLD.cu NEW.cu")
+        raise UsageError(
+            f"{len(options.files)} names are given",
+            "Name the exercise and two files: grade compare EXERCISE OLD.cu NEW.cu",
+        )
     check_target(options.json)
     from grader.explore.compare import compare_versions, find_common_exercise
     from grader.report.compare import format_versions, print_versions
@@ -100,11 +158,23 @@ def run_compare(arguments: Sequence[str]) -> int:
     from grader.report.terminal import make_console, progress_display
 
     *given, old, new = options.files
-    folder = find_exercise(given[0]) if given else find_common_exercise(Path("exercises"), Path(old), Path(new))
-    with progress_display(make_console(sys.stderr, environ=os.environ), quiet=options.json == "-") as show:
+    folder = (
+        find_exercise(given[0])
+        if given
+        else find_common_exercise(Path("exercises"), Path(old), Path(new))
+    )
+    with progress_display(
+        make_console(sys.stderr, environ=os.environ), quiet=options.json == "-"
+    ) as show:
         versions = compare_versions(
-            folder, Path(old), Path(new), device=options.device, seed=options.seed, model=not options.no_model, show=show
-        )  # fmt: skip
+            folder,
+            Path(old),
+            Path(new),
+            device=options.device,
+            seed=options.seed,
+            model=not options.no_model,
+            show=show,
+        )
     with printing():
         if options.json == "-":
             sys.stdout.write(format_versions(versions))
@@ -112,4 +182,8 @@ def run_compare(arguments: Sequence[str]) -> int:
             print_versions(versions, console=make_console(sys.stdout, environ=os.environ))
     if options.json not in (None, "-"):
         write_file(Path(options.json), format_versions(versions).encode(), "the JSON")
-    return EXIT_NOT_GRADED if any(score.status.is_worth_a_retry for score in (versions.old, versions.new)) else 0
+    return (
+        EXIT_NOT_GRADED
+        if any(score.status.is_worth_a_retry for score in (versions.old, versions.new))
+        else 0
+    )

@@ -1,4 +1,5 @@
-"""`--format` and `-o` of `grade`: the score as a platform takes it, beside or in place of the report."""
+"""`--format` and `-o` of `grade`: the score as a platform takes it, beside or in place of the
+report."""
 
 from __future__ import annotations
 
@@ -14,30 +15,48 @@ NAMES = ("gradescope", "github", "junit")
 
 def add_format_options(parser: argparse.ArgumentParser) -> None:
     """`--format NAME` and `-o FILE`."""
-    form = "the score for a platform: Gradescope's results.json, GitHub Classroom's autograding JSON, or JUnit's XML"
+    form = (
+        "the score for a platform: Gradescope's results.json, GitHub Classroom's autograding JSON,"
+        " or JUnit's XML"
+    )
     parser.add_argument("--format", choices=NAMES, help=form)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where --format writes; without it, that is printed and nothing else")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="where --format writes; without it, that is printed and nothing else",
+    )
 
 
 def check_outputs(json: str | None, form: str | None, output: str | None) -> None:
-    """UsageError for what cannot be combined: one thing only can be printed alone on standard output."""
+    """UsageError for what cannot be combined: one thing only can be printed alone on standard
+    output."""
     if output is not None and form is None:
-        raise UsageError("-o needs --format", f"Add --format {', '.join(NAMES[:-1])} or {NAMES[-1]}; --json FILE writes the score itself.")
+        raise UsageError(
+            "-o needs --format",
+            f"Add --format {', '.join(NAMES[:-1])} or {NAMES[-1]}; --json FILE writes the score"
+            " itself.",
+        )
     if output == "-":
         raise UsageError("-o - is no file", "Leave -o out to print what --format makes.")
     if json == "-" and form is not None and output is None:
-        raise UsageError("--json - and --format both ask for standard output", "Give one of them a file: --json FILE, or -o FILE.")
+        raise UsageError(
+            "--json - and --format both ask for standard output",
+            "Give one of them a file: --json FILE, or -o FILE.",
+        )
 
 
 def format_for_platform(score: Score, form: str) -> str:
-    """The score as the platform takes it. GraderError where it has no way to say that no points follow."""
+    """The score as the platform takes it. GraderError where it has no way to say that no points
+    follow."""
     from grader.report.platforms import FORMATS
 
     return FORMATS[form](score)
 
 
 def write_for_platform(score: Score, form: str, output: str) -> None:
-    """Write it; where there is nothing to hand over, remove an older file, which would be taken for this one."""
+    """Write it; where there is nothing to hand over, remove an older file, which would be taken for
+    this one."""
     from grader.report.files import write_file
 
     target = Path(output)

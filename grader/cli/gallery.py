@@ -28,10 +28,23 @@ exit codes: 0 shown, 2 bad usage, 3 the grader or the machine failed
 def run_gallery(arguments: Sequence[str]) -> int:
     """`grade gallery [GALLERY [NAME]]`: 0 when it was shown."""
     parser = make_parser("gallery", GALLERY_DESCRIPTION, GALLERY_EPILOG)
-    parser.add_argument("gallery", nargs="?", metavar="GALLERY", help="coalescing or banks (default: list both)")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="show this one only, with its whole kernel")
-    parser.add_argument("--device", default="emulated", metavar="DEVICE", help="emulated (the default) or emulated:ID")
-    parser.add_argument("--json", metavar="FILE", help="write all figures and addresses as JSON; - prints it, and nothing else")
+    parser.add_argument(
+        "gallery", nargs="?", metavar="GALLERY", help="coalescing or banks (default: list both)"
+    )
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="show this one only, with its whole kernel"
+    )
+    parser.add_argument(
+        "--device",
+        default="emulated",
+        metavar="DEVICE",
+        help="emulated (the default) or emulated:ID",
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write all figures and addresses as JSON; - prints it, and nothing else",
+    )
     options = parse_arguments(parser, arguments)
     check_target(options.json)
     gpu = _parse_emulated(options.device)
@@ -50,7 +63,11 @@ def run_gallery(arguments: Sequence[str]) -> int:
             print(format_gallery(found), end="")
         return 0
     with printing():
-        print_gallery(found, console=make_console(sys.stdout, environ=os.environ), whole=options.name is not None)
+        print_gallery(
+            found,
+            console=make_console(sys.stdout, environ=os.environ),
+            whole=options.name is not None,
+        )
     if options.json is not None:
         write_file(Path(options.json), format_gallery(found).encode(), "the JSON")
     return 0
@@ -64,7 +81,10 @@ def _parse_emulated(name: str) -> str:
         return DEFAULT_GPU
     choice = parse_device(name, gpu_works=lambda: False, has_pycuda=lambda: True)
     if choice.kind != EMULATED:
-        raise UsageError(f"a gallery is run on the emulated device, not on {name}", "Leave --device out, or give emulated:ID.")
+        raise UsageError(
+            f"a gallery is run on the emulated device, not on {name}",
+            "Leave --device out, or give emulated:ID.",
+        )
     return choice.id
 
 

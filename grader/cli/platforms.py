@@ -1,4 +1,5 @@
-"""The subcommands for teaching platforms: `gradescope-zip`, `classroom-workflow` and `gradebook`."""
+"""The subcommands for teaching platforms: `gradescope-zip`, `classroom-workflow` and
+`gradebook`."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ Identifier, ID, SIS User ID, SIS Login ID, Email address, Email, Username, Full 
 def run_gradescope_zip(arguments: Sequence[str]) -> int:
     """`grade gradescope-zip EXERCISE -o FILE.zip`: 0 when it was written."""
     parser = make_parser("gradescope-zip", ZIP_DESCRIPTION, ZIP_EPILOG)
-    parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
+    parser.add_argument(
+        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE.zip", help="the autograder")
     parser.add_argument("--force", action="store_true", help="replace a file that is there already")
     options = parse_arguments(parser, arguments)
@@ -62,16 +65,29 @@ def run_gradescope_zip(arguments: Sequence[str]) -> int:
     write_file(target, content, "the autograder")
     points = sum(check.points for check in exercise.checks if not check.bonus)
     with printing():
-        print(f"{target}: {len(content):,} bytes. Upload it as the autograder of a programming assignment. Points: {points:g}.")
+        print(
+            f"{target}: {len(content):,} bytes. Upload it as the autograder of a programming"
+            f" assignment. Points: {points:g}."
+        )
     return 0
 
 
 def run_classroom_workflow(arguments: Sequence[str]) -> int:
-    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 when it was written."""
+    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 when it was
+    written."""
     parser = make_parser("classroom-workflow", WORKFLOW_DESCRIPTION, WORKFLOW_EPILOG)
-    parser.add_argument("exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises")
-    parser.add_argument("--repository", required=True, metavar="OWNER/NAME", help="the course's copy of this grader, public on GitHub")
-    parser.add_argument("--ref", default="main", metavar="REF", help="its branch, tag or commit (default: main)")
+    parser.add_argument(
+        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
+    )
+    parser.add_argument(
+        "--repository",
+        required=True,
+        metavar="OWNER/NAME",
+        help="the course's copy of this grader, public on GitHub",
+    )
+    parser.add_argument(
+        "--ref", default="main", metavar="REF", help="its branch, tag or commit (default: main)"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE.yml", help="the workflow")
     parser.add_argument("--force", action="store_true", help="replace a file that is there already")
     options = parse_arguments(parser, arguments)
@@ -81,9 +97,16 @@ def run_classroom_workflow(arguments: Sequence[str]) -> int:
     from grader.spec.read import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
-    write_file(target, make_workflow(exercise, repository=options.repository, ref=options.ref).encode(), "the workflow")
+    write_file(
+        target,
+        make_workflow(exercise, repository=options.repository, ref=options.ref).encode(),
+        "the workflow",
+    )
     with printing():
-        print(f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu, or the only .cu file of a repository.")
+        print(
+            f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu,"
+            " or the only .cu file of a repository."
+        )
     return 0
 
 
@@ -91,9 +114,13 @@ def run_gradebook(arguments: Sequence[str]) -> int:
     """`grade gradebook DIR`: 0 when the gradebooks were written."""
     parser = make_parser("gradebook", GRADEBOOK_DESCRIPTION, GRADEBOOK_EPILOG)
     parser.add_argument("folder", metavar="DIR", help="what `grade batch --out` wrote")
-    parser.add_argument("--roster", metavar="FILE.csv", help="who is who: an export of the platform, say")
+    parser.add_argument(
+        "--roster", metavar="FILE.csv", help="who is who: an export of the platform, say"
+    )
     title = "the platform's title of the assignment"
-    parser.add_argument("--assignment", action="append", default=[], metavar="[EXERCISE=]TITLE", help=title)
+    parser.add_argument(
+        "--assignment", action="append", default=[], metavar="[EXERCISE=]TITLE", help=title
+    )
     options = parse_arguments(parser, arguments)
     from grader.batch.results import read_summary
     from grader.report.platforms.gradebooks import read_roster, write_gradebooks
@@ -101,7 +128,9 @@ def run_gradebook(arguments: Sequence[str]) -> int:
     folder = Path(options.folder)
     batch = read_summary(folder)
     roster = read_roster(Path(options.roster)) if options.roster is not None else None
-    written = write_gradebooks(folder, batch, roster, assignments=_parse_assignments(options.assignment, batch))
+    written = write_gradebooks(
+        folder, batch, roster, assignments=_parse_assignments(options.assignment, batch)
+    )
     with printing():
         print(*written, sep="\n")
     return 0
@@ -118,13 +147,18 @@ def _parse_assignments(given: Sequence[str], batch: BatchSummary) -> Mapping[str
         elif len(ids) == 1:
             titles[ids[0]] = each
         else:
-            raise UsageError(f"--assignment {each!r} names none of the exercises {', '.join(ids)}", "Write EXERCISE=TITLE.")
+            raise UsageError(
+                f"--assignment {each!r} names none of the exercises {', '.join(ids)}",
+                "Write EXERCISE=TITLE.",
+            )
     return titles
 
 
 def _new_file(output: str, *, force: bool) -> Path:
     target = Path(output)
     if target.exists() and not force:
-        raise UsageError(f"{target} is there already", "Name another file, or use --force to replace it.")
+        raise UsageError(
+            f"{target} is there already", "Name another file, or use --force to replace it."
+        )
     check_target(output, "the file")
     return target

@@ -35,31 +35,60 @@ def run_similar(arguments: Sequence[str]) -> int:
     """`grade similar DIR`: 1 when pairs were found."""
     parser = make_parser("similar", DESCRIPTION, EPILOG)
     parser.add_argument("folder", metavar="DIR", help="the submissions, in folders of any depth")
-    starter = "subtract this file's code; auto (the default): that of ./starter/*.cu which the files share most; none"
+    starter = (
+        "subtract this file's code; auto (the default): that of ./starter/*.cu which the files"
+        " share most; none"
+    )
     parser.add_argument("--starter", default="auto", metavar="FILE", help=starter)
-    parser.add_argument("--threshold", type=float, default=70.0, metavar="PERCENT", help="show pairs from this similarity on (default: 70)")
-    parser.add_argument("--top", type=int, metavar="N", help="show the N most similar pairs only, on the terminal")
-    parser.add_argument("--html", metavar="FILE", help="write the pairs side by side, shared lines marked")
-    parser.add_argument("--json", metavar="FILE", help="write the pairs as JSON; - prints it, and nothing else")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        default=70.0,
+        metavar="PERCENT",
+        help="show pairs from this similarity on (default: 70)",
+    )
+    parser.add_argument(
+        "--top", type=int, metavar="N", help="show the N most similar pairs only, on the terminal"
+    )
+    parser.add_argument(
+        "--html", metavar="FILE", help="write the pairs side by side, shared lines marked"
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the pairs as JSON; - prints it, and nothing else"
+    )
     options = parse_arguments(parser, arguments)
     if not 0 < options.threshold <= 100:
-        raise UsageError(f"--threshold {options.threshold:g} is no similarity", "Give a percentage above 0, at most 100.")
+        raise UsageError(
+            f"--threshold {options.threshold:g} is no similarity",
+            "Give a percentage above 0, at most 100.",
+        )
     check_target(options.json)
     check_target(options.html, "the page")
     texts = _read_submissions(Path(options.folder))
     from grader.similar.compare import compare_files
 
-    found = compare_files(texts, starters=_read_starters(options.starter), threshold=options.threshold / 100)
+    found = compare_files(
+        texts, starters=_read_starters(options.starter), threshold=options.threshold / 100
+    )
     _show(found, options)
     return 1 if found.pairs else 0
 
 
 def _read_submissions(folder: Path) -> dict[str, str]:
-    """The text of every `.cu` file below the folder by its path in it; hidden files and what a zip of macOS adds are none."""
+    """The text of every `.cu` file below the folder by its path in it; hidden files and what a zip
+    of macOS adds are none."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}", "Name the folder of the submissions.")
-    paths = [path for path in sorted(folder.rglob("*.cu")) if path.is_file() and not _is_hidden(path.relative_to(folder))]
-    texts = {str(path.relative_to(folder)): path.read_text(encoding="utf-8", errors="replace") for path in paths if _is_small(path)}
+    paths = [
+        path
+        for path in sorted(folder.rglob("*.cu"))
+        if path.is_file() and not _is_hidden(path.relative_to(folder))
+    ]
+    texts = {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8", errors="replace")
+        for path in paths
+        if _is_small(path)
+    }
     if len(texts) < 2:
         raise UsageError(f"{folder} holds {len(texts)} .cu files", "Two are needed to compare.")
     return texts
@@ -80,7 +109,9 @@ def _read_starters(option: str) -> dict[str, str]:
     try:
         return {str(path): path.read_text(encoding="utf-8", errors="replace") for path in paths}
     except OSError as error:
-        raise UsageError(f"cannot read the starter {option}: {error.strerror}", "Name a .cu file, auto or none.") from error
+        raise UsageError(
+            f"cannot read the starter {option}: {error.strerror}", "Name a .cu file, auto or none."
+        ) from error
 
 
 def _show(found: Comparison, options: argparse.Namespace) -> None:
@@ -99,4 +130,6 @@ def _show(found: Comparison, options: argparse.Namespace) -> None:
     if options.json is not None:
         write_file(Path(options.json), format_comparison(found).encode(), "the JSON")
     with printing():
-        print_comparison(found, console=make_console(sys.stdout, environ=os.environ), top=options.top)
+        print_comparison(
+            found, console=make_console(sys.stdout, environ=os.environ), top=options.top
+        )

@@ -1,4 +1,5 @@
-"""What a device is: one protocol that the emulated device, the GPU and the remote end of a worker process satisfy."""
+"""What a device is: one protocol that the emulated device, the GPU and the remote end of a worker
+process satisfy."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ Arrays = dict[str, np.ndarray]
 class Device(Protocol):
     """Runs launch plans of compiled submissions.
 
-    `load` comes first; what the device cannot run at all (an unknown instruction) is told by `execute`.
+    `load` comes first; what the device cannot run at all (an unknown instruction) is told by
+    `execute`.
     """
 
     @property
@@ -51,10 +53,11 @@ class Device(Protocol):
     ) -> tuple[Execution, Arrays]:
         """Run the launches in order once.
 
-        `arrays` holds the contents of the buffers before the run, C-contiguous, of the buffer's dtype and shape; outputs
-        and scratch hold poison (POISON_WORD), which the device fills in where they are left out. Returns what happened and
-        the contents of the output buffers afterwards (empty when it failed). A student's mistake (fault, limit, unknown
-        instruction) is `Execution.failure`.
+        `arrays` holds the contents of the buffers before the run, C-contiguous, of the buffer's
+        dtype and shape; outputs and scratch hold poison (POISON_WORD), which the device fills in
+        where they are left out. Returns what happened and the contents of the output buffers
+        afterwards (empty when it failed). A student's mistake (fault, limit, unknown instruction)
+        is `Execution.failure`.
         """
         ...
 
@@ -73,7 +76,8 @@ class RehearsingDevice(Device, Protocol):
         rehearsal: Rehearsal,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """As `execute`, in the checked mode: `Execution.findings` tells races, and reads of what nobody wrote."""
+        """As `execute`, in the checked mode: `Execution.findings` tells races, and reads of what
+        nobody wrote."""
         ...
 
 
@@ -91,34 +95,44 @@ class GradingDevice(RehearsingDevice, Protocol):
         graded: GradedRun,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """As `execute`, with what `graded` asks for. Where the last launch is a sample, elements that it did not write hold poison."""
+        """As `execute`, with what `graded` asks for. Where the last launch is a sample, elements
+        that it did not write hold poison."""
         ...
 
 
 @runtime_checkable
 class TimingDevice(Device, Protocol):
-    """A device with a clock. What is timed and in which order is the caller's choice; the device only carries it out."""
+    """A device with a clock. What is timed and in which order is the caller's choice; the device
+    only carries it out."""
 
     @property
     def uuid(self) -> str | None:
         """What the lock of this device is named by; None for a device that needs none."""
         ...
 
-    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
-        """Hold all programs and input sets on the device, and run the program labelled `submission` once on each set.
+    def prepare(
+        self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
+    ) -> tuple[Execution, list[Arrays]]:
+        """Hold all programs and input sets on the device, and run the program labelled `submission`
+        once on each set.
 
-        Returns what happened, and the outputs per input set, for the caller to check; `time` compares every later
-        output of the submission with these by a digest taken on the device.
+        Returns what happened, and the outputs per input set, for the caller to check; `time`
+        compares every later output of the submission with these by a digest taken on the device.
         """
         ...
 
-    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
-        """Carry out the steps in order: each with poisoned outputs, a flushed L2 and persisting lines reset, between two CUDA events.
+    def time(
+        self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None
+    ) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+        """Carry out the steps in order: each with poisoned outputs, a flushed L2 and persisting
+        lines reset, between two CUDA events.
 
-        A step of the submission that does not end well is not right, takes NaN milliseconds, and ends the steps.
+        A step of the submission that does not end well is not right, takes NaN milliseconds, and
+        ends the steps.
         """
         ...
 
     def copy_bandwidth(self) -> float:
-        """The best of several own copy kernels in GB/s, bytes read plus bytes written (never cudaMemcpy: notes/measuring B2)."""
+        """The best of several own copy kernels in GB/s, bytes read plus bytes written (never
+        cudaMemcpy: notes/measuring B2)."""
         ...

@@ -1,4 +1,5 @@
-"""Which device a name such as `auto`, `gpu:1` or `emulated:h100` stands for. Costs nothing where PyCUDA is not installed."""
+"""Which device a name such as `auto`, `gpu:1` or `emulated:h100` stands for. Costs nothing where
+PyCUDA is not installed."""
 
 from __future__ import annotations
 
@@ -18,16 +19,21 @@ DEFAULT_GPU = "h100"
 """What the emulated device stands for where nothing says another GPU."""
 EMULATED, GPU = "emulated", "gpu"
 INSTALL_PYCUDA = (
-    "Install the extra `gpu` (`python -m pip install -e '.[gpu]'`; it needs the CUDA toolkit to build), or use --device emulated,"
-    " which needs no GPU; `grade doctor` shows what is there."
+    "Install the extra `gpu` (`python -m pip install -e '.[gpu]'`; it needs the CUDA toolkit to"
+    " build), or use --device emulated, which needs no GPU; `grade doctor` shows what is there."
 )
 OLDEST_CAPABILITY = 7, 5
 """Of GPUs: that of the grader's own PTX, and the first one that nvcc 13 compiles for."""
-_PROBE = f"import pycuda.driver as cuda; cuda.init(); raise SystemExit(cuda.Device(0).compute_capability() < {OLDEST_CAPABILITY})"
+_PROBE = (
+    "import pycuda.driver as cuda; cuda.init(); raise"
+    f" SystemExit(cuda.Device(0).compute_capability() < {OLDEST_CAPABILITY})"
+)
 _COUNT = "import pycuda.driver as cuda; cuda.init(); print(cuda.Device.count())"
 _DRIVER_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 """What decides which GPUs a process sees."""
-_PROBE_LIMITS = ToolLimits(wall_seconds=30.0, memory_bytes=1 << 62)  # the driver reserves much address space
+_PROBE_LIMITS = ToolLimits(
+    wall_seconds=30.0, memory_bytes=1 << 62
+)  # the driver reserves much address space
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,11 @@ class Choice:
         return f"{self.kind}:{self.id}"
 
 
-def parse_device(name: str, *, gpu_works: Callable[[], bool], has_pycuda: Callable[[], bool]) -> Choice:
-    """The device of a name; UsageError for a name that is none. `auto` asks whether a GPU works here."""
+def parse_device(
+    name: str, *, gpu_works: Callable[[], bool], has_pycuda: Callable[[], bool]
+) -> Choice:
+    """The device of a name; UsageError for a name that is none. `auto` asks whether a GPU works
+    here."""
     kind, _, id_ = name.partition(":")
     if kind == "auto" and not id_:
         return Choice(GPU, "0") if gpu_works() else Choice(EMULATED, DEFAULT_GPU)
@@ -50,7 +59,10 @@ def parse_device(name: str, *, gpu_works: Callable[[], bool], has_pycuda: Callab
         return _parse_gpu(id_, has_pycuda=has_pycuda)
     if kind == EMULATED:
         return _parse_emulated(id_)
-    raise UsageError(f"there is no device {name!r}", "Devices are auto, emulated, emulated:ID (emulated:h100, say), gpu and gpu:N.")
+    raise UsageError(
+        f"there is no device {name!r}",
+        "Devices are auto, emulated, emulated:ID (emulated:h100, say), gpu and gpu:N.",
+    )
 
 
 def has_pycuda() -> bool:
@@ -59,7 +71,8 @@ def has_pycuda() -> bool:
 
 
 def gpu_works(run: RunTool, environ: Mapping[str, str]) -> bool:
-    """Whether PyCUDA is installed and reaches a GPU: tried in a child, for a driver that crashes takes its process along."""
+    """Whether PyCUDA is installed and reaches a GPU: tried in a child, for a driver that crashes
+    takes its process along."""
     return has_pycuda() and _probe(_PROBE, run, environ).returncode == 0
 
 
@@ -79,7 +92,10 @@ def _probe(code: str, run: RunTool, environ: Mapping[str, str]) -> Completed:
 
 def _parse_gpu(id_: str, *, has_pycuda: Callable[[], bool]) -> Choice:
     if not re.fullmatch(r"\d{0,3}", id_):
-        raise UsageError(f"there is no GPU {id_!r}", "GPUs have numbers, from 0 on: --device gpu:1 is the second one.")
+        raise UsageError(
+            f"there is no GPU {id_!r}",
+            "GPUs have numbers, from 0 on: --device gpu:1 is the second one.",
+        )
     if not has_pycuda():
         raise UsageError("the gpu device needs PyCUDA, which is not installed", INSTALL_PYCUDA)
     return Choice(GPU, str(int(id_ or "0")))
@@ -90,5 +106,8 @@ def _parse_emulated(id_: str) -> Choice:
     if id_ and id_ not in known:
         close = difflib.get_close_matches(id_.lower(), known, n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ""
-        raise UsageError(f"the emulated device cannot stand for {id_!r}{guess}", f"It can stand for: {', '.join(known)}.")
+        raise UsageError(
+            f"the emulated device cannot stand for {id_!r}{guess}",
+            f"It can stand for: {', '.join(known)}.",
+        )
     return Choice(EMULATED, id_ or DEFAULT_GPU)

@@ -1,6 +1,8 @@
-"""What the blocks of a sample write: which elements of the outputs, group by group, so that each can be verified.
+"""What the blocks of a sample write: which elements of the outputs, group by group, so that each
+can be verified.
 
-Before each group the outputs hold what they held before the launch, so that a block is not spared what another one wrote.
+Before each group the outputs hold what they held before the launch, so that a block is not spared
+what another one wrote.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from grader.records import Coverage, DeviceBuffer, Role
 
 @dataclass
 class _Output:
-    """One output, in words of an element's size: now, before the launch, and what was `written` so far, with its `values`."""
+    """One output, in words of an element's size: now, before the launch, and what was `written` so
+    far, with its `values`."""
 
     name: str
     now: np.ndarray
@@ -39,26 +42,39 @@ class _Output:
 
 
 class CoverageRecorder:
-    """The outputs of a launch of which groups of blocks are run; satisfies `devices.modelled.Groups`.
+    """The outputs of a launch of which groups of blocks are run; satisfies
+    `devices.modelled.Groups`.
 
-    It is made before the launch. Where that is the plan's first, `arrays` are what the buffers hold.
+    It is made before the launch. Where that is the plan's first, `arrays` are what the buffers
+    hold.
     """
 
-    def __init__(self, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], arrays: Arrays | None) -> None:
+    def __init__(
+        self, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], arrays: Arrays | None
+    ) -> None:
         self._outputs: list[_Output] = []
         self._views = {
             buffer.name: memory.view(buffer.name).view(f"u{np.dtype(buffer.dtype).itemsize}")
-            for buffer in buffers if buffer.role is Role.OUTPUT
-        }  # fmt: skip
-        self._before = None if arrays is not None else {name: now.copy() for name, now in self._views.items()}
+            for buffer in buffers
+            if buffer.role is Role.OUTPUT
+        }
+        self._before = (
+            None if arrays is not None else {name: now.copy() for name, now in self._views.items()}
+        )
         self._arrays = arrays or {}
 
     def prepare(self) -> None:
         """A sample is going to be verified."""
         for name, now in self._views.items():
             poison = _filled(now, None)
-            before = self._before[name] if self._before is not None else _filled(now, self._arrays.get(name))
-            self._outputs.append(_Output(name, now, before, poison, np.zeros(len(now), dtype=np.bool_)))
+            before = (
+                self._before[name]
+                if self._before is not None
+                else _filled(now, self._arrays.get(name))
+            )
+            self._outputs.append(
+                _Output(name, now, before, poison, np.zeros(len(now), dtype=np.bool_))
+            )
 
     def next_group(self) -> None:
         """A group has run."""
@@ -70,7 +86,9 @@ class CoverageRecorder:
         found = []
         for output in self._outputs:
             output.now[:] = output.values
-            found.append(Coverage(output.name, output.counts[0], sum(output.counts[1:]), output.repeated))
+            found.append(
+                Coverage(output.name, output.counts[0], sum(output.counts[1:]), output.repeated)
+            )
         return tuple(found)
 
 

@@ -1,4 +1,5 @@
-"""The emulated device: runs launch plans on the CPU by executing the machine code, and counts exactly (DESIGN 3)."""
+"""The emulated device: runs launch plans on the CPU by executing the machine code, and counts
+exactly (DESIGN 3)."""
 
 from __future__ import annotations
 
@@ -12,8 +13,25 @@ from grader.devices.faults import describe_fault, describe_unsupported
 from grader.devices.gpus import Gpu, read_gpus
 from grader.devices.graded import run_graded
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
-from grader.devices.plans import PLAINLY, Plan, Ran, Ready, Way, fill, modified_inputs, observe, outputs_of, size_bytes
-from grader.devices.rehearsal import OTHER_POISON, Observer, describe_findings, same_outputs, with_other_poison
+from grader.devices.plans import (
+    PLAINLY,
+    Plan,
+    Ran,
+    Ready,
+    Way,
+    fill,
+    modified_inputs,
+    observe,
+    outputs_of,
+    size_bytes,
+)
+from grader.devices.rehearsal import (
+    OTHER_POISON,
+    Observer,
+    describe_findings,
+    same_outputs,
+    with_other_poison,
+)
 from grader.devices.room import out_of_memory
 from grader.emulator import (
     ARCHITECTURES,
@@ -53,12 +71,15 @@ KEPT_BINARIES = 4
 
 
 class EmulatedDevice:
-    """Stands for the GPU with this id in gpus.json. `threads` host threads share the blocks; results do not depend on it.
+    """Stands for the GPU with this id in gpus.json. `threads` host threads share the blocks;
+    results do not depend on it.
 
     `short_runs`: kernels are translated quickly, for runs in which that would take longest.
     """
 
-    def __init__(self, gpu_id: str = "h100", *, threads: int | None = None, short_runs: bool = False) -> None:
+    def __init__(
+        self, gpu_id: str = "h100", *, threads: int | None = None, short_runs: bool = False
+    ) -> None:
         self.gpu: Gpu = read_gpus()[gpu_id]
         self._short_runs = short_runs
         self._threads = threads or len(os.sched_getaffinity(0))
@@ -72,7 +93,8 @@ class EmulatedDevice:
         return self.gpu.emulated_info
 
     def load(self, binary: Binary) -> None:
-        """See devices.base.Device. What was translated of the last few binaries is kept: a grading comes back to its submission."""
+        """See devices.base.Device. What was translated of the last few binaries is kept: a grading
+        comes back to its submission."""
         self._kernels = {kernel.symbol: kernel for kernel in binary.kernels}
         self._native = next((native for known, native in self._known if known == binary), {})
         others = [each for each in self._known if each[1] is not self._native]
@@ -88,7 +110,8 @@ class EmulatedDevice:
         limits: RunLimits,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
+        """See devices.base.Device. The wall limit is the caller's to enforce: it can end the
+        process, this cannot."""
         plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
 
         def run() -> tuple[Execution, Arrays]:
@@ -111,18 +134,31 @@ class EmulatedDevice:
         plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
         return self._within_memory(plan, lambda: self._rehearse(plan, Observer(rehearsal)))
 
-    def _within_memory(self, plan: Plan, run: Callable[[], tuple[Execution, Arrays]]) -> tuple[Execution, Arrays]:
+    def _within_memory(
+        self, plan: Plan, run: Callable[[], tuple[Execution, Arrays]]
+    ) -> tuple[Execution, Arrays]:
         """What a run gives, or the failure of a plan that asks for more memory than there is."""
         try:
             return run()
         except MemoryError:
             variable_bytes = sum(variable.size_bytes for variable in self._variables)
-            local_bytes = max((self._kernels[each.symbol].local_bytes * each.block.volume for each in plan.launches), default=0)
-            return Execution((), failure=out_of_memory(plan.buffers, variable_bytes, local_bytes)), {}
+            local_bytes = max(
+                (
+                    self._kernels[each.symbol].local_bytes * each.block.volume
+                    for each in plan.launches
+                ),
+                default=0,
+            )
+            return (
+                Execution((), failure=out_of_memory(plan.buffers, variable_bytes, local_bytes)),
+                {},
+            )
 
     def _rehearse(self, plan: Plan, observer: Observer) -> tuple[Execution, Arrays]:
         execution, memory = self.perform(plan, observe(observer))
-        certain = execution.failure is not None or self._is_same_with_other_poison(plan, observer, memory)
+        certain = execution.failure is not None or self._is_same_with_other_poison(
+            plan, observer, memory
+        )
         findings = describe_findings(observer, memory, plan.buffers, certain_only=certain)
         if execution.failure is not None:
             failure = replace(execution.failure, findings=(*execution.failure.findings, *findings))
@@ -143,8 +179,11 @@ class EmulatedDevice:
         plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
         return self._within_memory(plan, lambda: run_graded(self, plan, graded))
 
-    def _is_same_with_other_poison(self, plan: Plan, observer: Observer, memory: GlobalMemory) -> bool:
-        """Whether what a run read that nobody had written is without effect: the outputs stay when the memory held something else."""
+    def _is_same_with_other_poison(
+        self, plan: Plan, observer: Observer, memory: GlobalMemory
+    ) -> bool:
+        """Whether what a run read that nobody had written is without effect: the outputs stay when
+        the memory held something else."""
         if all(hazard.certain for _, hazard in observer.hazards):
             return True
         again = Observer(observer.rehearsal, shared_poison=OTHER_POISON)
@@ -153,8 +192,11 @@ class EmulatedDevice:
         return execution.failure is None and same_outputs(memory, other_memory, plan.buffers)
 
     def perform(self, plan: Plan, way: Way = PLAINLY) -> tuple[Execution, GlobalMemory]:
-        """Run a plan in fresh memory, and give that back with what is in it then. Raises MemoryError where it is too large."""
-        memory = GlobalMemory({buffer.name: size_bytes(buffer) for buffer in plan.buffers}, self._variables)
+        """Run a plan in fresh memory, and give that back with what is in it then. Raises
+        MemoryError where it is too large."""
+        memory = GlobalMemory(
+            {buffer.name: size_bytes(buffer) for buffer in plan.buffers}, self._variables
+        )
         for buffer in plan.buffers:
             fill(memory.view(buffer.name), plan.arrays.get(buffer.name))
         if way.observer is not None:
@@ -165,7 +207,8 @@ class EmulatedDevice:
         return replace(execution, modified_inputs=modified_inputs(plan, memory)), memory
 
     def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = PLAINLY) -> Execution:
-        """Run the launches of a plan in memory whose buffers hold what they are to hold. Nobody looks whether inputs stay."""
+        """Run the launches of a plan in memory whose buffers hold what they are to hold. Nobody
+        looks whether inputs stay."""
         results: list[LaunchResult] = []
         budget = plan.limits.warp_instructions
         for launch in plan.launches:
@@ -184,7 +227,9 @@ class EmulatedDevice:
     ) -> tuple[LaunchResult | None, Failure | None]:
         kernel = self._kernels[launch.symbol]
         try:
-            native = self._translate(kernel, checked=way.observer is not None, progress=plan.progress)
+            native = self._translate(
+                kernel, checked=way.observer is not None, progress=plan.progress
+            )
         except Unsupported as problem:
             return None, describe_unsupported(problem, kernel)
         addresses = {name: region.address for name, region in memory.regions.items()}
@@ -200,22 +245,31 @@ class EmulatedDevice:
         )
         if way.observer is not None:
             settings = replace(settings, shared_poison=way.observer.shared_poison)
-        ran = way.run(Ready(native, kernel, launch, memory, settings), _tell(plan.progress, kernel.name))
+        ran = way.run(
+            Ready(native, kernel, launch, memory, settings), _tell(plan.progress, kernel.name)
+        )
         if way.observer is not None:
             way.observer.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
         result = self._result(kernel, launch, ran)
         if ran.outcome.fault is None:
             return result, None
-        return result, describe_fault(ran.outcome.fault, kernel, memory, plan.limits.warp_instructions)
+        return result, describe_fault(
+            ran.outcome.fault, kernel, memory, plan.limits.warp_instructions
+        )
 
-    def _translate(self, kernel: Kernel, *, checked: bool, progress: ShowProgress | None) -> NativeKernel:
-        """The kernel's native code, made once; who waits is told when that begins and ends, because it may take long."""
+    def _translate(
+        self, kernel: Kernel, *, checked: bool, progress: ShowProgress | None
+    ) -> NativeKernel:
+        """The kernel's native code, made once; who waits is told when that begins and ends, because
+        it may take long."""
         key = (kernel.symbol, checked)
         if key not in self._native:
             show = progress or (lambda note: None)
             show(Progress(f"translating {kernel.name}", translates=True))
             code = kernel_code(kernel, self._variables, arch=self.gpu.arch)
-            self._native[key] = translate(code, checked=checked, quickly=checked or self._short_runs)
+            self._native[key] = translate(
+                code, checked=checked, quickly=checked or self._short_runs
+            )
             show(Progress(f"emulating {kernel.name}"))
         return self._native[key]
 
@@ -224,21 +278,32 @@ class EmulatedDevice:
         for counts in ran.outcome.counts:
             lines[counts.line] = lines.get(counts.line, Counters()) + _counters(counts)
         total = sum(lines.values(), Counters())
-        ordered = [LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)]
+        ordered = [
+            LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)
+        ]
         return replace(
             make_result(self.gpu, kernel, launch, total, ordered),
-            printed=ran.outcome.printed, modelled=ran.modelled, unmodelled=ran.unmodelled, finished=ran.finished, sample=ran.sample,
-        )  # fmt: skip
+            printed=ran.outcome.printed,
+            modelled=ran.modelled,
+            unmodelled=ran.unmodelled,
+            finished=ran.finished,
+            sample=ran.sample,
+        )
 
 
-
-
-def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90") -> KernelCode:
-    """A kernel that was compiled for `arch` as the emulator takes it. `variables` are all of its binary: the code holds their addresses."""
-    instructions = tuple(Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line) for line in kernel.instructions)
+def kernel_code(
+    kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90"
+) -> KernelCode:
+    """A kernel that was compiled for `arch` as the emulator takes it. `variables` are all of its
+    binary: the code holds their addresses."""
+    instructions = tuple(
+        Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line)
+        for line in kernel.instructions
+    )
     addresses = variable_addresses(variables)
     constants = {
-        bank: fill_pointers(data, map(_pointer, kernel.pointers.get(bank, ())), addresses) for bank, data in kernel.constants.items()
+        bank: fill_pointers(data, map(_pointer, kernel.pointers.get(bank, ())), addresses)
+        for bank, data in kernel.constants.items()
     }
     return KernelCode(
         name=kernel.name,
@@ -256,7 +321,12 @@ def kernel_code(kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str
 
 
 def _variable(variable: DeviceVariable) -> Variable:
-    return Variable(variable.name, variable.size_bytes, variable.initial, tuple(map(_pointer, variable.pointers)))
+    return Variable(
+        variable.name,
+        variable.size_bytes,
+        variable.initial,
+        tuple(map(_pointer, variable.pointers)),
+    )
 
 
 def _pointer(pointer: records.Pointer) -> Pointer:
@@ -265,7 +335,9 @@ def _pointer(pointer: records.Pointer) -> Pointer:
 
 def _counters(counts: InstructionCounts) -> Counters:
     """One instruction's counts under the names that a score uses."""
-    common = Counters(instructions_executed=counts.executed, thread_instructions_executed=counts.threads)
+    common = Counters(
+        instructions_executed=counts.executed, thread_instructions_executed=counts.threads
+    )
     if counts.space is None:
         return common
     kind = "atomic" if counts.atomic else "load" if counts.load else "store"
@@ -277,7 +349,9 @@ def _counters(counts: InstructionCounts) -> Counters:
         }
     else:
         kinds = ("atomic", "fetch") if counts.atomic and counts.load else (kind,)
-        memory = {name: count for each in kinds for name, count in _global_counters(each, counts).items()}
+        memory = {
+            name: count for each in kinds for name, count in _global_counters(each, counts).items()
+        }
     return replace(common, **memory)
 
 

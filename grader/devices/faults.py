@@ -1,4 +1,5 @@
-"""Faults of the emulated device in a student's words: what, where in the source, which thread, which buffer and offset."""
+"""Faults of the emulated device in a student's words: what, where in the source, which thread,
+which buffer and offset."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from grader.records import Cause, Dim3, Failure, Finding, FindingKind, Kernel, S
 
 
 def describe_fault(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    """The Failure that a fault of a launch is, with its Finding. `budget` is the limit on executed warp instructions."""
+    """The Failure that a fault of a launch is, with its Finding. `budget` is the limit on executed
+    warp instructions."""
     return _DESCRIPTIONS[fault.kind](fault, kernel, memory, budget)
 
 
@@ -21,35 +23,68 @@ def _unsupported(what: str, kernel: Kernel, line: int | None) -> Failure:
     return Failure(
         Status.UNSUPPORTED,
         f"The emulated device does not know {what}, which kernel {kernel.name} uses{place}.",
-        advice="This is the grader's limit, not your mistake: grade it on a GPU, or write the line another way.",
+        advice=(
+            "This is the grader's limit, not your mistake: grade it on a GPU, or write the line"
+            " another way."
+        ),
         cause=Cause(line=line, kernel=kernel.name),
     )
 
 
 def _out_of_bounds(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    finding = _finding(fault, kernel, memory, FindingKind.OUT_OF_BOUNDS, f"{_access(fault)} out of bounds: {_target(fault, memory)}")
-    return _stopped(finding, "Compare the index with the sizes before the access; sizes need not be multiples of the tile.")
+    finding = _finding(
+        fault,
+        kernel,
+        memory,
+        FindingKind.OUT_OF_BOUNDS,
+        f"{_access(fault)} out of bounds: {_target(fault, memory)}",
+    )
+    return _stopped(
+        finding,
+        "Compare the index with the sizes before the access; sizes need not be multiples of the"
+        " tile.",
+    )
 
 
 def _misaligned(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    problem = f"{_access(fault)} at an address that is no multiple of {fault.width}: {_target(fault, memory)}"
+    problem = (
+        f"{_access(fault)} at an address that is no multiple of {fault.width}:"
+        f" {_target(fault, memory)}"
+    )
     finding = _finding(fault, kernel, memory, FindingKind.MISALIGNED, problem)
-    advice = f"An access of {fault.width} bytes needs an address that is a multiple of {fault.width}: treat rows of other lengths apart."
+    advice = (
+        f"An access of {fault.width} bytes needs an address that is a multiple of {fault.width}:"
+        " treat rows of other lengths apart."
+    )
     return _stopped(finding, advice)
 
 
 def _barrier(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    missing = "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
+    missing = (
+        "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
+    )
     problem = f"__syncthreads() that not all threads reach: some wait at it, others {missing}"
     finding = _finding(fault, kernel, memory, FindingKind.BARRIER_DIVERGENCE, problem)
-    return _stopped(finding, "Move __syncthreads() out of the branch, so that every thread of the block executes it.")
+    return _stopped(
+        finding,
+        "Move __syncthreads() out of the branch, so that every thread of the block executes it.",
+    )
 
 
 def _absent_lanes(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    missing = "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
-    problem = f"an operation of a warp's lanes that not all lanes of its mask reach: some wait at it, others {missing}"
+    missing = (
+        "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
+    )
+    problem = (
+        "an operation of a warp's lanes that not all lanes of its mask reach: some wait at it,"
+        f" others {missing}"
+    )
     finding = _finding(fault, kernel, memory, FindingKind.ABSENT_LANES, problem)
-    return _stopped(finding, "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the branch.")
+    return _stopped(
+        finding,
+        "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the"
+        " branch.",
+    )
 
 
 def _limit(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
@@ -60,15 +95,18 @@ def _limit(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> F
         Status.TIMEOUT,
         f"Kernel {kernel.name} had not ended in block {Dim3(*fault.block)}{place}: {problem}.",
         advice=(
-            "Look for a loop whose condition never becomes false, for a grid far larger than the matrix, and for warps that wait"
-            " for each other by other means than __syncthreads(), which the emulated device does not run side by side."
+            "Look for a loop whose condition never becomes false, for a grid far larger than the"
+            " matrix, and for warps that wait for each other by other means than __syncthreads(),"
+            " which the emulated device does not run side by side."
         ),
         findings=(finding,),
     )
 
 
 def _trap(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    finding = _finding(fault, kernel, memory, FindingKind.TRAP, "the kernel stopped itself with __trap()")
+    finding = _finding(
+        fault, kernel, memory, FindingKind.TRAP, "the kernel stopped itself with __trap()"
+    )
     return _stopped(finding, "Look at the condition that leads there.")
 
 
@@ -93,7 +131,9 @@ _DESCRIPTIONS = {
 }
 
 
-def _finding(fault: Fault, kernel: Kernel, memory: GlobalMemory, kind: FindingKind, message: str) -> Finding:
+def _finding(
+    fault: Fault, kernel: Kernel, memory: GlobalMemory, kind: FindingKind, message: str
+) -> Finding:
     located = memory.nearest(fault.address) if fault.space == "global" else None
     return Finding(
         kind=kind,
@@ -102,7 +142,13 @@ def _finding(fault: Fault, kernel: Kernel, memory: GlobalMemory, kind: FindingKi
         line=fault.line,
         block=Dim3(*fault.block),
         thread=Dim3(*fault.thread),
-        buffer=located[0].name if located else (f"{fault.space} memory" if fault.space in ("shared", "local", "constant") else None),
+        buffer=(
+            located[0].name
+            if located
+            else (
+                f"{fault.space} memory" if fault.space in ("shared", "local", "constant") else None
+            )
+        ),
         offset_bytes=located[1] if located else None,
         other_line=fault.other_line,
     )
@@ -111,7 +157,12 @@ def _finding(fault: Fault, kernel: Kernel, memory: GlobalMemory, kind: FindingKi
 def _stopped(finding: Finding, advice: str) -> Failure:
     place = "" if finding.line is None else f"line {finding.line}: "
     who = f"kernel {finding.kernel}, block {finding.block}, thread {finding.thread}"
-    return Failure(Status.RUNTIME_ERROR, f"{place}{finding.message} ({who}).", advice=advice, findings=(finding,))
+    return Failure(
+        Status.RUNTIME_ERROR,
+        f"{place}{finding.message} ({who}).",
+        advice=advice,
+        findings=(finding,),
+    )
 
 
 def _access(fault: Fault) -> str:
@@ -132,6 +183,10 @@ def _target(fault: Fault, memory: GlobalMemory) -> str:
     if offset < 0:
         return f"{-offset:,} bytes before the start of buffer {region.name}"
     if offset >= region.size_bytes:
-        beyond = f"{offset - region.size_bytes:,} bytes past" if offset > region.size_bytes else "right behind"
+        beyond = (
+            f"{offset - region.size_bytes:,} bytes past"
+            if offset > region.size_bytes
+            else "right behind"
+        )
         return f"{beyond} the end of buffer {region.name} ({region.size_bytes:,} bytes)"
     return f"byte {offset:,} of buffer {region.name} ({region.size_bytes:,} bytes)"

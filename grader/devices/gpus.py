@@ -1,4 +1,5 @@
-"""The GPUs that the emulated device can stand for, read from `gpus.json`, and theoretical occupancy on them."""
+"""The GPUs that the emulated device can stand for, read from `gpus.json`, and theoretical occupancy
+on them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ WARP_LANES = 32
 VERIFIED_ARCH = "sm_90"
 """The architecture whose counters were compared with a real GPU's."""
 REGISTER_GRANULARITY = 256
-"""Registers are given to warps in multiples of this many (cuda_occupancy.h, compute capability 3.0 to 12.x)."""
+"""Registers are given to warps in multiples of this many (cuda_occupancy.h, compute capability 3.0
+to 12.x)."""
 SUB_PARTITIONS = 4
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = Dim3(1024, 1024, 64)
@@ -28,7 +30,8 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth in 10^9 B/s, the boost clock in MHz."""
+    """One GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth
+    in 10^9 B/s, the boost clock in MHz."""
 
     id: str
     name: str
@@ -84,7 +87,10 @@ class Gpu:
             peak_bandwidth_gbps=self.peak_bandwidth_gbps,
             peak_fp32_tflops=self.peak_fp32_tflops,
             limits=limits,
-            stands_for=f"executes {self.arch} machine code on this computer's processor: {_exactness(self.arch)}, {_trust(self)}",
+            stands_for=(
+                f"executes {self.arch} machine code on this computer's processor:"
+                f" {_exactness(self.arch)}, {_trust(self)}"
+            ),
         )
 
 
@@ -110,7 +116,8 @@ def read_gpus() -> dict[str, Gpu]:
 
 
 def theoretical_occupancy(gpu: Gpu, *, registers: int, threads: int, shared_bytes: int) -> float:
-    """Resident warps over the most that a multiprocessor holds, 0 to 1; arguments as of `resident_blocks`."""
+    """Resident warps over the most that a multiprocessor holds, 0 to 1; arguments as of
+    `resident_blocks`."""
     blocks = resident_blocks(gpu, registers=registers, threads=threads, shared_bytes=shared_bytes)
     return blocks * -(-threads // WARP_LANES) / gpu.max_warps_per_multiprocessor
 
@@ -126,7 +133,9 @@ def resident_blocks(gpu: Gpu, *, registers: int, threads: int, shared_bytes: int
         per_warp = _round_up(registers * WARP_LANES, REGISTER_GRANULARITY)
         per_partition = gpu.registers_per_multiprocessor // SUB_PARTITIONS // per_warp
         limits.append(per_partition * SUB_PARTITIONS // warps)
-    shared = _round_up(shared_bytes + gpu.reserved_shared_bytes_per_block, gpu.shared_granularity_bytes)
+    shared = _round_up(
+        shared_bytes + gpu.reserved_shared_bytes_per_block, gpu.shared_granularity_bytes
+    )
     if shared:
         limits.append(gpu.shared_bytes_per_multiprocessor // shared)
     return min(limits)

@@ -1,6 +1,8 @@
-"""The graded run of the emulated device: outputs, counters and time of one run, by all blocks or by a sample that can be verified.
+"""The graded run of the emulated device: outputs, counters and time of one run, by all blocks or by
+a sample that can be verified.
 
-It is also looked into: the plan runs a second time in the opposite order, and some of its blocks in the checked mode.
+It is also looked into: the plan runs a second time in the opposite order, and some of its blocks in
+the checked mode.
 """
 
 from __future__ import annotations
@@ -12,7 +14,17 @@ from typing import TYPE_CHECKING
 from grader.devices.base import Arrays
 from grader.devices.coverage import CoverageRecorder
 from grader.devices.gpus import resident_blocks
-from grader.devices.plans import Plan, Ran, Ready, Tell, Way, fill, outputs_of, run_whole, same_bytes
+from grader.devices.plans import (
+    Plan,
+    Ran,
+    Ready,
+    Tell,
+    Way,
+    fill,
+    outputs_of,
+    run_whole,
+    same_bytes,
+)
 from grader.devices.rehearsal import Observer, describe_findings
 from grader.emulator import GlobalMemory, LaunchOutcome, run_launch
 from grader.records import Coverage, Execution, Finding, FindingKind, GradedRun, Rehearsal, Role
@@ -22,9 +34,11 @@ if TYPE_CHECKING:
 
 CHECKED_INSTRUCTIONS = 20_000_000
 LEAST_CHECKED, MOST_CHECKED = 2, 64
-"""Blocks of a launch that run in the checked mode: as many as these warp instructions allow, within these numbers."""
+"""Blocks of a launch that run in the checked mode: as many as these warp instructions allow, within
+these numbers."""
 MOST_SHADOWED_BYTES = 1 << 30
-"""Buffers together from which on no block runs in the checked mode: its shadow is that of all memory."""
+"""Buffers together from which on no block runs in the checked mode: its shadow is that of all
+memory."""
 
 
 @dataclass
@@ -41,13 +55,25 @@ class Recorder:
         figures = self.device.gpu.figures
         if not self.graded.model_time or figures is None:
             return run_whole(ready, tell)
-        from grader.devices.modelled import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_modelled  # numba takes half a second to load
+        from grader.devices.modelled import (
+            SPREAD_BLOCKS,
+            TRACED_SPREAD,
+            Stage,
+            run_modelled,
+        )  # numba takes half a second to load
 
         kernel, block = ready.kernel, ready.launch.block
         shared_bytes = kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
-        resident = resident_blocks(self.device.gpu, registers=kernel.registers, threads=block.volume, shared_bytes=shared_bytes)
+        resident = resident_blocks(
+            self.device.gpu,
+            registers=kernel.registers,
+            threads=block.volume,
+            shared_bytes=shared_bytes,
+        )
         recorder = None
-        if ready.launch is self.plan.launches[-1]:  # what an earlier one leaves out, a later one misses
+        if (
+            ready.launch is self.plan.launches[-1]
+        ):  # what an earlier one leaves out, a later one misses
             arrays = self.plan.arrays if len(self.plan.launches) == 1 else None
             recorder = CoverageRecorder(ready.memory, self.plan.buffers, arrays)
         most = SPREAD_BLOCKS if self.graded.inspect else TRACED_SPREAD
@@ -65,7 +91,9 @@ def run_graded(device: EmulatedDevice, plan: Plan, graded: GradedRun) -> tuple[E
     execution = replace(execution, coverage=recorder.coverage)
     if execution.failure is not None or not graded.inspect or execution.modified_inputs:
         return execution, outputs_of(execution, memory, plan.buffers)
-    outputs = {name: array.copy() for name, array in outputs_of(execution, memory, plan.buffers).items()}
+    outputs = {
+        name: array.copy() for name, array in outputs_of(execution, memory, plan.buffers).items()
+    }
     if execution.ran_whole:
         same = _same_backwards(device, plan, memory, outputs)
         execution = replace(execution, same_backwards=same)
@@ -81,21 +109,31 @@ def _restore(plan: Plan, memory: GlobalMemory) -> None:
             fill(memory.view(buffer.name), plan.arrays.get(buffer.name))
 
 
-def _same_backwards(device: EmulatedDevice, plan: Plan, memory: GlobalMemory, outputs: Arrays) -> bool | None:
-    """Whether the plan leaves the same outputs with blocks and warps in the opposite order; None where it does not end so."""
+def _same_backwards(
+    device: EmulatedDevice, plan: Plan, memory: GlobalMemory, outputs: Arrays
+) -> bool | None:
+    """Whether the plan leaves the same outputs with blocks and warps in the opposite order; None
+    where it does not end so."""
     _restore(plan, memory)
     execution = device.launch_all(replace(plan, progress=None), memory, Way(backwards=True))
     if execution.failure is not None:
         return None
     again = outputs_of(execution, memory, plan.buffers)
-    return all(same_bytes(again[name].reshape(-1).view("u1"), array.reshape(-1).view("u1")) for name, array in outputs.items())
+    return all(
+        same_bytes(again[name].reshape(-1).view("u1"), array.reshape(-1).view("u1"))
+        for name, array in outputs.items()
+    )
 
 
 def _check_some_blocks(
-    device: EmulatedDevice, plan: Plan, memory: GlobalMemory, graded: GradedRun, execution: Execution
+    device: EmulatedDevice,
+    plan: Plan,
+    memory: GlobalMemory,
+    graded: GradedRun,
+    execution: Execution,
 ) -> tuple[Finding, ...]:
-    """What the checked mode says of some blocks of each launch, which the seed draws. Only what they do to each other counts: what
-    they read of other blocks is not there.
+    """What the checked mode says of some blocks of each launch, which the seed draws. Only what
+    they do to each other counts: what they read of other blocks is not there.
     """
     if sum(array.nbytes for array in plan.arrays.values()) > MOST_SHADOWED_BYTES:
         return ()
@@ -103,7 +141,9 @@ def _check_some_blocks(
     memory.track_writes(())
     observer = Observer(Rehearsal(()))
     rng = Random(f"{graded.seed} checked")
-    executed = {launch.kernel: launch.counters.instructions_executed for launch in execution.launches}
+    executed = {
+        launch.kernel: launch.counters.instructions_executed for launch in execution.launches
+    }
 
     def run_some(ready: Ready, tell: Tell) -> Ran:
         if ready.native.meets_others:
@@ -112,7 +152,9 @@ def _check_some_blocks(
         allowed = CHECKED_INSTRUCTIONS * blocks // max(1, executed.get(ready.kernel.name, 1))
         count = min(blocks, max(LEAST_CHECKED, min(MOST_CHECKED, allowed)))
         sample = tuple(sorted(rng.sample(range(blocks), count)))
-        outcome = run_launch(ready.native, ready.memory, replace(ready.settings, sample=sample), tell)
+        outcome = run_launch(
+            ready.native, ready.memory, replace(ready.settings, sample=sample), tell
+        )
         return Ran(replace(outcome, fault=None))
 
     device.launch_all(replace(plan, progress=None), memory, Way(run_some, observer))

@@ -1,4 +1,5 @@
-"""What every device does with a launch: lay out the kernel's parameters, and say what it ran with."""
+"""What every device does with a launch: lay out the kernel's parameters, and say what it ran
+with."""
 
 from __future__ import annotations
 
@@ -12,22 +13,32 @@ POINTER_BYTES = 8
 
 def parameter_bytes(kernel: Kernel) -> int:
     """Size of a kernel's parameter space."""
-    return max((parameter.offset + parameter.size_bytes for parameter in kernel.parameters), default=0)
+    return max(
+        (parameter.offset + parameter.size_bytes for parameter in kernel.parameters), default=0
+    )
 
 
 def pack_parameters(kernel: Kernel, launch: Launch, addresses: Mapping[str, int]) -> bytes:
-    """The parameter space of a launch: each argument little-endian at its parameter's offset; a buffer is its address."""
+    """The parameter space of a launch: each argument little-endian at its parameter's offset; a
+    buffer is its address."""
     space = bytearray(parameter_bytes(kernel))
     for parameter, argument in zip(kernel.parameters, launch.arguments, strict=True):
         if isinstance(argument, BufferArgument):
             number, size_bytes = addresses[argument.buffer], POINTER_BYTES
         else:
-            number, size_bytes = argument.value % (1 << 8 * argument.size_bytes), argument.size_bytes
-        space[parameter.offset : parameter.offset + size_bytes] = number.to_bytes(size_bytes, "little")
+            number, size_bytes = (
+                argument.value % (1 << 8 * argument.size_bytes),
+                argument.size_bytes,
+            )
+        space[parameter.offset : parameter.offset + size_bytes] = number.to_bytes(
+            size_bytes, "little"
+        )
     return bytes(space)
 
 
-def make_result(gpu: Gpu, kernel: Kernel, launch: Launch, counters: Counters, lines: Sequence[LineCounters]) -> LaunchResult:
+def make_result(
+    gpu: Gpu, kernel: Kernel, launch: Launch, counters: Counters, lines: Sequence[LineCounters]
+) -> LaunchResult:
     """The record of a launch on this GPU."""
     occupancy = theoretical_occupancy(
         gpu,

@@ -1,4 +1,5 @@
-"""Times a library's operation on a GPU through CuPy or PyTorch, whichever is installed: cuBLAS for a matrix product."""
+"""Times a library's operation on a GPU through CuPy or PyTorch, whichever is installed: cuBLAS for
+a matrix product."""
 
 from __future__ import annotations
 
@@ -18,11 +19,16 @@ Operation = Callable[[Mapping[str, Any]], object]
 
 def find_array_library() -> str | None:
     """`cupy` or `torch`, the first one that is installed; it is not loaded."""
-    return next((name for name in ("cupy", "torch") if importlib.util.find_spec(name) is not None), None)
+    return next(
+        (name for name in ("cupy", "torch") if importlib.util.find_spec(name) is not None), None
+    )
 
 
-def time_on_gpu(operation: Operation, inputs: Mapping[str, np.ndarray], *, library: str, gpu_index: int) -> list[float]:
-    """Milliseconds of each of REPEATS runs of the operation on arrays of `library`, between two CUDA events, each with a cold L2.
+def time_on_gpu(
+    operation: Operation, inputs: Mapping[str, np.ndarray], *, library: str, gpu_index: int
+) -> list[float]:
+    """Milliseconds of each of REPEATS runs of the operation on arrays of `library`, between two
+    CUDA events, each with a cold L2.
 
     Matrix products use float32 throughout, no tensor cores with tf32.
     """
@@ -35,7 +41,9 @@ def time_on_gpu(operation: Operation, inputs: Mapping[str, np.ndarray], *, libra
 
 
 @contextmanager
-def _with_cupy(inputs: Mapping[str, np.ndarray], gpu_index: int) -> Iterator[tuple[Any, Callable[[], object], Callable[..., float]]]:
+def _with_cupy(
+    inputs: Mapping[str, np.ndarray], gpu_index: int
+) -> Iterator[tuple[Any, Callable[[], object], Callable[..., float]]]:
     import cupy
 
     with cupy.cuda.Device(gpu_index):
@@ -49,11 +57,17 @@ def _with_cupy(inputs: Mapping[str, np.ndarray], gpu_index: int) -> Iterator[tup
             end.synchronize()
             return float(cupy.cuda.get_elapsed_time(begin, end))
 
-        yield {name: cupy.asarray(array) for name, array in inputs.items()}, lambda: spare.fill(1), time_once
+        yield (
+            {name: cupy.asarray(array) for name, array in inputs.items()},
+            lambda: spare.fill(1),
+            time_once,
+        )
 
 
 @contextmanager
-def _with_torch(inputs: Mapping[str, np.ndarray], gpu_index: int) -> Iterator[tuple[Any, Callable[[], object], Callable[..., float]]]:
+def _with_torch(
+    inputs: Mapping[str, np.ndarray], gpu_index: int
+) -> Iterator[tuple[Any, Callable[[], object], Callable[..., float]]]:
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False

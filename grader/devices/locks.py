@@ -1,4 +1,5 @@
-"""One grading at a time on a GPU: a lock file per GPU, kept by the operating system, which frees it however its holder ends."""
+"""One grading at a time on a GPU: a lock file per GPU, kept by the operating system, which frees it
+however its holder ends."""
 
 from __future__ import annotations
 
@@ -19,15 +20,24 @@ POLL_SECONDS = 0.05
 
 
 def lock_folder() -> Path:
-    """Where all users of this machine find the same lock files: also where a batch has temporary files in a folder of its own."""
+    """Where all users of this machine find the same lock files: also where a batch has temporary
+    files in a folder of its own."""
     return Path(os.environ.get(LOCKS_VARIABLE) or tempfile.gettempdir())
 
 
 @contextlib.contextmanager
-def hold_gpu(uuid: str | None, *, show: ShowProgress, folder: Path | None = None, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """Hold the GPU with this UUID alone among all graders of the machine; None is no GPU, and held at once.
+def hold_gpu(
+    uuid: str | None,
+    *,
+    show: ShowProgress,
+    folder: Path | None = None,
+    wait_seconds: float = WAIT_SECONDS,
+) -> Iterator[None]:
+    """Hold the GPU with this UUID alone among all graders of the machine; None is no GPU, and held
+    at once.
 
-    While another grader holds it, `show` says so. Raises GraderError when that lasts longer than `wait_seconds`.
+    While another grader holds it, `show` says so. Raises GraderError when that lasts longer than
+    `wait_seconds`.
     """
     if uuid is None:
         yield
@@ -46,7 +56,8 @@ def _wait_for(descriptor: int, uuid: str, show: ShowProgress, wait_seconds: floa
         if time.monotonic() >= deadline:
             raise GraderError(
                 f"The GPU {uuid} was in use by another grading for {wait_seconds:g} s.",
-                "Grade again when it has ended, or on another GPU (--device gpu:N), or with --device emulated.",
+                "Grade again when it has ended, or on another GPU (--device gpu:N), or with"
+                " --device emulated.",
             )
         show(Progress("waiting for the GPU, which another grading uses"))
         time.sleep(POLL_SECONDS)
@@ -61,7 +72,8 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _open_lock(path: Path) -> int:
-    """The lock file, made if there is none. Read-only suffices for a lock, so that other users' files serve as well."""
+    """The lock file, made if there is none. Read-only suffices for a lock, so that other users'
+    files serve as well."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         with contextlib.suppress(FileNotFoundError):
@@ -71,4 +83,6 @@ def _open_lock(path: Path) -> int:
         return os.open(path, flags)
     except OSError as error:
         advice = "Remove it, or set TMPDIR to a folder that all graders of this machine share."
-        raise GraderError(f"The lock file {path} cannot be opened: {error.strerror}", advice) from error
+        raise GraderError(
+            f"The lock file {path} cannot be opened: {error.strerror}", advice
+        ) from error

@@ -1,7 +1,9 @@
-"""Runs a launch for its modelled time: all of its blocks where that is quick, else a secret sample that stands for the rest.
+"""Runs a launch for its modelled time: all of its blocks where that is quick, else a secret sample
+that stands for the rest.
 
-The sample is in two parts, both drawn from `seed`. The *window* are blocks that one SM runs one after another, so that what they
-share in its caches is seen. The *spread* are drawn from all others; they tell whether the window, and what it wrote, stands for all.
+The sample is in two parts, both drawn from `seed`. The *window* are blocks that one SM runs one
+after another, so that what they share in its caches is seen. The *spread* are drawn from all
+others; they tell whether the window, and what it wrote, stands for all.
 """
 
 from __future__ import annotations
@@ -20,24 +22,31 @@ from grader.emulator.timing.model import Shape, choose_blocks, estimate
 from grader.records import Bound, Lookups, Modelled, Sample
 
 WHOLE_INSTRUCTIONS = 150_000_000
-"""Warp instructions of a launch up to which all of its blocks are run: about a second of a processor."""
+"""Warp instructions of a launch up to which all of its blocks are run: about a second of a
+processor."""
 MOST_WHOLE_INSTRUCTIONS = 2_000_000_000
 """Of a launch of which no sample can be verified (atomics; another launch follows)."""
 SPREAD_BLOCKS, LEAST_SPREAD, SPREAD_INSTRUCTIONS = 684, 128, 750_000_000
-"""Blocks of the spread: 684, so that one of which 2 % of the blocks are others goes unseen once in a million times, (1 - 0.02) ** 684;
-of blocks so long that these would execute more instructions, fewer, but never less than 128 (10 %)."""
+"""Blocks of the spread: 684, so that one of which 2 % of the blocks are others goes unseen once in
+a million times, (1 - 0.02) ** 684; of blocks so long that these would execute more instructions,
+fewer, but never less than 128 (10 %)."""
 GROUPS = 4
-"""The spread is run in so many groups; that two blocks of different groups write the same element is seen."""
+"""The spread is run in so many groups; that two blocks of different groups write the same element
+is seen."""
 TRACED_SPREAD = 16
 """Least number of blocks of the spread that leave traces."""
 TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
-"""Room for the traces of a window together, and of one warp at least and at most, in words of 4 bytes."""
+"""Room for the traces of a window together, and of one warp at least and at most, in words of 4
+bytes."""
 
 TOO_LONG = (
-    "at the timed size it executes more instructions than this device runs, and a sample of its blocks cannot be verified: blocks meet"
-    " in atomics, or a later launch needs what they all wrote"
+    "at the timed size it executes more instructions than this device runs, and a sample of its"
+    " blocks cannot be verified: blocks meet in atomics, or a later launch needs what they all"
+    " wrote"
 )
-TOO_UNEVEN = "its blocks differ so much from each other that those which were traced cannot stand for all"
+TOO_UNEVEN = (
+    "its blocks differ so much from each other that those which were traced cannot stand for all"
+)
 
 
 class Groups(Protocol):
@@ -52,7 +61,8 @@ class Groups(Protocol):
 
 @dataclass(frozen=True)
 class Stage:
-    """What a launch is modelled for: where it runs, and what verifies a sample of it: `groups` is None where none can be."""
+    """What a launch is modelled for: where it runs, and what verifies a sample of it: `groups` is
+    None where none can be."""
 
     figures: Figures
     resident: int
@@ -66,7 +76,8 @@ class Stage:
 def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
     """Run a launch, or a sample of its blocks, and model its time.
 
-    All blocks are run where they execute at most `whole_instructions` together, or where a sample would tell too little.
+    All blocks are run where they execute at most `whole_instructions` together, or where a sample
+    would tell too little.
     """
     kernel, settings = ready.native, ready.settings
     rng = Random(f"{stage.seed} {settings.blocks}")
@@ -74,7 +85,14 @@ def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
     spread = draw_blocks(settings.blocks, max(len(window), TRACED_SPREAD), rng, without=window)
     warps = -(-settings.block[0] * settings.block[1] * settings.block[2] // 32)
     words = max(LEAST_WORDS, min(MOST_WORDS, TRACE_WORDS // (len(window) * warps)))
-    drawn = Drawn(replace(ready, settings=replace(settings, trace_words=words)), stage, window, spread, rng, tell)
+    drawn = Drawn(
+        replace(ready, settings=replace(settings, trace_words=words)),
+        stage,
+        window,
+        spread,
+        rng,
+        tell,
+    )
     ran = _run_meeting(drawn) if kernel.meets_others else _run_apart(drawn)
     if ran.outcome.fault is not None or not ran.finished:
         return ran
@@ -94,31 +112,43 @@ class Drawn:
 
     def run(self, tell: Tell = None, **changed: Any) -> LaunchOutcome:  # noqa: ANN401 - fields of LaunchSettings
         """Run blocks of the launch."""
-        return run_launch(self.ready.native, self.ready.memory, replace(self.ready.settings, **changed), tell)
+        return run_launch(
+            self.ready.native, self.ready.memory, replace(self.ready.settings, **changed), tell
+        )
 
 
 def draw_blocks(blocks: int, count: int, rng: Random, *, without: Sequence[int]) -> tuple[int, ...]:
-    """As many blocks, in order, that are none of some others; all of these where there are no more."""
+    """As many blocks, in order, that are none of some others; all of these where there are no
+    more."""
     known = set(without)
-    drawn = [block for block in rng.sample(range(blocks), min(blocks, count + len(known))) if block not in known]
+    drawn = [
+        block
+        for block in rng.sample(range(blocks), min(blocks, count + len(known)))
+        if block not in known
+    ]
     return tuple(sorted(drawn[:count]))
 
 
 def _run_meeting(drawn: Drawn) -> Ran:
-    """Run all blocks of a launch whose blocks meet in atomics, up to a limit. One that was stopped here is not at fault, unless
-    one block alone took most of what is allowed.
+    """Run all blocks of a launch whose blocks meet in atomics, up to a limit. One that was stopped
+    here is not at fault, unless one block alone took most of what is allowed.
     """
     budget = min(drawn.ready.settings.budget, MOST_WHOLE_INSTRUCTIONS)
     traced = tuple(sorted({0, *drawn.window, *drawn.spread}))
     outcome = drawn.run(drawn.tell, budget=budget, traced=traced)
-    ours = budget < drawn.ready.settings.budget and outcome.fault is not None and outcome.fault.kind is FaultKind.INSTRUCTION_LIMIT
+    ours = (
+        budget < drawn.ready.settings.budget
+        and outcome.fault is not None
+        and outcome.fault.kind is FaultKind.INSTRUCTION_LIMIT
+    )
     if ours and outcome.stopped_in < budget / 2:
         return Ran(replace(outcome, fault=None), unmodelled=TOO_LONG, finished=False)
     return Ran(outcome)
 
 
 def _run_apart(drawn: Drawn) -> Ran:
-    """Run the window first; it tells whether all other blocks are run as well, or a sample of them."""
+    """Run the window first; it tells whether all other blocks are run as well, or a sample of
+    them."""
     stage, blocks = drawn.stage, drawn.ready.settings.blocks
     first = drawn.run(traced=drawn.window, sample=drawn.window)
     if first.fault is not None or len(drawn.window) == blocks:
@@ -130,11 +160,16 @@ def _run_apart(drawn: Drawn) -> Ran:
         return Ran(join_outcomes(parts, blocks / (sample.window + sample.spread)), sample=sample)
     if of_one * blocks > max(stage.whole_instructions, MOST_WHOLE_INSTRUCTIONS):
         return Ran(first, unmodelled=TOO_LONG, finished=False)
-    return Ran(join_outcomes([first, drawn.run(drawn.tell, traced=drawn.spread, left_out=drawn.window)], 1.0))
+    return Ran(
+        join_outcomes(
+            [first, drawn.run(drawn.tell, traced=drawn.spread, left_out=drawn.window)], 1.0
+        )
+    )
 
 
 def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> list[LaunchOutcome]:
-    """Run the spread, those of its blocks that leave traces among them, group by group, as far as one ends well.
+    """Run the spread, those of its blocks that leave traces among them, group by group, as far as
+    one ends well.
 
     `of_one`: warp instructions of a block.
     """
@@ -142,7 +177,10 @@ def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> list[LaunchOutcome
     groups.next_group()  # the window has run
     count = min(drawn.stage.most_spread, max(LEAST_SPREAD, SPREAD_INSTRUCTIONS // max(1, of_one)))
     more = draw_blocks(
-        drawn.ready.settings.blocks, max(0, count - len(drawn.spread)), drawn.rng, without=(*drawn.window, *drawn.spread)
+        drawn.ready.settings.blocks,
+        max(0, count - len(drawn.spread)),
+        drawn.rng,
+        without=(*drawn.window, *drawn.spread),
     )
     spread = drawn.rng.sample([*drawn.spread, *more], len(drawn.spread) + len(more))
     parts: list[LaunchOutcome] = []
@@ -167,9 +205,11 @@ def _describe_sample(blocks: int, window: int, parts: Sequence[LaunchOutcome]) -
 
 
 def _model(drawn: Drawn, ran: Ran) -> Ran:
-    """The same with the model's word, from the window if that does what the launch does, else from the spread.
+    """The same with the model's word, from the window if that does what the launch does, else from
+    the spread.
 
-    Where blocks draw their work one after another, the first one drew all of it here: it is looked at last.
+    Where blocks draw their work one after another, the first one drew all of it here: it is looked
+    at last.
     """
     ready, stage, outcome = drawn.ready, drawn.stage, ran.outcome
     traces = {trace.block: trace for trace in outcome.traces}
@@ -177,20 +217,28 @@ def _model(drawn: Drawn, ran: Ran) -> Ran:
     candidates = [[traces[block] for block in blocks if block in traces] for blocks in chosen]
     executed, blocks = sum(counts.executed for counts in outcome.counts), ready.settings.blocks
     shape = Shape(blocks, stage.resident, stage.shared_bytes, executed, outcome.longest)
-    regions = [(region.offset, region.offset + region.size_bytes) for region in ready.memory.regions.values()]
+    regions = [
+        (region.offset, region.offset + region.size_bytes)
+        for region in ready.memory.regions.values()
+    ]
     found = estimate(ready.native, candidates, shape, outcome.counts, regions, stage.figures)
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
     l1 = Lookups(float(found.load_hits), float(found.load_sectors))
     count = ran.sample.window + ran.sample.spread if ran.sample else blocks
-    return replace(ran, modelled=Modelled(found.time_ms, found.dram_bytes, bounds, count, blocks, l1))
+    return replace(
+        ran, modelled=Modelled(found.time_ms, found.dram_bytes, bounds, count, blocks, l1)
+    )
 
 
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:
     """One outcome for a launch that was run in parts, its counts times `scale`."""
     fault = next((part.fault for part in parts if part.fault is not None), None)
-    counts = tuple(_scale([part.counts[index] for part in parts], scale) for index in range(len(parts[0].counts)))
+    counts = tuple(
+        _scale([part.counts[index] for part in parts], scale)
+        for index in range(len(parts[0].counts))
+    )
     traces = tuple(trace for part in parts for trace in part.traces)
     printed, longest = "".join(part.printed for part in parts), max(part.longest for part in parts)
     return LaunchOutcome(counts, fault, printed, traces=traces, longest=longest)

@@ -1,9 +1,11 @@
-"""Counts a plan's launches with Nsight Compute: one `ncu` process around a worker that runs the plan a single time.
+"""Counts a plan's launches with Nsight Compute: one `ncu` process around a worker that runs the
+plan a single time.
 
-ncu replays each launch until it has every metric and gives one row per launch; the counters of a plan are their sum.
-There are no counters per source line: those come from the emulated device, where it can run the kernel. Where ncu
-cannot count, the answer is a reason, never a zero. Nothing else should use the GPU meanwhile: `hold` is its lock, which is taken
-when the worker has started and needs nothing but the GPU. Starting takes seconds in which another grading can use it.
+ncu replays each launch until it has every metric and gives one row per launch; the counters of a
+plan are their sum. There are no counters per source line: those come from the emulated device,
+where it can run the kernel. Where ncu cannot count, the answer is a reason, never a zero. Nothing
+else should use the GPU meanwhile: `hold` is its lock, which is taken when the worker has started
+and needs nothing but the GPU. Starting takes seconds in which another grading can use it.
 """
 
 from __future__ import annotations
@@ -22,14 +24,31 @@ from pathlib import Path
 
 from grader.devices.base import Arrays
 from grader.devices.locks import WAIT_SECONDS
-from grader.devices.ncu_metrics import OPTIONAL, CountedLaunch, NotCounted, find_unknown_metric, parse_counts, required_metrics
-from grader.records import Binary, Completed, DeviceBuffer, Launch, Role, RunLimits, RunTool, ToolLimits
+from grader.devices.ncu_metrics import (
+    OPTIONAL,
+    CountedLaunch,
+    NotCounted,
+    find_unknown_metric,
+    parse_counts,
+    required_metrics,
+)
+from grader.records import (
+    Binary,
+    Completed,
+    DeviceBuffer,
+    Launch,
+    Role,
+    RunLimits,
+    RunTool,
+    ToolLimits,
+)
 
 NCU_VARIABLE = "GRADER_NCU"
 WORKER = "grader.devices.gpu.profiled"
 REQUEST, ERROR, LOG = "request.pickle", "error.txt", "ncu.csv"
 READY, GO = "ready", "go"
-"""Files that the worker makes when it has started, and waits for then. It ends when the request's file is gone instead."""
+"""Files that the worker makes when it has started, and waits for then. It ends when the request's
+file is gone instead."""
 POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
@@ -38,7 +57,8 @@ DRIVER_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDE
 """What of the environment decides which driver and which GPU a process sees."""
 NOT_INSTALLED = NotCounted(
     "Nsight Compute (ncu) is not installed",
-    f"Install it (it comes with the CUDA toolkit) and put ncu on PATH, or name it in {NCU_VARIABLE}.",
+    "Install it (it comes with the CUDA toolkit) and put ncu on PATH, or name it in"
+    f" {NCU_VARIABLE}.",
 )
 
 Hold = Callable[[], AbstractContextManager[None]]
@@ -46,7 +66,8 @@ Hold = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class PlanRun:
-    """One run of a plan. `arrays` holds the inputs' contents; all other buffers are poisoned on the GPU."""
+    """One run of a plan. `arrays` holds the inputs' contents; all other buffers are poisoned on the
+    GPU."""
 
     binary: Binary
     launches: tuple[Launch, ...]
@@ -72,7 +93,11 @@ def find_ncu(environ: Mapping[str, str]) -> Path | None:
     if on_path is not None:
         return Path(on_path)
     installed = [*Path("/opt/nvidia/nsight-compute").glob("*/ncu"), Path("/usr/local/cuda/bin/ncu")]
-    return max((path for path in installed if path.exists()), default=None, key=lambda path: _version_of(path.parent.name))
+    return max(
+        (path for path in installed if path.exists()),
+        default=None,
+        key=lambda path: _version_of(path.parent.name),
+    )
 
 
 def ncu_identity(environ: Mapping[str, str] = os.environ) -> str:
@@ -96,21 +121,30 @@ def count_with_ncu(
     environ: Mapping[str, str] = os.environ,
     hold: Hold = nullcontext,
 ) -> tuple[CountedLaunch, ...] | NotCounted:
-    """The exact counters of each launch of a plan that ran well on this GPU (CUDA's index), or why there are none.
+    """The exact counters of each launch of a plan that ran well on this GPU (CUDA's index), or why
+    there are none.
 
-    `arrays` needs the inputs only. `limits.wall_seconds` bounds all replays of the plan; ncu gets START_SECONDS more. Raises what
-    `hold` raises.
+    `arrays` needs the inputs only. `limits.wall_seconds` bounds all replays of the plan; ncu gets
+    START_SECONDS more. Raises what `hold` raises.
     """
     plan = PlanRun(binary, tuple(launches), tuple(buffers), arrays)
-    counted = count_plans([plan], gpu_index=gpu_index, run=run, limits=limits, environ=environ, hold=hold)
+    counted = count_plans(
+        [plan], gpu_index=gpu_index, run=run, limits=limits, environ=environ, hold=hold
+    )
     return counted if isinstance(counted, NotCounted) else counted[0]
 
 
 def count_plans(
-    plans: Sequence[PlanRun], *, gpu_index: int, run: RunTool, limits: RunLimits, environ: Mapping[str, str] = os.environ,
+    plans: Sequence[PlanRun],
+    *,
+    gpu_index: int,
+    run: RunTool,
+    limits: RunLimits,
+    environ: Mapping[str, str] = os.environ,
     hold: Hold = nullcontext,
-) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:  # fmt: skip
-    """The counters of several plans for one architecture from one ncu process. If one cannot be counted, none is."""
+) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:
+    """The counters of several plans for one architecture from one ncu process. If one cannot be
+    counted, none is."""
     ncu = find_ncu(environ)
     if ncu is None:
         return NOT_INSTALLED
@@ -121,16 +155,19 @@ def count_plans(
             (Path(name) / REQUEST).write_bytes(pickle.dumps(request))
         except OSError as error:
             return NotCounted(
-                f"what ncu is to run could not be written: {error.strerror}", "Make room, or set TMPDIR to a folder that has some."
+                f"what ncu is to run could not be written: {error.strerror}",
+                "Make room, or set TMPDIR to a folder that has some.",
             )
-        counted = _collect(_Session(ncu, Path(name), run, wall_seconds, _environment(environ), hold), plans)
+        counted = _collect(
+            _Session(ncu, Path(name), run, wall_seconds, _environment(environ), hold), plans
+        )
     if isinstance(counted, NotCounted):
         return counted
     rows = iter(counted)
     return tuple(tuple(next(rows) for _ in plan.launches) for plan in plans)
 
 
-# --- the ncu process -----------------------------------------------------------------------------------------
+# --- the ncu process ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -158,7 +195,8 @@ class _Session:
             done = self._in_turn(thread.submit(self._run, metrics))
         if done.limit is not None:
             return NotCounted(
-                f"ncu was ended at its limit of {done.limit} ({self.limit_seconds:g} s)", "Grade again when the machine is less busy."
+                f"ncu was ended at its limit of {done.limit} ({self.limit_seconds:g} s)",
+                "Grade again when the machine is less busy.",
             )
         if error.exists():
             return NotCounted(f"the plan failed under ncu: {error.read_text(encoding='utf-8')}")
@@ -167,8 +205,13 @@ class _Session:
     def _run(self, metrics: Sequence[str]) -> Completed:
         return self.run(
             ncu_command(self.ncu, metrics, self.folder),
-            limits=ToolLimits(wall_seconds=self.limit_seconds, memory_bytes=NO_LIMIT_BYTES, file_bytes=REPORT_BYTES),
-            # run_tool makes TMPDIR a private folder: ncu's lock file in a shared one belongs to whoever came first.
+            limits=ToolLimits(
+                wall_seconds=self.limit_seconds,
+                memory_bytes=NO_LIMIT_BYTES,
+                file_bytes=REPORT_BYTES,
+            ),
+            # run_tool makes TMPDIR a private folder: ncu's lock file in a shared one belongs to
+            # whoever came first.
             env=self.environment,
         )
 
@@ -188,16 +231,31 @@ class _Session:
 
 
 def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:
-    """ncu's command line around the worker: exact metric names, clocks as they are, CSV in base units in the folder's log."""
+    """ncu's command line around the worker: exact metric names, clocks as they are, CSV in base
+    units in the folder's log."""
     options = (
-        "--target-processes", "application-only", "--profile-from-start", "off", "--clock-control", "none",
-        "--csv", "--page", "raw", "--print-units", "base", "--log-file", str(folder / LOG), "--metrics", ",".join(metrics),
-    )  # fmt: skip
+        "--target-processes",
+        "application-only",
+        "--profile-from-start",
+        "off",
+        "--clock-control",
+        "none",
+        "--csv",
+        "--page",
+        "raw",
+        "--print-units",
+        "base",
+        "--log-file",
+        str(folder / LOG),
+        "--metrics",
+        ",".join(metrics),
+    )
     return [str(ncu), *options, sys.executable, "-m", WORKER, str(folder)]
 
 
 def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch, ...] | NotCounted:
-    """Profile; again with fewer metrics where ncu does not know one that is for information only."""
+    """Profile; again with fewer metrics where ncu does not know one that is for information
+    only."""
     arch = plans[0].binary.arch
     required = required_metrics(arch)
     optional: tuple[str, ...] = OPTIONAL
@@ -217,7 +275,11 @@ def _is_unknown(metric: str, log: str) -> bool:
 
 def _without_outputs(plan: PlanRun) -> PlanRun:
     """The plan with its inputs' contents only: those of the others need not travel."""
-    inputs = {buffer.name: plan.arrays[buffer.name] for buffer in plan.buffers if buffer.role is Role.INPUT}
+    inputs = {
+        buffer.name: plan.arrays[buffer.name]
+        for buffer in plan.buffers
+        if buffer.role is Role.INPUT
+    }
     return PlanRun(plan.binary, plan.launches, plan.buffers, inputs)
 
 
@@ -225,7 +287,10 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What the worker needs to find this package, PyCUDA and the driver."""
     package_root = Path(__file__).resolve().parents[2]
     found = {name: environ[name] for name in DRIVER_VARIABLES if name in environ}
-    return found | {"PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]), "PYTHONSAFEPATH": "1"}
+    return found | {
+        "PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]),
+        "PYTHONSAFEPATH": "1",
+    }
 
 
 def _version_of(folder: str) -> tuple[int, ...]:

@@ -1,10 +1,13 @@
-"""What `ncu` is asked for, and how its answer is read: metric names, the CSV of `--page raw`, and its error lines.
+"""What `ncu` is asked for, and how its answer is read: metric names, the CSV of `--page raw`, and
+its error lines.
 
-`ncu --query-metrics` of version 2025.3 lists the names for every chip from compute capability 7.5 to 10.0, but for
-`memory_*`: metrics of the source page, which that list leaves out. The counts are exact: software-patched (`smsp__sass_*`),
-derived from addresses (`memory_*`), or hardware counters that were equal on every run. The hardware's own conflict counter
-is not among them: it also counts lost arbitration (DESIGN 3.3), and is for information only, like the DRAM traffic.
-Nor is its count of the sectors of atomics, `l1tex__t_sectors_*_op_atom`: lanes that meet at an address take one each there.
+`ncu --query-metrics` of version 2025.3 lists the names for every chip from compute capability 7.5
+to 10.0, but for `memory_*`: metrics of the source page, which that list leaves out. The counts are
+exact: software-patched (`smsp__sass_*`), derived from addresses (`memory_*`), or hardware counters
+that were equal on every run. The hardware's own conflict counter is not among them: it also counts
+lost arbitration (DESIGN 3.3), and is for information only, like the DRAM traffic. Nor is its count
+of the sectors of atomics, `l1tex__t_sectors_*_op_atom`: lanes that meet at an address take one each
+there.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from grader.records import Counters, Launch, Lookups, Traffic
 class CountedLaunch:
     """One launch as ncu counted it. What is None, ncu does not have on this GPU.
 
-    `traffic` (cold caches) and `hardware_bank_conflicts` vary from run to run and are for information only.
+    `traffic` (cold caches) and `hardware_bank_conflicts` vary from run to run and are for
+    information only.
     """
 
     counters: Counters
@@ -31,7 +35,8 @@ class CountedLaunch:
 
 @dataclass(frozen=True)
 class NotCounted:
-    """Why ncu counted nothing, as a clause ("ncu is not installed"), and what to do about it, as a sentence."""
+    """Why ncu counted nothing, as a clause ("ncu is not installed"), and what to do about it, as a
+    sentence."""
 
     reason: str
     advice: str = ""
@@ -39,7 +44,8 @@ class NotCounted:
 
 @dataclass(frozen=True)
 class Figure:
-    """A field of `Counters` as a sum of metrics; `copies` counts asynchronous copies to shared memory (LDGSTS, from sm_80 on)."""
+    """A field of `Counters` as a sum of metrics; `copies` counts asynchronous copies to shared
+    memory (LDGSTS, from sm_80 on)."""
 
     name: str
     metrics: tuple[str, ...]
@@ -49,22 +55,34 @@ class Figure:
 SHARED_WAVEFRONTS = "memory_l1_wavefronts_shared"
 FIGURES = (
     Figure("instructions_executed", ("smsp__inst_executed.sum",)),
-    # The hardware's own count, smsp__thread_inst_executed, is a few higher for some kernels whose warps diverge.
+    # The hardware's own count, smsp__thread_inst_executed, is a few higher for some kernels whose
+    # warps diverge.
     Figure("thread_instructions_executed", ("smsp__sass_thread_inst_executed.sum",)),
     Figure("shared_load_instructions", ("smsp__inst_executed_op_shared_ld.sum",)),
     Figure("shared_store_instructions", ("smsp__inst_executed_op_shared_st.sum",)),
     Figure("shared_atomic_instructions", ("smsp__inst_executed_op_shared_atom.sum",)),
-    Figure("shared_load_wavefronts", ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",)),
-    Figure("shared_atomic_wavefronts", ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",)),
+    Figure(
+        "shared_load_wavefronts",
+        ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",),
+    ),
+    Figure(
+        "shared_atomic_wavefronts",
+        ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",),
+    ),
     Figure("shared_wavefronts_ideal", ("memory_l1_wavefronts_shared_ideal",)),
-    # The hardware's counters of loads have asynchronous copies in; the patched ones count them apart.
+    # The hardware's counters of loads have asynchronous copies in; the patched ones count them
+    # apart.
     Figure("global_load_requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",)),
     Figure(
         "global_load_sectors",
         ("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",),
         copies="smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
     ),
-    Figure("global_load_bytes", ("smsp__sass_data_bytes_mem_global_op_ld.sum",), copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum"),
+    Figure(
+        "global_load_bytes",
+        ("smsp__sass_data_bytes_mem_global_op_ld.sum",),
+        copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum",
+    ),
     # ncu has this one for loads, stores and atomics together only.
     Figure("global_load_sectors_ideal", ("memory_l2_theoretical_sectors_global_ideal",)),
     Figure("global_store_requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",)),
@@ -84,13 +102,18 @@ FIGURES = (
 
 HARDWARE_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 DRAM_TRAFFIC = ("dram__bytes_read.sum", "dram__bytes_write.sum")
-L1_HITS, L1_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+L1_HITS, L1_SECTORS = (
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+)
 L2_HITS, L2_SECTORS = "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"
 OPTIONAL = (HARDWARE_CONFLICTS, *DRAM_TRAFFIC, L1_HITS, L1_SECTORS, L2_HITS, L2_SECTORS)
 """For information only."""
 
 FIRST_WITH_COPIES = 80
-BASE_UNITS = frozenset({"", "inst", "sector", "sectors", "byte", "request", "wavefront", "wavefronts"})
+BASE_UNITS = frozenset(
+    {"", "inst", "sector", "sectors", "byte", "request", "wavefront", "wavefronts"}
+)
 """What `--print-units base` prints beside these metrics; anything else (Kbyte, say) is scaled."""
 
 
@@ -100,28 +123,41 @@ def required_metrics(arch: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((SHARED_WAVEFRONTS, *figures)))
 
 
-def parse_counts(text: str, launches: Sequence[Launch], arch: str) -> tuple[CountedLaunch, ...] | NotCounted:
-    """The counters of each launch, in order, from ncu's log file; NotCounted when it tells an error, or lacks a launch or a metric."""
+def parse_counts(
+    text: str, launches: Sequence[Launch], arch: str
+) -> tuple[CountedLaunch, ...] | NotCounted:
+    """The counters of each launch, in order, from ncu's log file; NotCounted when it tells an
+    error, or lacks a launch or a metric."""
     if "\n==ERROR==" in f"\n{text}":
         return explain_log(text)
-    rows = list(csv.reader(line for line in text.splitlines() if line and not line.startswith("==")))
+    rows = list(
+        csv.reader(line for line in text.splitlines() if line and not line.startswith("=="))
+    )
     if len(rows) < 2 or rows[0][:1] != ["ID"]:
         return explain_log(text)
-    table = [_Row(dict(zip(rows[0], row, strict=False)), dict(zip(rows[0], rows[1], strict=False))) for row in rows[2:]]
-    if [row.shape for row in table] != [(str(launch.grid), str(launch.block)) for launch in launches]:
-        return NotCounted(f"ncu counted {len(table)} launches of other shapes than the plan's {len(launches)}")
+    table = [
+        _Row(dict(zip(rows[0], row, strict=False)), dict(zip(rows[0], rows[1], strict=False)))
+        for row in rows[2:]
+    ]
+    if [row.shape for row in table] != [
+        (str(launch.grid), str(launch.block)) for launch in launches
+    ]:
+        return NotCounted(
+            f"ncu counted {len(table)} launches of other shapes than the plan's {len(launches)}"
+        )
     try:
         return tuple(_count(row, arch) for row in table)
     except _UnreadableError as problem:
         return NotCounted(f"ncu gave {problem}", NEWER_NCU)
 
 
-# --- reasons -------------------------------------------------------------------------------------------------
+# --- reasons --------------------------------------------------------------------------------------
 
 NEWER_NCU = "Use a newer Nsight Compute, one that suits this GPU and its driver."
 PERMIT = (
-    "As administrator, permit it to all users: `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/,"
-    " then load the driver again; in a container, `--cap-add=SYS_ADMIN` or the host's permission."
+    "As administrator, permit it to all users: `options nvidia"
+    " NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/, then load the driver again; in a"
+    " container, `--cap-add=SYS_ADMIN` or the host's permission."
 )
 _REASONS = (
     ("ERR_NVGPUCTRPERM", "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)", PERMIT),
@@ -147,7 +183,8 @@ _REASONS = (
 
 
 def find_unknown_metric(text: str) -> str | None:
-    """The start of the name of a metric that this ncu does not know: it collects nothing then. Newer ones leave out the column."""
+    """The start of the name of a metric that this ncu does not know: it collects nothing then.
+    Newer ones leave out the column."""
     found = re.search(r"Failed to find metric (?:regex:\^)?(\w+)", text)
     return found[1] if found else None
 
@@ -160,11 +197,15 @@ def explain_log(text: str) -> NotCounted:
     for mark, reason, advice in _REASONS:
         if mark in text:
             return NotCounted(reason, advice)
-    errors = [line.removeprefix("==ERROR==").strip() for line in text.splitlines() if line.startswith("==ERROR==")]
+    errors = [
+        line.removeprefix("==ERROR==").strip()
+        for line in text.splitlines()
+        if line.startswith("==ERROR==")
+    ]
     return NotCounted(f"ncu failed: {errors[0]}" if errors else "ncu printed no counters")
 
 
-# --- one launch ----------------------------------------------------------------------------------------------
+# --- one launch -----------------------------------------------------------------------------------
 
 
 class _UnreadableError(Exception):
@@ -201,11 +242,23 @@ class _Row:
 
 
 def _count(row: _Row, arch: str) -> CountedLaunch:
-    figures = {figure.name: sum(row.read(metric) for metric in _metrics_of(figure, arch)) for figure in FIGURES}
-    # Whatever else took wavefronts: stores and asynchronous copies. The sum of all is what is graded.
-    stored = row.read(SHARED_WAVEFRONTS) - figures["shared_load_wavefronts"] - figures["shared_atomic_wavefronts"]
+    figures = {
+        figure.name: sum(row.read(metric) for metric in _metrics_of(figure, arch))
+        for figure in FIGURES
+    }
+    # Whatever else took wavefronts: stores and asynchronous copies. The sum of all is what is
+    # graded.
+    stored = (
+        row.read(SHARED_WAVEFRONTS)
+        - figures["shared_load_wavefronts"]
+        - figures["shared_atomic_wavefronts"]
+    )
     counters = Counters(shared_store_wavefronts=stored, **figures)
-    traffic = Traffic(row.read_all(DRAM_TRAFFIC), _lookups(row, L1_HITS, L1_SECTORS), _lookups(row, L2_HITS, L2_SECTORS))
+    traffic = Traffic(
+        row.read_all(DRAM_TRAFFIC),
+        _lookups(row, L1_HITS, L1_SECTORS),
+        _lookups(row, L2_HITS, L2_SECTORS),
+    )
     return CountedLaunch(counters, traffic, row.read_all([HARDWARE_CONFLICTS]))
 
 

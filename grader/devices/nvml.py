@@ -1,4 +1,5 @@
-"""The state of a GPU's clocks while something is measured, sampled through NVML; whatever NVML does not say is None."""
+"""The state of a GPU's clocks while something is measured, sampled through NVML; whatever NVML does
+not say is None."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class _Seen:
 
 
 class ClockSampler:
-    """Samples the GPU with this PCI bus id. Take samples right after work: the clocks of an idle GPU fall."""
+    """Samples the GPU with this PCI bus id. Take samples right after work: the clocks of an idle
+    GPU fall."""
 
     def __init__(self, pci_bus_id: str) -> None:
         self._nvml, self._handle = _open(pci_bus_id)
@@ -56,7 +58,10 @@ class ClockSampler:
         nvml, handle, seen = self._nvml, self._handle, self._seen
         self._add(seen.sm_mhz, lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))
         self._add(seen.memory_mhz, lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM))
-        self._add(seen.temperature_c, lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU))
+        self._add(
+            seen.temperature_c,
+            lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU),
+        )
         with contextlib.suppress(nvml.NVMLError):
             seen.reasons |= nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle)
         self._due = time.monotonic() + LEAST_SECONDS
@@ -85,7 +90,10 @@ def read_versions() -> dict[str, str]:
     try:
         pynvml.nvmlInit()
         cuda = pynvml.nvmlSystemGetCudaDriverVersion()
-        return {"driver": str(pynvml.nvmlSystemGetDriverVersion()), "driver_cuda": f"{cuda // 1000}.{cuda % 1000 // 10}"}
+        return {
+            "driver": str(pynvml.nvmlSystemGetDriverVersion()),
+            "driver_cuda": f"{cuda // 1000}.{cuda % 1000 // 10}",
+        }
     except pynvml.NVMLError:
         return {}
 

@@ -1,8 +1,10 @@
-"""The theoretical peak of a GPU: what was set, else from the device's attributes, else from a table of published figures.
+"""The theoretical peak of a GPU: what was set, else from the device's attributes, else from a table
+of published figures.
 
-Bandwidth is 2 x memory clock x bus width (two transfers a clock, as every GDDR and HBM part counts its clock); fp32
-peak is multiprocessors x fp32 lanes x 2 (a fused multiply-add is two operations) x clock. Which of the three was used is
-part of the result. Attributes can be 0 on virtual and integrated GPUs; nothing is guessed then.
+Bandwidth is 2 x memory clock x bus width (two transfers a clock, as every GDDR and HBM part counts
+its clock); fp32 peak is multiprocessors x fp32 lanes x 2 (a fused multiply-add is two operations) x
+clock. Which of the three was used is part of the result. Attributes can be 0 on virtual and
+integrated GPUs; nothing is guessed then.
 """
 
 from __future__ import annotations
@@ -13,15 +15,29 @@ from dataclasses import dataclass
 from grader.errors import GraderError, UsageError
 
 FP32_LANES = {
-    (6, 0): 64, (6, 1): 128, (7, 0): 64, (7, 2): 64, (7, 5): 64, (8, 0): 64, (8, 6): 128, (8, 7): 128, (8, 9): 128,
-    (9, 0): 128, (10, 0): 128, (10, 3): 128, (12, 0): 128, (12, 1): 128,
-}  # fmt: skip
-"""fp32 lanes a multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"."""
+    (6, 0): 64,
+    (6, 1): 128,
+    (7, 0): 64,
+    (7, 2): 64,
+    (7, 5): 64,
+    (8, 0): 64,
+    (8, 6): 128,
+    (8, 7): 128,
+    (8, 9): 128,
+    (9, 0): 128,
+    (10, 0): 128,
+    (10, 3): 128,
+    (12, 0): 128,
+    (12, 1): 128,
+}
+"""fp32 lanes a multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
+Instructions"."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """What NVIDIA publishes of a board, under the name that CUDA gives it: GB/s, TFLOP/s (fp32, no tensor cores), and where."""
+    """What NVIDIA publishes of a board, under the name that CUDA gives it: GB/s, TFLOP/s (fp32, no
+    tensor cores), and where."""
 
     bandwidth_gbps: float
     fp32_tflops: float
@@ -52,7 +68,8 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Attributes:
-    """What the driver says of a device; 0 where it does not say. Clocks in kHz, as CUDA's attributes have them."""
+    """What the driver says of a device; 0 where it does not say. Clocks in kHz, as CUDA's
+    attributes have them."""
 
     name: str
     compute_capability: tuple[int, int]
@@ -80,31 +97,50 @@ class Peak:
     fp32_source: str
 
     def __str__(self) -> str:
-        return f"{self.bandwidth_gbps:,.0f} GB/s ({self.bandwidth_source}), {self.fp32_tflops:,.1f} TFLOP/s fp32 ({self.fp32_source})"
+        return (
+            f"{self.bandwidth_gbps:,.0f} GB/s ({self.bandwidth_source}), {self.fp32_tflops:,.1f}"
+            f" TFLOP/s fp32 ({self.fp32_source})"
+        )
 
 
 def parse_peak(text: str) -> GivenPeak:
-    """The value of `--peak`: `GB/s` or `GB/s,TFLOP/s`, each a positive number. Raises UsageError."""
+    """The value of `--peak`: `GB/s` or `GB/s,TFLOP/s`, each a positive number. Raises
+    UsageError."""
     parts = text.split(",")
     try:
         figures = [float(part) for part in parts]
     except ValueError:
         figures = []
-    if not 1 <= len(figures) <= 2 or not all(math.isfinite(figure) and figure > 0 for figure in figures):
+    if not 1 <= len(figures) <= 2 or not all(
+        math.isfinite(figure) and figure > 0 for figure in figures
+    ):
         raise UsageError(
-            f"--peak {text!r} is no peak", "Give GB/s or GB/s,TFLOP/s as positive numbers, for instance --peak 3352 or --peak 3352,66.9."
+            f"--peak {text!r} is no peak",
+            "Give GB/s or GB/s,TFLOP/s as positive numbers, for instance --peak 3352 or --peak"
+            " 3352,66.9.",
         )
     return GivenPeak(*figures)
 
 
 def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
-    """The peak of a device and where each figure is from. Raises GraderError when there is no way to know it."""
+    """The peak of a device and where each figure is from. Raises GraderError when there is no way
+    to know it."""
     given = given or GivenPeak()
     published = PUBLISHED.get(attributes.name)
-    bandwidth = _choose(given.bandwidth_gbps, _bandwidth(attributes), (published.bandwidth_gbps, published.source) if published else None)
-    fp32 = _choose(given.fp32_tflops, _fp32(attributes), (published.fp32_tflops, published.source) if published else None)
+    bandwidth = _choose(
+        given.bandwidth_gbps,
+        _bandwidth(attributes),
+        (published.bandwidth_gbps, published.source) if published else None,
+    )
+    fp32 = _choose(
+        given.fp32_tflops,
+        _fp32(attributes),
+        (published.fp32_tflops, published.source) if published else None,
+    )
     if bandwidth is None or fp32 is None:
-        raise _not_known(attributes.name, bandwidth_missing=bandwidth is None, fp32_missing=fp32 is None)
+        raise _not_known(
+            attributes.name, bandwidth_missing=bandwidth is None, fp32_missing=fp32 is None
+        )
     return Peak(bandwidth[0], fp32[0], bandwidth[1], fp32[1])
 
 
@@ -114,14 +150,21 @@ _Sourced = tuple[float, str]
 def _not_known(name: str, *, bandwidth_missing: bool, fp32_missing: bool) -> GraderError:
     """The error that names what is missing and the form of --peak that gives it."""
     missing = [*["memory bandwidth"] * bandwidth_missing, *["fp32 rate"] * fp32_missing]
-    option = "--peak GB/s,TFLOP/s (for instance --peak 3352,66.9)" if fp32_missing else "--peak GB/s (for instance --peak 3352)"
+    option = (
+        "--peak GB/s,TFLOP/s (for instance --peak 3352,66.9)"
+        if fp32_missing
+        else "--peak GB/s (for instance --peak 3352)"
+    )
     return GraderError(
-        f"the peak {' and '.join(missing)} of {name} is not known: its driver does not tell what it follows from, and no table has it",
+        f"the peak {' and '.join(missing)} of {name} is not known: its driver does not tell what it"
+        " follows from, and no table has it",
         f"Set it from the board's datasheet: {option}.",
     )
 
 
-def _choose(given: float | None, computed: _Sourced | None, published: _Sourced | None) -> _Sourced | None:
+def _choose(
+    given: float | None, computed: _Sourced | None, published: _Sourced | None
+) -> _Sourced | None:
     return (given, "set by --peak") if given is not None else computed or published
 
 
@@ -129,7 +172,10 @@ def _bandwidth(attributes: Attributes) -> _Sourced | None:
     clock_khz, bus_bits = attributes.memory_clock_khz, attributes.memory_bus_bits
     if not (clock_khz > 0 and bus_bits > 0):
         return None
-    return 2 * clock_khz * 1e3 * bus_bits / 8 / 1e9, f"2 x {clock_khz / 1e3:g} MHz x {bus_bits} bit, device attributes"
+    return (
+        2 * clock_khz * 1e3 * bus_bits / 8 / 1e9,
+        f"2 x {clock_khz / 1e3:g} MHz x {bus_bits} bit, device attributes",
+    )
 
 
 def _fp32(attributes: Attributes) -> _Sourced | None:
@@ -137,4 +183,10 @@ def _fp32(attributes: Attributes) -> _Sourced | None:
     if lanes is None or not (attributes.clock_khz > 0 and attributes.multiprocessors > 0):
         return None
     tflops = attributes.multiprocessors * lanes * 2 * attributes.clock_khz * 1e3 / 1e12
-    return tflops, f"{attributes.multiprocessors} x {lanes} lanes x 2 x {attributes.clock_khz / 1e3:g} MHz, device attributes"
+    return (
+        tflops,
+        (
+            f"{attributes.multiprocessors} x {lanes} lanes x 2 x {attributes.clock_khz / 1e3:g}"
+            " MHz, device attributes"
+        ),
+    )

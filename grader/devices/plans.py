@@ -1,4 +1,5 @@
-"""A plan on its way through the emulated device: what is asked for, a launch that is ready to run, and what it left in memory."""
+"""A plan on its way through the emulated device: what is asked for, a launch that is ready to run,
+and what it left in memory."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def run_whole(ready: Ready, tell: Tell) -> Ran:
 
 @dataclass(frozen=True)
 class Way:
-    """How the launches of a plan are run: `run` runs one; `observer` is there in the checked mode; `backwards`: see LaunchSettings."""
+    """How the launches of a plan are run: `run` runs one; `observer` is there in the checked mode;
+    `backwards`: see LaunchSettings."""
 
     run: Callable[[Ready, Tell], Ran] = run_whole
     observer: Observer | None = None
@@ -97,14 +99,20 @@ def fill(view: np.ndarray, contents: np.ndarray | None) -> None:
         return
     words = len(view) // 4 * 4
     view[:words].view("<u4")[:] = POISON_WORD
-    view[words:] = np.frombuffer(POISON_WORD.to_bytes(4, "little"), dtype=np.uint8)[: len(view) - words]
+    view[words:] = np.frombuffer(POISON_WORD.to_bytes(4, "little"), dtype=np.uint8)[
+        : len(view) - words
+    ]
 
 
-def outputs_of(execution: Execution, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]) -> Arrays:
+def outputs_of(
+    execution: Execution, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]
+) -> Arrays:
     """What a plan left in its outputs; nothing where it did not run to its end."""
     if execution.failure is not None:
         return {}
-    return {buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
+    return {
+        buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT
+    }
 
 
 def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
@@ -113,7 +121,11 @@ def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
 
 def modified_inputs(plan: Plan, memory: GlobalMemory) -> tuple[str, ...]:
     """The inputs that hold something else than before."""
-    return tuple(buffer.name for buffer in plan.buffers if buffer.role is Role.INPUT and _differs(memory, buffer, plan.arrays))
+    return tuple(
+        buffer.name
+        for buffer in plan.buffers
+        if buffer.role is Role.INPUT and _differs(memory, buffer, plan.arrays)
+    )
 
 
 def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool:
@@ -122,5 +134,10 @@ def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool
 
 def same_bytes(now: np.ndarray, before: np.ndarray) -> bool:
     """Whether two rows of bytes are equal."""
-    pieces = range(0, len(now), COMPARED_BYTES)  # in pieces: what numpy compares at once it also writes to memory
-    return all(np.array_equal(now[at : at + COMPARED_BYTES], before[at : at + COMPARED_BYTES]) for at in pieces)
+    pieces = range(
+        0, len(now), COMPARED_BYTES
+    )  # in pieces: what numpy compares at once it also writes to memory
+    return all(
+        np.array_equal(now[at : at + COMPARED_BYTES], before[at : at + COMPARED_BYTES])
+        for at in pieces
+    )

@@ -1,6 +1,8 @@
-"""The checked mode of the emulated device: run a plan with the shadow of its memory, and tell what it did wrong.
+"""The checked mode of the emulated device: run a plan with the shadow of its memory, and tell what
+it did wrong.
 
-What is only a mistake if it matters (a value that nobody wrote) is told if the outputs change when the memory holds another poison.
+What is only a mistake if it matters (a value that nobody wrote) is told if the outputs change when
+the memory holds another poison.
 """
 
 from __future__ import annotations
@@ -28,12 +30,18 @@ class Observer:
 
 
 def with_other_poison(arrays: Arrays, unwritten: Sequence[str]) -> Arrays:
-    """The contents of the buffers, those that hold nothing yet with every bit the other way round."""
-    flipped = {name: np.invert(arrays[name].view(np.uint8).reshape(-1)).view(arrays[name].dtype) for name in unwritten}
+    """The contents of the buffers, those that hold nothing yet with every bit the other way
+    round."""
+    flipped = {
+        name: np.invert(arrays[name].view(np.uint8).reshape(-1)).view(arrays[name].dtype)
+        for name in unwritten
+    }
     return arrays | {name: array.reshape(arrays[name].shape) for name, array in flipped.items()}
 
 
-def same_outputs(first: GlobalMemory, second: GlobalMemory, buffers: Sequence[DeviceBuffer]) -> bool:
+def same_outputs(
+    first: GlobalMemory, second: GlobalMemory, buffers: Sequence[DeviceBuffer]
+) -> bool:
     """Whether two runs left the same in those bytes of the outputs that the first one wrote."""
     for buffer in buffers:
         if buffer.role is not Role.OUTPUT:
@@ -47,7 +55,8 @@ def same_outputs(first: GlobalMemory, second: GlobalMemory, buffers: Sequence[De
 def describe_findings(
     observer: Observer, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], *, certain_only: bool
 ) -> tuple[Finding, ...]:
-    """The findings of a run, one for each kind, kernel and pair of lines; of races the one that asks for the wider barrier."""
+    """The findings of a run, one for each kind, kernel and pair of lines; of races the one that
+    asks for the wider barrier."""
     found: dict[tuple[object, ...], Finding] = {}
     for kernel, hazard in sorted(observer.hazards, key=lambda pair: pair[1].in_warp):
         if certain_only and not hazard.certain:
@@ -55,15 +64,21 @@ def describe_findings(
         finding = describe_hazard(hazard, kernel, memory, buffers)
         lines = sorted(line or 0 for line in (finding.line, finding.other_line))
         found.setdefault((finding.kind, finding.kernel, *lines), finding)
-    racing = {(finding.kernel, line) for finding in found.values() if finding.kind is FindingKind.RACE for line in _lines(finding)}
+    racing = {
+        (finding.kernel, line)
+        for finding in found.values()
+        if finding.kind is FindingKind.RACE
+        for line in _lines(finding)
+    }
     return tuple(finding for finding in found.values() if not _is_explained(finding, racing))
 
 
 def _is_explained(finding: Finding, racing: set[tuple[str | None, int | None]]) -> bool:
     """Whether a read of what nobody had written is one of what somebody was still to write."""
-    return finding.kind is FindingKind.UNINITIALIZED_READ and (finding.kernel, finding.line) in racing
+    return (
+        finding.kind is FindingKind.UNINITIALIZED_READ and (finding.kernel, finding.line) in racing
+    )
 
 
 def _lines(finding: Finding) -> tuple[int | None, int | None]:
     return finding.line, finding.other_line
-

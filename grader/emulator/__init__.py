@@ -1,17 +1,19 @@
-"""An emulator of NVIDIA GPUs that executes SASS, the machine code, and counts what Nsight Compute counts.
+"""An emulator of NVIDIA GPUs that executes SASS, the machine code, and counts what Nsight Compute
+counts.
 
 A library of its own: it imports nothing else from `grader`. The way through it:
 
     program.py      what goes in: a kernel's machine code and its launch-independent facts
-    architectures.py  what differs from sm_75 to sm_90, apart from instructions
-    operands.py     operand text -> typed operands          decode.py    opcode text -> typed instructions
-    flow.py         basic blocks                            opcodes/     one small function per opcode, one row each
-    lanes.py        vectors of 32 lanes in LLVM IR          emitter.py   registers, predicates, guards while emitting
-    layout.py       records shared with native code         native/      IR of what opcodes call: memory, divergence
-    translate.py    a kernel -> native code                 memory.py    the fake address space of global memory
-    machine.py      launches: blocks over threads   faults.py   why one was stopped   counts.py   counters per instruction
-    host.py         printf and assert                       formatting.py  printf's formats
-    watch.py        the checked mode: races, reads of what nobody wrote
+    architectures.py  what differs from sm_75 to sm_90, apart from instructions operands.py
+    operand text -> typed operands          decode.py    opcode text -> typed instructions flow.py
+    basic blocks                            opcodes/     one small function per opcode, one row each
+    lanes.py        vectors of 32 lanes in LLVM IR          emitter.py   registers, predicates,
+    guards while emitting layout.py       records shared with native code         native/      IR of
+    what opcodes call: memory, divergence translate.py    a kernel -> native code
+    memory.py    the fake address space of global memory machine.py      launches: blocks over
+    threads   faults.py   why one was stopped   counts.py   counters per instruction host.py
+    printf and assert                       formatting.py  printf's formats watch.py        the
+    checked mode: races, reads of what nobody wrote
 """
 
 from grader.emulator.architectures import ARCHITECTURES

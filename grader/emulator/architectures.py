@@ -10,20 +10,25 @@ from dataclasses import dataclass, field
 LOCAL_BASE = 0x20
 """Where constant bank 0 holds the generic address of local memory's address 0."""
 SHARED_BASE = 0x18
-"""Where it holds that of shared memory's address 0, before sm_90 (later, `SR_SWINHI` is its upper word)."""
+"""Where it holds that of shared memory's address 0, before sm_90 (later, `SR_SWINHI` is its upper
+word)."""
 STACK_POINTER = 0x28
-"""Where it holds the stack pointer: one past the end of a lane's local memory, which starts at 0 here."""
+"""Where it holds the stack pointer: one past the end of a lane's local memory, which starts at 0
+here."""
 DYNAMIC_SHARED, MULTIPROCESSORS = 0x2C, 0x10C
 """Where it holds `%dynamic_smem_size` and `%nsmid`."""
 _DIMENSIONS = range(0x0, 0x18, 4)
-_COMMON = frozenset({*_DIMENSIONS, LOCAL_BASE, LOCAL_BASE + 4, STACK_POINTER, DYNAMIC_SHARED, MULTIPROCESSORS})
+_COMMON = frozenset(
+    {*_DIMENSIONS, LOCAL_BASE, LOCAL_BASE + 4, STACK_POINTER, DYNAMIC_SHARED, MULTIPROCESSORS}
+)
 _BEFORE_90 = _COMMON | {SHARED_BASE, SHARED_BASE + 4}
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """`shared_window`: where a block's shared memory starts in its window. `system_bytes`: what the system keeps at the start of
-    constant bank 0, in front of the parameters; `system_words` are the offsets of those of its words that are known here.
+    """`shared_window`: where a block's shared memory starts in its window. `system_bytes`: what the
+    system keeps at the start of constant bank 0, in front of the parameters; `system_words` are the
+    offsets of those of its words that are known here.
     """
 
     name: str

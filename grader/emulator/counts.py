@@ -14,7 +14,8 @@ from grader.emulator.translate import NativeKernel
 
 @dataclass(frozen=True)
 class _Access:
-    """What an opcode does in a space. An atomic that is a load returns what was there; the others are reductions."""
+    """What an opcode does in a space. An atomic that is a load returns what was there; the others
+    are reductions."""
 
     space: str
     load: bool = False
@@ -24,7 +25,10 @@ class _Access:
 _LOADS, _STORES = _Access("global", load=True), _Access("global")
 _SHARED_LOADS, _SHARED_STORES = _Access("shared", load=True), _Access("shared")
 _FETCHES, _REDUCTIONS = _Access("global", load=True, atomic=True), _Access("global", atomic=True)
-_SHARED_FETCHES, _SHARED_REDUCTIONS = _Access("shared", load=True, atomic=True), _Access("shared", atomic=True)
+_SHARED_FETCHES, _SHARED_REDUCTIONS = (
+    _Access("shared", load=True, atomic=True),
+    _Access("shared", atomic=True),
+)
 _ACCESSES = {
     "LDG": (_LOADS,),
     "STG": (_STORES,),
@@ -41,18 +45,20 @@ _ACCESSES = {
     "MEMBAR": (_STORES,),
 }
 SYSTEM_FENCE_INSTRUCTIONS = 9
-"""What an H100 executes besides for each `MEMBAR.SYS`, and one of them is a store request: tests/emulator/kernels/fence_system_*.cu."""
+"""What an H100 executes besides for each `MEMBAR.SYS`, and one of them is a store request:
+tests/emulator/kernels/fence_system_*.cu."""
 
 
 @dataclass(frozen=True)
 class InstructionCounts:
-    """What one instruction did in a launch. `executed` counts warps, `threads` their lanes on the path.
+    """What one instruction did in a launch. `executed` counts warps, `threads` their lanes on the
+    path.
 
-    Memory instructions: `space` is `shared` or `global`; `requests` are executions with an active lane; `passes` are
-    wavefronts (shared) or 32-byte sectors (global), `passes_ideal` the fewest possible; `bytes` the distinct bytes. An atomic
-    that returns what was there is a load, too.
-    An instruction that may touch two spaces (generic addresses, asynchronous copies) has two records: the first one
-    holds its executions, the second one only what it did to shared memory.
+    Memory instructions: `space` is `shared` or `global`; `requests` are executions with an active
+    lane; `passes` are wavefronts (shared) or 32-byte sectors (global), `passes_ideal` the fewest
+    possible; `bytes` the distinct bytes. An atomic that returns what was there is a load, too. An
+    instruction that may touch two spaces (generic addresses, asynchronous copies) has two records:
+    the first one holds its executions, the second one only what it did to shared memory.
     """
 
     index: int
@@ -69,20 +75,29 @@ class InstructionCounts:
     bytes: int = 0
 
 
-def collect_counts(kernel: NativeKernel, block_counts: np.ndarray, slots: np.ndarray) -> tuple[InstructionCounts, ...]:
-    """Counts of every reachable instruction. `block_counts` is (blocks, COUNTS_PER_BLOCK), `slots` SLOT records, both summed."""
+def collect_counts(
+    kernel: NativeKernel, block_counts: np.ndarray, slots: np.ndarray
+) -> tuple[InstructionCounts, ...]:
+    """Counts of every reachable instruction. `block_counts` is (blocks, COUNTS_PER_BLOCK), `slots`
+    SLOT records, both summed."""
     return tuple(
         counts
         for block in kernel.flow.blocks
         for instruction in block.instructions
-        for counts in _count(instruction, kernel, _executions(block, instruction, block_counts[block.index]), slots)
+        for counts in _count(
+            instruction, kernel, _executions(block, instruction, block_counts[block.index]), slots
+        )
     )
 
 
 def store_slots(kernel: NativeKernel) -> list[int]:
     """The slots of plain stores to global memory."""
     bases = {instruction.index: instruction.base for instruction in kernel.decoded}
-    return [slot for (index, space), slot in kernel.slots.items() if space == "global" and bases[index] in ("STG", "ST")]
+    return [
+        slot
+        for (index, space), slot in kernel.slots.items()
+        if space == "global" and bases[index] in ("STG", "ST")
+    ]
 
 
 def sum_slots(parts: Iterable[np.ndarray]) -> np.ndarray:
@@ -96,16 +111,25 @@ def sum_slots(parts: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def _executions(block: Block, instruction: Decoded, counts: np.ndarray) -> tuple[int, int]:
-    """How many warps executed an instruction, and how many threads: a repetition is of the same threads."""
+    """How many warps executed an instruction, and how many threads: a repetition is of the same
+    threads."""
     executed, threads, repetitions = map(int, counts)
     return executed + (repetitions if instruction is block.instructions[-1] else 0), threads
 
 
-def _count(instruction: Decoded, kernel: NativeKernel, executions: tuple[int, int], slots: np.ndarray) -> Iterator[InstructionCounts]:
+def _count(
+    instruction: Decoded, kernel: NativeKernel, executions: tuple[int, int], slots: np.ndarray
+) -> Iterator[InstructionCounts]:
     executed, threads = executions
-    accesses = [access for access in _ACCESSES.get(instruction.base, ()) if (instruction.index, access.space) in kernel.slots]
+    accesses = [
+        access
+        for access in _ACCESSES.get(instruction.base, ())
+        if (instruction.index, access.space) in kernel.slots
+    ]
     if not accesses:
-        yield InstructionCounts(instruction.index, instruction.opcode, instruction.line, executed, threads)
+        yield InstructionCounts(
+            instruction.index, instruction.opcode, instruction.line, executed, threads
+        )
     for access in accesses:
         record = slots[kernel.slots[instruction.index, access.space]]
         if instruction.base == "MEMBAR":

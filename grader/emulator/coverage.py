@@ -1,6 +1,7 @@
-"""The opcode table as Markdown: what of the instruction set is covered, family by family, and how exact its results are.
+"""The opcode table as Markdown: what of the instruction set is covered, family by family, and how
+exact its results are.
 
-    python -m grader.emulator.coverage      prints the table that the README holds
+python -m grader.emulator.coverage      prints the table that the README holds
 """
 
 from __future__ import annotations
@@ -31,11 +32,17 @@ def _family_rows(opcodes: dict[str, Opcode]) -> Iterator[tuple[str, ...]]:
         groups.setdefault((opcode.emit, opcode.modifiers), []).append(name)
     for names in groups.values():
         opcode = opcodes[names[0]]
-        yield ", ".join(names), _first_sentence(opcode), _modifiers(opcode), _APPROXIMATE if opcode.approximate else _EXACT
+        yield (
+            ", ".join(names),
+            _first_sentence(opcode),
+            _modifiers(opcode),
+            _APPROXIMATE if opcode.approximate else _EXACT,
+        )
 
 
 def _modifiers(opcode: Opcode) -> str:
-    """The modifiers in order; cache hints and scopes, which change no result, without their names."""
+    """The modifiers in order; cache hints and scopes, which change no result, without their
+    names."""
     hints = _HINTS if opcode.modifiers >= _HINTS else frozenset()
     names = [f".{name}" for name in sorted(opcode.modifiers - hints)]
     return " ".join(names + ["and cache hints"] * bool(hints))

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from grader.emulator.operands import TRUE_PREDICATE, Address, Operand, Predicate, parse_operand, parse_operands
+from grader.emulator.operands import (
+    TRUE_PREDICATE,
+    Address,
+    Operand,
+    Predicate,
+    parse_operand,
+    parse_operands,
+)
 from grader.emulator.program import Instruction, Unsupported
 
 ALL_PREDICATES = "PR"
@@ -15,7 +22,8 @@ _ACCESS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 
 @dataclass(frozen=True)
 class Decoded:
-    """One instruction, typed. `IMAD.WIDE.U32` has the base `IMAD` and the modifiers `("WIDE", "U32")`; `guard` None is always true."""
+    """One instruction, typed. `IMAD.WIDE.U32` has the base `IMAD` and the modifiers `("WIDE",
+    "U32")`; `guard` None is always true."""
 
     index: int
     offset: int
@@ -32,7 +40,8 @@ class Decoded:
 
     @property
     def access_bytes(self) -> int:
-        """Bytes that each lane moves, of a memory instruction; 4 where no modifier says otherwise."""
+        """Bytes that each lane moves, of a memory instruction; 4 where no modifier says
+        otherwise."""
         return next((size for name, size in _ACCESS_BYTES.items() if self.has(name)), 4)
 
     def has(self, modifier: str) -> bool:
@@ -41,7 +50,8 @@ class Decoded:
 
 
 def decode(instructions: tuple[Instruction, ...]) -> tuple[Decoded, ...]:
-    """All instructions of a kernel in order. Raises Unsupported, with the source line, on the first that is not understood."""
+    """All instructions of a kernel in order. Raises Unsupported, with the source line, on the first
+    that is not understood."""
     return tuple(_decode_one(index, instruction) for index, instruction in enumerate(instructions))
 
 
@@ -54,7 +64,9 @@ def _decode_one(index: int, instruction: Instruction) -> Decoded:
             operands = tuple(map(_extend, operands))
     except Unsupported as problem:
         raise Unsupported(f"{instruction.opcode} with {problem.what}", instruction.line) from None
-    return Decoded(index, instruction.offset, base, tuple(modifiers), guard, operands, instruction.line)
+    return Decoded(
+        index, instruction.offset, base, tuple(modifiers), guard, operands, instruction.line
+    )
 
 
 def _extend(operand: Operand) -> Operand:

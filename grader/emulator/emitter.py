@@ -1,8 +1,10 @@
-"""What opcode functions write with: registers, predicates and guards of one kernel, while LLVM IR is emitted.
+"""What opcode functions write with: registers, predicates and guards of one kernel, while LLVM IR
+is emitted.
 
-Registers live in the warp's record. Inside a basic block they are kept as SSA values and written back once at its end.
-Every kernel is emitted twice. The *converged* form runs while all living lanes are on one path: it writes whole
-registers, since exited lanes need theirs no more. The *diverged* form merges each result under the path's mask.
+Registers live in the warp's record. Inside a basic block they are kept as SSA values and written
+back once at its end. Every kernel is emitted twice. The *converged* form runs while all living
+lanes are on one path: it writes whole registers, since exited lanes need theirs no more. The
+*diverged* form merges each result under the path's mask.
 """
 
 from __future__ import annotations
@@ -35,16 +37,26 @@ from grader.emulator.native.tools import (
     lane_bits,
     splat,
 )
-from grader.emulator.operands import TRUE_PREDICATE, ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register
+from grader.emulator.operands import (
+    TRUE_PREDICATE,
+    ZERO_REGISTER,
+    Constant,
+    Immediate,
+    Operand,
+    Predicate,
+    Register,
+)
 from grader.emulator.program import KernelCode, Unsupported
 
 SWITCH_FORM = 0xFFFF
-"""What a form of a kernel returns when the other form may have to go on; other values are FaultCodes."""
+"""What a form of a kernel returns when the other form may have to go on; other values are
+FaultCodes."""
 
 
 @dataclass
 class BlockState:
-    """SSA values of one basic block: current registers and predicates, and those to be written back."""
+    """SSA values of one basic block: current registers and predicates, and those to be written
+    back."""
 
     registers: dict[int, Value] = field(default_factory=dict)
     uniform: dict[int, Value] = field(default_factory=dict)
@@ -54,7 +66,8 @@ class BlockState:
 
 
 class Emitter:
-    """Emits one form of one kernel. Opcode functions use the words below; they never touch records themselves."""
+    """Emits one form of one kernel. Opcode functions use the words below; they never touch records
+    themselves."""
 
     def __init__(
         self,
@@ -80,7 +93,7 @@ class Emitter:
         self.guard: Value | None = None
         self.state = BlockState()
 
-    # --- where we are ---------------------------------------------------------------------------------
+    # --- where we are -----------------------------------------------------------------------------
 
     def start_block(self, block: Block) -> None:
         """Begin to emit a basic block: nothing is known about any register."""
@@ -111,7 +124,7 @@ class Emitter:
         self.b.store(value, variable)
         return variable
 
-    # --- types ------------------------------------------------------------------------------------------
+    # --- types ------------------------------------------------------------------------------------
 
     def const(self, value: int) -> Value:
         """A 32-bit constant: one word, or the same in all lanes."""
@@ -146,7 +159,7 @@ class Emitter:
         """The type of a float64 value of this instruction."""
         return F64 if self.uniform else ir.VectorType(F64, 32)
 
-    # --- reading --------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def i32(self, operand: Operand) -> Value:
         """A source operand as 32 bits; `-` is two's complement, `~` inverts."""
@@ -175,7 +188,8 @@ class Emitter:
         return self.b.bitcast(value, self.real)
 
     def i64(self, operand: Operand) -> Value:
-        """A source operand as 64 bits: a register pair, two words of constant memory, or a sign-extended literal."""
+        """A source operand as 64 bits: a register pair, two words of constant memory, or a
+        sign-extended literal."""
         if isinstance(operand, Immediate):
             word = operand.integer()
             return self.const64(word - (1 << 32) if word >> 31 else word)
@@ -214,7 +228,9 @@ class Emitter:
         if operand.uniform:
             cache = self.state.uniform_predicates
             if operand.index not in cache:
-                cache[operand.index] = self.b.trunc(self.warp.load("uniform_predicates", operand.index), I1)
+                cache[operand.index] = self.b.trunc(
+                    self.warp.load("uniform_predicates", operand.index), I1
+                )
             value = cache[operand.index]
             return value if self.uniform else splat(self.b, value)
         if self.uniform:
@@ -248,7 +264,9 @@ class Emitter:
         """Register `R<index>` of all lanes."""
         cache = self.state.registers
         if index not in cache:
-            cache[index] = self.b.load(self.warp.at("registers", index * WARP_LANES), typ=LANES_I32, align=4)
+            cache[index] = self.b.load(
+                self.warp.at("registers", index * WARP_LANES), typ=LANES_I32, align=4
+            )
         return cache[index]
 
     def uniform_register(self, index: int) -> Value:
@@ -259,18 +277,28 @@ class Emitter:
         return cache[index]
 
     def constant_word(self, operand: Constant) -> Value:
-        """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed contents."""
+        """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
+        contents."""
         size = self.constant_bank_bytes(operand.bank)
-        known = 0 <= operand.offset <= size - 4 and self.code.knows_constant(operand.bank, operand.offset)
+        known = 0 <= operand.offset <= size - 4 and self.code.knows_constant(
+            operand.bank, operand.offset
+        )
         if operand.register is not None or operand.offset % 4 or not known:
             raise self.unsupported(f"of c[{operand.bank:#x}][{operand.offset:#x}]")
         if operand.bank != 0:
-            return const(int.from_bytes(self.code.constants[operand.bank][operand.offset : operand.offset + 4], "little"))
+            return const(
+                int.from_bytes(
+                    self.code.constants[operand.bank][operand.offset : operand.offset + 4], "little"
+                )
+            )
         base = self.context.load_pointer("constants")
-        return self.b.load(self.b.gep(base, [const(operand.offset // 4, I64)], source_etype=I32), typ=I32)
+        return self.b.load(
+            self.b.gep(base, [const(operand.offset // 4, I64)], source_etype=I32), typ=I32
+        )
 
     def constant_bank_bytes(self, bank: int) -> int:
-        """Size of a constant bank. Raises Unsupported for one whose contents are not known (bank 4: addresses)."""
+        """Size of a constant bank. Raises Unsupported for one whose contents are not known (bank 4:
+        addresses)."""
         if bank == 0:
             return self.code.constant_bytes
         if bank not in self.code.constants:
@@ -283,10 +311,11 @@ class Emitter:
             return self.context.load_pointer("constants")
         return self.helpers.constant_data(self.code.constants[bank], f"bank{bank}")
 
-    # --- writing ------------------------------------------------------------------------------------------------
+    # --- writing ----------------------------------------------------------------------------------
 
     def set(self, operand: Operand, value: Value) -> None:
-        """Write a 32-bit value (an integer or float32 of this instruction's shape) to a destination register."""
+        """Write a 32-bit value (an integer or float32 of this instruction's shape) to a destination
+        register."""
         if not isinstance(operand, Register) or operand.uniform != (value.type in (I32, F32)):
             raise self.unsupported("with this destination")
         if operand.index == ZERO_REGISTER:
@@ -305,7 +334,11 @@ class Emitter:
 
     def set_predicate(self, operand: Operand, value: Value) -> None:
         """Write a predicate destination."""
-        if not isinstance(operand, Predicate) or operand.negated or operand.uniform != isinstance(value.type, ir.IntType):
+        if (
+            not isinstance(operand, Predicate)
+            or operand.negated
+            or operand.uniform != isinstance(value.type, ir.IntType)
+        ):
             raise self.unsupported("with this predicate destination")
         if operand.index == TRUE_PREDICATE:
             return
@@ -341,7 +374,8 @@ class Emitter:
         return self.active if self.guard is None else self.b.and_(self.active, self.guard)
 
     def lane_mask(self) -> Value:
-        """Lanes that take part in the instruction: the path's, less those whose guard is false, as an i32."""
+        """Lanes that take part in the instruction: the path's, less those whose guard is false, as
+        an i32."""
         if self.guard is None:
             return self.mask
         return self.b.and_(self.mask, lane_bits(self.b, self.guard))
@@ -356,16 +390,26 @@ class Emitter:
         """Write all changed registers and predicates to the warp's record; they stay known."""
         for kind, index in sorted(self.state.dirty):
             if kind == "register":
-                self.b.store(self.state.registers[index], self.warp.at("registers", index * WARP_LANES), align=4)
+                self.b.store(
+                    self.state.registers[index],
+                    self.warp.at("registers", index * WARP_LANES),
+                    align=4,
+                )
             elif kind == "uniform":
                 self.warp.store("uniform", self.state.uniform[index], index)
             elif kind == "predicate":
-                self.warp.store("predicates", lane_bits(self.b, self.state.predicates[index]), index)
+                self.warp.store(
+                    "predicates", lane_bits(self.b, self.state.predicates[index]), index
+                )
             else:
-                self.warp.store("uniform_predicates", self.b.zext(self.state.uniform_predicates[index], I32), index)
+                self.warp.store(
+                    "uniform_predicates",
+                    self.b.zext(self.state.uniform_predicates[index], I32),
+                    index,
+                )
         self.state.dirty.clear()
 
-    # --- leaving a basic block -------------------------------------------------------------------------------------
+    # --- leaving a basic block --------------------------------------------------------------------
 
     @property
     def following(self) -> int:
@@ -379,7 +423,8 @@ class Emitter:
         self.b.branch(self.entries[block])
 
     def branch_if(self, condition: Value, block: int, otherwise: ir.Block) -> None:
-        """Continue at a basic block if the condition holds, else at an LLVM block of the current one."""
+        """Continue at a basic block if the condition holds, else at an LLVM block of the current
+        one."""
         self.b.cbranch(condition, self.entries[block], otherwise)
 
     def next_path(self) -> None:
@@ -396,5 +441,6 @@ class Emitter:
         self.switch_form()
 
     def switch_form(self) -> None:
-        """Return to the dispatcher, which continues at the warp's pc in the form that suits its mask."""
+        """Return to the dispatcher, which continues at the warp's pc in the form that suits its
+        mask."""
         self.b.ret(const(SWITCH_FORM))

@@ -28,11 +28,11 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`. `address` is the
-    lane's; of shared memory, the byte of the block's.
+    """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`.
+    `address` is the lane's; of shared memory, the byte of the block's.
 
-    `line` is the source line of the instruction; for a barrier, `other_line` is where the missing threads wait.
-    `message` is what a failed assertion says.
+    `line` is the source line of the instruction; for a barrier, `other_line` is where the missing
+    threads wait. `message` is what a failed assertion says.
     """
 
     kind: FaultKind
@@ -75,11 +75,21 @@ _SPACES = {
 }
 
 
-def describe_stop(kernel: NativeKernel, context: Any, block: Triple, *, shared_bytes: int, message: str) -> Fault:  # noqa: ANN401
-    """The fault in a CONTEXT record, of a launch whose blocks have these extents. `message` is what a failed assertion says."""
+def describe_stop(
+    kernel: NativeKernel,
+    context: Any,  # noqa: ANN401
+    block: Triple,
+    *,
+    shared_bytes: int,
+    message: str,
+) -> Fault:
+    """The fault in a CONTEXT record, of a launch whose blocks have these extents. `message` is what
+    a failed assertion says."""
     code = int(context["fault_code"])
     waits = int(context["fault_block"])
-    instruction = _last_before(kernel, waits) if waits else kernel.decoded[int(context["fault_instruction"])]
+    instruction = (
+        _last_before(kernel, waits) if waits else kernel.decoded[int(context["fault_instruction"])]
+    )
     linear = int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
     x, y, _ = block
     space = _SPACES.get(code)
@@ -93,13 +103,19 @@ def describe_stop(kernel: NativeKernel, context: Any, block: Triple, *, shared_b
         space=space,
         store=instruction.base.startswith("ST"),
         width=instruction.access_bytes if space else 0,
-        address=int(context["fault_address"]) - (kernel.code.shared_base if space == "shared" else 0),
+        address=int(context["fault_address"])
+        - (kernel.code.shared_base if space == "shared" else 0),
         shared_bytes=shared_bytes,
-        other_line=_last_before(kernel, other).line if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES) else None,
+        other_line=(
+            _last_before(kernel, other).line
+            if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES)
+            else None
+        ),
         message=message,
     )
 
 
 def _last_before(kernel: NativeKernel, block: int) -> Decoded:
-    """The instruction in front of a basic block: the barrier at which a path that goes on there waits."""
+    """The instruction in front of a basic block: the barrier at which a path that goes on there
+    waits."""
     return kernel.flow.blocks[max(block - 1, 0)].instructions[-1]

@@ -1,4 +1,5 @@
-"""Basic blocks of a kernel: runs of instructions that are entered at the top and left at the bottom."""
+"""Basic blocks of a kernel: runs of instructions that are entered at the top and left at the
+bottom."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ BRANCHES = frozenset({"BRA", "BSSY", "CALL"})
 
 @dataclass(frozen=True)
 class Block:
-    """A basic block: its number, and its instructions in order. `following` is the block after it, None at the end."""
+    """A basic block: its number, and its instructions in order. `following` is the block after it,
+    None at the end."""
 
     index: int
     instructions: tuple[Decoded, ...]
@@ -24,7 +26,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Flow:
-    """All basic blocks that can be reached; `block_at` maps an instruction's index to the block that it starts.
+    """All basic blocks that can be reached; `block_at` maps an instruction's index to the block
+    that it starts.
 
     `jump_blocks` are the ones that indirect branches may go to.
     """
@@ -48,7 +51,11 @@ class Flow:
 def target_index(instruction: Decoded, count: int) -> int:
     """Index of the instruction that a branch names, in a kernel of `count` instructions."""
     address = instruction.operands[-1] if instruction.operands else None
-    if not isinstance(address, Immediate) or address.bits is None or address.bits % INSTRUCTION_BYTES:
+    if (
+        not isinstance(address, Immediate)
+        or address.bits is None
+        or address.bits % INSTRUCTION_BYTES
+    ):
         raise Unsupported(f"{instruction.opcode} with a computed target", instruction.line)
     index = address.bits // INSTRUCTION_BYTES
     if not 0 <= index < count:
@@ -56,12 +63,21 @@ def target_index(instruction: Decoded, count: int) -> int:
     return index
 
 
-def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool], jump_targets: Collection[int] = ()) -> Flow:
-    """Split the code at branch targets and after the instructions that end a block; what cannot be reached is left out.
+def find_blocks(
+    code: tuple[Decoded, ...],
+    ends_block: Callable[[Decoded], bool],
+    jump_targets: Collection[int] = (),
+) -> Flow:
+    """Split the code at branch targets and after the instructions that end a block; what cannot be
+    reached is left out.
 
     `jump_targets` are the offsets that indirect branches may go to, where there are any.
     """
-    jumps = {offset // INSTRUCTION_BYTES for offset in jump_targets} if any(map(is_indirect, code)) else set()
+    jumps = (
+        {offset // INSTRUCTION_BYTES for offset in jump_targets}
+        if any(map(is_indirect, code))
+        else set()
+    )
     starts = {0} | jumps
     for instruction in code:
         if ends_block(instruction):
@@ -75,7 +91,8 @@ def find_blocks(code: tuple[Decoded, ...], ends_block: Callable[[Decoded], bool]
     kept = [start for start in ordered if start in reachable]
     number = {start: index for index, start in enumerate(kept)}
     blocks = tuple(
-        Block(number[start], code[start : extents[start]], number.get(extents[start])) for start in kept
+        Block(number[start], code[start : extents[start]], number.get(extents[start]))
+        for start in kept
     )
     return Flow(blocks, number, len(code), tuple(number[start] for start in sorted(jumps)))
 
@@ -89,7 +106,9 @@ def _reachable(code: tuple[Decoded, ...], extents: dict[int, int], jumps: set[in
             continue
         seen.add(start)
         body = code[start : extents[start]]
-        waiting += [target_index(instruction, len(code)) for instruction in body if _names_code(instruction)]
+        waiting += [
+            target_index(instruction, len(code)) for instruction in body if _names_code(instruction)
+        ]
         if not _never_falls_through(body[-1]):
             waiting.append(extents[start])
     return seen
@@ -98,15 +117,24 @@ def _reachable(code: tuple[Decoded, ...], extents: dict[int, int], jumps: set[in
 def is_indirect(instruction: Decoded) -> bool:
     """Whether it goes where a table of the kernel says: BRX, and calls of functions by pointers."""
     by_register = bool(instruction.operands) and isinstance(instruction.operands[0], Register)
-    return instruction.base == "BRX" or (instruction.base == "CALL" and by_register and not instruction.has("ABS"))
+    return instruction.base == "BRX" or (
+        instruction.base == "CALL" and by_register and not instruction.has("ABS")
+    )
 
 
 def _names_code(instruction: Decoded) -> bool:
     if instruction.base == "CALL" and (instruction.has("ABS") or is_indirect(instruction)):
         return False
-    return instruction.base in BRANCHES or (instruction.base == "WARPSYNC" and instruction.has("COLLECTIVE"))
+    return instruction.base in BRANCHES or (
+        instruction.base == "WARPSYNC" and instruction.has("COLLECTIVE")
+    )
 
 
 def _never_falls_through(last: Decoded) -> bool:
-    always = last.base == "BRA" and len(last.operands) == 1 and not last.has("DIV") and not last.has("CONV")
+    always = (
+        last.base == "BRA"
+        and len(last.operands) == 1
+        and not last.has("DIV")
+        and not last.has("CONV")
+    )
     return last.guard is None and (always or last.base in ("EXIT", "RET", "BRX", "ENDCOLLECTIVE"))

@@ -1,4 +1,5 @@
-"""printf's formats on the arguments that device code left in memory (CUDA C++ Programming Guide, "Formatted Output")."""
+"""printf's formats on the arguments that device code left in memory (CUDA C++ Programming Guide,
+"Formatted Output")."""
 
 from __future__ import annotations
 
@@ -10,7 +11,10 @@ from functools import lru_cache
 ReadBytes = Callable[[int, int], bytes]
 """(address, size) -> bytes of the thread's memory."""
 
-_FORMAT = re.compile(r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|z|j|t)?(?P<type>[a-zA-Z%])")
+_FORMAT = re.compile(
+    r"%(?P<flags>[-+"
+    r" #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|z|j|t)?(?P<type>[a-zA-Z%])"
+)
 _LONG = frozenset({"l", "ll", "z", "j", "t"})
 _LONGEST, _PIECE = 4096, 64
 """Longest width, precision and string that is kept: more has no reader."""
@@ -21,7 +25,8 @@ class BadAddressError(Exception):
 
 
 class Arguments:
-    """The arguments one after another, each aligned to its size, as nvcc lays them out for vprintf."""
+    """The arguments one after another, each aligned to its size, as nvcc lays them out for
+    vprintf."""
 
     def __init__(self, read: ReadBytes, address: int) -> None:
         self._read = read
@@ -39,7 +44,8 @@ class Arguments:
 
 
 def read_string(read: ReadBytes, address: int) -> str:
-    """The characters up to a zero byte, at most 4096: in pieces, and byte by byte where the memory ends."""
+    """The characters up to a zero byte, at most 4096: in pieces, and byte by byte where the memory
+    ends."""
     found, step = b"", _PIECE
     while len(found) < _LONGEST and b"\0" not in found:
         try:

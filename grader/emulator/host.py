@@ -1,6 +1,8 @@
-"""Functions of the system that device code calls and the emulator provides: vprintf and __assertfail.
+"""Functions of the system that device code calls and the emulator provides: vprintf and
+__assertfail.
 
-Native code calls back with the context's address, the warp's and the lanes; registers hold the arguments (R4 on, as nvcc passes them).
+Native code calls back with the context's address, the warp's and the lanes; registers hold the
+arguments (R4 on, as nvcc passes them).
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from weakref import WeakMethod
 
 import numpy as np
 
-from grader.emulator.formatting import Arguments, BadAddressError, count_arguments, format_text, read_string
+from grader.emulator.formatting import (
+    Arguments,
+    BadAddressError,
+    count_arguments,
+    format_text,
+    read_string,
+)
 from grader.emulator.layout import CONTEXT, LOCAL_WINDOW, SHARED_HIGH, WARP_LANES, FaultCode
 from grader.emulator.memory import HOST_FUNCTIONS, WINDOW, GlobalMemory
 
@@ -26,7 +34,8 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, 
 
 @dataclass(frozen=True)
 class Memories:
-    """What a thread of a worker's block can read. `local` holds all lanes of the block, `local_bytes` each."""
+    """What a thread of a worker's block can read. `local` holds all lanes of the block,
+    `local_bytes` each."""
 
     memory: GlobalMemory
     shared: np.ndarray
@@ -35,7 +44,8 @@ class Memories:
     local_bytes: int
 
     def read(self, thread: int, address: int, size: int) -> bytes:
-        """Bytes at a generic address, as thread number `thread` of the block sees them. Raises BadAddressError."""
+        """Bytes at a generic address, as thread number `thread` of the block sees them. Raises
+        BadAddressError."""
         high, low = address >> 32, address & 0xFFFFFFFF
         if high == WINDOW:
             for region in self.memory.regions.values():
@@ -50,7 +60,8 @@ class Memories:
 
 
 class HostFunctions:
-    """The callback of one worker, and what it gathered: `printed` by block in order, `message` of a failed assertion."""
+    """The callback of one worker, and what it gathered: `printed` by block in order, `message` of a
+    failed assertion."""
 
     def __init__(self, warp_type: np.dtype, memories: Memories) -> None:
         self._warp_type = warp_type
@@ -59,7 +70,9 @@ class HostFunctions:
         self.printed: list[tuple[int, str]] = []
         self.message = ""
         self.error: Exception | None = None
-        self._callback = _CALLBACK(partial(_call, WeakMethod(self._called)))  # one that held us would keep all memory in a cycle
+        self._callback = _CALLBACK(
+            partial(_call, WeakMethod(self._called))
+        )  # one that held us would keep all memory in a cycle
 
     @property
     def entry(self) -> int:
@@ -72,17 +85,26 @@ class HostFunctions:
             warp = _record(warp_address, self._warp_type)
             function = _FUNCTIONS.get(int(context["call_target"]))
             lanes = [lane for lane in range(WARP_LANES) if mask >> lane & 1]
-            return self._fail(context, FaultCode.UNSUPPORTED, lanes[0]) if function is None else function(self, context, warp, lanes)
+            return (
+                self._fail(context, FaultCode.UNSUPPORTED, lanes[0])
+                if function is None
+                else function(self, context, warp, lanes)
+            )
         except Exception as problem:  # must not pass through native code
             self.error = problem
             return FaultCode.INTERNAL
 
     def print_lanes(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401 - NumPy records
-        """vprintf(format, arguments): each lane's text, and the number of its arguments as the result."""
+        """vprintf(format, arguments): each lane's text, and the number of its arguments as the
+        result."""
         if self._room <= 0:
             return self._count_arguments(context, warp, lanes)
         for lane in lanes:
-            read, template, address = self._reader(warp, lane), _argument(warp, lane, 0), _argument(warp, lane, 1)
+            read, template, address = (
+                self._reader(warp, lane),
+                _argument(warp, lane, 0),
+                _argument(warp, lane, 1),
+            )
             arguments = Arguments(read, address)
             try:
                 text = format_text(read_string(read, template), arguments, read)
@@ -95,13 +117,16 @@ class HostFunctions:
         return FaultCode.NONE
 
     def _count_arguments(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
-        """vprintf's result for a text that nobody will see: once for all lanes that give the same format."""
+        """vprintf's result for a text that nobody will see: once for all lanes that give the same
+        format."""
         templates = [_argument(warp, lane, 0) for lane in lanes]
         taken: dict[int, int] = {}
         for lane, template in zip(lanes, templates, strict=True):
             if template not in taken:
                 try:
-                    taken[template] = count_arguments(read_string(self._reader(warp, lane), template))
+                    taken[template] = count_arguments(
+                        read_string(self._reader(warp, lane), template)
+                    )
                 except BadAddressError:
                     return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, template)
             warp["registers"][_FIRST_ARGUMENT, lane] = taken[template]
@@ -111,7 +136,9 @@ class HostFunctions:
         """__assertfail(condition, file, line, function, size of a character): the launch ends."""
         read = self._reader(warp, lanes[0])
         try:
-            condition, function = (read_string(read, _argument(warp, lanes[0], number)) for number in (0, 3))
+            condition, function = (
+                read_string(read, _argument(warp, lanes[0], number)) for number in (0, 3)
+            )
         except BadAddressError:
             condition, function = "?", "?"
         self.message = f"assert({condition}) failed in {function}"
@@ -133,7 +160,12 @@ _FUNCTIONS = {
 }
 
 
-def _call(method: WeakMethod[Callable[[int, int, int], int]], context_address: int, warp_address: int, mask: int) -> int:
+def _call(
+    method: WeakMethod[Callable[[int, int, int], int]],
+    context_address: int,
+    warp_address: int,
+    mask: int,
+) -> int:
     called = method()
     return FaultCode.INTERNAL if called is None else called(context_address, warp_address, mask)
 
@@ -150,7 +182,8 @@ def _record(address: int, kind: np.dtype) -> Any:  # noqa: ANN401
 
 
 def _argument(warp: Any, lane: int, number: int) -> int:  # noqa: ANN401
-    """The 64-bit argument in registers: number 0 in R4 and R5; the third one is a 32-bit word, so that the fourth lies in R10."""
+    """The 64-bit argument in registers: number 0 in R4 and R5; the third one is a 32-bit word, so
+    that the fourth lies in R10."""
     register = _FIRST_ARGUMENT + 2 * number
     return int(warp["registers"][register, lane]) | int(warp["registers"][register + 1, lane]) << 32
 

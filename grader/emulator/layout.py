@@ -1,7 +1,8 @@
-"""Records that native code and Python share, as NumPy structured dtypes: one source for both sides' offsets.
+"""Records that native code and Python share, as NumPy structured dtypes: one source for both sides'
+offsets.
 
-Every pointer is a 64-bit host address. `CONTEXT` belongs to one host thread, `warp_layout` to one resident warp,
-`SLOT` to one memory instruction on one host thread.
+Every pointer is a 64-bit host address. `CONTEXT` belongs to one host thread, `warp_layout` to one
+resident warp, `SLOT` to one memory instruction on one host thread.
 """
 
 from __future__ import annotations
@@ -11,25 +12,28 @@ import numpy as np
 WARP_LANES = 32
 FULL_MASK = 0xFFFFFFFF
 CONVERGENCE_BARRIERS = 18
-"""B0 to B15, and two more on which `__syncwarp()` and collective operations of lanes from several places wait."""
+"""B0 to B15, and two more on which `__syncwarp()` and collective operations of lanes from several
+places wait."""
 WARPSYNC_BARRIER, COLLECTIVE_BARRIER = 16, 17
 UNIFORM_REGISTERS = 64
 PATH_SLOTS = 32
 """A warp of 32 lanes is never split into more than 32 paths."""
 
 SHARED_HIGH, LOCAL_WINDOW = 0x7F10, 0x7F20
-"""Upper words of generic addresses of shared and of local memory; the lower word is the address in the space."""
+"""Upper words of generic addresses of shared and of local memory; the lower word is the address in
+the space."""
 
 WAIT_NONE = -1
 WAIT_BLOCK = CONVERGENCE_BARRIERS
 WAIT_NAMED = 32
-"""`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at `__syncthreads()`,
-WAIT_NAMED + n at the block's barrier n with a count of its own."""
+"""`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at
+`__syncthreads()`, WAIT_NAMED + n at the block's barrier n with a count of its own."""
 COUNTS_PER_BLOCK = 3
 NAMED_BARRIERS = 16
 VOTES = NAMED_BARRIERS + 1
 BLOCK_VOTE = NAMED_BARRIERS
-"""Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of their own."""
+"""Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of
+their own."""
 
 
 class FaultCode:
@@ -69,8 +73,16 @@ CONTEXT = np.dtype(
         ("global_host", "u8"),  # host address of the global window's address 0
         ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
         ("local_bytes", "u4"),  # of one lane
-        ("vote_mode", "u4", VOTES),  # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode;
-        ("vote_any", "u4", VOTES),  # of each barrier with a count of its own, then of __syncthreads()
+        (
+            "vote_mode",
+            "u4",
+            VOTES,
+        ),  # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode;
+        (
+            "vote_any",
+            "u4",
+            VOTES,
+        ),  # of each barrier with a count of its own, then of __syncthreads()
         ("vote_missing", "u4", VOTES),
         ("vote_count", "u4", VOTES),
         ("buffers", "u8"),  # array of BUFFER
@@ -79,15 +91,27 @@ CONTEXT = np.dtype(
         ("fault_instruction", "u4"),
         ("fault_warp", "u4"),
         ("fault_lane", "u4"),
-        ("fault_block", "u4"),  # where a waiting thread goes on, in place of fault_instruction; 0 when that holds
+        (
+            "fault_block",
+            "u4",
+        ),  # where a waiting thread goes on, in place of fault_instruction; 0 when that holds
         ("fault_other", "u4"),  # likewise, of another thread
         ("fault_address", "u8"),
         ("slots", "u8"),  # array of SLOT
-        ("block_counts", "u8"),  # COUNTS_PER_BLOCK u64 per basic block: executions, threads, repetitions of its last instruction
+        (
+            "block_counts",
+            "u8",
+            # COUNTS_PER_BLOCK u64 per basic block: executions, threads, repetitions of its last
+            # instruction
+        ),
         ("budget", "i8"),  # warp instructions that may still be executed
         ("block_budget", "i8"),  # what it was when the block started
         ("longest", "i8"),  # warp instructions of the block that executed the most
-        ("named_arrived", "u4", NAMED_BARRIERS),  # threads that have come to each barrier of the block
+        (
+            "named_arrived",
+            "u4",
+            NAMED_BARRIERS,
+        ),  # threads that have come to each barrier of the block
         ("named_expected", "u4", NAMED_BARRIERS),  # and how many it waits for; 0: all that live
         ("multiprocessors", "u4"),
         ("warps", "u8"),  # array of warp records
@@ -104,7 +128,10 @@ CONTEXT = np.dtype(
         ("ctaid_z", "u4"),
         ("padding", "u4"),
         ("diverged", "u8"),  # the diverged form of the kernel: `i32 (context, warp)`
-        ("host_functions", "u8"),  # callback for functions of the system: `i32 (context, warp, mask)`
+        (
+            "host_functions",
+            "u8",
+        ),  # callback for functions of the system: `i32 (context, warp, mask)`
         ("call_target", "u8"),  # the function's address
         ("watch", "u8"),  # a WATCH record (native/shadow_layout), of the checked mode only
         ("reversed", "u4"),  # whether blocks and warps run in the opposite order
@@ -120,7 +147,11 @@ BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 
 SLOT = np.dtype(
     [
-        ("deltas", "u4", WARP_LANES),  # the last access pattern: lane address minus base; 0 where inactive
+        (
+            "deltas",
+            "u4",
+            WARP_LANES,
+        ),  # the last access pattern: lane address minus base; 0 where inactive
         ("mask", "u4"),
         ("base_low", "u4"),  # base modulo 32: sectors depend on it
         ("lowest", "i4"),  # smallest and largest delta of an active lane
@@ -143,7 +174,8 @@ SLOT = np.dtype(
 
 
 class PatternKind:
-    """How the data of an access pattern is moved: lane by lane, as one vector, or from one address to all lanes."""
+    """How the data of an access pattern is moved: lane by lane, as one vector, or from one address
+    to all lanes."""
 
     GENERAL = 0
     CONTIGUOUS = 1
@@ -157,12 +189,24 @@ def warp_layout(registers: int) -> np.dtype:
         ("tid_x", "u4", WARP_LANES),
         ("tid_y", "u4", WARP_LANES),
         ("tid_z", "u4", WARP_LANES),
-        ("participants", "u4", (CONVERGENCE_BARRIERS, WARP_LANES)),  # per lane: who waits with it at the barrier
-        ("collective_return", "u4", WARP_LANES),  # per lane: the basic block behind its collective operation
+        (
+            "participants",
+            "u4",
+            (CONVERGENCE_BARRIERS, WARP_LANES),
+        ),  # per lane: who waits with it at the barrier
+        (
+            "collective_return",
+            "u4",
+            WARP_LANES,
+        ),  # per lane: the basic block behind its collective operation
         ("path_mask", "u4", PATH_SLOTS),
         ("path_pc", "u4", PATH_SLOTS),
         ("path_wait", "i4", PATH_SLOTS),
-        ("path_age", "u4", PATH_SLOTS),  # which of the warp's paths got its slot later: that one runs first
+        (
+            "path_age",
+            "u4",
+            PATH_SLOTS,
+        ),  # which of the warp's paths got its slot later: that one runs first
         ("uniform", "u4", UNIFORM_REGISTERS),
         ("predicates", "u4", 8),  # one mask of lanes each
         ("uniform_predicates", "u4", 8),  # 0 or 1
@@ -177,13 +221,31 @@ def warp_layout(registers: int) -> np.dtype:
         ("voted_truth", "u4"),
         ("path_count", "u4"),  # path slots in use are below this
         ("path_clock", "u4"),  # how many paths have got a slot
-        ("meetings", "u4"),  # how often lanes have waited for each other, at `__syncwarp()` (checked mode)
-        ("synced", "u4"),  # how often they had when all of them last did: what was done before is ordered
-        ("met", "u4", (WARP_LANES, WARP_LANES)),  # and for each lane up to when what each other one did is ordered before what it does
-        ("copies_committed", "u4"),  # groups of asynchronous copies that are under way or done (checked mode)
+        (
+            "meetings",
+            "u4",
+        ),  # how often lanes have waited for each other, at `__syncwarp()` (checked mode)
+        (
+            "synced",
+            "u4",
+        ),  # how often they had when all of them last did: what was done before is ordered
+        (
+            "met",
+            "u4",
+            (WARP_LANES, WARP_LANES),
+        ),  # and for each lane up to when what each other one did is ordered before what it does
+        (
+            "copies_committed",
+            "u4",
+        ),  # groups of asynchronous copies that are under way or done (checked mode)
         ("copies_completed", "u4"),  # those that have been waited for
         ("index", "u4"),
-        ("trace", "u8"),  # where the warp's next trace record goes, and the address from which on there is no room: see timing/trace.py
+        (
+            "trace",
+            "u8",
+            # where the warp's next trace record goes, and the address from which on there is no room:
+            # see timing/trace.py
+        ),
         ("trace_end", "u8"),
     ]
     size = np.dtype(fields, align=True).itemsize

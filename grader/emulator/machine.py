@@ -1,4 +1,5 @@
-"""Launches: memory for the resident warps of one block, blocks spread over host threads, faults told precisely."""
+"""Launches: memory for the resident warps of one block, blocks spread over host threads, faults
+told precisely."""
 
 from __future__ import annotations
 
@@ -10,11 +11,25 @@ from itertools import pairwise
 
 import numpy as np
 
-from grader.emulator.architectures import DYNAMIC_SHARED, LOCAL_BASE, MULTIPROCESSORS, SHARED_BASE, STACK_POINTER
+from grader.emulator.architectures import (
+    DYNAMIC_SHARED,
+    LOCAL_BASE,
+    MULTIPROCESSORS,
+    SHARED_BASE,
+    STACK_POINTER,
+)
 from grader.emulator.counts import InstructionCounts, collect_counts, store_slots, sum_slots
 from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, Memories, join_printed
-from grader.emulator.layout import BUFFER, CONTEXT, COUNTS_PER_BLOCK, LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES
+from grader.emulator.layout import (
+    BUFFER,
+    CONTEXT,
+    COUNTS_PER_BLOCK,
+    LOCAL_WINDOW,
+    SHARED_HIGH,
+    SLOT,
+    WARP_LANES,
+)
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.native.blocks import SHARED_POISON_BYTE
 from grader.emulator.native.tracing import LONGEST_RECORD
@@ -24,22 +39,26 @@ from grader.emulator.watch import Hazard, Watch
 Triple = tuple[int, int, int]
 
 CHUNKS_PER_THREAD = 16
-"""Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to cost nothing."""
+"""Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to
+cost nothing."""
 
 
 MOST_LOCAL_BYTES = 1 << 30
-"""Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute capability 9.0: 512 KiB a thread)."""
+"""Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute
+capability 9.0: 512 KiB a thread)."""
 
 
 @dataclass(frozen=True)
 class LaunchSettings:
-    """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host threads.
+    """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host
+    threads.
 
-    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid` says. `backwards`: blocks and
-    warps run in the opposite order. `shared_poison` is the byte that shared memory holds at the start of a block.
-    Of the blocks with the linear indices `traced` (ascending), every warp leaves a trace of up to `trace_words` words.
-    Where `sample` names blocks (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`: what each
-    block of the sample did is noted.
+    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid`
+    says. `backwards`: blocks and warps run in the opposite order. `shared_poison` is the byte that
+    shared memory holds at the start of a block. Of the blocks with the linear indices `traced`
+    (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
+    (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`:
+    what each block of the sample did is noted.
     """
 
     grid: Triple
@@ -65,7 +84,8 @@ class LaunchSettings:
 
 @dataclass(frozen=True)
 class BlockTrace:
-    """What the warps of one block did, in the words of native/tracing.py; `executed` are the warp instructions of the whole block."""
+    """What the warps of one block did, in the words of native/tracing.py; `executed` are the warp
+    instructions of the whole block."""
 
     block: int
     warps: tuple[np.ndarray, ...]
@@ -83,10 +103,12 @@ class BlockWork:
 
 @dataclass(frozen=True)
 class LaunchOutcome:
-    """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after block.
+    """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after
+    block.
 
-    `hazards` are what the checked mode found, `traces` and `works` those that were asked for. `longest`: the warp instructions of
-    the block that executed the most; `stopped_in`: those of the block that a fault stopped.
+    `hazards` are what the checked mode found, `traces` and `works` those that were asked for.
+    `longest`: the warp instructions of the block that executed the most; `stopped_in`: those of the
+    block that a fault stopped.
     """
 
     counts: tuple[InstructionCounts, ...]
@@ -100,15 +122,24 @@ class LaunchOutcome:
 
 
 def run_launch(
-    kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, progress: Callable[[int, int], None] | None = None
+    kernel: NativeKernel,
+    memory: GlobalMemory,
+    settings: LaunchSettings,
+    progress: Callable[[int, int], None] | None = None,
 ) -> LaunchOutcome:
-    """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not depend on `threads`.
+    """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not
+    depend on `threads`.
 
-    A kernel that was translated for the checked mode is run by one thread, and `memory` must track what is written.
+    A kernel that was translated for the checked mode is run by one thread, and `memory` must track
+    what is written.
     """
     total = settings.blocks
     most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
-    threads = 1 if kernel.ordered or settings.backwards or kernel.shifts is not None else max(1, min(settings.threads, total, most))
+    threads = (
+        1
+        if kernel.ordered or settings.backwards or kernel.shifts is not None
+        else max(1, min(settings.threads, total, most))
+    )
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
     chunks = _chunks(settings, threads)
     total = sum(end - first for first, end in chunks)
@@ -116,7 +147,9 @@ def run_launch(
     with ThreadPoolExecutor(threads) as pool:
         for first in range(0, len(chunks), threads):
             batch = chunks[first : first + threads]
-            codes = list(pool.map(lambda pair: pair[0].run(*pair[1]), zip(workers, batch, strict=False)))
+            codes = list(
+                pool.map(lambda pair: pair[0].run(*pair[1]), zip(workers, batch, strict=False))
+            )
             if kernel.diverged.error is not None:
                 raise kernel.diverged.error
             for worker in workers:
@@ -129,12 +162,18 @@ def run_launch(
                 break
     printed = join_printed([worker.host_functions.printed for worker in workers])
     hazards = workers[0].watch.hazards if workers[0].watch is not None else ()
-    traces = sorted((trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block)
-    works = sorted((work for worker in workers for work in worker.works), key=lambda work: work.block)
+    traces = sorted(
+        (trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block
+    )
+    works = sorted(
+        (work for worker in workers for work in worker.works), key=lambda work: work.block
+    )
     longest = max(int(worker.context[0]["longest"]) for worker in workers)
     counts, fault = _sum_counts(kernel, workers), _first_fault(kernel, settings, workers)
     stopped_in = max(worker.in_block for worker in workers) if fault is not None else 0
-    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), tuple(works), longest, stopped_in)
+    return LaunchOutcome(
+        counts, fault, printed, hazards, tuple(traces), tuple(works), longest, stopped_in
+    )
 
 
 def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
@@ -149,9 +188,12 @@ def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
 
 
 class _Worker:
-    """The memory of one host thread: a context, the warps of one block, shared memory, slots, counts."""
+    """The memory of one host thread: a context, the warps of one block, shared memory, slots,
+    counts."""
 
-    def __init__(self, kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings) -> None:
+    def __init__(
+        self, kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings
+    ) -> None:
         self.kernel = kernel
         self.settings = settings
         threads = settings.block[0] * settings.block[1] * settings.block[2]
@@ -163,11 +205,17 @@ class _Worker:
         self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
         self.constants = _constant_bank(kernel, settings)
         self.buffers = np.array(
-            [(region.offset, region.offset + region.size_bytes) for region in memory.regions.values()], dtype=BUFFER
+            [
+                (region.offset, region.offset + region.size_bytes)
+                for region in memory.regions.values()
+            ],
+            dtype=BUFFER,
         )
         self.warps = _warps(kernel.warp_type, settings.block, -(-threads // WARP_LANES))
         self.memory = memory
-        memories = Memories(memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes)
+        memories = Memories(
+            memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes
+        )
         self.host_functions = HostFunctions(kernel.warp_type, memories)
         self.watch: Watch | None = None
         if kernel.shifts is not None:
@@ -241,8 +289,12 @@ class _Worker:
         return int(self.slots["bytes_total"][self.stores].sum())
 
     def _run(self, first: int, end: int) -> int:
-        for traced in self.settings.traced[bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)]:
-            code = self.kernel.run_blocks(self.context.ctypes.data, first, traced) or self._run_traced(traced)
+        for traced in self.settings.traced[
+            bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)
+        ]:
+            code = self.kernel.run_blocks(
+                self.context.ctypes.data, first, traced
+            ) or self._run_traced(traced)
             if code:
                 return code
             first = traced + 1
@@ -251,13 +303,22 @@ class _Worker:
     def _run_traced(self, block: int) -> int:
         """Run one block and keep what its warps wrote."""
         before = self.executed
-        room = np.empty((len(self.warps), self.settings.trace_words + LONGEST_RECORD), dtype=np.uint32)
-        starts = room.ctypes.data + np.arange(len(self.warps), dtype=np.uint64) * np.uint64(room.strides[0])
-        self.warps["trace"], self.warps["trace_end"] = starts, starts + np.uint64(4 * self.settings.trace_words)
+        room = np.empty(
+            (len(self.warps), self.settings.trace_words + LONGEST_RECORD), dtype=np.uint32
+        )
+        starts = room.ctypes.data + np.arange(len(self.warps), dtype=np.uint64) * np.uint64(
+            room.strides[0]
+        )
+        self.warps["trace"], self.warps["trace_end"] = (
+            starts,
+            starts + np.uint64(4 * self.settings.trace_words),
+        )
         code = self.kernel.run_blocks(self.context.ctypes.data, block, block + 1)
         lengths = (self.warps["trace"] - starts) // 4
         self.warps["trace_end"] = 0
-        written = tuple(row[:length].copy() for row, length in zip(room, lengths.tolist(), strict=True))
+        written = tuple(
+            row[:length].copy() for row, length in zip(room, lengths.tolist(), strict=True)
+        )
         self.traces.append(BlockTrace(block, written, self.executed - before))
         return code
 
@@ -265,7 +326,9 @@ class _Worker:
     def faulty_block(self) -> int:
         """Linear index of the block that the worker ran last."""
         context, grid = self.context[0], self.settings.grid
-        return int(context["ctaid_x"]) + grid[0] * (int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"]))
+        return int(context["ctaid_x"]) + grid[0] * (
+            int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"])
+        )
 
 
 def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
@@ -275,10 +338,13 @@ def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
 
 
 def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:
-    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters from `parameter_base`."""
+    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters
+    from `parameter_base`."""
     base = kernel.code.parameter_base
     bank = np.zeros(kernel.code.constant_bytes, dtype=np.uint8)
-    bank[0:24] = np.frombuffer(np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8)
+    bank[0:24] = np.frombuffer(
+        np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8
+    )
     words = {
         LOCAL_BASE + 4: LOCAL_WINDOW,
         SHARED_BASE + 4: SHARED_HIGH,
@@ -288,7 +354,9 @@ def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray
     }
     for place, word in words.items():
         bank[place : place + 4] = np.frombuffer(np.uint32(word).tobytes(), dtype=np.uint8)
-    bank[base : base + len(settings.parameters)] = np.frombuffer(settings.parameters, dtype=np.uint8)
+    bank[base : base + len(settings.parameters)] = np.frombuffer(
+        settings.parameters, dtype=np.uint8
+    )
     return bank
 
 
@@ -300,23 +368,36 @@ def _warps(warp_type: np.dtype, block: Triple, count: int) -> np.ndarray:
     warps["tid_y"] = linear // block[0] % block[1]
     warps["tid_z"] = linear // (block[0] * block[1])
     exists = linear < block[0] * block[1] * block[2]
-    warps["initial"] = (exists.astype(np.uint64) << np.arange(WARP_LANES, dtype=np.uint64)).sum(axis=1)
+    warps["initial"] = (exists.astype(np.uint64) << np.arange(WARP_LANES, dtype=np.uint64)).sum(
+        axis=1
+    )
     warps["index"] = np.arange(count)
     return warps
 
 
 def _sum_counts(kernel: NativeKernel, workers: list[_Worker]) -> tuple[InstructionCounts, ...]:
-    block_counts = np.stack([worker.block_counts for worker in workers]).sum(axis=0, dtype=np.uint64)
+    block_counts = np.stack([worker.block_counts for worker in workers]).sum(
+        axis=0, dtype=np.uint64
+    )
     return collect_counts(kernel, block_counts, sum_slots(worker.slots for worker in workers))
 
 
-def _first_fault(kernel: NativeKernel, settings: LaunchSettings, workers: list[_Worker]) -> Fault | None:
-    """The fault of the lowest block; an overrun of the budget by all workers together counts as one of the last."""
+def _first_fault(
+    kernel: NativeKernel, settings: LaunchSettings, workers: list[_Worker]
+) -> Fault | None:
+    """The fault of the lowest block; an overrun of the budget by all workers together counts as one
+    of the last."""
     faulty = [worker for worker in workers if worker.context[0]["fault_code"]]
     if faulty:
         first = min(faulty, key=lambda worker: worker.faulty_block)
         message = first.host_functions.message
-        return describe_stop(kernel, first.context[0], settings.block, shared_bytes=first.shared_bytes, message=message)
+        return describe_stop(
+            kernel,
+            first.context[0],
+            settings.block,
+            shared_bytes=first.shared_bytes,
+            message=message,
+        )
     if sum(worker.executed for worker in workers) > settings.budget:
         return Fault(FaultKind.INSTRUCTION_LIMIT, None, "", (0, 0, 0), (0, 0, 0))
     return None

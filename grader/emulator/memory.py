@@ -1,7 +1,9 @@
-"""The fake address space of global memory: variables and buffers in one window, with red zones between them.
+"""The fake address space of global memory: variables and buffers in one window, with red zones
+between them.
 
-A device address is `WINDOW << 32 | offset`; native code adds the host base only after an address was checked.
-Variables come first, so that their addresses are the same in every plan: constant bank 4 holds them.
+A device address is `WINDOW << 32 | offset`; native code adds the host base only after an address
+was checked. Variables come first, so that their addresses are the same in every plan: constant bank
+4 holds them.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ import numpy as np
 from grader.emulator.program import Pointer, Variable
 
 WINDOW = 0x7F00
-"""Upper 32 bits of every global address, chosen to look like a real one and to be no host address."""
+"""Upper 32 bits of every global address, chosen to look like a real one and to be no host
+address."""
 FIRST_OFFSET = 1 << 20
 ALIGNMENT = 512
-"""cudaMalloc aligns to 256 bytes at least (CUDA C++ Programming Guide, "Size and Alignment Requirement"); drivers give 512."""
+"""cudaMalloc aligns to 256 bytes at least (CUDA C++ Programming Guide, "Size and Alignment
+Requirement"); drivers give 512."""
 RED_ZONE = 4096
 LIMIT = 1 << 32
 HOST_FUNCTIONS = {"vprintf": 0x7E00_0000_0100, "__assertfail": 0x7E00_0000_0200}
@@ -46,7 +50,8 @@ def variable_region(name: str) -> str:
 
 
 def variable_addresses(variables: Sequence[Variable]) -> dict[str, int]:
-    """The address of every variable, and of the system's functions. Raises MemoryError where they are too large."""
+    """The address of every variable, and of the system's functions. Raises MemoryError where they
+    are too large."""
     regions = _place({variable.name: variable.size_bytes for variable in variables})
     return {**HOST_FUNCTIONS, **{name: region.address for name, region in regions.items()}}
 
@@ -68,12 +73,16 @@ def _place(sizes: Mapping[str, int]) -> dict[str, Region]:
         regions[name] = Region(name, position, size)
         position += (size + RED_ZONE + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
     if position > LIMIT:
-        raise MemoryError(f"the buffers need {position - FIRST_OFFSET} bytes; the emulated device has {LIMIT - FIRST_OFFSET}")
+        raise MemoryError(
+            f"the buffers need {position - FIRST_OFFSET} bytes; the emulated device has"
+            f" {LIMIT - FIRST_OFFSET}"
+        )
     return regions
 
 
 class GlobalMemory:
-    """All variables and global buffers of a plan, laid out once. `sizes` maps each buffer's name to its bytes, in order.
+    """All variables and global buffers of a plan, laid out once. `sizes` maps each buffer's name to
+    its bytes, in order.
 
     Variables hold their initial values.
     """
@@ -81,8 +90,14 @@ class GlobalMemory:
     def __init__(self, sizes: Mapping[str, int], variables: Sequence[Variable] = ()) -> None:
         own = {variable_region(variable.name): variable.size_bytes for variable in variables}
         self.regions = _place({**own, **sizes})
-        last = max(self.regions.values(), key=lambda region: region.offset, default=Region("", FIRST_OFFSET, 0))
-        self._arena = np.empty(last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET + 2 * ALIGNMENT, dtype=np.uint8)
+        last = max(
+            self.regions.values(),
+            key=lambda region: region.offset,
+            default=Region("", FIRST_OFFSET, 0),
+        )
+        self._arena = np.empty(
+            last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET + 2 * ALIGNMENT, dtype=np.uint8
+        )
         self._start = -self._arena.ctypes.data % ALIGNMENT
         self.written: np.ndarray | None = None
         self._variables = tuple(variables)
@@ -104,7 +119,8 @@ class GlobalMemory:
         return self._arena[first : first + region.size_bytes]
 
     def track_writes(self, unwritten: Collection[str]) -> None:
-        """From now on, `written` has a byte for each byte from FIRST_OFFSET on: 1 where it was written, or is in no buffer of these."""
+        """From now on, `written` has a byte for each byte from FIRST_OFFSET on: 1 where it was
+        written, or is in no buffer of these."""
         self.written = np.ones(len(self._arena), dtype=np.uint8)
         for name in unwritten:
             self.was_written(name)[:] = 0
@@ -118,11 +134,13 @@ class GlobalMemory:
 
     @property
     def host_base(self) -> int:
-        """Host address that corresponds to offset 0 of the window (may wrap; only sums with checked offsets are used)."""
+        """Host address that corresponds to offset 0 of the window (may wrap; only sums with checked
+        offsets are used)."""
         return int(self._arena.ctypes.data + self._start - FIRST_OFFSET)
 
     def nearest(self, address: int) -> tuple[Region, int] | None:
-        """The buffer that an address misses by the least, and the byte offset from its start; None outside the window."""
+        """The buffer that an address misses by the least, and the byte offset from its start; None
+        outside the window."""
         if address >> 32 != WINDOW or not self.regions:
             return None
         offset = address & 0xFFFFFFFF

@@ -1,4 +1,5 @@
-"""Operand text of nvdisasm -> typed operands. Whatever is not fully understood raises `Unsupported`."""
+"""Operand text of nvdisasm -> typed operands. Whatever is not fully understood raises
+`Unsupported`."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ LAST_REGISTER, LAST_UNIFORM_REGISTER = 254, 62
 
 @dataclass(frozen=True)
 class Register:
-    """`R5`, `-R5`, `~R5`, `|R5|`; `uniform` for `UR5`; `suffix` is what follows the number (`64`, `H0_H0`), without `reuse`."""
+    """`R5`, `-R5`, `~R5`, `|R5|`; `uniform` for `UR5`; `suffix` is what follows the number (`64`,
+    `H0_H0`), without `reuse`."""
 
     index: int
     uniform: bool = False
@@ -53,8 +55,9 @@ class Constant:
 
 @dataclass(frozen=True)
 class Immediate:
-    """A literal: `bits` when written as an integer, `real` when written as a decimal float, both for a NaN, whose bits are those
-    of a float32 or the upper half of a float64. Instructions say which they take."""
+    """A literal: `bits` when written as an integer, `real` when written as a decimal float, both
+    for a NaN, whose bits are those of a float32 or the upper half of a float64. Instructions say
+    which they take."""
 
     bits: int | None
     real: float | None
@@ -66,7 +69,8 @@ class Immediate:
         return self.bits & 0xFFFFFFFF
 
     def float32_bits(self) -> int:
-        """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a float instruction."""
+        """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a
+        float instruction."""
         if self.real is None:
             raise Unsupported(f"the literal {self.bits:#x} in a floating-point instruction")
         if self.real != self.real and self.bits is not None:
@@ -74,7 +78,9 @@ class Immediate:
         try:
             return int.from_bytes(struct.pack("<f", self.real), "little")
         except OverflowError:
-            raise Unsupported(f"the literal {self.real} in a single-precision instruction") from None
+            raise Unsupported(
+                f"the literal {self.real} in a single-precision instruction"
+            ) from None
 
     def float64_bits(self) -> int:
         """The value as the bits of a float64."""
@@ -87,7 +93,8 @@ class Immediate:
 
 @dataclass(frozen=True)
 class Address:
-    """`[R2+UR4+0x10]`, `[R2.X4]` (times 4) or `desc[UR4][R2.64+0x10]`: base registers (64 bit when `wide`) plus a byte offset."""
+    """`[R2+UR4+0x10]`, `[R2.X4]` (times 4) or `desc[UR4][R2.64+0x10]`: base registers (64 bit when
+    `wide`) plus a byte offset."""
 
     register: Register | None
     uniform: Register | None
@@ -104,19 +111,31 @@ class Special:
 
 Operand = Register | Predicate | Constant | Immediate | Address | Special
 
-_REGISTER = re.compile(r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$")
+_REGISTER = re.compile(
+    r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$"
+)
 _PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>[0-6T])$")
-_CONSTANT = re.compile(r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$")
+_CONSTANT = re.compile(
+    r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$"
+)
 _TWO_ADDRESSES = re.compile(r"^(\[[^\]]*\])(\[)")
 _INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
 _REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
 _NAN = re.compile(r"nan:(0x[0-9a-f]{8})$")
 _SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[A-Za-z_][\w.]*)$")
-_NAMED_REALS = {"+INF": "7f800000", "-INF": "ff800000", "INF": "7f800000", "+QNAN": "7fffffff", "-QNAN": "ffffffff", "QNAN": "7fffffff"}
+_NAMED_REALS = {
+    "+INF": "7f800000",
+    "-INF": "ff800000",
+    "INF": "7f800000",
+    "+QNAN": "7fffffff",
+    "-QNAN": "ffffffff",
+    "QNAN": "7fffffff",
+}
 
 
 def parse_operands(text: str) -> tuple[Operand, ...]:
-    """Operands in order, separated by commas outside of brackets; before sm_90 nothing separates the two addresses of LDGSTS."""
+    """Operands in order, separated by commas outside of brackets; before sm_90 nothing separates
+    the two addresses of LDGSTS."""
     text = _TWO_ADDRESSES.sub(r"\1,\2", text)
     return tuple(parse_operand(part) for part in _split(text))
 
@@ -131,7 +150,9 @@ def parse_operand(text: str) -> Operand:
     if text.startswith(("[", "desc[")):
         return _address(text)
     if text in _NAMED_REALS:
-        return Immediate(int(_NAMED_REALS[text], 16), struct.unpack(">f", bytes.fromhex(_NAMED_REALS[text]))[0])
+        return Immediate(
+            int(_NAMED_REALS[text], 16), struct.unpack(">f", bytes.fromhex(_NAMED_REALS[text]))[0]
+        )
     raise Unsupported(f"the operand {text!r}")
 
 
@@ -147,9 +168,13 @@ def _split(text: str) -> list[str]:
 
 
 def _register(match: re.Match[str]) -> Register:
-    if match["index"] != "Z" and int(match["index"]) > (LAST_UNIFORM_REGISTER if match["kind"] == "UR" else LAST_REGISTER):
+    if match["index"] != "Z" and int(match["index"]) > (
+        LAST_UNIFORM_REGISTER if match["kind"] == "UR" else LAST_REGISTER
+    ):
         raise Unsupported(f"the register {match[0]!r}")
-    names = [name for name in (match["suffix"] + match["after"]).split(".") if name and name != "reuse"]
+    names = [
+        name for name in (match["suffix"] + match["after"]).split(".") if name and name != "reuse"
+    ]
     return Register(
         index=ZERO_REGISTER if match["index"] == "Z" else int(match["index"]),
         uniform=match["kind"] == "UR",
@@ -176,7 +201,11 @@ def _constant(match: re.Match[str]) -> Constant:
             register = term
         else:
             raise Unsupported(f"the operand {match.string!r}")
-    flags = {"negated": match["sign"] == "-", "inverted": match["sign"] == "~", "absolute": bool(match["bar"])}
+    flags = {
+        "negated": match["sign"] == "-",
+        "inverted": match["sign"] == "~",
+        "absolute": bool(match["bar"]),
+    }
     return Constant(int(match["bank"], 16), offset, register, **flags, suffix=match["suffix"] or "")
 
 
@@ -203,9 +232,14 @@ def _address(text: str) -> Address:
         else:
             raise Unsupported(f"the address {text!r}")
     wide = any(term is not None and term.suffix == "64" for term in (register, uniform))
-    if any(term is not None and term.suffix not in ("", "64", "U32", "X4", "X8", "X16") for term in (register, uniform)):
+    if any(
+        term is not None and term.suffix not in ("", "64", "U32", "X4", "X8", "X16")
+        for term in (register, uniform)
+    ):
         raise Unsupported(f"the address {text!r}")
-    if wide and any(term is not None and term.suffix.startswith("X") for term in (register, uniform)):
+    if wide and any(
+        term is not None and term.suffix.startswith("X") for term in (register, uniform)
+    ):
         raise Unsupported(f"the scaled address {text!r}")
     return Address(register, uniform, offset, wide)
 

@@ -1,4 +1,5 @@
-"""What the emulator is given: the machine code of one kernel as text, and the facts that a launch does not change."""
+"""What the emulator is given: the machine code of one kernel as text, and the facts that a launch
+does not change."""
 
 from __future__ import annotations
 
@@ -13,13 +14,16 @@ INSTRUCTION_BYTES = 16
 
 JUMP_TABLE_BANK = 2
 MAX_INSTRUCTIONS = 16_384
-"""Longer kernels are refused: LLVM takes about 2 ms an instruction, so that translation would outlast the kernel's wall limit."""
+"""Longer kernels are refused: LLVM takes about 2 ms an instruction, so that translation would
+outlast the kernel's wall limit."""
 MAX_LOCAL_BYTES = 512 << 10
-"""Local memory that a thread can have (CUDA C++ Programming Guide, technical specifications); recursive kernels name more."""
+"""Local memory that a thread can have (CUDA C++ Programming Guide, technical specifications);
+recursive kernels name more."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an error of ours
-    """The kernel needs something that the emulator does not know. Raised before anything runs; never a guess."""
+    """The kernel needs something that the emulator does not know. Raised before anything runs;
+    never a guess."""
 
     def __init__(self, what: str, line: int | None = None) -> None:
         super().__init__(what)
@@ -29,7 +33,8 @@ class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an e
 
 @dataclass(frozen=True)
 class Instruction:
-    """One machine instruction as nvdisasm prints it; `guard` is its predicate (`@!P0`), `line` its source line."""
+    """One machine instruction as nvdisasm prints it; `guard` is its predicate (`@!P0`), `line` its
+    source line."""
 
     offset: int
     guard: str | None
@@ -40,7 +45,8 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Pointer:
-    """Eight bytes that hold the address of a variable, or of a function of the system, plus `addend`."""
+    """Eight bytes that hold the address of a variable, or of a function of the system, plus
+    `addend`."""
 
     offset: int
     symbol: str
@@ -59,11 +65,14 @@ class Variable:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0, in bytes. `constants` are the
-    constant banks with fixed contents: 2 (literals, jump tables), 3 (`__constant__` variables), 4 (addresses).
-    `functions` are the offsets of functions that calls by pointers may go to. `encoding` is the machine code, 16 bytes an
-    instruction: the timing model reads the control bits in it. `shared_extents`, for the checked mode, are the bytes of a block's
-    shared memory (from the first one to behind the last one) that an instruction (its offset) may access."""
+    """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0,
+    in bytes. `constants` are the constant banks with fixed contents: 2 (literals, jump tables), 3
+    (`__constant__` variables), 4 (addresses). `functions` are the offsets of functions that calls
+    by pointers may go to. `encoding` is the machine code, 16 bytes an instruction: the timing model
+    reads the control bits in it. `shared_extents`, for the checked mode, are the bytes of a block's
+    shared memory (from the first one to behind the last one) that an instruction (its offset) may
+    access.
+    """
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -84,17 +93,31 @@ class KernelCode:
 
     @property
     def jump_targets(self) -> frozenset[int]:
-        """Offsets that may be targets of indirect branches and calls: functions, and the words of bank 2 that are offsets of code."""
+        """Offsets that may be targets of indirect branches and calls: functions, and the words of
+        bank 2 that are offsets of code."""
         bank = self.constants.get(JUMP_TABLE_BANK, b"")
         words = struct.unpack(f"<{len(bank) // 4}I", bank[: len(bank) // 4 * 4])
-        places = (word for word in words if word % INSTRUCTION_BYTES == 0 and word // INSTRUCTION_BYTES < len(self.instructions))
+        places = (
+            word
+            for word in words
+            if word % INSTRUCTION_BYTES == 0 and word // INSTRUCTION_BYTES < len(self.instructions)
+        )
         return frozenset((*self.functions, *places))
 
     def knows_constant(self, bank: int, offset: int) -> bool:
-        """Whether the contents of a word of a constant bank are known; not all that the system keeps in bank 0 are."""
-        return bank != 0 or offset >= self.architecture.system_bytes or offset in self.architecture.system_words
+        """Whether the contents of a word of a constant bank are known; not all that the system
+        keeps in bank 0 are."""
+        return (
+            bank != 0
+            or offset >= self.architecture.system_bytes
+            or offset in self.architecture.system_words
+        )
 
     @property
     def constant_bytes(self) -> int:
-        """Size of constant bank 0: what the system keeps there, then the parameters, whole words."""
-        return max(self.architecture.system_bytes, (self.parameter_base + self.parameter_bytes + 3) // 4 * 4)
+        """Size of constant bank 0: what the system keeps there, then the parameters, whole
+        words."""
+        return max(
+            self.architecture.system_bytes,
+            (self.parameter_base + self.parameter_bytes + 3) // 4 * 4,
+        )

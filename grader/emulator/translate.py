@@ -1,4 +1,5 @@
-"""A kernel's machine code -> native code: decode, find blocks, emit both forms, compile with LLVM."""
+"""A kernel's machine code -> native code: decode, find blocks, emit both forms, compile with
+LLVM."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCod
 _LAST_ARGUMENT = 11
 """The last register with arguments of a function of the system (host.py)."""
 LONG_RUNS, SHORT_RUNS = 1, 0
-"""LLVM's code-generation levels: the second one translates 2 times faster, and runs 2 times slower. The checked mode never runs long."""
+"""LLVM's code-generation levels: the second one translates 2 times faster, and runs 2 times slower.
+The checked mode never runs long."""
 
 RunBlocks = Callable[[int, int, int], int]
 _RUN_BLOCKS = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
@@ -38,11 +40,13 @@ _FORM = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)
 
 @dataclass(frozen=True)
 class NativeKernel:
-    """A kernel ready to run. `run_blocks(context address, first, end)` releases the GIL and returns a FaultCode.
+    """A kernel ready to run. `run_blocks(context address, first, end)` releases the GIL and returns
+    a FaultCode.
 
-    `ordered`: the outcome depends on which block comes first, so that one host thread is to run them all.
-    `slots` maps the index of a memory instruction and a space that it touches to its SLOT; `diverged` is the form for split warps.
-    `shifts` is there in the checked mode: log2 of the granule of each space that it watches.
+    `ordered`: the outcome depends on which block comes first, so that one host thread is to run
+    them all. `slots` maps the index of a memory instruction and a space that it touches to its
+    SLOT; `diverged` is the form for split warps. `shifts` is there in the checked mode: log2 of the
+    granule of each space that it watches.
     """
 
     code: KernelCode
@@ -58,15 +62,20 @@ class NativeKernel:
 
     @property
     def meets_others(self) -> bool:
-        """Whether blocks may meet in atomics on global memory: what some of them do says nothing of the outcome then."""
-        return any(i.base in GLOBAL_ATOMICS for block in self.flow.blocks for i in block.instructions)
+        """Whether blocks may meet in atomics on global memory: what some of them do says nothing of
+        the outcome then."""
+        return any(
+            i.base in GLOBAL_ATOMICS for block in self.flow.blocks for i in block.instructions
+        )
 
 
 class DivergedForm:
-    """The diverged form, compiled when a warp first splits: most kernels never need it, and it would double the time.
+    """The diverged form, compiled when a warp first splits: most kernels never need it, and it
+    would double the time.
 
-    `entry` is the address of a function `i32 (context, warp)` that compiles the form, stores its address in the
-    context, and goes on in it. Emitting cannot fail where the converged form did not; if it does, `error` holds why.
+    `entry` is the address of a function `i32 (context, warp)` that compiles the form, stores its
+    address in the context, and goes on in it. Emitting cannot fail where the converged form did
+    not; if it does, `error` holds why.
     """
 
     def __init__(self, emit: Callable[[], ir.Module], level: int) -> None:
@@ -97,18 +106,27 @@ class DivergedForm:
         return int(self._native(context, warp))
 
 
-def translate(code: KernelCode, *, checked: bool = False, quickly: bool | None = None) -> NativeKernel:
-    """Translate one kernel. Raises Unsupported, with the source line, for anything that is not known.
+def translate(
+    code: KernelCode, *, checked: bool = False, quickly: bool | None = None
+) -> NativeKernel:
+    """Translate one kernel. Raises Unsupported, with the source line, for anything that is not
+    known.
 
-    `checked`: it compares each access with those before it, see `watch.Watch`. `quickly`: for short runs, as the checked mode's are.
+    `checked`: it compares each access with those before it, see `watch.Watch`. `quickly`: for short
+    runs, as the checked mode's are.
     """
     level = SHORT_RUNS if (checked if quickly is None else quickly) else LONG_RUNS
     if len(code.instructions) > MAX_INSTRUCTIONS:
-        raise Unsupported(f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are the most)")
+        raise Unsupported(
+            f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are"
+            " the most)"
+        )
     if code.local_bytes > MAX_LOCAL_BYTES:
         raise Unsupported("recursion: a stack whose size the compiler does not know")
     decoded = decode(code.instructions)
-    flow = find_blocks(decoded, lambda instruction: find_opcode(instruction).ends_block, code.jump_targets)
+    flow = find_blocks(
+        decoded, lambda instruction: find_opcode(instruction).ends_block, code.jump_targets
+    )
     warp_type = warp_layout(_register_count(flow))
     slots: dict[tuple[int, str], int] = {}
     module = _new_module(code)
@@ -116,21 +134,46 @@ def translate(code: KernelCode, *, checked: bool = False, quickly: bool | None =
     shifts = granule_shifts(decoded)
 
     def helpers(target: ir.Module) -> Helpers:
-        return Helpers(target, slots, Watching(target, warp_type, shifts, code.shared_extents) if checked else None)
+        return Helpers(
+            target,
+            slots,
+            Watching(target, warp_type, shifts, code.shared_extents) if checked else None,
+        )
 
     converged = _emit_form(module, flow, warp_type, paths, helpers(module), code, converged=True)
-    define_run_blocks(module, warp_type, _define_run_warp(module, warp_type, converged), paths, watched=checked)
+    define_run_blocks(
+        module, warp_type, _define_run_warp(module, warp_type, converged), paths, watched=checked
+    )
 
     def emit_diverged() -> ir.Module:
         other = _new_module(code)
-        _emit_form(other, flow, warp_type, define_paths(other, warp_type, watched=checked), helpers(other), code, converged=False)
+        _emit_form(
+            other,
+            flow,
+            warp_type,
+            define_paths(other, warp_type, watched=checked),
+            helpers(other),
+            code,
+            converged=False,
+        )
         return other
 
     engine = _compile(module, level)
     run_blocks = _RUN_BLOCKS(engine.get_function_address("run_blocks"))
-    ordered = any(needs_order(instruction) for block in flow.blocks for instruction in block.instructions)
+    ordered = any(
+        needs_order(instruction) for block in flow.blocks for instruction in block.instructions
+    )
     return NativeKernel(
-        code, decoded, flow, warp_type, slots, ordered, run_blocks, DivergedForm(emit_diverged, level), engine, shifts if checked else None
+        code,
+        decoded,
+        flow,
+        warp_type,
+        slots,
+        ordered,
+        run_blocks,
+        DivergedForm(emit_diverged, level),
+        engine,
+        shifts if checked else None,
     )
 
 
@@ -141,7 +184,8 @@ def _new_module(code: KernelCode) -> ir.Module:
 
 
 def _register_count(flow: Flow) -> int:
-    """One more than the highest register used: wide accesses name the first of up to four; functions of the system take R4 to R11."""
+    """One more than the highest register used: wide accesses name the first of up to four;
+    functions of the system take R4 to R11."""
     named = [
         operand.index
         for block in flow.blocks
@@ -159,10 +203,24 @@ def _registers(instruction: Decoded) -> list[Register]:
 
 
 def _emit_form(
-    module: ir.Module, flow: Flow, warp_type: np.dtype, paths: PathFunctions, helpers: Helpers, code: KernelCode, *, converged: bool
+    module: ir.Module,
+    flow: Flow,
+    warp_type: np.dtype,
+    paths: PathFunctions,
+    helpers: Helpers,
+    code: KernelCode,
+    *,
+    converged: bool,
 ) -> ir.Function:
-    """`i32 form(context, warp)`: continue at the warp's pc; returns a FaultCode (0: blocked or done) or SWITCH_FORM."""
-    function, b = define(module, "converged" if converged else "diverged", I32, [POINTER, POINTER], internal=converged)
+    """`i32 form(context, warp)`: continue at the warp's pc; returns a FaultCode (0: blocked or
+    done) or SWITCH_FORM."""
+    function, b = define(
+        module,
+        "converged" if converged else "diverged",
+        I32,
+        [POINTER, POINTER],
+        internal=converged,
+    )
     emitter = Emitter(function, warp_type, flow, paths, helpers, code, converged=converged)
     start = Record(b, function.args[1], warp_type).load("pc")
     table = b.switch(start, emitter.entries[0])
@@ -191,7 +249,10 @@ def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
         if opcode.ends_block:
             e.write_back()
         opcode.emit(e, instruction)
-    except (ValueError, IndexError):  # an opcode function unpacked another number of operands than the instruction has
+    except (
+        ValueError,
+        IndexError,
+    ):  # an opcode function unpacked another number of operands than the instruction has
         raise e.unsupported("with these operands") from None
     except Unsupported as problem:
         if problem.line is not None:
@@ -200,8 +261,11 @@ def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
 
 
 def _count_block(e: Emitter) -> None:
-    """Count an execution of the block, with its threads; stop when the budget of instructions is spent."""
-    counts = offset(e.b, e.context.load_pointer("block_counts"), 8 * COUNTS_PER_BLOCK * e.block.index)
+    """Count an execution of the block, with its threads; stop when the budget of instructions is
+    spent."""
+    counts = offset(
+        e.b, e.context.load_pointer("block_counts"), 8 * COUNTS_PER_BLOCK * e.block.index
+    )
     threads = offset(e.b, counts, 8)
     e.b.store(e.b.add(e.b.load(counts, typ=I64), const(1, I64)), counts)
     here = e.b.zext(e.b.ctpop(e.mask), I64)
@@ -216,7 +280,8 @@ def _count_block(e: Emitter) -> None:
 
 
 def _define_run_warp(module: ir.Module, warp_type: np.dtype, converged: ir.Function) -> ir.Function:
-    """`i32 run_warp(context, warp)`: run until every path waits at a barrier or has ended; returns a FaultCode."""
+    """`i32 run_warp(context, warp)`: run until every path waits at a barrier or has ended; returns
+    a FaultCode."""
     function, b = define(module, "run_warp", I32, [POINTER, POINTER])
     warp = Record(b, function.args[1], warp_type)
     again = b.append_basic_block("again")
@@ -248,7 +313,10 @@ def _compile(module: ir.Module, level: int) -> binding.ExecutionEngine:
     binding.initialize_native_asmprinter()
     parsed = binding.parse_assembly(str(module))
     machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=level, jit=True
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=level,
+        jit=True,
     )
     engine = binding.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()

@@ -1,4 +1,5 @@
-"""The checked mode of a launch: the shadow of its memory, and what was found wrong, in the order in which it was found."""
+"""The checked mode of a launch: the shadow of its memory, and what was found wrong, in the order in
+which it was found."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class HazardKind(StrEnum):
 
 @dataclass(frozen=True)
 class Party:
-    """A thread at an instruction, which is `offset` bytes into the code. `line` is its source line."""
+    """A thread at an instruction, which is `offset` bytes into the code. `line` is its source
+    line."""
 
     line: int | None
     offset: int
@@ -47,9 +49,10 @@ class Party:
 class Hazard:
     """One finding: `first` came before `second`; they are one where nobody else is concerned.
 
-    `certain`: it is a mistake whatever the outcome; else only if the outcome depends on what the memory held before.
-    `address`: in its `space`, of shared memory the byte of the block's; `lanes` are those that a collective operation waits for in vain.
-    `in_warp`: the two are lanes of one warp; where `first` is the same thread as `second`, which lane it was is not known.
+    `certain`: it is a mistake whatever the outcome; else only if the outcome depends on what the
+    memory held before. `address`: in its `space`, of shared memory the byte of the block's; `lanes`
+    are those that a collective operation waits for in vain. `in_warp`: the two are lanes of one
+    warp; where `first` is the same thread as `second`, which lane it was is not known.
     """
 
     kind: HazardKind
@@ -76,7 +79,8 @@ _MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {
 
 
 class Watch:
-    """The shadow of one launch. `shifts`: log2 of the granule of each space; `memory` must track what is written."""
+    """The shadow of one launch. `shifts`: log2 of the granule of each space; `memory` must track
+    what is written."""
 
     def __init__(
         self,
@@ -107,9 +111,13 @@ class Watch:
         record = self.record[0]
         record["block"] = blocks <= MAX_BLOCKS
         record["shared_tag_bytes"] = self._shared[0].nbytes
-        record["shared_writers"], record["shared_readers"] = (row.ctypes.data for row in self._shared)
+        record["shared_writers"], record["shared_readers"] = (
+            row.ctypes.data for row in self._shared
+        )
         before = FIRST_OFFSET >> shifts["global"]
-        record["global_writers"], record["global_readers"] = ((row.ctypes.data - 8 * before) % _WORD for row in self._global)
+        record["global_writers"], record["global_readers"] = (
+            (row.ctypes.data - 8 * before) % _WORD for row in self._global
+        )
         record["shared_drawers"] = self._shared_drawers.ctypes.data
         record["global_drawers"] = (self._global_drawers.ctypes.data - 4 * before) % _WORD
         record["written"] = (memory.written.ctypes.data - FIRST_OFFSET) % _WORD
@@ -125,14 +133,30 @@ class Watch:
     def _describe(self) -> Iterator[Hazard]:
         for found in self._found[: int(self.record[0]["found_count"])]:
             kind, space, certain = _MEANINGS[int(found["code"])]
-            second = self._party(int(found["instruction"]), int(found["block"]), int(found["thread"]))
-            others_block = int(found["other_block"]) if space == "global" and kind is HazardKind.RACE else int(found["block"])
+            second = self._party(
+                int(found["instruction"]), int(found["block"]), int(found["thread"])
+            )
+            others_block = (
+                int(found["other_block"])
+                if space == "global" and kind is HazardKind.RACE
+                else int(found["block"])
+            )
             pair = kind in (HazardKind.RACE, HazardKind.COPY_UNDER_WAY)
-            first = self._party(int(found["other_instruction"]), others_block, int(found["other_thread"])) if pair else second
+            first = (
+                self._party(
+                    int(found["other_instruction"]), others_block, int(found["other_thread"])
+                )
+                if pair
+                else second
+            )
             lanes = tuple(lane for lane in range(32) if int(found["mask"]) >> lane & 1)
             address = int(found["address"]) - (self._shared_base if space == "shared" else 0)
             threads = (int(found["thread"]), int(found["other_thread"]))
-            in_warp = pair and first.block == second.block and threads[0] // WARP_LANES == threads[1] // WARP_LANES
+            in_warp = (
+                pair
+                and first.block == second.block
+                and threads[0] // WARP_LANES == threads[1] // WARP_LANES
+            )
             yield Hazard(kind, certain, first, second, space, address, lanes, in_warp)
 
     def _party(self, instruction: int, block: int, thread: int) -> Party:

@@ -17,29 +17,49 @@ ADVICE = "Name the exercise: grade compare EXERCISE OLD.cu NEW.cu"
 
 
 def compare_versions(
-    folder: Path, old: Path, new: Path, *, device: str, seed: int | None, model: bool, show: ShowProgress
-) -> Versions:  # fmt: skip
+    folder: Path,
+    old: Path,
+    new: Path,
+    *,
+    device: str,
+    seed: int | None,
+    model: bool,
+    show: ShowProgress,
+) -> Versions:
     """Both scores, from one seed: a new one where it is None. Errors as of `pipeline.grade`."""
     one_seed = secrets.randbits(SEED_BITS) if seed is None else seed
-    before, after = (grade(folder, path, device=device, seed=one_seed, model=model, progress=_named(path, show)) for path in (old, new))
+    before, after = (
+        grade(folder, path, device=device, seed=one_seed, model=model, progress=_named(path, show))
+        for path in (old, new)
+    )
     return Versions(before, after)
 
 
 def find_common_exercise(root: Path, old: Path, new: Path) -> Path:
-    """The exercise below `root` that both files are named after; else the only one whose default kernel both define.
+    """The exercise below `root` that both files are named after; else the only one whose default
+    kernel both define.
 
-    A file of the exercise's name counts as one that defines the kernel. UsageError where there is none, or more than one.
+    A file of the exercise's name counts as one that defines the kernel. UsageError where there is
+    none, or more than one.
     """
     folders = sorted(path.parent for path in root.glob(f"*/{SPEC_FILE}"))
     for folder in folders:
         if folder.name == old.stem == new.stem:
             return folder
     kernels = {path: _kernels_of(path) for path in (old, new)}
-    found = [folder for folder in folders if all(_is_for(folder, path, kernels[path]) for path in (old, new))]
+    found = [
+        folder
+        for folder in folders
+        if all(_is_for(folder, path, kernels[path]) for path in (old, new))
+    ]
     if len(found) == 1:
         return found[0]
     names = ", ".join(folder.name for folder in found)
-    which = f"may be for any of {names}" if found else f"have no kernel in common that an exercise in {root} launches"
+    which = (
+        f"may be for any of {names}"
+        if found
+        else f"have no kernel in common that an exercise in {root} launches"
+    )
     raise UsageError(f"{old} and {new} {which}", ADVICE)
 
 
@@ -56,11 +76,14 @@ def _kernels_of(path: Path) -> frozenset[str]:
     try:
         return frozenset(parse_starter(path.read_text(encoding="utf-8", errors="replace")).kernels)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}", "Name two .cu files.") from error
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror}", "Name two .cu files."
+        ) from error
 
 
 def _default_kernels(folder: Path) -> frozenset[str]:
-    """The last names of the kernels that the exercise launches by default; none of one with mistakes."""
+    """The last names of the kernels that the exercise launches by default; none of one with
+    mistakes."""
     try:
         plan = read_exercise(folder).default_plan
     except SpecError:

@@ -1,7 +1,9 @@
-"""The galleries: small kernels that read memory in all the ways that a course speaks of, executed and counted on the emulated device.
+"""The galleries: small kernels that read memory in all the ways that a course speaks of, executed
+and counted on the emulated device.
 
-A file of `gallery/` holds the kernels of one gallery. What they read, the addresses and the counters come from the same run: each
-kernel keeps the addresses of its access in `place`, and nothing else of it reads the memory that the gallery is about.
+A file of `gallery/` holds the kernels of one gallery. What they read, the addresses and the
+counters come from the same run: each kernel keeps the addresses of its access in `place`, and
+nothing else of it reads the memory that the gallery is about.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ GALLERIES: Mapping[str, tuple[Memory, str]] = {
     "coalescing": (Memory.GLOBAL, "the sectors of global memory that a warp's read moves"),
     "banks": (Memory.SHARED, "the wavefronts that a warp's read of shared memory takes"),
 }
-"""What there is: the file of that name in `gallery/`, the memory that it is about, and what it shows."""
+"""What there is: the file of that name in `gallery/`, the memory that it is about, and what it
+shows."""
 
 LIMITS = RunLimits(warp_instructions=10**6, wall_seconds=60.0)
 WORDS = 1 << 16
@@ -57,7 +60,8 @@ BUFFERS = (
 )
 
 _KERNEL = re.compile(
-    r"^// (?P<title>.+)\n(?P<code>// launch: (?P<name>\w+)<<<.*\n__global__ (?:.*\n)*?\})$", re.MULTILINE
+    r"^// (?P<title>.+)\n(?P<code>// launch: (?P<name>\w+)<<<.*\n__global__ (?:.*\n)*?\})$",
+    re.MULTILINE,
 )
 _ACCESS = re.compile(r"^ *const (?P<type>\w+) \*p = (?P<pointer>.+);$", re.MULTILINE)
 
@@ -89,7 +93,10 @@ class Sketch:
 
 def read_sketches(gallery: str) -> dict[str, Sketch]:
     """The kernels of a gallery by name. UsageError where there is no such gallery."""
-    return {match["name"]: Sketch(match["name"], match["title"], match["code"]) for match in _KERNEL.finditer(_read_text(gallery))}
+    return {
+        match["name"]: Sketch(match["name"], match["title"], match["code"])
+        for match in _KERNEL.finditer(_read_text(gallery))
+    }
 
 
 def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path) -> Gallery:
@@ -99,18 +106,32 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
     """
     sketches = read_sketches(gallery)
     if name is not None and name not in sketches:
-        message = f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, list(sketches))}"
+        message = (
+            f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, list(sketches))}"
+        )
         raise UsageError(message, f"`grade gallery` lists what there is: {', '.join(sketches)}.")
     device = EmulatedDevice(gpu, threads=1, short_runs=True)
     binary, launches = _compile(gallery, device, cache)
     device.load(binary)
-    wanted = [launch for launch in launches if name in (None, launch.symbol, _kernel_name(binary, launch))]
-    exhibits = tuple(_run(device, sketches[_kernel_name(binary, launch)], launch, GALLERIES[gallery][0]) for launch in wanted)
-    return Gallery(gallery, GALLERIES[gallery][0], f"{device.info.name} ({device.info.stands_for})", _read_helpers(gallery), exhibits)
+    wanted = [
+        launch for launch in launches if name in (None, launch.symbol, _kernel_name(binary, launch))
+    ]
+    exhibits = tuple(
+        _run(device, sketches[_kernel_name(binary, launch)], launch, GALLERIES[gallery][0])
+        for launch in wanted
+    )
+    return Gallery(
+        gallery,
+        GALLERIES[gallery][0],
+        f"{device.info.name} ({device.info.stands_for})",
+        _read_helpers(gallery),
+        exhibits,
+    )
 
 
 def _read_helpers(gallery: str) -> str:
-    """The functions that all kernels of a gallery use: what its file holds between its first comment and its first kernel."""
+    """The functions that all kernels of a gallery use: what its file holds between its first
+    comment and its first kernel."""
     text = _read_text(gallery)
     first = _KERNEL.search(text)
     assert first is not None, gallery
@@ -120,22 +141,42 @@ def _read_helpers(gallery: str) -> str:
 def _read_text(gallery: str) -> str:
     if gallery not in GALLERIES:
         message = f"there is no gallery {gallery!r}{did_you_mean(gallery, list(GALLERIES))}"
-        raise UsageError(message, f"There are: {', '.join(GALLERIES)}. `grade gallery` shows what they hold.")
-    return (resources.files("grader.explore") / "gallery" / f"{gallery}.cu").read_text(encoding="utf-8")
+        raise UsageError(
+            message, f"There are: {', '.join(GALLERIES)}. `grade gallery` shows what they hold."
+        )
+    return (resources.files("grader.explore") / "gallery" / f"{gallery}.cu").read_text(
+        encoding="utf-8"
+    )
 
 
-def _compile(gallery: str, device: EmulatedDevice, cache: Path) -> tuple[Binary, tuple[Launch, ...]]:
+def _compile(
+    gallery: str, device: EmulatedDevice, cache: Path
+) -> tuple[Binary, tuple[Launch, ...]]:
     tools = find_toolchain(prefer_wheel=True, cache=cache, isolated=False)
     source = Submission(f"{gallery}.cu", "", _read_text(gallery))
     binary = compile_submission(
-        source, nvcc=tools.nvcc, nvdisasm=tools.nvdisasm, arch=device.info.arch, run=tools.run, limits=ToolLimits(), cache=cache
+        source,
+        nvcc=tools.nvcc,
+        nvdisasm=tools.nvdisasm,
+        arch=device.info.arch,
+        run=tools.run,
+        limits=ToolLimits(),
+        cache=cache,
     )
     if isinstance(binary, Failure):
-        raise GraderError(f"the gallery {gallery} does not compile: {binary.message}\n{binary.detail}")
+        raise GraderError(
+            f"the gallery {gallery} does not compile: {binary.message}\n{binary.detail}"
+        )
     plan = read_plan(source)
     assert isinstance(plan, Plan), plan
     resolved = resolve_plan(
-        plan, sizes={}, macros={}, buffers=BUFFERS, kernels=binary.kernels, limits=device.info.limits, source=source.text
+        plan,
+        sizes={},
+        macros={},
+        buffers=BUFFERS,
+        kernels=binary.kernels,
+        limits=device.info.limits,
+        source=source.text,
     )
     assert not isinstance(resolved, Failure), resolved
     return binary, resolved.launches
@@ -152,19 +193,30 @@ def _run(device: EmulatedDevice, sketch: Sketch, launch: Launch, memory: Memory)
     places = outputs["place"][: launch.block.volume].tolist()
     addresses = tuple(place or None for place in places)
     requests, passes, ideal = _COUNT[memory](execution.launches[0])
-    warps = [addresses[start : start + len(LANES)] for start in range(0, len(addresses), len(LANES))]
+    warps = [
+        addresses[start : start + len(LANES)] for start in range(0, len(addresses), len(LANES))
+    ]
     read = [set(_bytes_of(warp, sketch.element_bytes)) for warp in warps]
     return Exhibit(
-        sketch.name, sketch.title, sketch.access, sketch.kernel, (launch.block.x, launch.block.y, launch.block.z),
-        sketch.element_bytes, addresses, requests, passes, ideal,
+        sketch.name,
+        sketch.title,
+        sketch.access,
+        sketch.kernel,
+        (launch.block.x, launch.block.y, launch.block.z),
+        sketch.element_bytes,
+        addresses,
+        requests,
+        passes,
+        ideal,
         bytes_used=sum(map(len, read)),
         bytes_moved=passes * (SECTOR_BYTES if memory is Memory.GLOBAL else LINE_BYTES),
         lines_touched=sum(len({byte // LINE_BYTES for byte in each}) for each in read) / requests,
-    )  # fmt: skip
+    )
 
 
 def _contents() -> Arrays:
-    """What the buffers hold: no thread is at the address 0, which stands for a thread that read nothing."""
+    """What the buffers hold: no thread is at the address 0, which stands for a thread that read
+    nothing."""
     return {buffer.name: np.zeros(buffer.shape, buffer.dtype) for buffer in BUFFERS}
 
 
@@ -176,14 +228,23 @@ def _bytes_of(warp: tuple[int | None, ...], element_bytes: int) -> Iterator[int]
 
 def _count_global(launch: LaunchResult) -> tuple[int, int, int]:
     counters = launch.counters
-    return counters.global_load_requests, counters.global_load_sectors, counters.global_load_sectors_ideal
+    return (
+        counters.global_load_requests,
+        counters.global_load_sectors,
+        counters.global_load_sectors_ideal,
+    )
 
 
 def _count_shared(launch: LaunchResult) -> tuple[int, int, int]:
-    """Of the line that reads: the ideal of the stores that filled the tile is in the same counter."""
+    """Of the line that reads: the ideal of the stores that filled the tile is in the same
+    counter."""
     reading = (line.counters for line in launch.lines if line.counters.shared_load_instructions)
     counters = sum(reading, Counters())
-    return counters.shared_load_instructions, counters.shared_load_wavefronts, counters.shared_wavefronts_ideal
+    return (
+        counters.shared_load_instructions,
+        counters.shared_load_wavefronts,
+        counters.shared_wavefronts_ideal,
+    )
 
 
 _COUNT = {Memory.GLOBAL: _count_global, Memory.SHARED: _count_shared}

@@ -1,4 +1,5 @@
-"""Makes the host program of a submission: the file that `grade host` writes, and the expected values beside it where cpu.c is missing."""
+"""Makes the host program of a submission: the file that `grade host` writes, and the expected
+values beside it where cpu.c is missing."""
 
 from __future__ import annotations
 
@@ -23,22 +24,28 @@ from grader.submission.read import read_submission
 NATIVE = "native"
 """nvcc's word for the GPU of the machine that it runs on."""
 CHECKED_FOR = "h100"
-"""The GPU, by its name in `devices/gpus.json`, whose limits and machine code a plan is checked against, wherever it is to run."""
+"""The GPU, by its name in `devices/gpus.json`, whose limits and machine code a plan is checked
+against, wherever it is to run."""
 SIZES = "emulated"
-"""The benchmark whose sizes are the program's defaults: a loop on the processor verifies them in a second or so."""
+"""The benchmark whose sizes are the program's defaults: a loop on the processor verifies them in a
+second or so."""
 SEED = 1
 
 
 @dataclass(frozen=True)
 class Written:
-    """What is to be written: the program's text, and the bytes of its `.expected` file where it needs one."""
+    """What is to be written: the program's text, and the bytes of its `.expected` file where it
+    needs one."""
 
     text: str
     expected: bytes | None
 
 
-def make_host_program(folder: Path, submission: Path, target: Path, *, arch: str = NATIVE, cache: Path | None = None) -> Written | Failure:
-    """The host program of a submission, to be written to `target`; a Failure where grading would end with the same before anything runs.
+def make_host_program(
+    folder: Path, submission: Path, target: Path, *, arch: str = NATIVE, cache: Path | None = None
+) -> Written | Failure:
+    """The host program of a submission, to be written to `target`; a Failure where grading would
+    end with the same before anything runs.
 
     UsageError and SpecError as of `pipeline.grade`.
     """
@@ -58,10 +65,19 @@ def make_host_program(folder: Path, submission: Path, target: Path, *, arch: str
     kernels = {kernel.symbol: kernel for kernel in built.binary.kernels}
     cpu = find_cpu_file(exercise)
     program = HostProgram(
-        exercise=exercise, submission_path=str(submission), submission_text=source.text, plan=built.plan,
-        kernels=[kernels[launch.symbol] for launch in plan.launches], buffers=plan.buffers, macros=built.macros, sizes=sizes,
-        cpu=cpu.read_text(encoding="utf-8") if cpu is not None else None, file=str(target), program=target.stem, arch=arch,
-    )  # fmt: skip
+        exercise=exercise,
+        submission_path=str(submission),
+        submission_text=source.text,
+        plan=built.plan,
+        kernels=[kernels[launch.symbol] for launch in plan.launches],
+        buffers=plan.buffers,
+        macros=built.macros,
+        sizes=sizes,
+        cpu=cpu.read_text(encoding="utf-8") if cpu is not None else None,
+        file=str(target),
+        program=target.stem,
+        arch=arch,
+    )
     return Written(format_program(program), _compute_expected(exercise) if cpu is None else None)
 
 
@@ -73,10 +89,13 @@ def check_replaceable(target: Path, *, force: bool) -> None:
         with target.open(encoding="utf-8", errors="replace") as file:
             ours = file.readline().rstrip("\n") == MARKER
     except OSError as error:
-        raise UsageError(f"{target} cannot be read: {error.strerror}", "Name another file with -o.") from error
+        raise UsageError(
+            f"{target} cannot be read: {error.strerror}", "Name another file with -o."
+        ) from error
     if not ours:
         raise UsageError(
-            f"{target} is there already, and `grade host` did not write it", "Name another file, or use --force to replace it."
+            f"{target} is there already, and `grade host` did not write it",
+            "Name another file, or use --force to replace it.",
         )
 
 
@@ -91,7 +110,10 @@ def next_commands(target: Path, submission: Path, *, arch: str) -> tuple[str, ..
     run = shlex.quote(str(program) if program.is_absolute() else f"./{program}")
     profile = shlex.quote(submission.stem)
     return (
-        f"nvcc -O3 -std=c++17 -lineinfo -arch={arch} -o {shlex.quote(str(program))} {shlex.quote(str(target))}",
+        (
+            f"nvcc -O3 -std=c++17 -lineinfo -arch={arch} -o {shlex.quote(str(program))}"
+            f" {shlex.quote(str(target))}"
+        ),
         run,
         f"ncu --set full -f -o {profile} {run} --once",
         f"ncu --import {profile}.ncu-rep --page details",
@@ -101,7 +123,8 @@ def next_commands(target: Path, submission: Path, *, arch: str) -> tuple[str, ..
 
 
 def _compute_expected(exercise: Exercise) -> bytes:
-    """Inputs, then outputs, each kind in the order of the spec, as the machine has their elements in memory."""
+    """Inputs, then outputs, each kind in the order of the spec, as the machine has their elements
+    in memory."""
     case = Case("host program", exercise.benchmark[SIZES], hidden=False)
     inputs = make_inputs(exercise, case, SEED)
     outputs = load_oracle(exercise)(inputs, case.sizes)

@@ -1,6 +1,7 @@
 """The launch language in CUDA C++: launch lines and integer expressions as a host program has them.
 
-A host program has the sizes as variables of 64 bits, the submission's macros as they are, and functions ceil_div, min and max of 64 bits.
+A host program has the sizes as variables of 64 bits, the submission's macros as they are, and
+functions ceil_div, min and max of 64 bits.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _ANONYMOUS = "(anonymous namespace)::"
 
 @dataclass(frozen=True)
 class Scope:
-    """What a launch line's names stand for in the host program. `taken`: names of the program's own, which hide the submission's."""
+    """What a launch line's names stand for in the host program. `taken`: names of the program's
+    own, which hide the submission's."""
 
     macros: Mapping[str, int]
     buffers: Mapping[str, DeviceBuffer]
@@ -50,28 +52,40 @@ class Scope:
 def format_launch(launch: LaunchLine, kernel: Kernel, scope: Scope) -> list[str]:
     """The statements of one launch, without the check of its error."""
     name = _name_kernel(launch, kernel, scope)
-    arguments = [_format_argument(*pair, scope) for pair in zip(launch.arguments, kernel.parameters, strict=True)]
+    arguments = [
+        _format_argument(*pair, scope)
+        for pair in zip(launch.arguments, kernel.parameters, strict=True)
+    ]
     configuration = [_format_dim3(extents, scope) for extents in (launch.grid, launch.block)]
     lines = []
     if launch.shared_bytes is not None:
         size = format_expression(launch.shared_bytes, scope.macros)
         configuration.append(size)
         lines.append("// More than 48 KB of dynamic shared memory needs permission.")
-        lines.append(f"CHECK(cudaFuncSetAttribute({name}, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>({size})));")
+        lines.append(
+            f"CHECK(cudaFuncSetAttribute({name}, cudaFuncAttributeMaxDynamicSharedMemorySize,"
+            f" static_cast<int>({size})));"
+        )
     lines.append(f"{name}<<<{', '.join(configuration)}>>>({', '.join(arguments)});")
     return lines
 
 
-def needs_any_pointer(launch: LaunchLine, kernel: Kernel, buffers: Mapping[str, DeviceBuffer]) -> bool:
+def needs_any_pointer(
+    launch: LaunchLine, kernel: Kernel, buffers: Mapping[str, DeviceBuffer]
+) -> bool:
     """Whether the launch gives a buffer to a parameter whose type is not known."""
     pairs = zip(launch.arguments, kernel.parameters, strict=True)
-    return any(argument.bare_name in buffers and parameter.type is None for argument, parameter in pairs)
+    return any(
+        argument.bare_name in buffers and parameter.type is None for argument, parameter in pairs
+    )
 
 
 def format_expression(expression: Expression, macros: Mapping[str, int]) -> str:
-    """The expression in C++, computed in 64 bits wherever 32 might not do; as it is written where they do.
+    """The expression in C++, computed in 64 bits wherever 32 might not do; as it is written where
+    they do.
 
-    No partial result of literals and macros is larger than the product of all of them, each made larger by 1.
+    No partial result of literals and macros is larger than the product of all of them, each made
+    larger by 1.
     """
     largest = math.prod(abs(value) + 1 for value in _constants(expression.tree, macros))
     if largest < _INT_LIMIT and not re.search(r"\+\s*\+|-\s*-", expression.text):
@@ -85,25 +99,35 @@ def _format_dim3(extents: Sequence[Expression], scope: Scope) -> str:
 
 
 def _format_argument(argument: Expression, parameter: KernelParameter, scope: Scope) -> str:
-    """A buffer is cast where the parameter points to something else than its elements, such as float4."""
+    """A buffer is cast where the parameter points to something else than its elements, such as
+    float4."""
     buffer = scope.buffers.get(argument.bare_name or "")
     if buffer is None:
         return format_expression(argument, scope.macros)
     if parameter.type is None:
         return f"{ANY_POINTER}{{{buffer.name}}}"
     element = normalise_type(ELEMENT_TYPES[buffer.dtype])
-    pointer = re.sub(r"\s*(?:\bconst\b|\bvolatile\b|\b__restrict__\b)", "", normalise_type(parameter.type))
-    return buffer.name if pointer == f"{element}*" else f"reinterpret_cast<{parameter.type}>({buffer.name})"
+    pointer = re.sub(
+        r"\s*(?:\bconst\b|\bvolatile\b|\b__restrict__\b)", "", normalise_type(parameter.type)
+    )
+    return (
+        buffer.name
+        if pointer == f"{element}*"
+        else f"reinterpret_cast<{parameter.type}>({buffer.name})"
+    )
 
 
 def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:
-    """The kernel's whole name; with the template arguments of the launch line, where C++ can do with them."""
+    """The kernel's whole name; with the template arguments of the launch line, where C++ can do
+    with them."""
     base, bracket, rest = kernel.name.replace(_ANONYMOUS, "").partition("<")
     qualified = f"::{base}" if base.split("::")[0] in scope.taken else base
     written = launch.kernel.template_arguments
     if not bracket:
         return qualified
-    constant = all(each.names <= scope.macros.keys() for each in written or () if isinstance(each, Expression))
+    constant = all(
+        each.names <= scope.macros.keys() for each in written or () if isinstance(each, Expression)
+    )
     if written and constant and len(written) == rest.count(",") + 1:
         return f"{qualified}<{', '.join(each.text for each in written)}>"
     return f"{qualified}<{rest}"

@@ -1,4 +1,5 @@
-"""The text of a host program: the template with the exercise's buffers, sizes and rules, and the submission, filled in."""
+"""The text of a host program: the template with the exercise's buffers, sizes and rules, and the
+submission, filled in."""
 
 from __future__ import annotations
 
@@ -7,12 +8,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from grader.explore.launches import ANY_POINTER, ELEMENT_TYPES, Scope, format_expression, format_launch, needs_any_pointer
+from grader.explore.launches import (
+    ANY_POINTER,
+    ELEMENT_TYPES,
+    Scope,
+    format_expression,
+    format_launch,
+    needs_any_pointer,
+)
 from grader.records import DeviceBuffer, Kernel, Role
 from grader.spec.cpu import CPU_FUNCTION, SIZE_TYPE, SUM_TYPE, cpu_parameters
 from grader.spec.model import BufferSpec, Exercise, Initialisation, Tolerance
 from grader.spec.plans import Plan
-from grader.spec.tolerance import LARGEST_PRODUCT, LAST_PLACES, MAX_EXACT_INTEGER, PRODUCT_DEVIATION, SUM_FACTOR
+from grader.spec.tolerance import (
+    LARGEST_PRODUCT,
+    LAST_PLACES,
+    MAX_EXACT_INTEGER,
+    PRODUCT_DEVIATION,
+    SUM_FACTOR,
+)
 
 MARKER = "// Written by `grade host`, which replaces this file when it is asked to write it again."
 """The first line of every host program."""
@@ -47,7 +61,8 @@ std::vector<float> to_floats(const std::vector<__half> &halves) { return std::ve
 
 """
 _FILLS: Mapping[Initialisation, str] = {
-    Initialisation.NORMAL: """\
+    Initialisation.NORMAL: (
+        """\
 // Normal deviates: mean 0, standard deviation 1.
 template <class T>
 void fill_normal(std::vector<T> &array, std::mt19937 &random)
@@ -56,8 +71,10 @@ void fill_normal(std::vector<T> &array, std::mt19937 &random)
     for (T &element : array) element = static_cast<T>(deviate(random));
 }
 
-""",
-    Initialisation.SMALL_INTEGERS: """\
+"""
+    ),
+    Initialisation.SMALL_INTEGERS: (
+        """\
 // Integers from -8 to 8.
 template <class T>
 void fill_small_integers(std::vector<T> &array, std::mt19937 &random)
@@ -66,16 +83,17 @@ void fill_small_integers(std::vector<T> &array, std::mt19937 &random)
     for (T &element : array) element = static_cast<T>(integer(random));
 }
 
-""",
-    Initialisation.INDEX: """\
-// Each element's own number; in a float it starts again at 0 after 2^24, where a float can no longer count.
-template <class T>
-void fill_index(std::vector<T> &array, std::mt19937 &)
-{
-    for (std::size_t i = 0; i < array.size(); i++) array[i] = static_cast<T>(i % (std::size_t{1} << 24));
+"""
+    ),
+    Initialisation.INDEX: (
+        """\
+// Each element's own number; in a float it starts again at 0 after 2^24, where a float can no
+longer count. template <class T> void fill_index(std::vector<T> &array, std::mt19937 &) {
+    for (std::size_t i = 0; i < array.size(); i++) array[i] = static_cast<T>(i % (std::size_t{1} <<
+    24));
 }
-
-""",
+        """
+    ),
 }
 
 
@@ -83,9 +101,11 @@ void fill_index(std::vector<T> &array, std::mt19937 &)
 class HostProgram:
     """What a host program is made of.
 
-    `launches` are the plan's kernels in order; `buffers` are the exercise's, then the scratch buffers of the plan. `cpu` is the text of
-    the exercise's cpu.c; without it, inputs and outputs are read from a file beside the program. `submission_path` is how compilers are
-    to name the submission's lines, `file` the host program's own path, `program` the name of what it compiles to.
+    `launches` are the plan's kernels in order; `buffers` are the exercise's, then the scratch
+    buffers of the plan. `cpu` is the text of the exercise's cpu.c; without it, inputs and outputs
+    are read from a file beside the program. `submission_path` is how compilers are to name the
+    submission's lines, `file` the host program's own path, `program` the name of what it compiles
+    to.
     """
 
     exercise: Exercise
@@ -104,14 +124,22 @@ class HostProgram:
 
 def format_program(program: HostProgram) -> str:
     """The whole file."""
-    template = resources.files("grader.explore").joinpath("templates", "host.cu.template").read_text(encoding="utf-8")
+    template = (
+        resources.files("grader.explore")
+        .joinpath("templates", "host.cu.template")
+        .read_text(encoding="utf-8")
+    )
     taken = frozenset(re.findall(r"\w+", re.sub(r"//.*", "", template)))
     head, _, tail = template.partition("@submission@")
     head = _fill(head, _head_fields(program))
     fields = _tail_fields(program, taken)
-    tail = _fill(tail, fields | {"undefined": _undefine(program, _fill(tail, fields | {"undefined": ""}))})
+    tail = _fill(
+        tail, fields | {"undefined": _undefine(program, _fill(tail, fields | {"undefined": ""}))}
+    )
     before = f"{_rename_main(program.submission_text)}#line 1 {_quote(program.submission_path)}\n"
-    after = program.submission_text.rstrip("\n") + "\n\n"  # a backslash at the end takes the empty line only
+    after = (
+        program.submission_text.rstrip("\n") + "\n\n"
+    )  # a backslash at the end takes the empty line only
     if MAIN_AS in before:
         after += "#undef main\n"
     number = (head + before + after).count("\n") + 2
@@ -127,7 +155,7 @@ def _quote(path: str) -> str:
     return f'"{escaped}"'
 
 
-# --- before and around the submission --------------------------------------------------------------------------
+# --- before and around the submission -------------------------------------------------------------
 
 
 def _head_fields(program: HostProgram) -> dict[str, str]:
@@ -146,7 +174,9 @@ def _head_fields(program: HostProgram) -> dict[str, str]:
 
 def _usage(program: HostProgram) -> str:
     sizes = "".join(f"[{name} " for name in program.sizes).rstrip() + "]" * len(program.sizes)
-    return f"{sizes} [--once] [--no-verify]" if program.cpu is not None else "[--once] [--no-verify]"
+    return (
+        f"{sizes} [--once] [--no-verify]" if program.cpu is not None else "[--once] [--no-verify]"
+    )
 
 
 def _format_cpu(text: str) -> str:
@@ -154,8 +184,14 @@ def _format_cpu(text: str) -> str:
     includes = re.findall(r"^[ \t]*#[ \t]*include\b.*\n", text, re.MULTILINE)
     code = re.sub(r"^[ \t]*#[ \t]*include\b.*\n\n?", "", text, flags=re.MULTILINE)
     sums, end = (_DOUBLE_SUMS, f"#undef {SUM_TYPE}\n") if SUM_TYPE in text else ("", "")
-    title = "// ==== The task on the processor ================================================================================="
-    return f"\n{''.join(includes)}\n{title}\n\n{sums}namespace host_program {{\n\n{code}\n}}  // namespace host_program\n{end}"
+    title = (
+        "// ==== The task on the processor"
+        " ================================================================================="
+    )
+    return (
+        f"\n{''.join(includes)}\n{title}\n\n{sums}namespace host_program {{\n\n{code}\n}}  //"
+        f" namespace host_program\n{end}"
+    )
 
 
 def _rename_main(text: str) -> str:
@@ -164,15 +200,26 @@ def _rename_main(text: str) -> str:
 
 
 def _undefine(program: HostProgram, tail: str) -> str:
-    """Lines that undefine the submission's macros which would change what follows: all but those that its plan uses."""
-    defined = dict.fromkeys(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", program.submission_text, re.MULTILINE))
+    """Lines that undefine the submission's macros which would change what follows: all but those
+    that its plan uses."""
+    defined = dict.fromkeys(
+        re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", program.submission_text, re.MULTILINE)
+    )
     code = set(re.findall(r"\w+", tail))
     in_plan = program.plan.names - program.sizes.keys()
-    lines = [f"#undef {name}\n" for name in defined if name in code and name not in in_plan and name != "CHECK"]
-    return f"// Macros of the submission whose names mean something else below.\n{''.join(lines)}\n" if lines else ""
+    lines = [
+        f"#undef {name}\n"
+        for name in defined
+        if name in code and name not in in_plan and name != "CHECK"
+    ]
+    return (
+        f"// Macros of the submission whose names mean something else below.\n{''.join(lines)}\n"
+        if lines
+        else ""
+    )
 
 
-# --- the program -----------------------------------------------------------------------------------------------
+# --- the program ----------------------------------------------------------------------------------
 
 
 def _tail_fields(program: HostProgram, taken: frozenset[str]) -> dict[str, str]:
@@ -184,24 +231,34 @@ def _tail_fields(program: HostProgram, taken: frozenset[str]) -> dict[str, str]:
         "program": program.program,
         "usage": _usage(program),
         "seed": "constexpr int seed = 1;\n" if program.cpu is not None else "",
-        "options": "".join(f"    Size {name} = {value};\n" for name, value in program.sizes.items()),
-        "settable_sizes": ", ".join(f"&options.{name}" for name in program.sizes) if program.cpu is not None else "",
+        "options": "".join(
+            f"    Size {name} = {value};\n" for name, value in program.sizes.items()
+        ),
+        "settable_sizes": (
+            ", ".join(f"&options.{name}" for name in program.sizes)
+            if program.cpu is not None
+            else ""
+        ),
         "helpers": _helpers(program),
         "plan_parameters": ", ".join([*pointers, *(f"Size {name}" for name in program.sizes)]),
         "plan_arguments": ", ".join([*names, *program.sizes]),
         "launches": "".join(f"    {line}\n" for line in _launches(program, taken)),
-        "compared": "the plain loop on the processor" if program.cpu is not None else "what NumPy computed",
+        "compared": (
+            "the plain loop on the processor" if program.cpu is not None else "what NumPy computed"
+        ),
         "sizes": "".join(f"    const Size {name} = options.{name};\n" for name in program.sizes),
         "allocations": "\n".join(_allocations(program)),
         "inputs": "".join(f"    {line}\n" for line in _inputs(program)),
         "spoiling": "".join(
-            f"        CHECK(cudaMemset({buffer.name}, spoiled_byte, {buffer.name}_count * sizeof(*{buffer.name})));\n"
-            for buffer in program.buffers if buffer.role is not Role.INPUT
+            f"        CHECK(cudaMemset({buffer.name}, spoiled_byte, {buffer.name}_count *"
+            f" sizeof(*{buffer.name})));\n"
+            for buffer in program.buffers
+            if buffer.role is not Role.INPUT
         ),
         "rates": _rates(exercise, macros),
         "verification": "".join(f"        {line}\n" for line in _verification(program, outputs)),
         "cleanup": "".join(f"    CHECK(cudaFree({name}));\n" for name in names),
-    }  # fmt: skip
+    }
 
 
 def _helpers(program: HostProgram) -> str:
@@ -209,12 +266,18 @@ def _helpers(program: HostProgram) -> str:
     inputs = [buffer for buffer in program.exercise.buffers if buffer.role is Role.INPUT]
     buffers = {buffer.name: buffer for buffer in program.buffers}
     pairs = zip(program.plan.launches, program.kernels, strict=True)
-    halves = any(buffer.dtype == _HALF and buffer.role is Role.OUTPUT for buffer in program.exercise.buffers)
+    halves = any(
+        buffer.dtype == _HALF and buffer.role is Role.OUTPUT for buffer in program.exercise.buffers
+    )
     parts = [_READ_ARRAY.replace("@program@", program.program)] if program.cpu is None else []
     if program.cpu is not None:
         parts += [_FILLS[init] for init in dict.fromkeys(map(_init_of, inputs))]
     parts += [_TO_FLOATS] if halves else []
-    parts += [_ANY_POINTER] if any(needs_any_pointer(launch, kernel, buffers) for launch, kernel in pairs) else []
+    parts += (
+        [_ANY_POINTER]
+        if any(needs_any_pointer(launch, kernel, buffers) for launch, kernel in pairs)
+        else []
+    )
     return "".join(parts)
 
 
@@ -225,7 +288,11 @@ def _init_of(buffer: BufferSpec) -> Initialisation:
 def _launches(program: HostProgram, taken: frozenset[str]) -> Iterator[str]:
     scope = Scope(program.macros, {buffer.name: buffer for buffer in program.buffers}, taken)
     for launch, kernel in zip(program.plan.launches, program.kernels, strict=True):
-        where = f"line {launch.line} of the submission" if launch.line is not None else "the exercise's own launch line"
+        where = (
+            f"line {launch.line} of the submission"
+            if launch.line is not None
+            else "the exercise's own launch line"
+        )
         yield f"// {where}"
         yield from format_launch(launch, kernel, scope)
         yield "CHECK(cudaGetLastError());"
@@ -236,7 +303,9 @@ def _allocations(program: HostProgram) -> Iterator[str]:
     shapes |= {buffer.name: buffer.shape for buffer in program.plan.scratch}
     for buffer in program.buffers:
         element, name = ELEMENT_TYPES[buffer.dtype], buffer.name
-        extents = " * ".join(_parenthesised(format_expression(extent, program.macros)) for extent in shapes[name])
+        extents = " * ".join(
+            _parenthesised(format_expression(extent, program.macros)) for extent in shapes[name]
+        )
         yield f"    const std::size_t {name}_count = static_cast<std::size_t>({extents});"
         if buffer.role is not Role.SCRATCH:
             yield f"    std::vector<{element}> host_{name}({name}_count);"
@@ -256,15 +325,24 @@ def _inputs(program: HostProgram) -> Iterator[str]:
     inputs = [buffer for buffer in buffers if buffer.role is Role.INPUT]
     if program.cpu is not None:
         yield "std::mt19937 random(seed);"
-        yield from (f"fill_{_init_of(buffer).value}(host_{buffer.name}, random);" for buffer in inputs)
+        yield from (
+            f"fill_{_init_of(buffer).value}(host_{buffer.name}, random);" for buffer in inputs
+        )
     else:
         yield 'std::FILE *file = std::fopen((std::string(argv[0]) + ".expected").c_str(), "rb");'
         yield from (f"read_array(file, host_{buffer.name});" for buffer in inputs)
-        yield from (f"read_array(file, expected_{buffer.name});" for buffer in buffers if buffer.role is Role.OUTPUT)
+        yield from (
+            f"read_array(file, expected_{buffer.name});"
+            for buffer in buffers
+            if buffer.role is Role.OUTPUT
+        )
         yield "std::fclose(file);"
     for buffer in inputs:
         size = f"{buffer.name}_count * sizeof(*{buffer.name})"
-        yield f"CHECK(cudaMemcpy({buffer.name}, host_{buffer.name}.data(), {size}, cudaMemcpyHostToDevice));"
+        yield (
+            f"CHECK(cudaMemcpy({buffer.name}, host_{buffer.name}.data(), {size},"
+            " cudaMemcpyHostToDevice));"
+        )
 
 
 def _rates(exercise: Exercise, macros: Mapping[str, int]) -> str:
@@ -272,7 +350,8 @@ def _rates(exercise: Exercise, macros: Mapping[str, int]) -> str:
     if exercise.useful_flops is not None:
         rates.append((exercise.useful_flops, "GFLOP/s"))
     return "".join(
-        f'        std::printf(", %.1f {unit}", static_cast<double>({format_expression(formula, macros)}) / time_ms / 1e6);\n'
+        f'        std::printf(", %.1f {unit}",'
+        f" static_cast<double>({format_expression(formula, macros)}) / time_ms / 1e6);\n"
         for formula, unit in rates
     )
 
@@ -281,37 +360,76 @@ def _verification(program: HostProgram, outputs: Sequence[BufferSpec]) -> Iterat
     exercise, macros = program.exercise, program.macros
     if program.cpu is not None:
         arguments = [
-            f"static_cast<{SIZE_TYPE}>({each})" if isinstance(each, str)
-            else f"{'expected' if each.role is Role.OUTPUT else 'host'}_{each.name}.data()"
+            (
+                f"static_cast<{SIZE_TYPE}>({each})"
+                if isinstance(each, str)
+                else f"{'expected' if each.role is Role.OUTPUT else 'host'}_{each.name}.data()"
+            )
             for each in cpu_parameters(exercise)
-        ]  # fmt: skip
+        ]
         yield f"{CPU_FUNCTION}({', '.join(arguments)});"
     yield from _tolerance(exercise, macros)
     for buffer in outputs:
-        name, shape = buffer.name, ", ".join(format_expression(extent, macros) for extent in buffer.shape)
-        yield f"CHECK(cudaMemcpy(host_{name}.data(), {name}, {name}_count * sizeof(*{name}), cudaMemcpyDeviceToHost));"
-        got, expected = (f"to_floats({each})" if buffer.dtype == _HALF else each for each in (f"host_{name}", f"expected_{name}"))
-        yield f'if (!verify("{name}", {got}, {expected}, {{{shape}}}, absolute, relative)) right = false;'
+        name, shape = (
+            buffer.name,
+            ", ".join(format_expression(extent, macros) for extent in buffer.shape),
+        )
+        yield (
+            f"CHECK(cudaMemcpy(host_{name}.data(), {name}, {name}_count * sizeof(*{name}),"
+            " cudaMemcpyDeviceToHost));"
+        )
+        got, expected = (
+            f"to_floats({each})" if buffer.dtype == _HALF else each
+            for each in (f"host_{name}", f"expected_{name}")
+        )
+        yield (
+            f'if (!verify("{name}", {got}, {expected}, {{{shape}}}, absolute, relative)) right ='
+            " false;"
+        )
     for buffer in exercise.buffers:
         if buffer.role is Role.INPUT:
-            yield f'if (!verify_unchanged("{buffer.name}", {buffer.name}, host_{buffer.name})) right = false;'
+            yield (
+                f'if (!verify_unchanged("{buffer.name}", {buffer.name}, host_{buffer.name})) right'
+                " = false;"
+            )
 
 
 def _tolerance(exercise: Exercise, macros: Mapping[str, int]) -> Iterator[str]:
     """The grader's own tolerance (`spec.tolerance`), of whatever sizes the program is given."""
     rule = exercise.tolerance
     if isinstance(rule, Tolerance):
-        yield f"const double absolute = {rule.absolute!r}, relative = {rule.relative!r};  // the exercise's tolerance"
+        yield (
+            f"const double absolute = {rule.absolute!r}, relative = {rule.relative!r};  // the"
+            " exercise's tolerance"
+        )
         return
     kinds = {_init_of(buffer) for buffer in exercise.buffers if buffer.role is Role.INPUT}
-    terms, deviation = format_expression(rule.terms, macros), max(PRODUCT_DEVIATION[kind] for kind in kinds)
-    yield f"// So far may rounding take a float32 sum of this many products, of standard deviation {deviation:g}, in whatever order it is"
-    yield "// added up: the grader's own tolerance. Products of factors in tf32 or half are off by more."
-    yield "const double roundoff = std::ldexp(1.0, -24);  // the largest relative error of one rounding to float32"
+    terms, deviation = (
+        format_expression(rule.terms, macros),
+        max(PRODUCT_DEVIATION[kind] for kind in kinds),
+    )
+    yield (
+        "// So far may rounding take a float32 sum of this many products, of standard deviation"
+        f" {deviation:g}, in whatever order it is"
+    )
+    yield (
+        "// added up: the grader's own tolerance. Products of factors in tf32 or half are off by"
+        " more."
+    )
+    yield (
+        "const double roundoff = std::ldexp(1.0, -24);  // the largest relative error of one"
+        " rounding to float32"
+    )
     yield f"const Size terms = {terms};"
     exact = ""
     if kinds <= LARGEST_PRODUCT.keys():
         largest = max(LARGEST_PRODUCT[kind] for kind in kinds)
-        yield f"const bool exact = terms * {largest} <= {MAX_EXACT_INTEGER};  // every partial sum is an integer that float32 holds"
+        yield (
+            f"const bool exact = terms * {largest} <= {MAX_EXACT_INTEGER};  // every partial sum is"
+            " an integer that float32 holds"
+        )
         exact = "exact ? 0.0 : "
-    yield f"const double absolute = {exact}{SUM_FACTOR} * roundoff * {deviation!r} * terms, relative = {exact}{LAST_PLACES} * roundoff;"
+    yield (
+        f"const double absolute = {exact}{SUM_FACTOR} * roundoff * {deviation!r} * terms, relative"
+        f" = {exact}{LAST_PLACES} * roundoff;"
+    )

@@ -1,8 +1,10 @@
-"""The grader's compiler in nvcc's place, for PyCUDA's SourceModule: isolated, limited and cached as when the submission was checked.
+"""The grader's compiler in nvcc's place, for PyCUDA's SourceModule: isolated, limited and cached as
+when the submission was checked.
 
-`python -m grader.grading.as_nvcc SETTINGS SHA256 --cubin OPTION... -arch ARCH -IFOLDER... FILE.cu` writes FILE.cubin beside the
-file, as nvcc does, and only if its bytes have this SHA-256. That is how SourceModule calls nvcc where its own cache is off; the
-folders that it adds to `#include` are left out, since submissions are checked without them.
+`python -m grader.grading.as_nvcc SETTINGS SHA256 --cubin OPTION... -arch ARCH -IFOLDER... FILE.cu`
+writes FILE.cubin beside the file, as nvcc does, and only if its bytes have this SHA-256. That is
+how SourceModule calls nvcc where its own cache is off; the folders that it adds to `#include` are
+left out, since submissions are checked without them.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ _NOT_UNDERSTOOD = 2
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides, beside the text and the architecture, what is compiled to what; `search_path` is where host compilers are found."""
+    """What decides, beside the text and the architecture, what is compiled to what; `search_path`
+    is where host compilers are found."""
 
     nvcc: Nvcc
     nvdisasm: Nvdisasm
@@ -49,20 +52,33 @@ class Order:
 
 
 def with_recipe(binary: Binary, source: Submission, settings: Settings) -> Binary:
-    """The binary with the recipe by which a GPU's process asks for it again; as it is where the cache does not hold it."""
-    if not is_cached(source, nvcc=settings.nvcc, nvdisasm=settings.nvdisasm, arch=binary.arch, cache=settings.cache):
+    """The binary with the recipe by which a GPU's process asks for it again; as it is where the
+    cache does not hold it."""
+    if not is_cached(
+        source,
+        nvcc=settings.nvcc,
+        nvdisasm=settings.nvdisasm,
+        arch=binary.arch,
+        cache=settings.cache,
+    ):
         return binary
     program = (sys.executable, "-P", "-m", "grader.grading.as_nvcc", format_settings(settings))
     return replace(binary, recipe=Recipe(source.text, OPTIONS, program))
 
 
 def tool_runner(nvcc: Nvcc, nvdisasm: Nvdisasm, *, isolated: bool) -> RunTool:
-    """What runs the tools; `isolated`: they see of the machine's files only their own, the headers and the submission."""
-    return confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent]) if isolated else run_tool
+    """What runs the tools; `isolated`: they see of the machine's files only their own, the headers
+    and the submission."""
+    return (
+        confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent])
+        if isolated
+        else run_tool
+    )
 
 
 def main(argv: Sequence[str]) -> int:
-    """Compile what the command line asks for. Exit code 1, with the reason on stderr, where it fails; 2 where it is not understood."""
+    """Compile what the command line asks for. Exit code 1, with the reason on stderr, where it
+    fails; 2 where it is not understood."""
     settings, sha256, order = parse_settings(argv[0]), argv[1], parse_order(argv[2:])
     if isinstance(order, str):
         return _refuse(order, _NOT_UNDERSTOOD)
@@ -70,11 +86,20 @@ def main(argv: Sequence[str]) -> int:
     text = order.source.read_bytes().decode()
     submission = Submission(order.source.name, hashlib.sha256(text.encode()).hexdigest(), text)
     nvcc, nvdisasm = settings.nvcc, settings.nvdisasm
-    run, limits = tool_runner(nvcc, nvdisasm, isolated=settings.isolated), ToolLimits(wall_seconds=settings.wall_seconds)
+    run, limits = (
+        tool_runner(nvcc, nvdisasm, isolated=settings.isolated),
+        ToolLimits(wall_seconds=settings.wall_seconds),
+    )
     try:
         cubin = compile_cubin(
-            submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=order.arch, run=run, limits=limits, cache=settings.cache
-        )  # fmt: skip
+            submission,
+            nvcc=nvcc,
+            nvdisasm=nvdisasm,
+            arch=order.arch,
+            run=run,
+            limits=limits,
+            cache=settings.cache,
+        )
     except GraderError as error:
         return _refuse(str(error), _FAILED)
     if isinstance(cubin, Failure):
@@ -97,7 +122,9 @@ def parse_order(words: Sequence[str]) -> Order | str:
         elif not word.startswith("-I"):
             options.append(word)
     if arch is None or tuple(options) != OPTIONS:
-        return f"This compiles with {' '.join(OPTIONS)} -arch ARCH, not with {' '.join(words[1:-1])}"
+        return (
+            f"This compiles with {' '.join(OPTIONS)} -arch ARCH, not with {' '.join(words[1:-1])}"
+        )
     return Order(Path(words[-1]), arch, tuple(options))
 
 
@@ -105,7 +132,13 @@ def format_settings(settings: Settings) -> str:
     nvcc, nvdisasm = settings.nvcc, settings.nvdisasm
     return json.dumps(
         {
-            "nvcc": [str(nvcc.path), nvcc.version, list(map(str, nvcc.include_roots)), nvcc.identity, list(map(str, nvcc.toolkit))],
+            "nvcc": [
+                str(nvcc.path),
+                nvcc.version,
+                list(map(str, nvcc.include_roots)),
+                nvcc.identity,
+                list(map(str, nvcc.toolkit)),
+            ],
             "nvdisasm": [str(nvdisasm.path), nvdisasm.version],
             "cache": str(settings.cache.resolve()),
             "wall_seconds": settings.wall_seconds,
@@ -119,7 +152,13 @@ def parse_settings(text: str) -> Settings:
     data: dict[str, Any] = json.loads(text)
     path, version, include_roots, identity, toolkit = data["nvcc"]
     return Settings(
-        nvcc=Nvcc(Path(path), version, tuple(map(Path, include_roots)), identity, tuple(map(Path, toolkit))),
+        nvcc=Nvcc(
+            Path(path),
+            version,
+            tuple(map(Path, include_roots)),
+            identity,
+            tuple(map(Path, toolkit)),
+        ),
         nvdisasm=Nvdisasm(Path(data["nvdisasm"][0]), data["nvdisasm"][1]),
         cache=Path(data["cache"]),
         wall_seconds=data["wall_seconds"],

@@ -1,6 +1,7 @@
 """The benchmark on a device with a clock: outputs checked, rounds timed, counters taken.
 
-Inputs and expected outputs stay here. The device gets several sets of inputs, so that no launch can serve the next one.
+Inputs and expected outputs stay here. The device gets several sets of inputs, so that no launch can
+serve the next one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,17 @@ from grader.judging.compare import judge_case
 from grader.judging.hidden import name_case
 from grader.judging.timing import check_floor
 from grader.judging.values import OtherCounts, collect_metrics, collect_others
-from grader.records import SUBMISSION, CaseResult, Execution, Failure, Modelled, Program, Progress, TimedLaunch, Timing
+from grader.records import (
+    SUBMISSION,
+    CaseResult,
+    Execution,
+    Failure,
+    Modelled,
+    Program,
+    Progress,
+    TimedLaunch,
+    Timing,
+)
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case, Yardstick
 from grader.spec.tolerance import tolerance_at
@@ -33,14 +44,16 @@ from grader.spec.tolerance import tolerance_at
 SETS_BYTES = 256 << 20
 """Sets are drawn until their inputs hold this much together: several times any L2 cache."""
 MIN_SETS, MAX_SETS = 2, 4
-"""No launch has the inputs of the one before, its outputs and scratch hold poison, and a program with `__device__` variables is
-loaded anew for each run (devices.gpu.bench): what an earlier run left serves none. The score's `environment` notes such
-variables all the same, for a person to look at."""
+"""No launch has the inputs of the one before, its outputs and scratch hold poison, and a program
+with `__device__` variables is loaded anew for each run (devices.gpu.bench): what an earlier run
+left serves none. The score's `environment` notes such variables all the same, for a person to look
+at."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What the benchmark gave. `failure` is one that ends the grading although the plan ran: rejected or inconclusive."""
+    """What the benchmark gave. `failure` is one that ends the grading although the plan ran:
+    rejected or inconclusive."""
 
     case: CaseResult
     timings: tuple[Timing, ...] = ()
@@ -60,9 +73,16 @@ class InputSet:
 
 
 def run_benchmark(
-    job: Job, built: Mapping[str, Built], programs: Sequence[Program], device: TimingDevice, *, tools: Toolchain, oracle: Oracle
+    job: Job,
+    built: Mapping[str, Built],
+    programs: Sequence[Program],
+    device: TimingDevice,
+    *,
+    tools: Toolchain,
+    oracle: Oracle,
 ) -> Benchmark | Failure:
-    """Run the submission, `programs[0]`, at the benchmark sizes; if it is right, time it beside the others and count it.
+    """Run the submission, `programs[0]`, at the benchmark sizes; if it is right, time it beside the
+    others and count it.
 
     `built` holds what each program was made of, by its label.
     """
@@ -71,7 +91,9 @@ def run_benchmark(
         emulated = pool.submit(count_emulated, job, built[SUBMISSION], tools, oracle)
         sets = list(pool.map(partial(draw_input_set, job, oracle), range(count_input_sets(job))))
         with job.hold():
-            execution, outputs = device.prepare(programs, [each.inputs for each in sets], limits=job.limits)
+            execution, outputs = device.prepare(
+                programs, [each.inputs for each in sets], limits=job.limits
+            )
         if execution.failure is not None:
             return name_case(execution.failure, benchmark_case(job))
         case = judge_outputs(job, sets, outputs, execution)
@@ -85,24 +107,31 @@ def run_benchmark(
     if found.wrong is not None:
         return Benchmark(_wrong_when_timed(case, found.wrong), facts=facts)
     facts |= {"copy_bandwidth": f"{copying:,.0f} GB/s"}
-    failure = found.failure or check_floor(found.timings, job.exercise.benchmark["gpu"], job.exercise, job.info)
+    failure = found.failure or check_floor(
+        found.timings, job.exercise.benchmark["gpu"], job.exercise, job.info
+    )
     if failure is not None:
         return Benchmark(case, found.timings, facts=facts, failure=failure)
     job.show(Progress("counting"))
     counts = count_on_gpu(job, programs[0], execution, sets[0].inputs, lines)
-    others = count_others_on_gpu(job, built, programs, device, by_ncu=counts.by_ncu, tools=tools, oracle=oracle)
+    others = count_others_on_gpu(
+        job, built, programs, device, by_ncu=counts.by_ncu, tools=tools, oracle=oracle
+    )
     return Benchmark(case, found.timings, counts, facts, other_counts=others)
 
 
 def count_input_sets(job: Job) -> int:
     """How many sets of inputs the rounds go through in turn."""
     buffers = device_buffers(job.exercise, job.exercise.benchmark["gpu"])
-    set_bytes = sum(int(np.prod(buffer.shape)) * np.dtype(buffer.dtype).itemsize for buffer in buffers)
+    set_bytes = sum(
+        int(np.prod(buffer.shape)) * np.dtype(buffer.dtype).itemsize for buffer in buffers
+    )
     return max(MIN_SETS, min(MAX_SETS, -(-SETS_BYTES // set_bytes)))
 
 
 def draw_input_set(job: Job, oracle: Oracle, number: int) -> InputSet:
-    """The inputs of one set, of other values than any other set's, and what the oracle makes of them."""
+    """The inputs of one set, of other values than any other set's, and what the oracle makes of
+    them."""
     case = benchmark_case(job)
     inputs = make_inputs(job.exercise, replace(case, name=f"{BENCHMARK} {number}"), job.seed)
     return InputSet(inputs, oracle(inputs, case.sizes))
@@ -113,14 +142,19 @@ def benchmark_case(job: Job) -> Case:
     return Case(BENCHMARK, job.exercise.benchmark["gpu"], hidden=False)
 
 
-def judge_outputs(job: Job, sets: Sequence[InputSet], outputs: Sequence[Arrays], execution: Execution) -> CaseResult:
-    """The benchmark as one case: the first set whose outputs are wrong, else the one with the worst error."""
+def judge_outputs(
+    job: Job, sets: Sequence[InputSet], outputs: Sequence[Arrays], execution: Execution
+) -> CaseResult:
+    """The benchmark as one case: the first set whose outputs are wrong, else the one with the worst
+    error."""
     case = benchmark_case(job)
     buffers = device_buffers(job.exercise, case.sizes)
 
     def judge(each: InputSet, got: Arrays) -> CaseResult:
         tolerance = tolerance_at(job.exercise, case)
-        return judge_case(case, buffers, each.expected, got, tolerance, modified_inputs=execution.modified_inputs)
+        return judge_case(
+            case, buffers, each.expected, got, tolerance, modified_inputs=execution.modified_inputs
+        )
 
     with ThreadPoolExecutor() as pool:
         results = list(pool.map(judge, sets, outputs))
@@ -136,38 +170,55 @@ def describe_measurement(found: Measurement) -> dict[str, str]:
         "memory_clock": _range(clocks.memory_mhz, "MHz"),
         "temperature": f"{clocks.temperature_c} °C" if clocks.temperature_c is not None else "",
         "clock_limits": ", ".join(reason.replace("_", " ") for reason in clocks.throttled),
-        "measurements": f"{found.attempts}, all but the last one disturbed" if found.attempts > 1 else "",
+        "measurements": (
+            f"{found.attempts}, all but the last one disturbed" if found.attempts > 1 else ""
+        ),
     }
     return {name: fact for name, fact in facts.items() if fact}
 
 
 def describe_variables(submission: Program) -> dict[str, str]:
-    """What the score's `environment` says of variables in which a submission may keep results from one launch to the next."""
+    """What the score's `environment` says of variables in which a submission may keep results from
+    one launch to the next."""
     size_bytes = submission.binary.variable_bytes
-    return {"device_variables": f"{size_bytes:,} bytes, which outlive a launch"} if size_bytes else {}
+    return (
+        {"device_variables": f"{size_bytes:,} bytes, which outlive a launch"} if size_bytes else {}
+    )
 
 
-def _measure(job: Job, programs: Sequence[Program], device: TimingDevice, input_sets: int) -> Measurement:
+def _measure(
+    job: Job, programs: Sequence[Program], device: TimingDevice, input_sets: int
+) -> Measurement:
     sizes = job.exercise.benchmark["gpu"]
 
     def still_open(timings: Sequence[Timing]) -> tuple[str, ...]:
         metrics = collect_metrics(None, sizes, job.exercise, job.info, timings=timings)
-        return find_open(job.exercise, metrics, job.info, collect_others(job.exercise, job.info, timings=timings))
+        return find_open(
+            job.exercise, metrics, job.info, collect_others(job.exercise, job.info, timings=timings)
+        )
 
     labels = [program.label for program in programs]
-    return measure(device, labels, input_sets=input_sets, find_open=still_open, rng=Random(job.seed), show=job.show)
+    return measure(
+        device,
+        labels,
+        input_sets=input_sets,
+        find_open=still_open,
+        rng=Random(job.seed),
+        show=job.show,
+    )
 
 
 def _wrong_when_timed(case: CaseResult, launch: TimedLaunch) -> CaseResult:
     if math.isnan(launch.milliseconds):
         message = (
-            "it ended well once, and on the same inputs it did not in a timed run: look for a race, or for what is left from one"
-            " run to the next"
+            "it ended well once, and on the same inputs it did not in a timed run: look for a race,"
+            " or for what is left from one run to the next"
         )
     else:
         message = (
-            "wrong in a timed run: on inputs that it had been right for, it gave other outputs, or wrote where it must not; every"
-            " launch must compute everything anew, and the same from the same inputs"
+            "wrong in a timed run: on inputs that it had been right for, it gave other outputs, or"
+            " wrote where it must not; every launch must compute everything anew, and the same from"
+            " the same inputs"
         )
     return CaseResult(case.name, case.hidden, case.sizes, passed=False, message=message)
 

@@ -64,7 +64,8 @@ def run_case(
 ) -> CaseRun | Failure:
     """Run one case with poisoned outputs and scratch, and judge it.
 
-    The case is of `task` where it is not one of the exercise itself; `limits` are the device's where it is not the job's.
+    The case is of `task` where it is not one of the exercise itself; `limits` are the device's
+    where it is not the job's.
     """
     task = task or job.exercise
     with telling_errors(case):
@@ -72,14 +73,19 @@ def run_case(
         if isinstance(step, Failure):
             return step
         program = step.program
-        execution, got = device.execute(program.launches, program.buffers, step.arrays, limits=job.limits, progress=show)
+        execution, got = device.execute(
+            program.launches, program.buffers, step.arrays, limits=job.limits, progress=show
+        )
         if execution.failure is not None:
             return describe_failed_run(execution.failure, execution, case)
         return CaseRun(judge_step(step, task, case, oracle, execution, got), execution)
 
 
-def prepare_case(job: Job, built: Built, task: Task, case: Case, limits: LaunchLimits) -> Step | Failure:
-    """The case with its launches worked out, its inputs drawn, and poison in outputs and scratch."""
+def prepare_case(
+    job: Job, built: Built, task: Task, case: Case, limits: LaunchLimits
+) -> Step | Failure:
+    """The case with its launches worked out, its inputs drawn, and poison in outputs and
+    scratch."""
     program = make_program(SUBMISSION, built, task, sizes=case.sizes, limits=limits)
     if isinstance(program, Failure):
         return tell_failure(program, case)
@@ -87,11 +93,15 @@ def prepare_case(job: Job, built: Built, task: Task, case: Case, limits: LaunchL
     return Step(program, inputs, poison_outputs(program.buffers) | inputs)
 
 
-def judge_step(step: Step, task: Task, case: Case, oracle: Oracle, execution: Execution, got: Arrays) -> CaseResult:
+def judge_step(
+    step: Step, task: Task, case: Case, oracle: Oracle, execution: Execution, got: Arrays
+) -> CaseResult:
     """What a run left, compared with the oracle's outputs."""
     expected = oracle(step.inputs, case.sizes)
     buffers, tolerance = device_buffers(task, case.sizes), tolerance_at(task, case)
-    result = judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
+    result = judge_case(
+        case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs
+    )
     return replace(result, printed=collect_printed(execution, case))
 
 
@@ -101,13 +111,24 @@ def describe_failed_run(failure: Failure, execution: Execution, case: Case) -> F
 
 
 def collect_printed(execution: Execution, case: Case) -> tuple[Printed, ...]:
-    """What the launches of a run printed, each as far as a score keeps it; nothing of a hidden case, which could tell its sizes."""
+    """What the launches of a run printed, each as far as a score keeps it; nothing of a hidden
+    case, which could tell its sizes."""
     if case.hidden:
         return ()
-    texts = [(launch.kernel, launch.printed) for launch in execution.launches] + [(None, execution.printed)]
-    return tuple(Printed(kernel, text[:MAX_PRINTED], len(text) > MAX_PRINTED) for kernel, text in texts if text)[:MAX_PRINTING]
+    texts = [(launch.kernel, launch.printed) for launch in execution.launches] + [
+        (None, execution.printed)
+    ]
+    return tuple(
+        Printed(kernel, text[:MAX_PRINTED], len(text) > MAX_PRINTED)
+        for kernel, text in texts
+        if text
+    )[:MAX_PRINTING]
 
 
 def poison_outputs(buffers: Sequence[DeviceBuffer]) -> Arrays:
     """What every buffer that is no input holds before a launch."""
-    return {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in buffers if buffer.role is not Role.INPUT}
+    return {
+        buffer.name: poison(buffer.shape, buffer.dtype)
+        for buffer in buffers
+        if buffer.role is not Role.INPUT
+    }

@@ -9,16 +9,27 @@ from pathlib import Path
 
 from grader.devices.choose import Choice
 from grader.judging.score import failed_score
-from grader.records import CaseResult, DeviceInfo, Failure, RunLimits, Score, ShowProgress, Submission, Timing
+from grader.records import (
+    CaseResult,
+    DeviceInfo,
+    Failure,
+    RunLimits,
+    Score,
+    ShowProgress,
+    Submission,
+    Timing,
+)
 from grader.spec.model import Exercise
 
 
 @dataclass(frozen=True)
 class Job:
-    """A submission that is being graded. `device` is None until it is known: a GPU is, once its worker has started.
+    """A submission that is being graded. `device` is None until it is known: a GPU is, once its
+    worker has started.
 
-    `spent_seconds`: of a case's wall time, what an earlier run of it took.
-    `hold` gives the device to this grading alone for a while: for what runs on it, not for what compiles, emulates and judges.
+    `spent_seconds`: of a case's wall time, what an earlier run of it took. `hold` gives the device
+    to this grading alone for a while: for what runs on it, not for what compiles, emulates and
+    judges.
     """
 
     exercise: Exercise
@@ -38,7 +49,9 @@ class Job:
     def limits(self) -> RunLimits:
         """What one run of the plan may use."""
         limits = self.exercise.limits
-        return RunLimits(limits.warp_instructions, limits.wall_seconds, spent_seconds=self.spent_seconds)
+        return RunLimits(
+            limits.warp_instructions, limits.wall_seconds, spent_seconds=self.spent_seconds
+        )
 
     @property
     def info(self) -> DeviceInfo:
@@ -50,9 +63,17 @@ class Job:
         """The same job with more in the score's `environment`."""
         return replace(self, environment={**self.environment, **facts})
 
-    def fail(self, failure: Failure, cases: Sequence[CaseResult] = (), timings: Sequence[Timing] = ()) -> Score:
+    def fail(
+        self, failure: Failure, cases: Sequence[CaseResult] = (), timings: Sequence[Timing] = ()
+    ) -> Score:
         """The score of a submission that a failure ended."""
         return failed_score(
-            self.exercise, self.submission, failure, device=self.device, environment=self.environment, seed=self.seed,
-            cases=cases, timings=timings,
-        )  # fmt: skip
+            self.exercise,
+            self.submission,
+            failure,
+            device=self.device,
+            environment=self.environment,
+            seed=self.seed,
+            cases=cases,
+            timings=timings,
+        )

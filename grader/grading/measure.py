@@ -1,7 +1,9 @@
-"""Times programs side by side on a device with a clock, in rounds, until every check can be decided.
+"""Times programs side by side on a device with a clock, in rounds, until every check can be
+decided.
 
-A round launches each program once, in random order, so that drift of the clocks meets all alike. Which program runs on which
-inputs, how many rounds there are and what to make of them is decided here; the device only carries the steps out.
+A round launches each program once, in random order, so that drift of the clocks meets all alike.
+Which program runs on which inputs, how many rounds there are and what to make of them is decided
+here; the device only carries the steps out.
 """
 
 from __future__ import annotations
@@ -14,11 +16,22 @@ from random import Random
 
 from grader.devices.base import TimingDevice
 from grader.judging.timing import LOOKS, find_disturbance, make_timing, merge_clocks
-from grader.records import SUBMISSION, ClockState, Failure, Progress, ShowProgress, Status, TimedLaunch, TimedStep, Timing
+from grader.records import (
+    SUBMISSION,
+    ClockState,
+    Failure,
+    Progress,
+    ShowProgress,
+    Status,
+    TimedLaunch,
+    TimedStep,
+    Timing,
+)
 
 WARM_UP_SECONDS, MAX_WARM_UP_SECONDS = 0.25, 2.0
-"""Clocks of an idle GPU take up to 0.2 s of work to rise to where they stay; they are waited for, but not for ever: a GPU at its
-power limit never settles, and `find_disturbance` judges what it does then."""
+"""Clocks of an idle GPU take up to 0.2 s of work to rise to where they stay; they are waited for,
+but not for ever: a GPU at its power limit never settles, and `find_disturbance` judges what it does
+then."""
 STEADY_CHANGE = 0.02
 """Largest change of a steady SM clock from one request to the next, as a part of it."""
 MAX_SECONDS = 8.0
@@ -37,7 +50,8 @@ FindOpen = Callable[[Sequence[Timing]], Collection[str]]
 class Measurement:
     """The timings of all programs and the GPU's state meanwhile.
 
-    `wrong` is a launch of the submission whose outputs were wrong; `failure` that of a measurement that stayed disturbed.
+    `wrong` is a launch of the submission whose outputs were wrong; `failure` that of a measurement
+    that stayed disturbed.
     """
 
     timings: tuple[Timing, ...]
@@ -51,7 +65,8 @@ class Measurement:
 class Stopwatch:
     """Carries out rounds of programs and keeps what they gave.
 
-    Launches go through the input sets in turn, so that no two consecutive ones work on the same inputs.
+    Launches go through the input sets in turn, so that no two consecutive ones work on the same
+    inputs.
     """
 
     device: TimingDevice
@@ -72,7 +87,8 @@ class Stopwatch:
         return max(map(len, self.samples_ms.values()), default=0)
 
     def run(self, programs: Sequence[str], rounds: int, *, at_once: int) -> None:
-        """Carry out that many rounds more, of these programs, `at_once` of them in a request; none after a wrong launch."""
+        """Carry out that many rounds more, of these programs, `at_once` of them in a request; none
+        after a wrong launch."""
         for start in range(0, rounds, at_once):
             if self.wrong is None:
                 self._run(programs, min(at_once, rounds - start))
@@ -81,7 +97,14 @@ class Stopwatch:
         steps = [step for _ in range(rounds) for step in self._plan_round(programs)]
         launches, clocks = self.device.time(steps, progress=self.show)
         self.clocks.append(clocks)
-        self.wrong = next((launch for launch in launches if launch.step.program == SUBMISSION and not launch.right), None)
+        self.wrong = next(
+            (
+                launch
+                for launch in launches
+                if launch.step.program == SUBMISSION and not launch.right
+            ),
+            None,
+        )
         for launch in launches:
             self.samples_ms.setdefault(launch.step.program, []).append(launch.milliseconds)
 
@@ -89,7 +112,10 @@ class Stopwatch:
         first = self.launched
         self.launched += len(programs)
         order = self.rng.sample(programs, len(programs))
-        return [TimedStep(program, (first + index) % self.input_sets) for index, program in enumerate(order)]
+        return [
+            TimedStep(program, (first + index) % self.input_sets)
+            for index, program in enumerate(order)
+        ]
 
 
 def measure(
@@ -102,9 +128,11 @@ def measure(
     show: ShowProgress | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Measurement:
-    """Time the programs that the device holds (`prepare`), the submission among them; a disturbed measurement is made again.
+    """Time the programs that the device holds (`prepare`), the submission among them; a disturbed
+    measurement is made again.
 
-    `find_open` names the programs of which more samples may decide what the timings so far leave open; `clock` gives seconds.
+    `find_open` names the programs of which more samples may decide what the timings so far leave
+    open; `clock` gives seconds.
     """
     start = partial(Stopwatch, device, input_sets, rng)
     for attempt in range(1, ATTEMPTS + 1):
@@ -114,8 +142,12 @@ def measure(
             return found
     failure = Failure(
         Status.INCONCLUSIVE,
-        f"The times say nothing: {ATTEMPTS} measurements were disturbed; in the last one {disturbance}.",
-        advice="This is not the submission's doing: let nothing else run on the GPU, see that it is cooled, and grade again.",
+        f"The times say nothing: {ATTEMPTS} measurements were disturbed; in the last one"
+        f" {disturbance}.",
+        advice=(
+            "This is not the submission's doing: let nothing else run on the GPU, see that it is"
+            " cooled, and grade again."
+        ),
     )
     return replace(found, failure=failure)
 
@@ -146,13 +178,16 @@ def _measure_once(
         needed = find_open(watch.timings)
         if not needed:
             break
-        programs = [program for program in programs if program in needed]  # none comes back: the n-th sample is of round n
+        programs = [
+            program for program in programs if program in needed
+        ]  # none comes back: the n-th sample is of round n
         round_seconds = (clock() - began) / watch.rounds
     return Measurement(watch.timings, merge_clocks(watch.clocks))
 
 
 def _warm_up(watch: Stopwatch, programs: Sequence[str], clock: Callable[[], float]) -> float:
-    """Run rounds until the clocks stand still; returns what a round takes in seconds, everything around the launches included."""
+    """Run rounds until the clocks stand still; returns what a round takes in seconds, everything
+    around the launches included."""
     began, rounds = clock(), 1
     watch.run(programs, rounds, at_once=rounds)
     while _is_cold(watch.clocks, passed := clock() - began) and watch.wrong is None:
@@ -162,7 +197,8 @@ def _warm_up(watch: Stopwatch, programs: Sequence[str], clock: Callable[[], floa
 
 
 def _is_cold(clocks: Sequence[ClockState], passed: float) -> bool:
-    """Whether the SM clock may still rise. A GPU that does not tell its clock is trusted after the least time."""
+    """Whether the SM clock may still rise. A GPU that does not tell its clock is trusted after the
+    least time."""
     if passed < WARM_UP_SECONDS:
         return True
     latest = merge_clocks(clocks[-2:]).sm_mhz

@@ -1,4 +1,5 @@
-"""Runs the parts of an exercise: further tasks that the same file may solve. Whatever goes wrong there ends only the part."""
+"""Runs the parts of an exercise: further tasks that the same file may solve. Whatever goes wrong
+there ends only the part."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from grader.submission.plan import read_plan
 
 
 def run_parts(job: Job, built: Built, device: Device, tools: Toolchain) -> tuple[PartResult, ...]:
-    """Run every part of the exercise that the file has kernels for. SpecError where a part itself is broken."""
+    """Run every part of the exercise that the file has kernels for. SpecError where a part itself
+    is broken."""
     if job.exercise.parts:
         device.load(built.binary)
     return tuple(_run_part(job, part, built, device, tools) for part in job.exercise.parts)
@@ -39,21 +41,32 @@ def _run_part(job: Job, part: Part, built: Built, device: Device, tools: Toolcha
     except SpecError:
         raise
     except GraderError as error:
-        return PartResult(part.name, failure=Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice))
+        return PartResult(
+            part.name, failure=Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
+        )
 
 
 def _find_plan(job: Job, part: Part, built: Built) -> Plan | Failure | str:
-    """The submission's own plan for the part, else the part's default plan; why there is none, in words, without its kernels."""
+    """The submission's own plan for the part, else the part's default plan; why there is none, in
+    words, without its kernels."""
     own = read_plan(built.source, part=part.name, parts=[each.name for each in job.exercise.parts])
     if own is not None:
         return own
-    missing = [launch.kernel.name for launch in part.default_plan.launches if not _defines(built.binary, launch.kernel.name)]
+    missing = [
+        launch.kernel.name
+        for launch in part.default_plan.launches
+        if not _defines(built.binary, launch.kernel.name)
+    ]
     return f"the file has no kernel {missing[0]}" if missing else part.default_plan
 
 
 def _defines(binary: Binary, kernel: str) -> bool:
-    """Whether there is a kernel of this name, in whatever namespace and with whatever template arguments."""
-    return any(each.name.partition("<")[0].split("::")[-1] == kernel.split("::")[-1] for each in binary.kernels)
+    """Whether there is a kernel of this name, in whatever namespace and with whatever template
+    arguments."""
+    return any(
+        each.name.partition("<")[0].split("::")[-1] == kernel.split("::")[-1]
+        for each in binary.kernels
+    )
 
 
 def _run_cases(job: Job, part: Part, planned: Built, device: Device) -> PartResult:

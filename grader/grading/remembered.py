@@ -1,7 +1,8 @@
-"""What an exercise's own programs take and count, kept on disk: it is the same for every submission.
+"""What an exercise's own programs take and count, kept on disk: it is the same for every
+submission.
 
-An entry is a small JSON file under a key of all that it depends on: the machine code, the launches, the GPU, and the code that makes
-the figures. One that does not parse counts as absent.
+An entry is a small JSON file under a key of all that it depends on: the machine code, the launches,
+the GPU, and the code that makes the figures. One that does not parse counts as absent.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from grader.records import DeviceInfo, GradedRun, Program
 from grader.sandbox.wire import converter
 from grader.toolchain.cache import cache_key
 
-_EMULATED = ("emulator/**/*.py", "devices/*.py", "devices/gpus.json", "judging/modelled.py", "records/*.py")
+_EMULATED = (
+    "emulator/**/*.py",
+    "devices/*.py",
+    "devices/gpus.json",
+    "judging/modelled.py",
+    "records/*.py",
+)
 _NCU = ("devices/ncu.py", "devices/ncu_metrics.py", "devices/gpu/profiled.py")
 
 Kept = TypeVar("Kept")

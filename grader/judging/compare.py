@@ -29,10 +29,11 @@ _CHUNK = 1 << 17
 
 @dataclass(frozen=True)
 class Comparison:
-    """How one output compares: masks of the output's shape, and the largest finite |got - expected|.
+    """How one output compares: masks of the output's shape, and the largest finite |got -
+    expected|.
 
-    `worst_error` is infinite when elements are wrong and none of them is off by a finite number. `unwritten` marks wrong
-    elements that still hold the poison.
+    `worst_error` is infinite when elements are wrong and none of them is off by a finite number.
+    `unwritten` marks wrong elements that still hold the poison.
     """
 
     wrong: Mask
@@ -64,28 +65,40 @@ def judge_case(
 ) -> CaseResult:
     """Judge one case by every output among `buffers`; the first wrong one is described.
 
-    `expected` and `got` hold the outputs by name, of equal shapes. A NaN or Inf where the expected value is finite is wrong,
-    and so is a buffer in `modified_inputs`. Raises WorkerError when an output is missing from `got`.
+    `expected` and `got` hold the outputs by name, of equal shapes. A NaN or Inf where the expected
+    value is finite is wrong, and so is a buffer in `modified_inputs`. Raises WorkerError when an
+    output is missing from `got`.
     """
     worst_error = 0.0
     for buffer in buffers:
         if buffer.role is not Role.OUTPUT:
             continue
         if buffer.name not in got or got[buffer.name].shape != expected[buffer.name].shape:
-            raise WorkerError(f"the device did not return the contents of the output {buffer.name!r}")
-        want, have = np.ascontiguousarray(expected[buffer.name]), np.ascontiguousarray(got[buffer.name])
+            raise WorkerError(
+                f"the device did not return the contents of the output {buffer.name!r}"
+            )
+        want, have = (
+            np.ascontiguousarray(expected[buffer.name]),
+            np.ascontiguousarray(got[buffer.name]),
+        )
         comparison = compare(want, have, tolerance)
         if comparison.wrong_elements:
             return _wrong_case(case, buffer.name, want, have, comparison, tolerance)
         worst_error = max(worst_error, comparison.worst_error)
     if modified_inputs:
         names = " and ".join(f"`{name}`" for name in modified_inputs)
-        return _case_result(case, passed=False, message=f"the kernel wrote to its input {names}", worst_error=worst_error)
+        return _case_result(
+            case,
+            passed=False,
+            message=f"the kernel wrote to its input {names}",
+            worst_error=worst_error,
+        )
     return _case_result(case, passed=True, message="right", worst_error=worst_error)
 
 
 def compare(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> Comparison:
-    """Compare two C-contiguous arrays of one shape; `expected` may be of a wider dtype (the oracle's float64)."""
+    """Compare two C-contiguous arrays of one shape; `expected` may be of a wider dtype (the
+    oracle's float64)."""
     if tolerance.exact and expected.dtype == got.dtype and np.array_equal(expected, got):
         nothing = np.zeros(got.shape, dtype=np.bool_)
         return Comparison(nothing, nothing, 0.0)
@@ -118,22 +131,30 @@ def draw_picture(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _find_wrong(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> tuple[Mask, float]:
-    """The mask of wrong elements of two flat arrays and the worst finite error, in pieces that stay in the cache."""
+    """The mask of wrong elements of two flat arrays and the worst finite error, in pieces that stay
+    in the cache."""
     wrong = np.empty(got.shape, dtype=np.bool_)
     worst = 0.0
     wrong_and_finite = 0
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, got.size, _CHUNK):
             piece = slice(start, start + _CHUNK)
-            # Exact means equal in the output's own type: the oracle's float64 is rounded to it once.
-            want = (expected[piece].astype(got.dtype) if tolerance.exact else expected[piece]).astype(np.float64)
+            # Exact means equal in the output's own type: the oracle's float64 is rounded to it
+            # once.
+            want = (
+                expected[piece].astype(got.dtype) if tolerance.exact else expected[piece]
+            ).astype(np.float64)
             have = got[piece].astype(np.float64)
             error = np.abs(have - want)
             right = error <= tolerance.absolute + tolerance.relative * np.abs(want)
             finite = np.isfinite(error)
             finite_count = int(np.count_nonzero(finite))
             if finite_count < error.size:
-                right = np.where(np.isfinite(want), right & finite, (have == want) | (np.isnan(have) & np.isnan(want)))
+                right = np.where(
+                    np.isfinite(want),
+                    right & finite,
+                    (have == want) | (np.isnan(have) & np.isnan(want)),
+                )
                 error = error[finite]
             if finite_count:
                 worst = max(worst, float(error.max()))
@@ -143,7 +164,8 @@ def _find_wrong(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> 
 
 
 def holds_poison(got: np.ndarray) -> Mask:
-    """Which elements of a flat array hold the poison, if its first one lies at the start of a word of it."""
+    """Which elements of a flat array hold the poison, if its first one lies at the start of a word
+    of it."""
     if got.dtype.itemsize == 4:
         return np.asarray(got.view(np.uint32) == POISON_WORD)
     pattern = poison(got.shape, got.dtype).view(np.uint8)
@@ -152,7 +174,12 @@ def holds_poison(got: np.ndarray) -> Mask:
 
 
 def _wrong_case(
-    case: Case, buffer: str, expected: np.ndarray, got: np.ndarray, comparison: Comparison, tolerance: Tolerance
+    case: Case,
+    buffer: str,
+    expected: np.ndarray,
+    got: np.ndarray,
+    comparison: Comparison,
+    tolerance: Tolerance,
 ) -> CaseResult:
     first = int(np.argmax(comparison.wrong))
     mismatch = Mismatch(
@@ -167,15 +194,27 @@ def _wrong_case(
     )
     never_written = int(np.count_nonzero(comparison.unwritten))
     where = diagnose(
-        _as_matrix(expected), _as_matrix(got), wrong=_as_matrix(comparison.wrong), unwritten=_as_matrix(comparison.unwritten),
-        absolute=tolerance.absolute, relative=tolerance.relative, hidden=case.hidden,
-    )  # fmt: skip
-    message = "; ".join(part for part in (_count_wrong(buffer, comparison, never_written, hidden=case.hidden), where) if part)
-    return _case_result(case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch)
+        _as_matrix(expected),
+        _as_matrix(got),
+        wrong=_as_matrix(comparison.wrong),
+        unwritten=_as_matrix(comparison.unwritten),
+        absolute=tolerance.absolute,
+        relative=tolerance.relative,
+        hidden=case.hidden,
+    )
+    message = "; ".join(
+        part
+        for part in (_count_wrong(buffer, comparison, never_written, hidden=case.hidden), where)
+        if part
+    )
+    return _case_result(
+        case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch
+    )
 
 
 def _count_wrong(buffer: str, comparison: Comparison, never_written: int, *, hidden: bool) -> str:
-    """How much is wrong, in words; of a hidden case only whether it is all or some, because totals and shares give its sizes away."""
+    """How much is wrong, in words; of a hidden case only whether it is all or some, because totals
+    and shares give its sizes away."""
     wrong, total = comparison.wrong_elements, comparison.wrong.size
     if never_written == total:
         return f"`{buffer}` was never written"
@@ -184,20 +223,37 @@ def _count_wrong(buffer: str, comparison: Comparison, never_written: int, *, hid
         return f"{text} (some were never written)" if never_written else text
     if never_written == wrong:
         return f"{wrong:,} of {total:,} elements of `{buffer}` were never written"
-    text = f"every element of `{buffer}` is wrong" if wrong == total else f"{wrong:,} of {total:,} elements of `{buffer}` are wrong"
+    text = (
+        f"every element of `{buffer}` is wrong"
+        if wrong == total
+        else f"{wrong:,} of {total:,} elements of `{buffer}` are wrong"
+    )
     return f"{text} ({never_written:,} were never written)" if never_written else text
 
 
 def _case_result(
-    case: Case, *, passed: bool, message: str, worst_error: float | None = None, mismatch: Mismatch | None = None
+    case: Case,
+    *,
+    passed: bool,
+    message: str,
+    worst_error: float | None = None,
+    mismatch: Mismatch | None = None,
 ) -> CaseResult:
-    """The result; of a hidden case without figures of its outputs, which a kernel could make of the sizes."""
+    """The result; of a hidden case without figures of its outputs, which a kernel could make of the
+    sizes."""
     if case.hidden:
-        return CaseResult(name=case.name, hidden=True, sizes=dict(case.sizes), passed=passed, message=message)
+        return CaseResult(
+            name=case.name, hidden=True, sizes=dict(case.sizes), passed=passed, message=message
+        )
     return CaseResult(
-        name=case.name, hidden=False, sizes=dict(case.sizes), passed=passed, message=message,
-        worst_error=worst_error, mismatch=mismatch,
-    )  # fmt: skip
+        name=case.name,
+        hidden=False,
+        sizes=dict(case.sizes),
+        passed=passed,
+        message=message,
+        worst_error=worst_error,
+        mismatch=mismatch,
+    )
 
 
 def _as_matrix(array: np.ndarray) -> np.ndarray:
@@ -209,7 +265,9 @@ def _as_matrix(array: np.ndarray) -> np.ndarray:
 def _count_cells(band: np.ndarray, width: int) -> np.ndarray:
     """Number of true elements in each cell of `width` columns of a band of rows."""
     per_column = np.add.reduce(band.view(np.uint8), axis=0, dtype=np.uint32)
-    return np.asarray(np.add.reduceat(per_column, np.arange(0, band.shape[1], width), dtype=np.int64))
+    return np.asarray(
+        np.add.reduceat(per_column, np.arange(0, band.shape[1], width), dtype=np.int64)
+    )
 
 
 def _glyph(wrong: int, unwritten: int, size: int) -> str:

@@ -1,4 +1,5 @@
-"""Finds which kernel parameters are copies: scratch buffers that an earlier launch of the file fills from one input.
+"""Finds which kernel parameters are copies: scratch buffers that an earlier launch of the file
+fills from one input.
 
 This is no C++ parser: where it is not sure, it finds nothing.
 """
@@ -18,14 +19,16 @@ _LINE = re.compile(r"^[ \t]*//[ \t]*(launch|scratch):(.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Copy:
-    """A scratch buffer as a kernel's parameter: which input it is a copy of, and which kernel makes it."""
+    """A scratch buffer as a kernel's parameter: which input it is a copy of, and which kernel makes
+    it."""
 
     source: str
     maker: str
 
 
 def find_copies(text: str, inputs: Sequence[str]) -> Mapping[str, Copy]:
-    """By the parameter's name, the copies that kernels of a submission read; `inputs` are the exercise's."""
+    """By the parameter's name, the copies that kernels of a submission read; `inputs` are the
+    exercise's."""
     try:
         launches, scratch = _read_lines(text)
     except LanguageError:
@@ -37,7 +40,11 @@ def find_copies(text: str, inputs: Sequence[str]) -> Mapping[str, Copy]:
         given = [argument.bare_name for argument in launch.arguments]
         names = parameters.get(launch.kernel.name, ())
         if len(names) == len(given):
-            found |= {name: made[buffer] for name, buffer in zip(names, given, strict=True) if buffer in made}
+            found |= {
+                name: made[buffer]
+                for name, buffer in zip(names, given, strict=True)
+                if buffer in made
+            }
         taken = [name for name in given if name in inputs]
         filled = [name for name in given if name in scratch and name not in made]
         if len(taken) == len(filled) == 1:
@@ -53,13 +60,21 @@ def _read_lines(text: str) -> tuple[list[LaunchLine], set[str]]:
 
 
 def _list_parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each kernel with the names of its parameters: the last name before every comma of its parentheses."""
+    """Each kernel with the names of its parameters: the last name before every comma of its
+    parentheses."""
     opened = kernel = None
     names: list[str] = []
-    for before, token, after in zip([*tokens[:1], *tokens], tokens, [*tokens[1:], *tokens[-1:]], strict=False):
+    for before, token, after in zip(
+        [*tokens[:1], *tokens], tokens, [*tokens[1:], *tokens[-1:]], strict=False
+    ):
         if token.text == "__global__":
             opened, kernel, names = False, None, []
-        elif opened is False and token.kind is Kind.NAME and after.text == "(" and token.text != "__launch_bounds__":
+        elif (
+            opened is False
+            and token.kind is Kind.NAME
+            and after.text == "("
+            and token.text != "__launch_bounds__"
+        ):
             opened, kernel = True, token.text
         elif opened and token.text in (",", ")") and before.kind is Kind.NAME:
             names.append(before.text)

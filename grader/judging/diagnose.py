@@ -1,8 +1,10 @@
-"""Says in words how a wrong matrix is wrong: what it holds instead, or where the wrong elements lie.
+"""Says in words how a wrong matrix is wrong: what it holds instead, or where the wrong elements
+lie.
 
-Each guess is a rule `(i, j) -> (row, column)`: "the output holds at (i, j) what belongs at (row, column)". A rule is
-tried on a sample of the wrong elements only, so that its cost does not grow with the matrix. Of a hidden case no
-number of rows or columns is told, because its size could follow from them.
+Each guess is a rule `(i, j) -> (row, column)`: "the output holds at (i, j) what belongs at (row,
+column)". A rule is tried on a sample of the wrong elements only, so that its cost does not grow
+with the matrix. Of a hidden case no number of rows or columns is told, because its size could
+follow from them.
 """
 
 from __future__ import annotations
@@ -42,15 +44,25 @@ class _Sample:
 
 
 def diagnose(
-    expected: np.ndarray, got: np.ndarray, *, wrong: Mask, unwritten: Mask, absolute: float, relative: float, hidden: bool = False
+    expected: np.ndarray,
+    got: np.ndarray,
+    *,
+    wrong: Mask,
+    unwritten: Mask,
+    absolute: float,
+    relative: float,
+    hidden: bool = False,
 ) -> str:
-    """One clause on a wrong matrix, or "" when nothing simple explains it. All arrays are rows x columns."""
+    """One clause on a wrong matrix, or "" when nothing simple explains it. All arrays are rows x
+    columns."""
     if unwritten.all():
         return ""
     sample = _draw_sample(got, wrong, unwritten)
     held = _held_value(sample, wrong)
     moved = "" if held else _moved(sample, expected, absolute, relative)
-    return "; ".join(part for part in (held, moved or _tiles(wrong) or _place(wrong, hidden=hidden)) if part)
+    return "; ".join(
+        part for part in (held, moved or _tiles(wrong) or _place(wrong, hidden=hidden)) if part
+    )
 
 
 def _draw_sample(got: np.ndarray, wrong: Mask, unwritten: Mask) -> _Sample:
@@ -78,18 +90,30 @@ def _held_value(sample: _Sample, wrong: Mask) -> str:
     return ""
 
 
-# --- does the output hold the right values in the wrong places? -----------------------------------------------
+# --- does the output hold the right values in the wrong places? -----------------------------------
 
 
 def _moved(sample: _Sample, expected: np.ndarray, absolute: float, relative: float) -> str:
     shape = (expected.shape[0], expected.shape[1])
     if min(shape) == 1 and max(shape) < _ENOUGH:
         return ""
-    return next((guess.words for guess in _GUESSES if _explains(guess, sample, expected, shape, absolute, relative)), "")
+    return next(
+        (
+            guess.words
+            for guess in _GUESSES
+            if _explains(guess, sample, expected, shape, absolute, relative)
+        ),
+        "",
+    )
 
 
 def _explains(
-    guess: _Guess, sample: _Sample, expected: np.ndarray, shape: tuple[int, int], absolute: float, relative: float
+    guess: _Guess,
+    sample: _Sample,
+    expected: np.ndarray,
+    shape: tuple[int, int],
+    absolute: float,
+    relative: float,
 ) -> bool:
     rows, columns = guess.moves(sample.rows, sample.columns, shape)
     inside = (rows >= 0) & (rows < shape[0]) & (columns >= 0) & (columns < shape[1])
@@ -121,30 +145,59 @@ def _shifted(down: int, right: int) -> Moves:
 
 
 _GUESSES = (
-    _Guess("the output holds the transpose of what is expected (an untransposed copy)", _untransposed),
+    _Guess(
+        "the output holds the transpose of what is expected (an untransposed copy)", _untransposed
+    ),
     *(
         _Guess(
-            f"each {t}x{t} tile lies where its mirror image belongs: are the block indices swapped for the output?",
+            f"each {t}x{t} tile lies where its mirror image belongs: are the block indices swapped"
+            " for the output?",
             _blocks_unswapped(t),
         )
         for t in _TILES
     ),
-    *(_Guess(f"each {t}x{t} tile is in its place, but is not transposed inside", _tiles_in_place(t)) for t in _TILES),
-    _Guess("every wrong element holds its right neighbour's value: is a column index off by one?", _shifted(0, 1)),
-    _Guess("every wrong element holds its left neighbour's value: is a column index off by one?", _shifted(0, -1)),
-    _Guess("every wrong element holds the value that belongs one row below: is a row index off by one?", _shifted(1, 0)),
-    _Guess("every wrong element holds the value that belongs one row above: is a row index off by one?", _shifted(-1, 0)),
+    *(
+        _Guess(
+            f"each {t}x{t} tile is in its place, but is not transposed inside", _tiles_in_place(t)
+        )
+        for t in _TILES
+    ),
+    _Guess(
+        "every wrong element holds its right neighbour's value: is a column index off by one?",
+        _shifted(0, 1),
+    ),
+    _Guess(
+        "every wrong element holds its left neighbour's value: is a column index off by one?",
+        _shifted(0, -1),
+    ),
+    _Guess(
+        "every wrong element holds the value that belongs one row below: is a row index off by"
+        " one?",
+        _shifted(1, 0),
+    ),
+    _Guess(
+        "every wrong element holds the value that belongs one row above: is a row index off by"
+        " one?",
+        _shifted(-1, 0),
+    ),
 )
 
 
-# --- where do the wrong elements lie? ---------------------------------------------------------------------------
+# --- where do the wrong elements lie? -------------------------------------------------------------
 
 
 def _tiles(wrong: Mask) -> str:
     """Whether exactly the tiles off the diagonal are wrong."""
     if wrong.shape[0] != wrong.shape[1]:
         return ""
-    return next((f"the wrong elements form whole {t}x{t} tiles off the diagonal" for t in _TILES if _only_off_diagonal(wrong, t)), "")
+    return next(
+        (
+            f"the wrong elements form whole {t}x{t} tiles off the diagonal"
+            for t in _TILES
+            if _only_off_diagonal(wrong, t)
+        ),
+        "",
+    )
 
 
 def _only_off_diagonal(wrong: Mask, tile: int) -> bool:
@@ -168,11 +221,15 @@ def _place(wrong: Mask, *, hidden: bool) -> str:
         return _ragged_edges(wrong, hidden=hidden)
     at_edge = any(text.startswith("the last ") for text in (across, down))
     question = ASKS_FOR_THE_EDGE if at_edge else ""
-    return f"the wrong elements all lie in {' of '.join(text for text in (down, across) if text)}{question}"
+    return (
+        "the wrong elements all lie in"
+        f" {' of '.join(text for text in (down, across) if text)}{question}"
+    )
 
 
 def _span(noun: str, first: int, last: int, size: int, *, hidden: bool) -> str:
-    """Words for the rows or columns first to last (both included) of `size`; "" for all of them. No numbers if `hidden`."""
+    """Words for the rows or columns first to last (both included) of `size`; "" for all of them. No
+    numbers if `hidden`."""
     if first == 0 and last == size - 1:
         return ""
     end = "last" if last == size - 1 else "first" if first == 0 else None

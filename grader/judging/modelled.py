@@ -1,4 +1,5 @@
-"""Modelled times as timings: their interval is the model's published error, and a plan's time is the sum of its launches'."""
+"""Modelled times as timings: their interval is the model's published error, and a plan's time is
+the sum of its launches'."""
 
 from __future__ import annotations
 
@@ -9,11 +10,13 @@ from operator import add
 from grader.records import Execution, Modelled, Timing, Traffic
 
 MODEL_ERROR = 0.04
-"""Half the width of a modelled time's interval, as a part of it: the median error against an H100's clock (benchmarks/model.py)."""
+"""Half the width of a modelled time's interval, as a part of it: the median error against an H100's
+clock (benchmarks/model.py)."""
 
 
 def modelled_launches(execution: Execution) -> tuple[Modelled, ...]:
-    """What the model says of each launch; empty where it was not asked, or does not know the GPU."""
+    """What the model says of each launch; empty where it was not asked, or does not know the
+    GPU."""
     found = tuple(launch.modelled for launch in execution.launches if launch.modelled is not None)
     return found if len(found) == len(execution.launches) else ()
 

@@ -1,8 +1,9 @@
-"""Judges outputs of which only a sample of the blocks wrote their part: each element that was written, and what that says of the rest.
+"""Judges outputs of which only a sample of the blocks wrote their part: each element that was
+written, and what that says of the rest.
 
-What the blocks of the spread wrote, carried over to all blocks, must make up the whole output within the error of the sample; no
-element may be written by two of them. A share of dishonest blocks then goes unseen as rarely as the size of the spread says
-(devices.modelled.SPREAD_BLOCKS).
+What the blocks of the spread wrote, carried over to all blocks, must make up the whole output
+within the error of the sample; no element may be written by two of them. A share of dishonest
+blocks then goes unseen as rarely as the size of the spread says (devices.modelled.SPREAD_BLOCKS).
 """
 
 from __future__ import annotations
@@ -19,20 +20,33 @@ from grader.spec.model import Case, Tolerance
 DEVIATIONS = 4.8
 """Standard errors that an estimate may be off: more happens once in a million times."""
 SLACK = 0.02
-"""Part of an output by which an estimate may be off besides: blocks at an edge, of which a sample may hold none."""
+"""Part of an output by which an estimate may be off besides: blocks at an edge, of which a sample
+may hold none."""
 
 REPEATED = (
-    "not verified: of the sample of blocks that was run at the timed size, several write the same elements, so that what the others"
-    " write cannot be told"
+    "not verified: of the sample of blocks that was run at the timed size, several write the same"
+    " elements, so that what the others write cannot be told"
 )
-BEYOND = "not verified: the sample of blocks that was run at the timed size writes more than its part of the output"
-LACKING = "not verified: the last launch writes a part of the output only, and of that a sample of the blocks was run"
+BEYOND = (
+    "not verified: the sample of blocks that was run at the timed size writes more than its part of"
+    " the output"
+)
+LACKING = (
+    "not verified: the last launch writes a part of the output only, and of that a sample of the"
+    " blocks was run"
+)
 
 
 def judge_sampled(
-    case: Case, buffers: Sequence[DeviceBuffer], expected: Arrays, got: Arrays, tolerance: Tolerance, execution: Execution
+    case: Case,
+    buffers: Sequence[DeviceBuffer],
+    expected: Arrays,
+    got: Arrays,
+    tolerance: Tolerance,
+    execution: Execution,
 ) -> CaseResult | str:
-    """Judge a run whose last launch is a sample; elements that it left out hold poison, and get the expected value in `got`.
+    """Judge a run whose last launch is a sample; elements that it left out hold poison, and get the
+    expected value in `got`.
 
     Why nothing can be said, where that is so.
     """
@@ -40,24 +54,33 @@ def judge_sampled(
     assert sample is not None
     for array, want in ((got[name].reshape(-1), expected[name].reshape(-1)) for name in got):
         np.copyto(array, want, where=holds_poison(array), casting="same_kind")
-    result = judge_case(case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs)
+    result = judge_case(
+        case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs
+    )
     if not result.passed:
         return result
     sizes = {buffer.name: buffer for buffer in buffers if buffer.role is Role.OUTPUT}
     for coverage in execution.coverage:
         elements = int(np.prod(sizes[coverage.buffer].shape, dtype=np.int64))
-        missing = _find_missing(coverage, sample, elements, np.dtype(sizes[coverage.buffer].dtype).itemsize)
+        missing = _find_missing(
+            coverage, sample, elements, np.dtype(sizes[coverage.buffer].dtype).itemsize
+        )
         if isinstance(missing, str):
             return missing
         if missing and len(execution.launches) > 1:
             return LACKING
         if missing:
-            return replace(result, passed=False, message=_describe_missing(coverage, sample, missing))
+            return replace(
+                result, passed=False, message=_describe_missing(coverage, sample, missing)
+            )
     return result
 
 
-def _find_missing(coverage: Coverage, sample: Sample, elements: int, element_bytes: int) -> float | str:
-    """The part of an output that no block writes, 0 where that may be none; or why it cannot be told."""
+def _find_missing(
+    coverage: Coverage, sample: Sample, elements: int, element_bytes: int
+) -> float | str:
+    """The part of an output that no block writes, 0 where that may be none; or why it cannot be
+    told."""
     if coverage.repeated:
         return REPEATED
     carried = coverage.spread * (sample.blocks - sample.window) / max(1, sample.spread)
@@ -71,12 +94,19 @@ def _find_missing(coverage: Coverage, sample: Sample, elements: int, element_byt
 def _describe_missing(coverage: Coverage, sample: Sample, missing: float) -> str:
     ran = f"{sample.window + sample.spread:,} of {sample.blocks:,} blocks"
     if not coverage.window + coverage.spread:
-        return f"`{coverage.buffer}` was never written by any of the {ran} that were run at the timed size"
-    return f"about {max(1, round(100 * missing))} % of `{coverage.buffer}` are never written, by what {ran} did at the timed size"
+        return (
+            f"`{coverage.buffer}` was never written by any of the {ran} that were run at the timed"
+            " size"
+        )
+    return (
+        f"about {max(1, round(100 * missing))} % of `{coverage.buffer}` are never written, by what"
+        f" {ran} did at the timed size"
+    )
 
 
 def unseen_share(blocks: int, spread: int, *, chance: float = 1e-6) -> float:
-    """The largest share of `blocks` of another kind of which a random sample of `spread` holds none with at least this chance."""
+    """The largest share of `blocks` of another kind of which a random sample of `spread` holds none
+    with at least this chance."""
     missed, share = 1.0, 0
     while missed >= chance and share < blocks - spread:
         missed *= (blocks - spread - share) / (blocks - share)

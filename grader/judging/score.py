@@ -1,7 +1,7 @@
 """Makes the score of one submission from what its run gave, or from the failure that ended it.
 
-Bonus checks add their points on top: a score never exceeds `max_score` plus the points of the bonus checks, and a bonus
-check that fails spoils nothing.
+Bonus checks add their points on top: a score never exceeds `max_score` plus the points of the bonus
+checks, and a bonus check that fails spoils nothing.
 """
 
 from __future__ import annotations
@@ -77,22 +77,45 @@ def make_score(
 ) -> Score:
     """The score of a submission that compiled and ran.
 
-    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or `missing_reason`. `sanitized` is
-    what the checked mode says, `other_counts` those of the programs that thresholds are relative to. `lines_from` is the run whose
-    lines are shown, where that is another one: Nsight Compute counts none. `counted` are the runs that the emulated device counted,
-    that of `execution` first; `untimed` says why there is no time. A failed run belongs in `failed_score`.
+    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or
+    `missing_reason`. `sanitized` is what the checked mode says, `other_counts` those of the
+    programs that thresholds are relative to. `lines_from` is the run whose lines are shown, where
+    that is another one: Nsight Compute counts none. `counted` are the runs that the emulated device
+    counted, that of `execution` first; `untimed` says why there is no time. A failed run belongs in
+    `failed_score`.
     """
-    reason = "it is not counted while a case is wrong" if any(not case.passed for case in cases) else missing_reason
+    reason = (
+        "it is not counted while a case is wrong"
+        if any(not case.passed for case in cases)
+        else missing_reason
+    )
     sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
     collected = collect_metrics(
-        execution, sizes, exercise, device, timings=timings, traffic=traffic, missing_reason=reason, untimed=untimed
+        execution,
+        sizes,
+        exercise,
+        device,
+        timings=timings,
+        traffic=traffic,
+        missing_reason=reason,
+        untimed=untimed,
     )
-    metrics = (measure_sanitized(sanitized), *take_worse(collected, counted, relative_metrics(exercise)))
-    lines = _with_findings(_source_lines(lines_from or execution, submission), sanitized.findings, submission)
+    metrics = (
+        measure_sanitized(sanitized),
+        *take_worse(collected, counted, relative_metrics(exercise)),
+    )
+    lines = _with_findings(
+        _source_lines(lines_from or execution, submission), sanitized.findings, submission
+    )
     others = collect_others(exercise, device, timings=timings, counts=other_counts)
-    all_cases = (*(_name_race(case, sanitized.races.get(case.name)) for case in cases), *(case for part in parts for case in part.cases))
+    all_cases = (
+        *(_name_race(case, sanitized.races.get(case.name)) for case in cases),
+        *(case for part in parts for case in part.cases),
+    )
     checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
-    checks = hint_at_misses(checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts)
+    checks = hint_at_misses(
+        checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts
+    )
     judged = _judged(checks)
     return Score(
         exercise=exercise.id,
@@ -100,7 +123,9 @@ def make_score(
         submission_sha256=submission.sha256,
         status=_status(judged),
         message=_summarise(exercise, checks, judged),
-        score=_points(checks), max_score=exercise.max_score, judged_points=sum(check.max_points for check in judged),
+        score=_points(checks),
+        max_score=exercise.max_score,
+        judged_points=sum(check.max_points for check in judged),
         device=device,
         checks=checks,
         metrics=(measure_correctness(cases), *metrics),
@@ -118,10 +143,16 @@ def make_score(
 
 
 def _name_race(case: CaseResult, race: Finding | None) -> CaseResult:
-    """A wrong case in which threads raced is told as that race: where the wrong elements lie is chance."""
+    """A wrong case in which threads raced is told as that race: where the wrong elements lie is
+    chance."""
     if case.passed or race is None:
         return case
-    return replace(case, message=f"{race.message.removesuffix('.')}; so {case.message.removesuffix(ASKS_FOR_THE_EDGE)}")
+    return replace(
+        case,
+        message=(
+            f"{race.message.removesuffix('.')}; so {case.message.removesuffix(ASKS_FOR_THE_EDGE)}"
+        ),
+    )
 
 
 def _line_sizes(exercise: Exercise, counted: Sequence[CountedRun]) -> dict[str, int]:
@@ -131,7 +162,10 @@ def _line_sizes(exercise: Exercise, counted: Sequence[CountedRun]) -> dict[str, 
 def _describe_run(run: CountedRun) -> CountedAt:
     launches = run.execution.launches
     blocks = [launch.grid.volume for launch in launches]
-    ran = [launch.sample.window + launch.sample.spread if launch.sample else launch.grid.volume for launch in launches]
+    ran = [
+        launch.sample.window + launch.sample.spread if launch.sample else launch.grid.volume
+        for launch in launches
+    ]
     return CountedAt(dict(run.sizes), sum(ran), sum(blocks), count_metrics(run.execution))
 
 
@@ -146,7 +180,8 @@ def failed_score(
     cases: Sequence[CaseResult] = (),
     timings: Sequence[Timing] = (),
 ) -> Score:
-    """The score of a submission that a failure ended: no points, its findings, and what was judged and timed before."""
+    """The score of a submission that a failure ended: no points, its findings, and what was judged
+    and timed before."""
     metrics = missing_metrics("the submission did not run to its end", device)
     checks = hint_at_failure(judge_failure(exercise, failure, metrics, device), failure)
     return Score(
@@ -176,39 +211,57 @@ def failed_score(
 
 def _judged(checks: Sequence[CheckResult]) -> list[CheckResult]:
     """The checks that count and that this device could judge."""
-    return [check for check in checks if not check.bonus and check.status is not CheckStatus.NOT_MEASURED]
+    return [
+        check
+        for check in checks
+        if not check.bonus and check.status is not CheckStatus.NOT_MEASURED
+    ]
 
 
 def _status(judged: Sequence[CheckResult]) -> Status:
     if not judged:
         return Status.INCONCLUSIVE
-    return Status.PASSED if all(check.status is CheckStatus.PASSED for check in judged) else Status.FAILED
+    return (
+        Status.PASSED
+        if all(check.status is CheckStatus.PASSED for check in judged)
+        else Status.FAILED
+    )
 
 
 def _points(checks: Sequence[CheckResult]) -> float:
     return round(sum(check.points for check in checks), 2)
 
 
-def _summarise(exercise: Exercise, checks: Sequence[CheckResult], judged: Sequence[CheckResult]) -> str:
+def _summarise(
+    exercise: Exercise, checks: Sequence[CheckResult], judged: Sequence[CheckResult]
+) -> str:
     possible = sum(check.max_points for check in judged)
     earned = _points(checks)
     if possible == exercise.max_score:
         return f"{earned:g} of {possible:g} points"
     lost = exercise.max_score - possible
-    return f"{earned:g} of {possible:g} points that this device can judge ({lost:g} of {exercise.max_score:g} were not measured)"
+    return (
+        f"{earned:g} of {possible:g} points that this device can judge ({lost:g} of"
+        f" {exercise.max_score:g} were not measured)"
+    )
 
 
 def _source_lines(execution: Execution | None, submission: Submission) -> tuple[SourceLine, ...]:
-    """The counters of each source line over all launches, in the file's order; code from headers comes last."""
+    """The counters of each source line over all launches, in the file's order; code from headers
+    comes last."""
     totals: dict[int | None, Counters] = {}
     for launch in execution.launches if execution else ():
         for counted in launch.lines:
             totals[counted.line] = totals.get(counted.line, Counters()) + counted.counters
     ordered = sorted(totals, key=lambda line: (line is None, line or 0))
-    return tuple(SourceLine(line, submission.line(line) if line else "", totals[line]) for line in ordered)
+    return tuple(
+        SourceLine(line, submission.line(line) if line else "", totals[line]) for line in ordered
+    )
 
 
-def _with_findings(lines: Sequence[SourceLine], findings: Sequence[Finding], submission: Submission) -> tuple[SourceLine, ...]:
+def _with_findings(
+    lines: Sequence[SourceLine], findings: Sequence[Finding], submission: Submission
+) -> tuple[SourceLine, ...]:
     """The lines, and those that findings name, without counters where nothing was counted."""
     named = {line for finding in findings for line in (finding.line, finding.other_line) if line}
     missing = named - {line.line for line in lines}

@@ -1,4 +1,5 @@
-"""Says of a kernel that is right for square sizes only which sizes it seems to exchange, by the cases that went right and wrong."""
+"""Says of a kernel that is right for square sizes only which sizes it seems to exchange, by the
+cases that went right and wrong."""
 
 from __future__ import annotations
 
@@ -12,26 +13,37 @@ _TILE = 32
 
 
 def explain_shapes(right: Sequence[Sizes], wrong: Sequence[Sizes]) -> str:
-    """A sentence, or "" where the cases tell something else. All cases are public: a relation of sizes is told.
+    """A sentence, or "" where the cases tell something else. All cases are public: a relation of
+    sizes is told.
 
-    Two sizes may be exchanged where every right case has them equal, as far as tiles tell, and every wrong one has not; one right case
-    must be a square of more than one element, or else nothing was seen to be right.
+    Two sizes may be exchanged where every right case has them equal, as far as tiles tell, and
+    every wrong one has not; one right case must be a square of more than one element, or else
+    nothing was seen to be right.
     """
-    if not wrong or not any(len(set(sizes.values())) == 1 and max(sizes.values()) > 1 for sizes in right):
+    if not wrong or not any(
+        len(set(sizes.values())) == 1 and max(sizes.values()) > 1 for sizes in right
+    ):
         return ""
     pairs = [
         (first, second)
         for first, second in combinations(wrong[0], 2)
-        if all(_tiles(sizes[first]) == _tiles(sizes[second]) for sizes in right) and all(sizes[first] != sizes[second] for sizes in wrong)
+        if all(_tiles(sizes[first]) == _tiles(sizes[second]) for sizes in right)
+        and all(sizes[first] != sizes[second] for sizes in wrong)
     ]
     if not pairs:
         return ""
     if len(pairs) == 1:
         first, second = pairs[0]
-        return f"It is right where {first} = {second}, and goes wrong where they differ: are {first} and {second} exchanged somewhere?"
+        return (
+            f"It is right where {first} = {second}, and goes wrong where they differ: are {first}"
+            f" and {second} exchanged somewhere?"
+        )
     names = sorted({name for pair in pairs for name in pair}, key=list(wrong[0]).index)
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"It is right where {listed} are equal, and goes wrong where they differ: does one of them stand in another's place?"
+    return (
+        f"It is right where {listed} are equal, and goes wrong where they differ: does one of them"
+        " stand in another's place?"
+    )
 
 
 def _tiles(size: int) -> int:

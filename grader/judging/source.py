@@ -1,4 +1,5 @@
-"""Finds the array accesses in one line of CUDA, so that a hint can quote `tile[threadIdx.x][threadIdx.y + j]`.
+"""Finds the array accesses in one line of CUDA, so that a hint can quote
+`tile[threadIdx.x][threadIdx.y + j]`.
 
 This is no C++ parser: where it is not sure, it gives nothing, and the hint quotes the whole line.
 """
@@ -15,12 +16,14 @@ _COMPOUND = frozenset({"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--
 _SHIFTS = frozenset({"<<", ">>"})
 _QUOTE_LENGTH = 90
 _LONGEST_LINE = 1000
-"""In longer lines, which nobody writes, no accesses are looked for: those inside of each other make texts of the square of its length."""
+"""In longer lines, which nobody writes, no accesses are looked for: those inside of each other make
+texts of the square of its length."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """One subscripted expression. `stored`: it is the target of an assignment (of a compound one: read too)."""
+    """One subscripted expression. `stored`: it is the target of an assignment (of a compound one:
+    read too)."""
 
     name: str
     text: str
@@ -29,7 +32,8 @@ class Access:
 
 
 def quote_access(line: str, *, shared: bool, stored: bool, shared_names: frozenset[str]) -> str:
-    """The one access of the wanted kind in a source line, or else the line itself without its comment, in backquotes."""
+    """The one access of the wanted kind in a source line, or else the line itself without its
+    comment, in backquotes."""
     wanted = [
         access
         for access in find_accesses(line)
@@ -54,7 +58,8 @@ def find_shared_names(source: str) -> frozenset[str]:
 
 
 def find_accesses(line: str) -> tuple[Access, ...]:
-    """The subscripted expressions of a line from left to right, those inside of other subscripts too; none of a very long line."""
+    """The subscripted expressions of a line from left to right, those inside of other subscripts
+    too; none of a very long line."""
     if len(line) > _LONGEST_LINE:
         return ()
     code = without_comments(line)
@@ -72,7 +77,8 @@ def find_accesses(line: str) -> tuple[Access, ...]:
 
 
 def _ends_of_subscripts(tokens: Sequence[Token]) -> dict[int, int]:
-    """Of each `[` that starts a subscript `[...]` or `[...][...]`, by index: the index behind it. None where a bracket stays open."""
+    """Of each `[` that starts a subscript `[...]` or `[...][...]`, by index: the index behind it.
+    None where a bracket stays open."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     for index, token in enumerate(tokens):
@@ -81,7 +87,9 @@ def _ends_of_subscripts(tokens: Sequence[Token]) -> dict[int, int]:
         elif token.text == "]" and opened:
             closing[opened.pop()] = index
     ends: dict[int, int] = {}
-    for index in sorted(closing, reverse=True):  # a subscript goes on with the one behind it, whose end is known by then
+    for index in sorted(
+        closing, reverse=True
+    ):  # a subscript goes on with the one behind it, whose end is known by then
         behind = closing[index] + 1
         goes_on = behind < len(tokens) and tokens[behind].text == "["
         if not goes_on:

@@ -1,7 +1,9 @@
-"""What timed rounds tell: medians with intervals, the metrics that follow from them, and whether they can be believed.
+"""What timed rounds tell: medians with intervals, the metrics that follow from them, and whether
+they can be believed.
 
-Nothing is assumed of how times are distributed. Drift of the clocks cancels in the ratio of two programs of one round,
-so a comparison of programs is the median of the ratios, never the ratio of the medians.
+Nothing is assumed of how times are distributed. Drift of the clocks cancels in the ratio of two
+programs of one round, so a comparison of programs is the median of the ratios, never the ratio of
+the medians.
 """
 
 from __future__ import annotations
@@ -15,21 +17,26 @@ from grader.records import SUBMISSION, ClockState, DeviceInfo, Failure, Status, 
 from grader.spec.model import Exercise, Yardstick
 
 NAIVE, REFERENCE = "naive", "reference"
-"""What `Program.label` and `Timing.plan` say of the programs that are timed beside the SUBMISSION."""
+"""What `Program.label` and `Timing.plan` say of the programs that are timed beside the
+SUBMISSION."""
 
 LOOKS = (50, 150, 450)
-"""Rounds after which a measurement is looked at: it ends at the first look that leaves no check open, or at the last one."""
+"""Rounds after which a measurement is looked at: it ends at the first look that leaves no check
+open, or at the last one."""
 CONFIDENCE = 0.99
 """Of all decisions that intervals make at one threshold together, over all looks."""
 LOOK_ERROR = (1 - CONFIDENCE) / len(LOOKS)
-"""What one look may err: looking several times must not add up to more than 1 - CONFIDENCE (Bonferroni)."""
+"""What one look may err: looking several times must not add up to more than 1 - CONFIDENCE
+(Bonferroni)."""
 
 FLOOR_SLACK = 0.9
-"""A median below this part of the physical floor cannot be: clocks and peaks are not known better than that."""
+"""A median below this part of the physical floor cannot be: clocks and peaks are not known better
+than that."""
 MAX_CLOCK_CHANGE = 0.15
 """Largest change of the SM clock within a measurement, as a part of the highest one seen."""
 MAX_BASELINE_SPREAD = 0.05
-"""Widest interval of the naive baseline's median, as a part of it: the grader's own kernel tells whether the machine is calm."""
+"""Widest interval of the naive baseline's median, as a part of it: the grader's own kernel tells
+whether the machine is calm."""
 
 RATIO_METRICS = frozenset({"speedup_over_naive", "naive_time_ms"})
 """Metrics that need the naive baseline to be timed."""
@@ -37,9 +44,11 @@ RATIO_METRICS = frozenset({"speedup_over_naive", "naive_time_ms"})
 LABELS = {Yardstick.BASELINE: NAIVE, Yardstick.REFERENCE: REFERENCE}
 """What timings call the programs that thresholds are relative to."""
 
-_ORDINARY_REASONS = frozenset({"gpu_idle", "applications_clocks", "display_clock", "sync_boost", "sw_power_cap"})
-"""Limits of the clock that belong to a GPU's ordinary life. A software power cap holds the clock of a busy GPU steady; where
-it does not, the change of the clock tells."""
+_ORDINARY_REASONS = frozenset(
+    {"gpu_idle", "applications_clocks", "display_clock", "sync_boost", "sw_power_cap"}
+)
+"""Limits of the clock that belong to a GPU's ordinary life. A software power cap holds the clock of
+a busy GPU steady; where it does not, the change of the clock tells."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +64,17 @@ class Estimate:
         return Estimate(self.value * factor, self.low * factor, self.high * factor)
 
     def inverse(self, numerator: float) -> Estimate:
-        """The same of `numerator` over the quantity, which is positive: the interval's ends change places."""
+        """The same of `numerator` over the quantity, which is positive: the interval's ends change
+        places."""
         return Estimate(numerator / self.value, numerator / self.high, numerator / self.low)
 
 
 def estimate_median(samples: Sequence[float], *, error: float = LOOK_ERROR) -> Estimate:
     """The median of at least one sample, with its distribution-free interval.
 
-    The interval reaches from the k-th smallest sample to the k-th largest one; it misses the true median with a
-    probability of 2 P(Binomial(n, 1/2) < k), and k is the largest one that keeps this below `error`. Below 10 samples
-    no k does at LOOK_ERROR; all samples are the interval then.
+    The interval reaches from the k-th smallest sample to the k-th largest one; it misses the true
+    median with a probability of 2 P(Binomial(n, 1/2) < k), and k is the largest one that keeps this
+    below `error`. Below 10 samples no k does at LOOK_ERROR; all samples are the interval then.
     """
     ordered = sorted(samples)
     rank = _rank(len(ordered), error)
@@ -82,7 +92,8 @@ def estimate_metrics(
 ) -> dict[str, Estimate]:
     """Every time metric that the timings tell, at the sizes they were taken at.
 
-    The n-th sample of each program belongs to round n. A program that was left out of later rounds has fewer samples.
+    The n-th sample of each program belongs to round n. A program that was left out of later rounds
+    has fewer samples.
     """
     taken = {timing.plan: timing for timing in timings}
     if SUBMISSION not in taken:
@@ -95,17 +106,27 @@ def estimate_metrics(
         "bandwidth_fraction": bandwidth_gbps.scaled(1 / device.peak_bandwidth_gbps),
     }
     if NAIVE in taken:
-        found |= {"naive_time_ms": _estimate(taken[NAIVE]), "speedup_over_naive": _estimate_speedup(taken[NAIVE], taken[SUBMISSION])}
+        found |= {
+            "naive_time_ms": _estimate(taken[NAIVE]),
+            "speedup_over_naive": _estimate_speedup(taken[NAIVE], taken[SUBMISSION]),
+        }
     if exercise.useful_flops is not None:
         gflops = time_ms.inverse(exercise.useful_flops.evaluate(sizes) / 1e6)
-        found |= {"gflops": gflops, "compute_fraction": gflops.scaled(1e-3 / device.peak_fp32_tflops)}
+        found |= {
+            "gflops": gflops,
+            "compute_fraction": gflops.scaled(1e-3 / device.peak_fp32_tflops),
+        }
     return found
 
 
-def estimate_other(yardstick: Yardstick, timings: Sequence[Timing], own: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """The time metrics of the baseline or the reference beside the submission's `own`; none where it was not timed.
+def estimate_other(
+    yardstick: Yardstick, timings: Sequence[Timing], own: Mapping[str, Estimate]
+) -> dict[str, Estimate]:
+    """The time metrics of the baseline or the reference beside the submission's `own`; none where
+    it was not timed.
 
-    Each relates to the submission's by the median of the rounds' ratios, and its interval holds all the doubt of that ratio.
+    Each relates to the submission's by the median of the rounds' ratios, and its interval holds all
+    the doubt of that ratio.
     """
     taken = {timing.plan: timing for timing in timings}
     other = taken.get(LABELS[yardstick])
@@ -119,22 +140,33 @@ def estimate_other(yardstick: Yardstick, timings: Sequence[Timing], own: Mapping
     }
 
 
-def check_floor(timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo) -> Failure | None:
-    """The failure of a submission whose median time is below what the GPU's memory or arithmetic allows."""
+def check_floor(
+    timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo
+) -> Failure | None:
+    """The failure of a submission whose median time is below what the GPU's memory or arithmetic
+    allows."""
     time_ms = next(timing.median_ms for timing in timings if timing.plan == SUBMISSION)
     moved_bytes = exercise.useful_bytes.evaluate(sizes)
     flops = exercise.useful_flops.evaluate(sizes) if exercise.useful_flops is not None else 0
     floors_ms = {
-        f"the memory allows ({device.peak_bandwidth_gbps:,.0f} GB/s)": moved_bytes / device.peak_bandwidth_gbps / 1e6,
-        f"the arithmetic units allow ({device.peak_fp32_tflops:g} TFLOP/s)": flops / device.peak_fp32_tflops / 1e9,
+        f"the memory allows ({device.peak_bandwidth_gbps:,.0f} GB/s)": (
+            moved_bytes / device.peak_bandwidth_gbps / 1e6
+        ),
+        f"the arithmetic units allow ({device.peak_fp32_tflops:g} TFLOP/s)": (
+            flops / device.peak_fp32_tflops / 1e9
+        ),
     }
     what, floor_ms = max(floors_ms.items(), key=lambda item: item[1])
     if time_ms >= FLOOR_SLACK * floor_ms:
         return None
     return Failure(
         Status.REJECTED,
-        f"Faster than {what}: {time_ms:.4g} ms, where the task cannot take less than {floor_ms:.4g} ms.",
-        advice="Nothing that does all of the work is that fast: compute every element in every launch, and keep nothing for the next one.",
+        f"Faster than {what}: {time_ms:.4g} ms, where the task cannot take less than"
+        f" {floor_ms:.4g} ms.",
+        advice=(
+            "Nothing that does all of the work is that fast: compute every element in every launch,"
+            " and keep nothing for the next one."
+        ),
     )
 
 
@@ -142,7 +174,9 @@ def find_disturbance(timings: Sequence[Timing], clocks: ClockState) -> str | Non
     """What makes a measurement unfit for a verdict, in words; None when nothing does."""
     reasons = [reason for reason in clocks.throttled if reason not in _ORDINARY_REASONS]
     if reasons:
-        return f"the GPU was slowed down ({', '.join(reason.replace('_', ' ') for reason in reasons)})"
+        return (
+            f"the GPU was slowed down ({', '.join(reason.replace('_', ' ') for reason in reasons)})"
+        )
     if clocks.sm_mhz is not None:
         low, high = clocks.sm_mhz
         if high - low > MAX_CLOCK_CHANGE * high:
@@ -150,12 +184,16 @@ def find_disturbance(timings: Sequence[Timing], clocks: ClockState) -> str | Non
     for timing in timings:
         spread = (timing.interval_ms[1] - timing.interval_ms[0]) / timing.median_ms
         if timing.plan == NAIVE and spread > MAX_BASELINE_SPREAD:
-            return f"the times of the grader's own kernel are spread by {100 * spread:.0f} %, so something else uses the GPU"
+            return (
+                f"the times of the grader's own kernel are spread by {100 * spread:.0f} %, so"
+                " something else uses the GPU"
+            )
     return None
 
 
 def merge_clocks(states: Sequence[ClockState]) -> ClockState:
-    """One state for several stretches of a measurement: the widest range, the highest temperature, every reason."""
+    """One state for several stretches of a measurement: the widest range, the highest temperature,
+    every reason."""
     temperatures = [state.temperature_c for state in states if state.temperature_c is not None]
     return ClockState(
         sm_mhz=_range([state.sm_mhz for state in states]),
@@ -167,7 +205,11 @@ def merge_clocks(states: Sequence[ClockState]) -> ClockState:
 
 def _rank(count: int, error: float) -> int:
     """The largest k of at least 1 with 2 P(Binomial(count, 1/2) < k) <= error."""
-    rank, choices, missed = 1, count, 2 + 2 * count  # choices: C(n, rank); missed: 2 (C(n, 0) + ... + C(n, rank)), in units of 2 ** -n
+    rank, choices, missed = (
+        1,
+        count,
+        2 + 2 * count,
+    )  # choices: C(n, rank); missed: 2 (C(n, 0) + ... + C(n, rank)), in units of 2 ** -n
     while missed / 2**count <= error:
         rank += 1
         choices = choices * (count - rank + 1) // rank
@@ -181,7 +223,9 @@ def _estimate(timing: Timing) -> Estimate:
 
 def _estimate_speedup(naive: Timing, submission: Timing) -> Estimate:
     """From the ratios of the rounds that had both; from the medians where samples were not kept."""
-    ratios = [slow / fast for slow, fast in zip(naive.samples_ms, submission.samples_ms, strict=False)]
+    ratios = [
+        slow / fast for slow, fast in zip(naive.samples_ms, submission.samples_ms, strict=False)
+    ]
     if ratios:
         return estimate_median(ratios)
     (slow_low, slow_high), (low, high) = naive.interval_ms, submission.interval_ms

@@ -1,4 +1,5 @@
-"""The metrics of a score: from exact counters, timings, the exercise's formulas and the device's peaks.
+"""The metrics of a score: from exact counters, timings, the exercise's formulas and the device's
+peaks.
 
 A metric that could not be had is None with a reason, never a guess and never left out.
 """
@@ -10,13 +11,27 @@ from dataclasses import dataclass, field
 
 from grader.judging.timing import Estimate, estimate_metrics, estimate_other
 from grader.metrics import COMPARABLE, METRICS, TIMED
-from grader.records import CaseResult, Counters, DeviceInfo, Execution, Finding, LaunchResult, MetricValue, Source, Timing, Traffic
+from grader.records import (
+    CaseResult,
+    Counters,
+    DeviceInfo,
+    Execution,
+    Finding,
+    LaunchResult,
+    MetricValue,
+    Source,
+    Timing,
+    Traffic,
+)
 from grader.spec.model import Exercise, Yardstick
 
 LACKING: Mapping[str, Mapping[str, str]] = {
     "gpu": {
         "dram_bytes": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not",
-        **dict.fromkeys(("l1_hit_rate", "l2_hit_rate"), "only Nsight Compute counts what a cache holds, and it did not"),
+        **dict.fromkeys(
+            ("l1_hit_rate", "l2_hit_rate"),
+            "only Nsight Compute counts what a cache holds, and it did not",
+        ),
     },
     "emulated": {"l2_hit_rate": "the timing model simulates no L2 cache"},
 }
@@ -24,7 +39,8 @@ LACKING: Mapping[str, Mapping[str, str]] = {
 
 
 TIMED_ON = "gpu"
-"""Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at its own."""
+"""Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at
+its own."""
 
 _NO_TRAFFIC = Traffic()
 
@@ -36,7 +52,8 @@ Others = Mapping[Yardstick, Mapping[str, MetricValue]]
 
 @dataclass(frozen=True)
 class OtherCounts:
-    """What one run of the baseline or the reference counted, or the `reason` why there is nothing."""
+    """What one run of the baseline or the reference counted, or the `reason` why there is
+    nothing."""
 
     execution: Execution | None = None
     reason: str = "it was not counted"
@@ -44,7 +61,8 @@ class OtherCounts:
 
 @dataclass(frozen=True)
 class CountedRun:
-    """One run of the submission whose counters are graded, and what others counted at the same sizes."""
+    """One run of the submission whose counters are graded, and what others counted at the same
+    sizes."""
 
     sizes: Mapping[str, int]
     execution: Execution
@@ -53,7 +71,8 @@ class CountedRun:
 
 @dataclass(frozen=True)
 class Sanitized:
-    """What the checked mode says: `clean` is the fraction of the checked cases without a finding; None for `reason`.
+    """What the checked mode says: `clean` is the fraction of the checked cases without a finding;
+    None for `reason`.
 
     `races` has the first race of each case that had one, by the case's name.
     """
@@ -85,10 +104,12 @@ def collect_metrics(
     missing_reason: str = "the benchmark did not run",
     untimed: str = "",
 ) -> tuple[MetricValue, ...]:
-    """Every metric of METRICS except `correctness` and `sanitized`, in that order; times are of plans at `benchmark_sizes`.
+    """Every metric of METRICS except `correctness` and `sanitized`, in that order; times are of
+    plans at `benchmark_sizes`.
 
-    Counters are sums over the launches of the plan; `traffic` is theirs too, and varies from run to run. `missing_reason` is
-    given for what a run that did not happen, or did not reach its end, would have told, `untimed` for times of one that counted.
+    Counters are sums over the launches of the plan; `traffic` is theirs too, and varies from run to
+    run. `missing_reason` is given for what a run that did not happen, or did not reach its end,
+    would have told, `untimed` for times of one that counted.
     """
     ran = execution is not None and execution.failure is None and bool(execution.launches)
     counted = _count(execution.launches) if execution is not None and ran else {}
@@ -98,9 +119,15 @@ def collect_metrics(
     fallback = (untimed or "it was not timed") if ran else missing_reason
 
     def find(name: str) -> _Figures:
-        return timed.get(name) or counted.get(name) or _Figures(None, reason=lacking.get(name, fallback))
+        return (
+            timed.get(name)
+            or counted.get(name)
+            or _Figures(None, reason=lacking.get(name, fallback))
+        )
 
-    return tuple(_metric(name, find(name)) for name in METRICS if name not in ("correctness", "sanitized"))
+    return tuple(
+        _metric(name, find(name)) for name in METRICS if name not in ("correctness", "sanitized")
+    )
 
 
 def collect_others(
@@ -110,12 +137,22 @@ def collect_others(
     timings: Sequence[Timing] = (),
     counts: Mapping[Yardstick, OtherCounts] | None = None,
 ) -> Others:
-    """Every metric of COMPARABLE of the baseline and of the reference, as far as they were timed and counted."""
-    return {each: _collect_other(each, exercise, device, timings, (counts or {}).get(each, OtherCounts())) for each in Yardstick}
+    """Every metric of COMPARABLE of the baseline and of the reference, as far as they were timed
+    and counted."""
+    return {
+        each: _collect_other(
+            each, exercise, device, timings, (counts or {}).get(each, OtherCounts())
+        )
+        for each in Yardstick
+    }
 
 
 def _collect_other(
-    yardstick: Yardstick, exercise: Exercise, device: DeviceInfo, timings: Sequence[Timing], counts: OtherCounts
+    yardstick: Yardstick,
+    exercise: Exercise,
+    device: DeviceInfo,
+    timings: Sequence[Timing],
+    counts: OtherCounts,
 ) -> dict[str, MetricValue]:
     absent = yardstick is Yardstick.REFERENCE and exercise.reference_source is None
     figures = _count(counts.execution.launches) if counts.execution is not None else {}
@@ -135,7 +172,9 @@ def measure_correctness(cases: Sequence[CaseResult]) -> MetricValue:
     """The fraction of the cases that passed; None when none ran."""
     if not cases:
         return _metric("correctness", _Figures(None, reason="no case ran"))
-    return _metric("correctness", _Figures(sum(case.passed for case in cases) / len(cases), Source.COUNTED))
+    return _metric(
+        "correctness", _Figures(sum(case.passed for case in cases) / len(cases), Source.COUNTED)
+    )
 
 
 def measure_sanitized(sanitized: Sanitized) -> MetricValue:
@@ -148,14 +187,18 @@ def measure_sanitized(sanitized: Sanitized) -> MetricValue:
 def missing_metrics(reason: str, device: DeviceInfo | None) -> tuple[MetricValue, ...]:
     """Every metric, `correctness` too, as None: for a submission that did not run."""
     lacking = LACKING.get(device.kind, {}) if device else {}
-    return tuple(_metric(name, _Figures(None, reason=lacking.get(name, reason))) for name in METRICS)
+    return tuple(
+        _metric(name, _Figures(None, reason=lacking.get(name, reason))) for name in METRICS
+    )
 
 
 def _metric(name: str, figures: _Figures) -> MetricValue:
-    return MetricValue(name, figures.value, METRICS[name].unit, figures.source, figures.reason, figures.interval)
+    return MetricValue(
+        name, figures.value, METRICS[name].unit, figures.source, figures.reason, figures.interval
+    )
 
 
-# --- counted -------------------------------------------------------------------------------------------------
+# --- counted --------------------------------------------------------------------------------------
 
 _COUNTED: Mapping[str, Callable[[Counters], float | None]] = {
     "shared_bank_conflicts": lambda c: c.shared_wavefronts_excessive,
@@ -185,17 +228,23 @@ def _count(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
     # A plan is as occupied as its least occupied launch.
     values["occupancy"] = min(launch.occupancy for launch in launches)
     return {
-        name: _Figures(value, Source.COUNTED) if value is not None else _Figures(None, reason=_UNDEFINED[name])
+        name: (
+            _Figures(value, Source.COUNTED)
+            if value is not None
+            else _Figures(None, reason=_UNDEFINED[name])
+        )
         for name, value in values.items()
     }
 
 
-# --- traffic -------------------------------------------------------------------------------------------------
+# --- traffic --------------------------------------------------------------------------------------
 
 
 def _describe_traffic(traffic: Traffic, source: Source) -> dict[str, _Figures]:
     """What is known of it. A plan that asks a cache for nothing has no hit rate there."""
-    found = {} if traffic.dram_bytes is None else {"dram_bytes": _Figures(traffic.dram_bytes, source)}
+    found = (
+        {} if traffic.dram_bytes is None else {"dram_bytes": _Figures(traffic.dram_bytes, source)}
+    )
     for name, lookups in (("l1_hit_rate", traffic.l1), ("l2_hit_rate", traffic.l2)):
         if lookups is not None and lookups.hit_rate is not None:
             found[name] = _Figures(lookups.hit_rate, source)
@@ -204,20 +253,26 @@ def _describe_traffic(traffic: Traffic, source: Source) -> dict[str, _Figures]:
     return found
 
 
-# --- timed ---------------------------------------------------------------------------------------------------
+# --- timed ----------------------------------------------------------------------------------------
 
 
-def _time(timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo) -> dict[str, _Figures]:
+def _time(
+    timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo
+) -> dict[str, _Figures]:
     found = _estimated(estimate_metrics(timings, sizes, exercise, device), device)
     if exercise.useful_flops is None:
-        found |= dict.fromkeys(("gflops", "compute_fraction"), _Figures(None, reason="the exercise counts no floating-point operations"))
+        found |= dict.fromkeys(
+            ("gflops", "compute_fraction"),
+            _Figures(None, reason="the exercise counts no floating-point operations"),
+        )
     return found
 
 
 def _estimated(estimates: Mapping[str, Estimate], device: DeviceInfo) -> dict[str, _Figures]:
     source = _source_of_times(device)
     return {
-        name: _Figures(estimate.value, source, interval=(estimate.low, estimate.high)) for name, estimate in estimates.items()
+        name: _Figures(estimate.value, source, interval=(estimate.low, estimate.high))
+        for name, estimate in estimates.items()
     }
 
 

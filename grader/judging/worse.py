@@ -1,7 +1,9 @@
-"""Counters of two runs of a submission: what is graded is the worse of both, so that counters and times are of one behaviour.
+"""Counters of two runs of a submission: what is graded is the worse of both, so that counters and
+times are of one behaviour.
 
-The first run is of all blocks, at the sizes for counting; the second one is the timed run. What depends on the size is expressed at
-the sizes of the first: conflicts by shared accesses, and what is relative to another program by that program.
+The first run is of all blocks, at the sizes for counting; the second one is the timed run. What
+depends on the size is expressed at the sizes of the first: conflicts by shared accesses, and what
+is relative to another program by that program.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ CONFLICTS = "shared_bank_conflicts"
 def take_worse(
     metrics: Sequence[MetricValue], runs: Sequence[CountedRun], relative: Mapping[str, Yardstick]
 ) -> tuple[MetricValue, ...]:
-    """The metrics of the first run, with the second one's where it does worse. `relative`: what metrics' goals are relative to."""
+    """The metrics of the first run, with the second one's where it does worse. `relative`: what
+    metrics' goals are relative to."""
     if len(runs) < 2:
         return tuple(metrics)
     first, second = runs
@@ -31,10 +34,16 @@ def take_worse(
 
 def relative_metrics(exercise: Exercise) -> dict[str, Yardstick]:
     """The counted metrics whose goals are relative to another program's."""
-    return {check.metric: check.threshold.relative_to for check in exercise.checks if check.threshold.relative_to is not None}
+    return {
+        check.metric: check.threshold.relative_to
+        for check in exercise.checks
+        if check.threshold.relative_to is not None
+    }
 
 
-def _express(run: CountedRun, first: CountedRun, relative: Mapping[str, Yardstick]) -> dict[str, float]:
+def _express(
+    run: CountedRun, first: CountedRun, relative: Mapping[str, Yardstick]
+) -> dict[str, float]:
     """What a run says of the metrics that are graded, at the sizes of the first."""
     own = count_metrics(run.execution)
     found = {name: own[name] for name in RATIOS}
@@ -57,16 +66,28 @@ def _times(value: float | None, factor: float) -> float | None:
 
 def _shared_accesses(run: CountedRun) -> int:
     total = sum((launch.counters for launch in run.execution.launches), Counters())
-    return total.shared_load_instructions + total.shared_store_instructions + total.shared_atomic_instructions
+    return (
+        total.shared_load_instructions
+        + total.shared_store_instructions
+        + total.shared_atomic_instructions
+    )
 
 
 def _value_of_other(run: CountedRun, yardstick: Yardstick, name: str) -> float | None:
     other = run.others.get(yardstick)
-    return None if other is None or other.execution is None else count_metrics(other.execution).get(name)
+    return (
+        None
+        if other is None or other.execution is None
+        else count_metrics(other.execution).get(name)
+    )
 
 
 def _worse(metric: MetricValue, value: float | None, sizes: Mapping[str, int]) -> MetricValue:
     if value is None or metric.value is None:
         return metric
-    is_worse = value < metric.value if METRICS[metric.name].better is Better.HIGHER else value > metric.value
+    is_worse = (
+        value < metric.value
+        if METRICS[metric.name].better is Better.HIGHER
+        else value > metric.value
+    )
     return replace(metric, value=value, sizes=dict(sizes)) if is_worse else metric

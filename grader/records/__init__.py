@@ -1,7 +1,7 @@
 """The nouns that cross a stage: frozen dataclasses and the closed sets that they use.
 
-Everything that one stage hands to the next, or that the worker process sends over its pipe, is here.
-Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
+Everything that one stage hands to the next, or that the worker process sends over its pipe, is
+here. Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
 """
 
 from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
@@ -18,7 +18,16 @@ from grader.records.code import (
     Submission,
 )
 from grader.records.devices import DeviceInfo, LaunchLimits
-from grader.records.outcomes import Cause, CheckStatus, Failure, Finding, FindingKind, Obstacle, Printed, Status
+from grader.records.outcomes import (
+    Cause,
+    CheckStatus,
+    Failure,
+    Finding,
+    FindingKind,
+    Obstacle,
+    Printed,
+    Status,
+)
 from grader.records.plans import (
     POISON_WORD,
     SUBMISSION,

@@ -18,14 +18,15 @@ class BatchExercise:
 
 @dataclass(frozen=True)
 class BatchEntry:
-    """What became of one student's submission to one exercise. All texts may be hostile: names and messages are the students'.
+    """What became of one student's submission to one exercise. All texts may be hostile: names and
+    messages are the students'.
 
-    `status` None: it was not graded, and `message` says why (no file, several files, the batch was interrupted); `score`,
-    `judged_points`, `seconds`, `device` and `score_path` are None then. `submission` is the file's name, None without a file.
-    `student_id` is what the platform that exported the file calls the student or the submission (`platform`: `canvas`,
-    `moodle`, `gradescope`). `score_path` and `source_path`
-    (the file as it was handed in) are relative to the batch's folder. `duplicate_of` is the student whose identical file was
-    graded for both.
+    `status` None: it was not graded, and `message` says why (no file, several files, the batch was
+    interrupted); `score`, `judged_points`, `seconds`, `device` and `score_path` are None then.
+    `submission` is the file's name, None without a file. `student_id` is what the platform that
+    exported the file calls the student or the submission (`platform`: `canvas`, `moodle`,
+    `gradescope`). `score_path` and `source_path` (the file as it was handed in) are relative to the
+    batch's folder. `duplicate_of` is the student whose identical file was graded for both.
     """
 
     student: str
@@ -47,15 +48,18 @@ class BatchEntry:
 
     @property
     def points(self) -> float | None:
-        """The points as every table of the class gives them; None, and an empty cell there, where none follow from the grading."""
+        """The points as every table of the class gives them; None, and an empty cell there, where
+        none follow from the grading."""
         return self.score if self.status is not None and self.status.has_points else None
 
 
 @dataclass(frozen=True)
 class BatchSummary:
-    """A batch as far as it went. `started` and `finished` are ISO 8601 times of the last run, `device` is as the user asked for it.
+    """A batch as far as it went. `started` and `finished` are ISO 8601 times of the last run,
+    `device` is as the user asked for it.
 
-    `entries` are ordered by student, then as the exercises are. The scores themselves are the JSON files at `score_path`.
+    `entries` are ordered by student, then as the exercises are. The scores themselves are the JSON
+    files at `score_path`.
     """
 
     exercises: tuple[BatchExercise, ...]
@@ -69,10 +73,12 @@ class BatchSummary:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """How far a batch is, in submissions. `reused`: known from an earlier run; `failed`: the grader or the machine failed.
+    """How far a batch is, in submissions. `reused`: known from an earlier run; `failed`: the grader
+    or the machine failed.
 
-    `running` names the students being graded, None where that did not change; `finished` has a line for each that just was.
-    `rate` is gradings a second, `seconds_left` what remains at that rate; None while unknown.
+    `running` names the students being graded, None where that did not change; `finished` has a line
+    for each that just was. `rate` is gradings a second, `seconds_left` what remains at that rate;
+    None while unknown.
     """
 
     done: int

@@ -1,4 +1,5 @@
-"""A submission and what the compiler makes of it: kernels, their parameters, instructions and variables."""
+"""A submission and what the compiler makes of it: kernels, their parameters, instructions and
+variables."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class Submission:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The source lines, as compilers count them: a form feed or a Unicode line separator ends none."""
+        """The source lines, as compilers count them: a form feed or a Unicode line separator ends
+        none."""
         return self.text.removesuffix("\n").split("\n")
 
     def line(self, number: int) -> str:
@@ -42,9 +44,11 @@ class SassInstruction:
 
 @dataclass(frozen=True)
 class KernelParameter:
-    """One `__global__` parameter: where it lies in the parameter space, and its C++ type where it is known.
+    """One `__global__` parameter: where it lies in the parameter space, and its C++ type where it
+    is known.
 
-    `type` is as the demangler prints it (`float const*`); None for C linkage, whose symbols carry no types.
+    `type` is as the demangler prints it (`float const*`); None for C linkage, whose symbols carry
+    no types.
     """
 
     offset: int
@@ -53,13 +57,19 @@ class KernelParameter:
 
     @property
     def is_pointer(self) -> bool | None:
-        """Whether the parameter points to data (`float*`, `float (*) [4]`); None when its type is not known."""
-        return None if self.type is None else re.search(r"(?:\*|\(\*+\)\s*(?:\[\d*\])+)\Z", self.type) is not None
+        """Whether the parameter points to data (`float*`, `float (*) [4]`); None when its type is
+        not known."""
+        return (
+            None
+            if self.type is None
+            else re.search(r"(?:\*|\(\*+\)\s*(?:\[\d*\])+)\Z", self.type) is not None
+        )
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """Eight bytes that a loader fills in: the address of a symbol (a variable, or a function of the system) plus `addend`."""
+    """Eight bytes that a loader fills in: the address of a symbol (a variable, or a function of the
+    system) plus `addend`."""
 
     offset: int
     symbol: str
@@ -68,7 +78,8 @@ class Pointer:
 
 @dataclass(frozen=True)
 class DeviceVariable:
-    """A `__device__` variable, or a literal string that the code points to. Behind `initial` it is zero up to `size_bytes`."""
+    """A `__device__` variable, or a literal string that the code points to. Behind `initial` it is
+    zero up to `size_bytes`."""
 
     name: str
     size_bytes: int
@@ -82,9 +93,11 @@ MOST_SHARED_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class SharedArray:
-    """A `__shared__` variable: where it starts in a block's shared memory, in bytes. `size_bytes` None: dynamic, up to the end.
+    """A `__shared__` variable: where it starts in a block's shared memory, in bytes. `size_bytes`
+    None: dynamic, up to the end.
 
-    `shape` and `element_bytes` are those of the source, where they are known; a dynamic array of one dimension has the shape (0,).
+    `shape` and `element_bytes` are those of the source, where they are known; a dynamic array of
+    one dimension has the shape (0,).
     """
 
     name: str
@@ -95,10 +108,13 @@ class SharedArray:
 
     def holds(self, offset: int) -> bool:
         """Whether a byte of the block's shared memory is the variable's."""
-        return self.offset <= offset and (self.size_bytes is None or offset < self.offset + self.size_bytes)
+        return self.offset <= offset and (
+            self.size_bytes is None or offset < self.offset + self.size_bytes
+        )
 
     def name_byte(self, offset: int) -> str:
-        """What lies at a byte of the block's shared memory, in the array's own indices: `tile[3][17]`; else its name and the byte."""
+        """What lies at a byte of the block's shared memory, in the array's own indices:
+        `tile[3][17]`; else its name and the byte."""
         place = offset - self.offset
         if self.element_bytes is None or not self.shape:
             single = self.size_bytes is not None and self.size_bytes <= 16
@@ -112,7 +128,8 @@ class SharedArray:
 
 @dataclass(frozen=True)
 class SharedUse:
-    """That an instruction means this array. It may begin or end up to `slack_bytes` outside: ptxas made it of several accesses."""
+    """That an instruction means this array. It may begin or end up to `slack_bytes` outside: ptxas
+    made it of several accesses."""
 
     array: SharedArray
     slack_bytes: int
@@ -130,11 +147,12 @@ class Kernel:
     """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
 
     `name` is the source name (`transpose<32, 8>`, `ns::k`), `symbol` the mangled one.
-    `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants` holds the constant
-    banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__` variables), 4 (addresses); `pointers` says what
-    a loader fills in there. `functions` are the offsets of device functions among the instructions. `encoding` is the
-    machine code itself, 16 bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are known;
-    `shared_uses` says which one an instruction (its offset) means, where that is sure.
+    `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants`
+    holds the constant banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__`
+    variables), 4 (addresses); `pointers` says what a loader fills in there. `functions` are the
+    offsets of device functions among the instructions. `encoding` is the machine code itself, 16
+    bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are
+    known; `shared_uses` says which one an instruction (its offset) means, where that is sure.
     """
 
     symbol: str
@@ -156,7 +174,8 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to ask for a cubin again: the text, nvcc's options without the architecture, and the words of a program to call.
+    """How to ask for a cubin again: the text, nvcc's options without the architecture, and the
+    words of a program to call.
 
     The program takes the SHA-256 of the cubin that it must deliver, then nvcc's own command line.
     """
@@ -170,7 +189,8 @@ class Recipe:
 class Binary:
     """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`.
 
-    `variable_bytes` is what its `__device__` variables take on a device. `recipe` is there where the cubin can be asked for again.
+    `variable_bytes` is what its `__device__` variables take on a device. `recipe` is there where
+    the cubin can be asked for again.
     """
 
     arch: str

@@ -9,9 +9,11 @@ from grader.records.plans import Dim3
 
 @dataclass(frozen=True)
 class LaunchLimits:
-    """What CUDA allows one launch on a device (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+    """What CUDA allows one launch on a device (CUDA C++ Programming Guide, "Technical
+    Specifications per Compute Capability").
 
-    `max_own_bytes`: of scratch buffers and `__device__` variables together; None where only the device itself can tell.
+    `max_own_bytes`: of scratch buffers and `__device__` variables together; None where only the
+    device itself can tell.
     """
 
     max_threads_per_block: int
@@ -24,7 +26,8 @@ class LaunchLimits:
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """The device that a score was made on. `stands_for` says in words what the figures stand for; `id` is its key in gpus.json.
+    """The device that a score was made on. `stands_for` says in words what the figures stand for;
+    `id` is its key in gpus.json.
 
     `peak_source` says where the two peaks are from.
     """

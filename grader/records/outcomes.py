@@ -9,7 +9,8 @@ from grader.records.plans import Dim3
 
 
 class Status(StrEnum):
-    """How the grading of one submission ended. What is the student's doing and what is ours never mix."""
+    """How the grading of one submission ended. What is the student's doing and what is ours never
+    mix."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -24,7 +25,8 @@ class Status(StrEnum):
 
     @property
     def has_points(self) -> bool:
-        """Whether points follow from it. Where none do, no gradebook and no table may show a zero: the student is not to blame."""
+        """Whether points follow from it. Where none do, no gradebook and no table may show a zero:
+        the student is not to blame."""
         return self not in (Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR)
 
     @property
@@ -34,7 +36,8 @@ class Status(StrEnum):
 
 
 class CheckStatus(StrEnum):
-    """How one check of the spec ended. `skipped`: a prerequisite failed; `not_measured`: no value, see the reason."""
+    """How one check of the spec ended. `skipped`: a prerequisite failed; `not_measured`: no value,
+    see the reason."""
 
     PASSED = "passed"
     PARTIAL = "partial"
@@ -82,7 +85,8 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a plan could not be launched, without a figure of the run: `line` and `column` are those of the submission's text.
+    """Why a plan could not be launched, without a figure of the run: `line` and `column` are those
+    of the submission's text.
 
     `obstacle` None: it is none of the known ones.
     """
@@ -95,9 +99,11 @@ class Cause:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to the buffer's start.
+    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to
+    the buffer's start.
 
-    Of a race, `other_` is the access that came first; `element` is what both meet at, in the array's own indices.
+    Of a race, `other_` is the access that came first; `element` is what both meet at, in the
+    array's own indices.
     """
 
     kind: FindingKind
@@ -116,7 +122,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a launch printed with `printf`: the submission's own words, never the grader's. `cut`: there was more.
+    """What a launch printed with `printf`: the submission's own words, never the grader's. `cut`:
+    there was more.
 
     `kernel` is None where the device cannot tell the launches of a plan apart.
     """
@@ -130,10 +137,11 @@ class Printed:
 class Failure:
     """A student's mistake that ends the grading: a value, not an exception.
 
-    `message` is one sentence that says what is wrong and where; `detail` may quote a tool at length;
-    `advice` says what to try next. `printed` is what the run had printed until then. Messages, detail and advice may hold
-    figures of the run; the kinds of `findings` and the `cause` of a failure without findings are what judging.hidden
-    makes other words of where the sizes of the run are secret.
+    `message` is one sentence that says what is wrong and where; `detail` may quote a tool at
+    length; `advice` says what to try next. `printed` is what the run had printed until then.
+    Messages, detail and advice may hold figures of the run; the kinds of `findings` and the `cause`
+    of a failure without findings are what judging.hidden makes other words of where the sizes of
+    the run are secret.
     """
 
     status: Status

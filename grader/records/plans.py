@@ -1,4 +1,5 @@
-"""What a device is asked to do: launches on buffers, within limits; and what a timed launch answers."""
+"""What a device is asked to do: launches on buffers, within limits; and what a timed launch
+answers."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ class Launch:
 
 @dataclass(frozen=True)
 class DeviceBuffer:
-    """A buffer on the device: `dtype` is NumPy's name, `shape` in elements. Its contents travel beside this record."""
+    """A buffer on the device: `dtype` is NumPy's name, `shape` in elements. Its contents travel
+    beside this record."""
 
     name: str
     dtype: str
@@ -72,12 +74,14 @@ class DeviceBuffer:
 
 
 POISON_WORD = 0x7FC0DEAD
-"""The 4-byte pattern that outputs and scratch hold before a launch: a quiet NaN with a payload that no kernel makes."""
+"""The 4-byte pattern that outputs and scratch hold before a launch: a quiet NaN with a payload that
+no kernel makes."""
 
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What one execution of a plan may use: executed warp instructions (emulated device) and wall time.
+    """What one execution of a plan may use: executed warp instructions (emulated device) and wall
+    time.
 
     `spent_seconds`: of the wall time, what earlier runs of the same case have taken.
     """
@@ -96,8 +100,9 @@ class RunLimits:
 class GradedRun:
     """What a run that is graded is asked for beside outputs and counters.
 
-    `model_time`: model the time; of a long launch a sample of the blocks may run then, which `seed` draws. `inspect`: run it in the
-    opposite order as well, and some blocks in the checked mode. `backwards`: run it in that order only.
+    `model_time`: model the time; of a long launch a sample of the blocks may run then, which `seed`
+    draws. `inspect`: run it in the opposite order as well, and some blocks in the checked mode.
+    `backwards`: run it in that order only.
     """
 
     seed: int
@@ -113,8 +118,9 @@ class GradedRun:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """How a plan is run in the checked mode: `unwritten` names the buffers that hold nothing yet; `backwards`: with blocks and
-    warps in the opposite order, to see whether the outcome depends on it.
+    """How a plan is run in the checked mode: `unwritten` names the buffers that hold nothing yet;
+    `backwards`: with blocks and warps in the opposite order, to see whether the outcome depends on
+    it.
     """
 
     unwritten: tuple[str, ...]
@@ -127,7 +133,8 @@ SUBMISSION = "submission"
 
 @dataclass(frozen=True)
 class Program:
-    """Something that is timed; `label`: SUBMISSION, `naive`, `reference` or a comparison. `buffers`: the exercise's and its own scratch."""
+    """Something that is timed; `label`: SUBMISSION, `naive`, `reference` or a comparison.
+    `buffers`: the exercise's and its own scratch."""
 
     label: str
     binary: Binary
@@ -145,7 +152,8 @@ class TimedStep:
 
 @dataclass(frozen=True)
 class TimedLaunch:
-    """The outcome of a step: time of the whole plan in milliseconds; `right` whether the outputs equal the verified ones."""
+    """The outcome of a step: time of the whole plan in milliseconds; `right` whether the outputs
+    equal the verified ones."""
 
     step: TimedStep
     milliseconds: float
@@ -154,7 +162,8 @@ class TimedLaunch:
 
 @dataclass(frozen=True)
 class ClockState:
-    """The GPU while a measurement ran, sampled through NVML; None where NVML does not say. `throttled` names the reasons seen."""
+    """The GPU while a measurement ran, sampled through NVML; None where NVML does not say.
+    `throttled` names the reasons seen."""
 
     sm_mhz: tuple[int, int] | None = None
     memory_mhz: tuple[int, int] | None = None

@@ -10,7 +10,8 @@ from grader.records.plans import Dim3
 
 @dataclass(frozen=True)
 class GlobalAccesses:
-    """Sums over accesses to global memory in one direction. `sectors` are of 32 bytes, `bytes` what the threads asked for."""
+    """Sums over accesses to global memory in one direction. `sectors` are of 32 bytes, `bytes` what
+    the threads asked for."""
 
     requests: int
     sectors: int
@@ -30,12 +31,15 @@ class GlobalAccesses:
 
 @dataclass(frozen=True)
 class Counters:
-    """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds every field.
+    """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds
+    every field.
 
-    Atomics are counted apart from loads and stores. `global_atomic_*` are of all of them; of these, `global_fetch_*` are of those that
-    return what was there (ATOMG, ATOM; the others are reductions: REDG, RED). Lanes that meet at an address share its bytes and sector.
+    Atomics are counted apart from loads and stores. `global_atomic_*` are of all of them; of these,
+    `global_fetch_*` are of those that return what was there (ATOMG, ATOM; the others are
+    reductions: REDG, RED). Lanes that meet at an address share its bytes and sector.
 
-    Nsight Compute itself has the ideal sectors of all global accesses together only: they are in `global_load_sectors_ideal` then.
+    Nsight Compute itself has the ideal sectors of all global accesses together only: they are in
+    `global_load_sectors_ideal` then.
     """
 
     instructions_executed: int = 0
@@ -74,16 +78,22 @@ class Counters:
     @property
     def shared_wavefronts(self) -> int:
         """Wavefronts of shared loads, stores and atomics together."""
-        return self.shared_load_wavefronts + self.shared_store_wavefronts + self.shared_atomic_wavefronts
+        return (
+            self.shared_load_wavefronts
+            + self.shared_store_wavefronts
+            + self.shared_atomic_wavefronts
+        )
 
     @property
     def shared_wavefronts_excessive(self) -> int:
-        """Wavefronts beyond the ideal: the address-exact bank conflicts that are graded (DESIGN 3.3)."""
+        """Wavefronts beyond the ideal: the address-exact bank conflicts that are graded (DESIGN
+        3.3)."""
         return self.shared_wavefronts - self.shared_wavefronts_ideal
 
     @property
     def global_reads(self) -> GlobalAccesses:
-        """What moves data from global memory to a multiprocessor: loads, and atomics that return what was there."""
+        """What moves data from global memory to a multiprocessor: loads, and atomics that return
+        what was there."""
         return GlobalAccesses(
             self.global_load_requests + self.global_fetch_requests,
             self.global_load_sectors + self.global_fetch_sectors,
@@ -108,8 +118,13 @@ class Counters:
 
     @property
     def global_sectors_excessive(self) -> int:
-        """Sectors beyond the ideal number: `derived__memory_l2_theoretical_sectors_global_excessive` of Nsight Compute."""
-        ideal = self.global_load_sectors_ideal + self.global_store_sectors_ideal + self.global_atomic_sectors_ideal
+        """Sectors beyond the ideal number:
+        `derived__memory_l2_theoretical_sectors_global_excessive` of Nsight Compute."""
+        ideal = (
+            self.global_load_sectors_ideal
+            + self.global_store_sectors_ideal
+            + self.global_atomic_sectors_ideal
+        )
         return self.global_sectors - ideal
 
     @property
@@ -133,7 +148,8 @@ class LineCounters:
 
 @dataclass(frozen=True)
 class Bound:
-    """One resource of a GPU and the part of it that a launch uses, 0 to 1; `advice` says what would make a launch faster that it binds."""
+    """One resource of a GPU and the part of it that a launch uses, 0 to 1; `advice` says what would
+    make a launch faster that it binds."""
 
     resource: str
     used: float
@@ -158,9 +174,11 @@ class Lookups:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a launch, or a plan, moved behind the load/store units: for information, since it varies from run to run on a GPU.
+    """What a launch, or a plan, moved behind the load/store units: for information, since it varies
+    from run to run on a GPU.
 
-    `dram_bytes` between L2 and DRAM; `l1` for global loads, `l2` for whatever reached it. None: not known. A sum knows what all know.
+    `dram_bytes` between L2 and DRAM; `l1` for global loads, `l2` for whatever reached it. None: not
+    known. A sum knows what all know.
     """
 
     dram_bytes: float | None = None
@@ -169,7 +187,11 @@ class Traffic:
 
     def __add__(self, other: Traffic) -> Traffic:
         return Traffic(
-            None if self.dram_bytes is None or other.dram_bytes is None else self.dram_bytes + other.dram_bytes,
+            (
+                None
+                if self.dram_bytes is None or other.dram_bytes is None
+                else self.dram_bytes + other.dram_bytes
+            ),
             None if self.l1 is None or other.l1 is None else self.l1 + other.l1,
             None if self.l2 is None or other.l2 is None else self.l2 + other.l2,
         )
@@ -177,10 +199,11 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Modelled:
-    """What the timing model says of one launch: time (cold L2), bytes moved between L2 and DRAM, and the three resources that it uses most.
+    """What the timing model says of one launch: time (cold L2), bytes moved between L2 and DRAM,
+    and the three resources that it uses most.
 
-    `blocks_run` of `blocks` were executed for it; the counters of such a launch are those of its sample, scaled. `l1`: global loads in the
-    simulated L1 cache.
+    `blocks_run` of `blocks` were executed for it; the counters of such a launch are those of its
+    sample, scaled. `l1`: global loads in the simulated L1 cache.
     """
 
     time_ms: float
@@ -193,9 +216,11 @@ class Modelled:
 
 @dataclass(frozen=True)
 class Sample:
-    """Which blocks of a launch stand for all `blocks`: `window` that one SM runs one after another, and `spread` drawn at random.
+    """Which blocks of a launch stand for all `blocks`: `window` that one SM runs one after another,
+    and `spread` drawn at random.
 
-    `stored_error` is the standard error of what the spread says of all bytes that plain stores of the blocks beside the window write.
+    `stored_error` is the standard error of what the spread says of all bytes that plain stores of
+    the blocks beside the window write.
     """
 
     blocks: int
@@ -206,7 +231,8 @@ class Sample:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What the blocks of a sample wrote of one output, in elements: those of the window, and those of the spread.
+    """What the blocks of a sample wrote of one output, in elements: those of the window, and those
+    of the spread.
 
     `repeated`: elements that were written again, by blocks of another group; they count each time.
     """
@@ -219,11 +245,14 @@ class Coverage:
 
 @dataclass(frozen=True)
 class LaunchResult:
-    """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical, 0 to 1.
+    """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical,
+    0 to 1.
 
-    `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the device does not collect it.
-    `modelled` is there where the run was to be modelled (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a
-    `sample` of the blocks ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample did.
+    `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the
+    device does not collect it. `modelled` is there where the run was to be modelled
+    (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a `sample` of the blocks
+    ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample
+    did.
     """
 
     kernel: str
@@ -245,11 +274,13 @@ class LaunchResult:
 
 @dataclass(frozen=True)
 class Execution:
-    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters are then partial.
+    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters
+    are then partial.
 
-    `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are what the checked mode
-    saw in a plan that did run to its end. `coverage` is there where the last launch is a sample: elements of outputs that its
-    blocks did not write hold poison. `same_backwards`: whether blocks and warps in the opposite order left the same outputs; None
+    `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are
+    what the checked mode saw in a plan that did run to its end. `coverage` is there where the last
+    launch is a sample: elements of outputs that its blocks did not write hold poison.
+    `same_backwards`: whether blocks and warps in the opposite order left the same outputs; None
     where that was not tried, or did not end.
     """
 
@@ -264,4 +295,6 @@ class Execution:
     @property
     def ran_whole(self) -> bool:
         """Whether all blocks of all launches ran."""
-        return self.failure is None and all(launch.finished and launch.sample is None for launch in self.launches)
+        return self.failure is None and all(
+            launch.finished and launch.sample is None for launch in self.launches
+        )

@@ -20,9 +20,11 @@ class Source(StrEnum):
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Where an output of a public case is wrong. `picture` is a small map of the matrix, a string per row of cells (see judging.compare).
+    """Where an output of a public case is wrong. `picture` is a small map of the matrix, a string
+    per row of cells (see judging.compare).
 
-    In scores of earlier versions hidden cases have one too, in which index and counts are None and the picture is empty.
+    In scores of earlier versions hidden cases have one too, in which index and counts are None and
+    the picture is empty.
     """
 
     buffer: str
@@ -37,10 +39,11 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One correctness case, of the exercise itself or of a `part`. The sizes of hidden cases are kept out of what students are shown.
+    """One correctness case, of the exercise itself or of a `part`. The sizes of hidden cases are
+    kept out of what students are shown.
 
-    `printed` is what its launches printed. Of a hidden case there is no `printed`, no `worst_error` and no `mismatch`: a kernel
-    could put its sizes there.
+    `printed` is what its launches printed. Of a hidden case there is no `printed`, no `worst_error`
+    and no `mismatch`: a kernel could put its sizes there.
     """
 
     name: str
@@ -58,7 +61,8 @@ class CaseResult:
 class PartResult:
     """How a part of an exercise went: its cases, and what ended it before the last one.
 
-    `failure` is that of a plan that cannot be launched or did not run to its end; `absent` says why the file leaves the part out.
+    `failure` is that of a plan that cannot be launched or did not run to its end; `absent` says why
+    the file leaves the part out.
     """
 
     part: str
@@ -69,10 +73,12 @@ class PartResult:
 
 @dataclass(frozen=True)
 class MetricValue:
-    """One metric of a score: `value` None comes with a `reason`; `name` is a key of `metrics.METRICS`.
+    """One metric of a score: `value` None comes with a `reason`; `name` is a key of
+    `metrics.METRICS`.
 
-    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for what is counted. `sizes` are there
-    where the timed run counted worse than the one for counting (judging.worse): its own.
+    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for
+    what is counted. `sizes` are there where the timed run counted worse than the one for counting
+    (judging.worse): its own.
     """
 
     name: str
@@ -86,7 +92,8 @@ class MetricValue:
 
 @dataclass(frozen=True)
 class CountedAt:
-    """What a run of the submission counted at these sizes: all blocks of its launches, or a sample whose counts stand for the others."""
+    """What a run of the submission counted at these sizes: all blocks of its launches, or a sample
+    whose counts stand for the others."""
 
     sizes: dict[str, int]
     blocks_run: int
@@ -96,10 +103,12 @@ class CountedAt:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check of the spec, judged. `threshold` is words and figure (`>= 0.8`); `hint` says what to try.
+    """One check of the spec, judged. `threshold` is words and figure (`>= 0.8`); `hint` says what
+    to try.
 
-    `relative_value` is the other program's value that the threshold is a multiple of, where it is one and the value is known.
-    `in_doubt`: it passed because its value cannot be told from the goal; `message` says so.
+    `relative_value` is the other program's value that the threshold is a multiple of, where it is
+    one and the value is known. `in_doubt`: it passed because its value cannot be told from the
+    goal; `message` says so.
     """
 
     name: str
@@ -122,7 +131,8 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Timing:
-    """Samples of one timed plan in milliseconds: `interval_ms` is a distribution-free interval of the median."""
+    """Samples of one timed plan in milliseconds: `interval_ms` is a distribution-free interval of
+    the median."""
 
     plan: str
     median_ms: float
@@ -141,7 +151,8 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class Resources:
-    """What one kernel of the plan uses: registers a thread, bytes a block (shared) and a thread (local)."""
+    """What one kernel of the plan uses: registers a thread, bytes a block (shared) and a thread
+    (local)."""
 
     kernel: str
     registers: int
@@ -154,8 +165,9 @@ class Resources:
 class Score:
     """The result of grading one submission: what the score JSON holds (DESIGN 2.3).
 
-    `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was. `printed` is of the run that failed.
-    `model` has an entry a launch that was modelled, `counted` one a run that counted.
+    `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was.
+    `printed` is of the run that failed. `model` has an entry a launch that was modelled, `counted`
+    one a run that counted.
     """
 
     exercise: str
@@ -186,7 +198,8 @@ class Score:
 
     @property
     def exit_code(self) -> int:
-        """Exit code of `grade` for this score (DESIGN 2.3): 0 full marks, 1 graded, 3 the grader's or machine's fault."""
+        """Exit code of `grade` for this score (DESIGN 2.3): 0 full marks, 1 graded, 3 the grader's
+        or machine's fault."""
         if self.status.is_worth_a_retry:
             return 3
         return 0 if self.status is Status.PASSED else 1

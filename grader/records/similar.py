@@ -18,7 +18,8 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True)
 class SharedPassage:
-    """A run of tokens that two files share, `tokens` long: its lines in the first file and in the second."""
+    """A run of tokens that two files share, `tokens` long: its lines in the first file and in the
+    second."""
 
     left: Lines
     right: Lines
@@ -29,8 +30,9 @@ class SharedPassage:
 class SimilarPair:
     """Two files of `Comparison.files`, by index.
 
-    `similarity` is the part, 0 to 1, of their own tokens that both share; `left_shared` and `right_shared` are the parts
-    of each one. `identical`: token for token the same code, names and numbers aside.
+    `similarity` is the part, 0 to 1, of their own tokens that both share; `left_shared` and
+    `right_shared` are the parts of each one. `identical`: token for token the same code, names and
+    numbers aside.
     """
 
     left: int
@@ -44,7 +46,8 @@ class SimilarPair:
 
 @dataclass(frozen=True)
 class ComparedFile:
-    """A file as it was compared: `own_tokens` are those that are neither the starter's nor most of the class's."""
+    """A file as it was compared: `own_tokens` are those that are neither the starter's nor most of
+    the class's."""
 
     name: str
     text: str
@@ -54,9 +57,11 @@ class ComparedFile:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All files that were compared, and the pairs at or above the `threshold`, the most similar first.
+    """All files that were compared, and the pairs at or above the `threshold`, the most similar
+    first.
 
-    `starter` names what was subtracted, None where nothing was. `skipped` says which files have too little code of their own, or none.
+    `starter` names what was subtracted, None where nothing was. `skipped` says which files have too
+    little code of their own, or none.
     """
 
     files: tuple[ComparedFile, ...]

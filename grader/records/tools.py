@@ -10,7 +10,8 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Progress:
-    """A step of long work: `stage` names it, `done` of `total` steps are finished; total None when unknown.
+    """A step of long work: `stage` names it, `done` of `total` steps are finished; total None when
+    unknown.
 
     `translates`: a device makes code of a kernel, which does not run yet.
     """
@@ -26,7 +27,8 @@ ShowProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class ToolLimits:
-    """What a tool (nvcc, nvdisasm, ...) may use. `output_bytes` bounds each of stdout and stderr, and each written file."""
+    """What a tool (nvcc, nvdisasm, ...) may use. `output_bytes` bounds each of stdout and stderr,
+    and each written file."""
 
     wall_seconds: float = 60.0
     memory_bytes: int = 6 << 30
@@ -48,5 +50,10 @@ class RunTool(Protocol):
     """Runs a tool in a process group of its own, under limits, with a scrubbed environment."""
 
     def __call__(
-        self, argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits = ..., env: dict[str, str] | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        limits: ToolLimits = ...,
+        env: dict[str, str] | None = None,
     ) -> Completed: ...

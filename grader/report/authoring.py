@@ -23,7 +23,8 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that must hold of an exercise, and what was found; `details` has a line for each thing that is amiss."""
+    """Something that must hold of an exercise, and what was found; `details` has a line for each
+    thing that is amiss."""
 
     subject: str
     claim: str
@@ -34,7 +35,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Room:
-    """How far one check's goal lies from the reference and the starter: all in words and figures."""
+    """How far one check's goal lies from the reference and the starter: all in words and
+    figures."""
 
     check: str
     goal: str
@@ -84,7 +86,10 @@ class Soundness:
     @property
     def failures(self) -> int:
         """How many claims fail, and how many goals leave too little room."""
-        return [*(claim.proof for claim in self.claims), *(room.proof for room in self.rooms)].count(Proof.FAILS)
+        return [
+            *(claim.proof for claim in self.claims),
+            *(room.proof for room in self.rooms),
+        ].count(Proof.FAILS)
 
 
 _GLYPHS = {Proof.HOLDS: "✓", Proof.FAILS: "✗", Proof.OPEN: "–"}
@@ -106,20 +111,45 @@ def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = T
     """Print the claims, the room of the thresholds, the mutants, and the verdict."""
     page = _Page(console)
     if found.rooms:
-        rows = [(room.check, room.goal, room.reference, room.starter, room.room) for room in found.rooms]
-        page.table("How much room the goals leave", _ROOM_TITLES, rows, [_STYLES[room.proof] for room in found.rooms])
+        rows = [
+            (room.check, room.goal, room.reference, room.starter, room.room) for room in found.rooms
+        ]
+        page.table(
+            "How much room the goals leave",
+            _ROOM_TITLES,
+            rows,
+            [_STYLES[room.proof] for room in found.rooms],
+        )
     if found.mutants:
-        shown = [each for each in found.mutants if all_mutants or each.fate not in (Fate.CAUGHT, Fate.NO_PROGRAM)]
-        rows = [(str(each.line), each.mistake, each.change, each.fate.value, each.why) for each in shown]
-        page.table("Mutants of the reference", _MUTANT_TITLES, rows, [_STYLES[_FATES[each.fate]] for each in shown])
+        shown = [
+            each
+            for each in found.mutants
+            if all_mutants or each.fate not in (Fate.CAUGHT, Fate.NO_PROGRAM)
+        ]
+        rows = [
+            (str(each.line), each.mistake, each.change, each.fate.value, each.why) for each in shown
+        ]
+        page.table(
+            "Mutants of the reference",
+            _MUTANT_TITLES,
+            rows,
+            [_STYLES[_FATES[each.fate]] for each in shown],
+        )
     page.claims(found.claims)
     page.line("")
     if found.sound:
         open_ = ", ".join(claim.subject for claim in found.claims if claim.proof is Proof.OPEN)
-        page.line(f"{found.exercise} is sound, as far as {found.device} can tell{f' (open: {open_})' if open_ else ''}.", "bold green")
+        page.line(
+            f"{found.exercise} is sound, as far as {found.device} can"
+            f" tell{f' (open: {open_})' if open_ else ''}.",
+            "bold green",
+        )
     else:
         things = "one thing" if found.failures == 1 else f"{found.failures} things"
-        page.line(f"{found.exercise} is not sound: {things} to mend, in red or marked ✗ above.", "bold red")
+        page.line(
+            f"{found.exercise} is not sound: {things} to mend, in red or marked ✗ above.",
+            "bold red",
+        )
 
 
 class _Page:
@@ -128,12 +158,20 @@ class _Page:
     def __init__(self, console: Console) -> None:
         self._console = console
         utf = speaks_unicode(console.encoding)
-        self._fold: Callable[[str], str] = clean_line if utf else lambda line: fold_to_ascii(clean_line(line))
+        self._fold: Callable[[str], str] = (
+            clean_line if utf else lambda line: fold_to_ascii(clean_line(line))
+        )
 
     def line(self, text: str, style: str = "", *, indent: str = "") -> None:
         self._console.print(Text(indent + self._fold(text), style=style), soft_wrap=True)
 
-    def table(self, title: str, titles: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str]) -> None:
+    def table(
+        self,
+        title: str,
+        titles: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        styles: Sequence[str],
+    ) -> None:
         if not rows:
             return
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -150,7 +188,9 @@ class _Page:
     def claims(self, claims: Sequence[Claim]) -> None:
         width = max(len(claim.subject) for claim in claims)
         for claim in claims:
-            head = self._fold(f"{_GLYPHS[claim.proof]} {claim.subject}") + " " * (width - len(claim.subject) + 2)
+            head = self._fold(f"{_GLYPHS[claim.proof]} {claim.subject}") + " " * (
+                width - len(claim.subject) + 2
+            )
             self.line(f"{claim.claim}: {claim.found}", _STYLES[claim.proof], indent=head)
             for detail in claim.details:
                 self.line(detail, indent=" " * 6)

@@ -16,7 +16,12 @@ from rich.text import Text
 from grader.records import BatchEntry, BatchProgress, BatchSummary, Status
 from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 
-_STYLES = {Status.PASSED: "green", Status.GRADER_ERROR: "bold red", Status.INCONCLUSIVE: "bold red", Status.REJECTED: "red"}
+_STYLES = {
+    Status.PASSED: "green",
+    Status.GRADER_ERROR: "bold red",
+    Status.INCONCLUSIVE: "bold red",
+    Status.REJECTED: "red",
+}
 _MOST_NAMES = 4
 
 ShowBatch = Callable[[BatchProgress], None]
@@ -24,14 +29,17 @@ ShowBatch = Callable[[BatchProgress], None]
 
 @contextmanager
 def batch_display(console: Console, *, quiet: bool = False) -> Iterator[ShowBatch]:
-    """Yields the callable that shows progress: a live bar on a terminal, a line per submission in a pipe, nothing when quiet."""
+    """Yields the callable that shows progress: a live bar on a terminal, a line per submission in a
+    pipe, nothing when quiet."""
     if quiet:
         yield lambda progress: None
     elif console.is_terminal and not console.is_dumb_terminal:
         columns = (
-            BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.fields[rate]}", markup=False),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}", markup=False),
             TextColumn("{task.description}", markup=False),
-        )  # fmt: skip
+        )
         with ProgressBar(*columns, console=console, transient=True) as bar:
             task = bar.add_task("", total=None, rate="")
             yield lambda progress: _update(bar, task, progress)
@@ -42,13 +50,19 @@ def batch_display(console: Console, *, quiet: bool = False) -> Iterator[ShowBatc
 def _update(bar: ProgressBar, task: int, progress: BatchProgress) -> None:
     for line in progress.finished:
         bar.console.print(_text(bar.console, line), soft_wrap=True)
-    changes: dict[str, str] = {} if progress.running is None else {"description": _running(progress.running)}
+    changes: dict[str, str] = (
+        {} if progress.running is None else {"description": _running(progress.running)}
+    )
     bar.update(task, completed=progress.done, total=progress.total, rate=_pace(progress), **changes)  # type: ignore[arg-type]
 
 
 def _running(names: tuple[str, ...]) -> str:
     shown = ", ".join(clean_line(name)[:24] for name in names[:_MOST_NAMES])
-    return f"{len(names)} running: {shown}{', ...' if len(names) > _MOST_NAMES else ''}" if names else ""
+    return (
+        f"{len(names)} running: {shown}{', ...' if len(names) > _MOST_NAMES else ''}"
+        if names
+        else ""
+    )
 
 
 def _pace(progress: BatchProgress) -> str:
@@ -60,18 +74,24 @@ def _pace(progress: BatchProgress) -> str:
 
 def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+    return (
+        f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+    )
 
 
 def _write_lines(console: Console, progress: BatchProgress) -> None:
     first = progress.done - len(progress.finished) + 1
     pace = _pace(progress)
     for number, line in enumerate(progress.finished, start=first):
-        console.print(_text(console, f"[{number}/{progress.total}] {line}{f'  {pace}' if pace else ''}"), soft_wrap=True)
+        console.print(
+            _text(console, f"[{number}/{progress.total}] {line}{f'  {pace}' if pace else ''}"),
+            soft_wrap=True,
+        )
 
 
 def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = False) -> None:
-    """Print a row per submission (not when `quiet`), then a line per exercise. Names and messages may be hostile."""
+    """Print a row per submission (not when `quiet`), then a line per exercise. Names and messages
+    may be hostile."""
     if not quiet:
         console.print(_make_table(summary, console))
         console.print()
@@ -80,28 +100,52 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
         counts = Counter(entry.status.value if entry.status else "not graded" for entry in entries)
         words = ", ".join(f"{count} {name}" for name, count in counts.most_common())
         scores = [entry.points for entry in entries if entry.points is not None]
-        mean = f"; mean {sum(scores) / len(scores):.1f} of {exercise.max_score:g} points" if scores else ""
-        console.print(_text(console, f"{exercise.id}: {len(entries)} submissions: {words}{mean}"), soft_wrap=True)
+        mean = (
+            f"; mean {sum(scores) / len(scores):.1f} of {exercise.max_score:g} points"
+            if scores
+            else ""
+        )
+        console.print(
+            _text(console, f"{exercise.id}: {len(entries)} submissions: {words}{mean}"),
+            soft_wrap=True,
+        )
 
 
 def _make_table(summary: BatchSummary, console: Console) -> Table:
-    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(
+        box=box.SIMPLE_HEAD if console.is_terminal else None,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
     table.add_column("Student", no_wrap=True, min_width=12, max_width=32)
     if len(summary.exercises) > 1:
         table.add_column("Exercise")
     table.add_column("Points", justify="right", no_wrap=True, min_width=9)
     table.add_column("Result", no_wrap=True, min_width=13)
-    table.add_column("Why", overflow="ellipsis", no_wrap=True, max_width=max(20, console.width - 62))
+    table.add_column(
+        "Why", overflow="ellipsis", no_wrap=True, max_width=max(20, console.width - 62)
+    )
     for entry in summary.entries:
         exercise = [_text(console, entry.exercise)] if len(summary.exercises) > 1 else []
         status = entry.status.value if entry.status else "not graded"
         style = _STYLES.get(entry.status, "") if entry.status else "dim"
-        table.add_row(_text(console, entry.student), *exercise, _points(entry), Text(status, style=style), _text(console, _why(entry)))
+        table.add_row(
+            _text(console, entry.student),
+            *exercise,
+            _points(entry),
+            Text(status, style=style),
+            _text(console, _why(entry)),
+        )
     return table
 
 
 def _points(entry: BatchEntry) -> str:
-    return "" if entry.points is None or entry.judged_points is None else f"{entry.points:g} / {entry.judged_points:g}"
+    return (
+        ""
+        if entry.points is None or entry.judged_points is None
+        else f"{entry.points:g} / {entry.judged_points:g}"
+    )
 
 
 def _why(entry: BatchEntry) -> str:

@@ -1,4 +1,5 @@
-"""Two versions of a submission side by side: points, figures, how they differ and which is better; as a table and as JSON."""
+"""Two versions of a submission side by side: points, figures, how they differ and which is better;
+as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -18,8 +19,11 @@ from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 from grader.report.words import STATUS_WORDS
 
 _TEXT_WIDTH = 110
-_UNJUDGED = frozenset({"naive_time_ms", "shared_wavefronts", "shared_wavefronts_ideal", "occupancy"})
-"""Metrics of which neither more nor less is better by itself: who goes through shared memory has wavefronts there, for one."""
+_UNJUDGED = frozenset(
+    {"naive_time_ms", "shared_wavefronts", "shared_wavefronts_ideal", "occupancy"}
+)
+"""Metrics of which neither more nor less is better by itself: who goes through shared memory has
+wavefronts there, for one."""
 _IN_CHECKS = frozenset({"correctness", "sanitized"})
 """Metrics whose values are those of checks, and shown as such."""
 
@@ -44,7 +48,8 @@ class Versions:
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of both versions. `ratio` is new over old, None where one is missing, the old one is 0, or their sizes differ."""
+    """One metric of both versions. `ratio` is new over old, None where one is missing, the old one
+    is 0, or their sizes differ."""
 
     name: str
     old: MetricValue
@@ -55,7 +60,9 @@ class Row:
 
 def compare_metrics(versions: Versions) -> tuple[Row, ...]:
     """A row for every metric that one of them has, in the order of `METRICS`."""
-    before, after = ({metric.name: metric for metric in score.metrics} for score in (versions.old, versions.new))
+    before, after = (
+        {metric.name: metric for metric in score.metrics} for score in (versions.old, versions.new)
+    )
     rows = []
     for name, metric in METRICS.items():
         missing = MetricValue(name, None, metric.unit, None)
@@ -80,7 +87,10 @@ def print_versions(versions: Versions, *, console: Console) -> None:
     if device is not None:
         page.write(f"Device: {device.name} ({device.stands_for})", style="dim")
     if sizes := versions.old.line_sizes or versions.new.line_sizes:
-        page.write("Counters: at " + ", ".join(f"{name} = {size}" for name, size in sizes.items()), style="dim")
+        page.write(
+            "Counters: at " + ", ".join(f"{name} = {size}" for name, size in sizes.items()),
+            style="dim",
+        )
     page.write_table(["Check", "old", "new", "of"], _check_rows(versions))
     rows = compare_metrics(versions)
     if rows:
@@ -90,16 +100,27 @@ def print_versions(versions: Versions, *, console: Console) -> None:
 
 
 def format_versions(versions: Versions) -> str:
-    """Both scores, as `grade --json` writes them, and the comparison, as JSON text with a newline at its end."""
+    """Both scores, as `grade --json` writes them, and the comparison, as JSON text with a newline
+    at its end."""
     metrics = {
-        row.name: {"old": row.old.value, "new": row.new.value, "ratio": row.ratio, "change": row.change.value or None}
+        row.name: {
+            "old": row.old.value,
+            "new": row.new.value,
+            "ratio": row.ratio,
+            "change": row.change.value or None,
+        }
         for row in compare_metrics(versions)
     }
-    scores = {which: json.loads(format_score(score)) for which, score in (("old", versions.old), ("new", versions.new))}
-    return json.dumps({"summary": summarise(versions), "metrics": metrics, **scores}, indent=2) + "\n"
+    scores = {
+        which: json.loads(format_score(score))
+        for which, score in (("old", versions.old), ("new", versions.new))
+    }
+    return (
+        json.dumps({"summary": summarise(versions), "metrics": metrics, **scores}, indent=2) + "\n"
+    )
 
 
-# --- judging ---------------------------------------------------------------------------------------------------
+# --- judging --------------------------------------------------------------------------------------
 
 
 def _ratio(old: MetricValue, new: MetricValue) -> float | None:
@@ -115,7 +136,11 @@ def _judge(old: MetricValue, new: MetricValue) -> Change:
         return Change.SAME
     if _overlap(old, new):
         return Change.UNCLEAR
-    return Change.BETTER if (new.value > old.value) == (METRICS[old.name].better is Better.HIGHER) else Change.WORSE
+    return (
+        Change.BETTER
+        if (new.value > old.value) == (METRICS[old.name].better is Better.HIGHER)
+        else Change.WORSE
+    )
 
 
 def _overlap(old: MetricValue, new: MetricValue) -> bool:
@@ -135,7 +160,10 @@ def _summary(versions: Versions) -> Iterator[str]:
             yield f"{row.name.replace('_', ' ')} {_value(row.old)} -> {_value(row.new)}"
     if old.score != new.score:
         same = old.judged_points == new.judged_points
-        yield f"{old.score:g}{'' if same else f' of {old.judged_points:g}'} -> {new.score:g} of {new.judged_points:g} points"
+        yield (
+            f"{old.score:g}{'' if same else f' of {old.judged_points:g}'} -> {new.score:g} of"
+            f" {new.judged_points:g} points"
+        )
 
 
 def _format_speed(ratio: float, change: Change) -> str:
@@ -144,7 +172,7 @@ def _format_speed(ratio: float, change: Change) -> str:
     return f"{1 / ratio:.3g} x as fast" if ratio < 1 else f"{ratio:.3g} x as slow"
 
 
-# --- words -----------------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 def _outcome(score: Score) -> str:
@@ -156,7 +184,9 @@ def _outcome(score: Score) -> str:
 
 
 def _check_rows(versions: Versions) -> Iterator[list[Text | str]]:
-    before, after = ({check.name: check for check in score.checks} for score in (versions.old, versions.new))
+    before, after = (
+        {check.name: check for check in score.checks} for score in (versions.old, versions.new)
+    )
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name), after.get(name)
         one = old or new
@@ -170,7 +200,9 @@ def _points(check: CheckResult | None) -> str:
 
 def _cells(row: Row) -> list[Text | str]:
     styles = {Change.BETTER: "green", Change.WORSE: "red"}
-    sources = dict.fromkeys(each.source.value for each in (row.old, row.new) if each.source is not None)
+    sources = dict.fromkeys(
+        each.source.value for each in (row.old, row.new) if each.source is not None
+    )
     ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
     change = Text(row.change.value, style=styles.get(row.change, ""))
     return [row.name, _value(row.old), _value(row.new), ratio, change, ", ".join(sources)]
@@ -194,7 +226,8 @@ class _Page:
             self.console.print(part, soft_wrap=True)
 
     def write_table(self, titles: list[str], rows: Iterable[list[Text | str]]) -> None:
-        """A table whose first column is words; the columns with titles `old` to `new / old` hold figures."""
+        """A table whose first column is words; the columns with titles `old` to `new / old` hold
+        figures."""
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for title in titles:
             figures = title in ("old", "new", "of", "new / old")

@@ -14,7 +14,8 @@ from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
 
 
 class Condition(StrEnum):
-    """How a part is: `absent` parts are optional, `missing` ones are needed by the emulated device."""
+    """How a part is: `absent` parts are optional, `missing` ones are needed by the emulated
+    device."""
 
     FOUND = "found"
     ABSENT = "absent"
@@ -23,7 +24,8 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True)
 class Part:
-    """A program, package, file or right that the grader uses. `costs` and `mend` are empty where it was found."""
+    """A program, package, file or right that the grader uses. `costs` and `mend` are empty where it
+    was found."""
 
     name: str
     condition: Condition
@@ -37,18 +39,33 @@ _STYLES = {Condition.FOUND: "green", Condition.ABSENT: "yellow", Condition.MISSI
 
 
 def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
-    """Print the parts, what each lack costs and how to mend it, and whether this machine can grade."""
-    fold = clean_line if speaks_unicode(console.encoding) else lambda line: fold_to_ascii(clean_line(line))
+    """Print the parts, what each lack costs and how to mend it, and whether this machine can
+    grade."""
+    fold = (
+        clean_line
+        if speaks_unicode(console.encoding)
+        else lambda line: fold_to_ascii(clean_line(line))
+    )
     console.print(_table(parts, fold))
     for part in parts:
         if part.condition is not Condition.FOUND:
             console.print()
-            console.print(Text(fold(f"{_GLYPHS[part.condition]} {part.name}: {part.costs}"), style=_STYLES[part.condition]))
+            console.print(
+                Text(
+                    fold(f"{_GLYPHS[part.condition]} {part.name}: {part.costs}"),
+                    style=_STYLES[part.condition],
+                )
+            )
             console.print(Text(fold(part.mend)))
     console.print()
     missing = [part.name for part in parts if part.condition is Condition.MISSING]
     if missing:
-        console.print(Text(fold(f"The emulated device cannot work here. Missing: {', '.join(missing)}."), style="bold red"))
+        console.print(
+            Text(
+                fold(f"The emulated device cannot work here. Missing: {', '.join(missing)}."),
+                style="bold red",
+            )
+        )
     else:
         console.print(Text("The emulated device can work here.", style="bold green"))
 
@@ -60,5 +77,9 @@ def _table(parts: Sequence[Part], fold: Callable[[str], str]) -> Table:
     table.add_column(overflow="fold")
     for part in parts:
         style = _STYLES[part.condition]
-        table.add_row(Text(fold(_GLYPHS[part.condition]), style=style), Text(part.name, style="bold"), Text(fold(part.what)))
+        table.add_row(
+            Text(fold(_GLYPHS[part.condition]), style=style),
+            Text(part.name, style="bold"),
+            Text(fold(part.what)),
+        )
     return table

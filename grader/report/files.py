@@ -1,4 +1,5 @@
-"""Writes a file that somebody asked for, so that a reader sees the old one or the whole new one, never a part."""
+"""Writes a file that somebody asked for, so that a reader sees the old one or the whole new one,
+never a part."""
 
 from __future__ import annotations
 
@@ -20,7 +21,10 @@ def write_file(path: Path, content: bytes, what: str) -> None:
         else:
             _replace_file(path.resolve(), content)
     except OSError as error:
-        raise UsageError(f"cannot write {what} to {path}: {error.strerror}", "Name a file in a folder that you may write to.") from error
+        raise UsageError(
+            f"cannot write {what} to {path}: {error.strerror}",
+            "Name a file in a folder that you may write to.",
+        ) from error
 
 
 def _replace_file(path: Path, content: bytes) -> None:

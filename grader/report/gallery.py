@@ -1,6 +1,8 @@
-"""A gallery of memory accesses on a terminal and as JSON: each with its code, a picture of its addresses, and what it moved.
+"""A gallery of memory accesses on a terminal and as JSON: each with its code, a picture of its
+addresses, and what it moved.
 
-A sign of a picture is a word of 4 bytes and names the lane that reads it: 0 to 9, then a to v for the lanes 10 to 31.
+A sign of a picture is a word of 4 bytes and names the lane that reads it: 0 to 9, then a to v for
+the lanes 10 to 31.
 """
 
 from __future__ import annotations
@@ -33,11 +35,13 @@ class Memory(StrEnum):
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One access of one kernel, executed and counted. `addresses` are those of all threads, in bytes; None for an inactive one.
+    """One access of one kernel, executed and counted. `addresses` are those of all threads, in
+    bytes; None for an inactive one.
 
-    `passes` are sectors or wavefronts of all `requests` together, `passes_ideal` the fewest for as many bytes. `bytes_moved` is what
-    a sector holds (32), or a wavefront could bring (128), times these. `bytes_used`: distinct bytes, warp by warp. `lines_touched`:
-    lines of 128 bytes a request.
+    `passes` are sectors or wavefronts of all `requests` together, `passes_ideal` the fewest for as
+    many bytes. `bytes_moved` is what a sector holds (32), or a wavefront could bring (128), times
+    these. `bytes_used`: distinct bytes, warp by warp. `lines_touched`: lines of 128 bytes a
+    request.
     """
 
     name: str
@@ -62,7 +66,8 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Exhibits of one memory, on a device. `helpers` are functions that all of their kernels use."""
+    """Exhibits of one memory, on a device. `helpers` are functions that all of their kernels
+    use."""
 
     name: str
     memory: Memory
@@ -73,12 +78,14 @@ class Gallery:
 
 _LEGENDS: Mapping[Memory, str] = {
     Memory.GLOBAL: (
-        "A line has 128 bytes in 4 sectors of 32; whoever needs one byte of a sector moves all of it. Each sign is a word of 4 bytes:"
-        f" 0-9 and a-v are the lanes 0 to 31 that read it, {SEVERAL} several lanes, {UNUSED} moved and not read, blank not moved."
+        "A line has 128 bytes in 4 sectors of 32; whoever needs one byte of a sector moves all of"
+        " it. Each sign is a word of 4 bytes: 0-9 and a-v are the lanes 0 to 31 that read it,"
+        f" {SEVERAL} several lanes, {UNUSED} moved and not read, blank not moved."
     ),
     Memory.SHARED: (
-        "32 banks, bank = (address / 4) % 32; a wavefront brings one word of 4 bytes from each. Rows are wavefronts, signs are banks:"
-        f" 0-9 and a-v are the lanes 0 to 31 that read the word, {SEVERAL} several lanes, {UNUSED} none."
+        "32 banks, bank = (address / 4) % 32; a wavefront brings one word of 4 bytes from each."
+        " Rows are wavefronts, signs are banks: 0-9 and a-v are the lanes 0 to 31 that read the"
+        f" word, {SEVERAL} several lanes, {UNUSED} none."
     ),
 }
 
@@ -89,7 +96,9 @@ def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) ->
     width = min(console.width, _TEXT_WIDTH)
 
     def write(text: str, *, style: str = "", indent: str = "") -> None:
-        for line in textwrap.wrap(clean_line(text), width, initial_indent=indent, subsequent_indent=indent):
+        for line in textwrap.wrap(
+            clean_line(text), width, initial_indent=indent, subsequent_indent=indent
+        ):
             console.print(Text(fold(line), style=style), soft_wrap=True)
 
     write(_LEGENDS[gallery.memory], style="dim")
@@ -97,7 +106,11 @@ def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) ->
         console.print()
         console.print(Text(exhibit.name, style="bold"))
         write(exhibit.title, indent="  ")
-        for line in [*gallery.helpers.splitlines(), "", *exhibit.kernel.splitlines()] if whole else [exhibit.access]:
+        for line in (
+            [*gallery.helpers.splitlines(), "", *exhibit.kernel.splitlines()]
+            if whole
+            else [exhibit.access]
+        ):
             console.print(Text(fold(f"    {line}".rstrip()), style="cyan"), soft_wrap=True)
         for line in draw(exhibit, gallery.memory):
             console.print(Text(fold(f"  {line}")), soft_wrap=True)
@@ -126,18 +139,24 @@ def format_gallery(gallery: Gallery) -> str:
 def format_counts(exhibit: Exhibit, memory: Memory) -> str:
     """What the access took a request, and how much of what it moved was used."""
     passes, ideal = exhibit.passes / exhibit.requests, exhibit.passes_ideal / exhibit.requests
-    used = f"{exhibit.bytes_used // exhibit.requests:,} of {exhibit.bytes_moved // exhibit.requests:,} bytes used"
+    used = (
+        f"{exhibit.bytes_used // exhibit.requests:,} of {exhibit.bytes_moved // exhibit.requests:,}"
+        " bytes used"
+    )
     share = f"({100 * exhibit.bytes_used / exhibit.bytes_moved:.3g} %)"
     if memory is Memory.SHARED:
         return f"{_count(passes, 'wavefront')} a request ({ideal:g} would do), {used} {share}"
-    return f"{_count(passes, 'sector')} a request, {used} {share}, {_count(exhibit.lines_touched, 'line')} of 128 bytes"
+    return (
+        f"{_count(passes, 'sector')} a request, {used} {share},"
+        f" {_count(exhibit.lines_touched, 'line')} of 128 bytes"
+    )
 
 
 def _count(number: float, what: str) -> str:
     return f"{number:g} {what}{'' if number == 1 else 's'}"
 
 
-# --- pictures ----------------------------------------------------------------------------------------------------
+# --- pictures -------------------------------------------------------------------------------------
 
 
 def draw(exhibit: Exhibit, memory: Memory) -> list[str]:
@@ -146,26 +165,36 @@ def draw(exhibit: Exhibit, memory: Memory) -> list[str]:
 
 
 def _draw_lines(exhibit: Exhibit) -> Iterator[str]:
-    """A row for each line of 128 bytes that is touched, its sectors between bars; lines are numbered from the first one."""
+    """A row for each line of 128 bytes that is touched, its sectors between bars; lines are
+    numbered from the first one."""
     readers = _readers(exhibit.warp, exhibit.element_bytes)
     first = min(readers) * WORD_BYTES // LINE_BYTES
     per_line, per_sector = LINE_BYTES // WORD_BYTES, SECTOR_BYTES // WORD_BYTES
     rows = []
     for line in sorted({word // per_line for word in readers}):
         starts = range(line * per_line, (line + 1) * per_line, per_sector)
-        sectors = [[_sign(readers.get(word)) for word in range(start, start + per_sector)] for start in starts]
-        shown = ["".join(sector) if set(sector) != {UNUSED} else " " * per_sector for sector in sectors]
+        sectors = [
+            [_sign(readers.get(word)) for word in range(start, start + per_sector)]
+            for start in starts
+        ]
+        shown = [
+            "".join(sector) if set(sector) != {UNUSED} else " " * per_sector for sector in sectors
+        ]
         rows.append(f"line {line - first:<4} |{'|'.join(shown)}|")
     yield from _shorten(rows)
 
 
 def _draw_banks(exhibit: Exhibit) -> Iterator[str]:
-    """A row for each wavefront. Elements of 8 and 16 bytes are served in half and in quarter warps."""
+    """A row for each wavefront. Elements of 8 and 16 bytes are served in half and in quarter
+    warps."""
     yield "bank " + "".join(f"{bank:<8}" for bank in range(0, BANKS, 8)).rstrip()
     lanes_at_once = len(LANES) * WORD_BYTES // max(WORD_BYTES, exhibit.element_bytes)
     rows: list[str] = []
     for start in range(0, len(LANES), lanes_at_once):
-        phase = [address if start <= lane < start + lanes_at_once else None for lane, address in enumerate(exhibit.warp)]
+        phase = [
+            address if start <= lane < start + lanes_at_once else None
+            for lane, address in enumerate(exhibit.warp)
+        ]
         rows += _stack(_readers(phase, exhibit.element_bytes))
     yield from _shorten([f"{number:<4} {row}" for number, row in enumerate(rows, start=1)])
 
@@ -174,7 +203,9 @@ def _stack(readers: Mapping[int, Sequence[int]]) -> Iterator[str]:
     """Rows of 32 banks, as many as the fullest bank has words."""
     banks = [sorted(word for word in readers if word % BANKS == bank) for bank in range(BANKS)]
     for depth in range(max(map(len, banks))):
-        yield "".join(_sign(readers[words[depth]] if depth < len(words) else None) for words in banks)
+        yield "".join(
+            _sign(readers[words[depth]] if depth < len(words) else None) for words in banks
+        )
 
 
 def _readers(addresses: Sequence[int | None], element_bytes: int) -> dict[int, list[int]]:
@@ -182,7 +213,9 @@ def _readers(addresses: Sequence[int | None], element_bytes: int) -> dict[int, l
     found: dict[int, list[int]] = {}
     for lane, address in enumerate(addresses):
         if address is not None:
-            for word in range(address // WORD_BYTES, (address + element_bytes - 1) // WORD_BYTES + 1):
+            for word in range(
+                address // WORD_BYTES, (address + element_bytes - 1) // WORD_BYTES + 1
+            ):
                 found.setdefault(word, []).append(lane)
     return found
 

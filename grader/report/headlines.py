@@ -1,4 +1,5 @@
-"""The lines that a handout promises: `✓ Bank conflicts: PASSED (count == 0)`. Plain text, for any kind of report."""
+"""The lines that a handout promises: `✓ Bank conflicts: PASSED (count == 0)`. Plain text, for any
+kind of report."""
 
 from __future__ import annotations
 
@@ -35,16 +36,24 @@ def format_headlines(checks: Sequence[CheckResult]) -> tuple[tuple[CheckStatus, 
 def format_headline(check: CheckResult) -> str:
     """One line: glyph, label, verdict, and in parentheses the figure or the reason."""
     figure = _format_figure(check)
-    return f"{GLYPHS[check.status]} {check.headline or check.title}: {WORDS[check.status].upper()}" + (f" ({figure})" if figure else "")
+    return (
+        f"{GLYPHS[check.status]} {check.headline or check.title}: {WORDS[check.status].upper()}"
+        + (f" ({figure})" if figure else "")
+    )
 
 
 def format_remark(check: CheckResult) -> str:
-    """What a verdict needs beside it to be understood: why there is none, or that it is the benefit of the doubt; mostly nothing."""
+    """What a verdict needs beside it to be understood: why there is none, or that it is the benefit
+    of the doubt; mostly nothing."""
     if check.status not in _JUDGED:
         return check.message
     if not check.in_doubt:
         return ""
-    return "too close to call on a model" if check.source is Source.MODELLED else "cannot be told from the goal"
+    return (
+        "too close to call on a model"
+        if check.source is Source.MODELLED
+        else "cannot be told from the goal"
+    )
 
 
 def explain(check: CheckResult) -> str:

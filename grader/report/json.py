@@ -1,7 +1,7 @@
 """The score as JSON, in the form that `schemas/score.schema.json` describes.
 
-JSON knows no NaN and no infinity: a figure that is not finite becomes the string "NaN", "Infinity" or "-Infinity".
-The sizes of hidden cases are left out; who knows the seed can draw them again.
+JSON knows no NaN and no infinity: a figure that is not finite becomes the string "NaN", "Infinity"
+or "-Infinity". The sizes of hidden cases are left out; who knows the seed can draw them again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def format_score(score: Score) -> str:
 def write_score(score: Score, path: Path) -> None:
     """Write the score's JSON so that a reader sees the old file or the whole new one, never a part.
 
-    What is no regular file (`/dev/stdout`, a pipe) is written to as it is. Raises UsageError when the path cannot be written.
+    What is no regular file (`/dev/stdout`, a pipe) is written to as it is. Raises UsageError when
+    the path cannot be written.
     """
     write_file(path, format_score(score).encode("ascii"), "the score")
 

@@ -1,4 +1,5 @@
-"""What a report says of the times: medians with their intervals, the peaks beside them, and who counted."""
+"""What a report says of the times: medians with their intervals, the peaks beside them, and who
+counted."""
 
 from __future__ import annotations
 
@@ -31,12 +32,17 @@ _FIGURES: Mapping[str, str] = {
 
 
 def list_figures(score: Score) -> tuple[Figure, ...]:
-    """The rates of a timed run, and what it asked of caches and DRAM; none without a time. No arithmetic is no missing figure."""
+    """The rates of a timed run, and what it asked of caches and DRAM; none without a time. No
+    arithmetic is no missing figure."""
     metrics = {metric.name: metric for metric in score.metrics}
     if metrics.get("time_ms") is None or metrics["time_ms"].value is None:
         return ()
     named = ((label, metrics[name]) for name, label in _FIGURES.items() if name in metrics)
-    return tuple(_make_figure(label, metric) for label, metric in named if metric.value is not None or metric.name in TRAFFIC)
+    return tuple(
+        _make_figure(label, metric)
+        for label, metric in named
+        if metric.value is not None or metric.name in TRAFFIC
+    )
 
 
 def _make_figure(label: str, metric: MetricValue) -> Figure:
@@ -51,9 +57,15 @@ def format_measurement(score: Score) -> tuple[str, ...]:
 
 def _lines(score: Score) -> Iterator[str]:
     if score.timings:
-        others = (f"{timing.plan} {_ms(timing.median_ms)} ms" for timing in score.timings if timing.plan != _OWN)
+        others = (
+            f"{timing.plan} {_ms(timing.median_ms)} ms"
+            for timing in score.timings
+            if timing.plan != _OWN
+        )
         times = [*(_format_own(timing) for timing in score.timings if timing.plan == _OWN), *others]
-        yield "Time: " + "; ".join(", ".join(part) for part in (times, [*_format_limits(score)]) if part)
+        yield "Time: " + "; ".join(
+            ", ".join(part) for part in (times, [*_format_limits(score)]) if part
+        )
     if figures := list_figures(score):
         yield _format_figures(figures)
     if score.model:
@@ -63,20 +75,33 @@ def _lines(score: Score) -> Iterator[str]:
 
 
 def _format_figures(figures: Sequence[Figure]) -> str:
-    """`Figures (modelled): bandwidth 2,673 GB/s, ...; not known: L2 hit rate (the timing model simulates no L2 cache)`."""
+    """`Figures (modelled): bandwidth 2,673 GB/s, ...; not known: L2 hit rate (the timing model
+    simulates no L2 cache)`."""
     known = [f"{figure.label} {figure.value}" for figure in figures if figure.value]
-    missing = {figure.reason: [each.label for each in figures if each.reason == figure.reason] for figure in figures if figure.reason}
+    missing = {
+        figure.reason: [each.label for each in figures if each.reason == figure.reason]
+        for figure in figures
+        if figure.reason
+    }
     sources = " and ".join(dict.fromkeys(figure.source for figure in figures if figure.source))
     unknown = [f"{' and '.join(labels)} ({reason})" for reason, labels in missing.items()]
-    return f"Figures ({sources}): {', '.join(known)}" + (f"; not known: {', '.join(unknown)}" if unknown else "")
+    return f"Figures ({sources}): {', '.join(known)}" + (
+        f"; not known: {', '.join(unknown)}" if unknown else ""
+    )
 
 
 def _format_model(score: Score) -> str:
     """What binds the longest launch on the timing model, and how much was run for it."""
     longest = max(score.model, key=lambda launch: launch.time_ms)
     first, *others = longest.bounds
-    rest = "; ".join(f"{bound.resource} {bound.used:.0%} used" for bound in ([] if first.resource == "latency" else [first]) + others)
-    ran, blocks = sum(launch.blocks_run for launch in score.model), sum(launch.blocks for launch in score.model)
+    rest = "; ".join(
+        f"{bound.resource} {bound.used:.0%} used"
+        for bound in ([] if first.resource == "latency" else [first]) + others
+    )
+    ran, blocks = (
+        sum(launch.blocks_run for launch in score.model),
+        sum(launch.blocks for launch in score.model),
+    )
     sample = f"from a sample of {ran:,} of {blocks:,} blocks" if ran < blocks else "from all blocks"
     return f"bound by {first.resource} ({rest}), {sample}; the times are modelled, not measured"
 
@@ -86,7 +111,10 @@ def _format_limits(score: Score) -> Iterator[str]:
     if "copy_bandwidth" in score.environment:
         yield f"copy kernel {score.environment['copy_bandwidth']}"
     if score.device is not None:
-        yield f"peak {score.device.peak_bandwidth_gbps:,.0f} GB/s ({score.device.peak_source.partition(';')[0]})"
+        yield (
+            f"peak {score.device.peak_bandwidth_gbps:,.0f} GB/s"
+            f" ({score.device.peak_source.partition(';')[0]})"
+        )
 
 
 def _format_own(timing: Timing) -> str:

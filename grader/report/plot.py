@@ -1,4 +1,5 @@
-"""Draws lines over logarithmic axes as an SVG: panels side by side, one legend, colours that the colour-blind can tell apart."""
+"""Draws lines over logarithmic axes as an SVG: panels side by side, one legend, colours that the
+colour-blind can tell apart."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ Series = Mapping[str, Sequence[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: positive (x, y) by the name of their line. Lines of the same name look alike in all panels."""
+    """One diagram: positive (x, y) by the name of their line. Lines of the same name look alike in
+    all panels."""
 
     title: str
     unit: str
@@ -53,16 +55,27 @@ def format_svg(panels: Sequence[Panel], *, title: str, x_title: str) -> str:
     width = len(panels) * (LEFT + WIDTH + RIGHT) + LEGEND
     height = max(TOP + HEIGHT + BOTTOM, TOP + 24 * len(names) + 10)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-        ' font-family="sans-serif" font-size="12" fill="#222">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0'
+            f' 0 {width} {height}" font-family="sans-serif" font-size="12" fill="#222">'
+        ),
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         _text(LEFT, 22, title, size=15, weight="bold"),
     ]
     for index, panel in enumerate(panels):
         left = index * (LEFT + WIDTH + RIGHT) + LEFT
-        parts += [f'<g transform="translate({left},{TOP})">', *_draw_panel(panel, names, x_title), "</g>"]
+        parts += [
+            f'<g transform="translate({left},{TOP})">',
+            *_draw_panel(panel, names, x_title),
+            "</g>",
+        ]
     left = len(panels) * (LEFT + WIDTH + RIGHT) + 8
-    parts += [f'<g transform="translate({left},{TOP + 8})">', *_draw_legend(names), "</g>", "</svg>"]
+    parts += [
+        f'<g transform="translate({left},{TOP + 8})">',
+        *_draw_legend(names),
+        "</g>",
+        "</svg>",
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -74,7 +87,10 @@ def _draw_panel(panel: Panel, names: Sequence[str], x_title: str) -> list[str]:
     parts = [_text(0, -10, f"{panel.title} ({panel.unit})", weight="bold")]
     for tick in _ticks(up):
         y = HEIGHT - up.place(tick)
-        parts += [f'<path d="M0,{y:.1f}H{WIDTH}" stroke="#e3e3e3"/>', _text(-6, y + 4, _short(tick), anchor="end")]
+        parts += [
+            f'<path d="M0,{y:.1f}H{WIDTH}" stroke="#e3e3e3"/>',
+            _text(-6, y + 4, _short(tick), anchor="end"),
+        ]
     last = -math.inf
     for tick in x_values:
         x = across.place(tick)
@@ -91,17 +107,34 @@ def _draw_panel(panel: Panel, names: Sequence[str], x_title: str) -> list[str]:
 
 
 def _draw_line(number: int, places: Sequence[tuple[float, float]]) -> list[str]:
-    colour, dash, mark = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)], MARKS[number % len(MARKS)]
+    colour, dash, mark = (
+        COLOURS[number % len(COLOURS)],
+        DASHES[number % len(DASHES)],
+        MARKS[number % len(MARKS)],
+    )
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    line = f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
-    return [line, *(f'<path d="{mark}" transform="translate({x:.1f},{y:.1f})" fill="{colour}"/>' for x, y in places)]
+    line = (
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"'
+        f' stroke-dasharray="{dash}"/>'
+    )
+    return [
+        line,
+        *(
+            f'<path d="{mark}" transform="translate({x:.1f},{y:.1f})" fill="{colour}"/>'
+            for x, y in places
+        ),
+    ]
 
 
 def _draw_legend(names: Sequence[str]) -> list[str]:
     parts = []
     for number, name in enumerate(names):
         y = 24 * number
-        parts += [*_draw_line(number, [(0, y), (17, y), (34, y)])[:1], _draw_line(number, [(17, y)])[1], _text(42, y + 4, name)]
+        parts += [
+            *_draw_line(number, [(0, y), (17, y), (34, y)])[:1],
+            _draw_line(number, [(17, y)])[1],
+            _text(42, y + 4, name),
+        ]
     return parts
 
 
@@ -112,10 +145,17 @@ def _axis(values: Sequence[float], length: float, *, margin: float) -> _Axis:
 def _ticks(axis: _Axis) -> list[float]:
     """Powers of ten on the axis; with 2 and 5 times them where those are fewer than three."""
     decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
-    coarse, fine = ([digit * 10.0**decade for decade in decades for digit in digits] for digits in ((1,), (1, 2, 5)))
+    coarse, fine = (
+        [digit * 10.0**decade for decade in decades for digit in digits]
+        for digits in ((1,), (1, 2, 5))
+    )
     on_axis = [tick for tick in coarse if axis.low <= tick <= axis.high]
     step = 1 + len(on_axis) // 8
-    return on_axis[::step] if len(on_axis) >= 3 else [tick for tick in fine if axis.low <= tick <= axis.high]
+    return (
+        on_axis[::step]
+        if len(on_axis) >= 3
+        else [tick for tick in fine if axis.low <= tick <= axis.high]
+    )
 
 
 def _short(value: float) -> str:
@@ -128,5 +168,10 @@ def _short(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _text(x: float, y: float, text: str, *, anchor: str = "start", size: int = 12, weight: str = "normal") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}">{escape(text)}</text>'
+def _text(
+    x: float, y: float, text: str, *, anchor: str = "start", size: int = 12, weight: str = "normal"
+) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"'
+        f' font-weight="{weight}">{escape(text)}</text>'
+    )

@@ -23,17 +23,24 @@ def percent(part: float) -> str:
 
 
 def format_comparison(found: Comparison) -> str:
-    """The comparison as indented JSON; lines are 1-based, both ends included, and similarities 0 to 1."""
-    return json.dumps(
-        {
-            "schema_version": 1,
-            "threshold": found.threshold,
-            "starter": found.starter,
-            "files": [{"name": file.name, "tokens": file.tokens, "own_tokens": file.own_tokens} for file in found.files],
-            "pairs": [_plain_pair(found, pair) for pair in found.pairs],
-        },
-        indent=2,
-    ) + "\n"
+    """The comparison as indented JSON; lines are 1-based, both ends included, and similarities 0 to
+    1."""
+    return (
+        json.dumps(
+            {
+                "schema_version": 1,
+                "threshold": found.threshold,
+                "starter": found.starter,
+                "files": [
+                    {"name": file.name, "tokens": file.tokens, "own_tokens": file.own_tokens}
+                    for file in found.files
+                ],
+                "pairs": [_plain_pair(found, pair) for pair in found.pairs],
+            },
+            indent=2,
+        )
+        + "\n"
+    )
 
 
 def _plain_pair(found: Comparison, pair: SimilarPair) -> dict[str, object]:
@@ -42,7 +49,10 @@ def _plain_pair(found: Comparison, pair: SimilarPair) -> dict[str, object]:
         "similarity": round(pair.similarity, 4),
         "shared": [round(pair.left_shared, 4), round(pair.right_shared, 4)],
         "identical": pair.identical,
-        "passages": [{"lines": [list(passage.left), list(passage.right)], "tokens": passage.tokens} for passage in pair.passages],
+        "passages": [
+            {"lines": [list(passage.left), list(passage.right)], "tokens": passage.tokens}
+            for passage in pair.passages
+        ],
     }
 
 
@@ -55,12 +65,20 @@ def print_comparison(found: Comparison, *, console: Console, top: int | None = N
         return Text(fold_to_ascii(cleaned) if to_ascii else cleaned)
 
     plain = to_ascii or not console.is_terminal
-    table = Table(box=None if plain else box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(
+        box=None if plain else box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="bold",
+    )
     table.add_column("Similar", justify="right", no_wrap=True)
     for title in ("First", "Second", "Shared lines"):
         table.add_column(title, overflow="fold")
     for pair in found.pairs[:top]:
-        names = (text(f"{found.files[index].name} ({percent(part)})") for index, part in _sides(pair))
+        names = (
+            text(f"{found.files[index].name} ({percent(part)})") for index, part in _sides(pair)
+        )
         table.add_row(text(percent(pair.similarity)), *names, text(_name_passages(pair)))
     if found.pairs:
         console.print(table)
@@ -81,7 +99,10 @@ def _name_passages(pair: SimilarPair) -> str:
 
 def _longest(pair: SimilarPair) -> list[str]:
     chosen = sorted(pair.passages, key=lambda passage: -passage.tokens)[:_PASSAGES]
-    return [f"{passage.left} = {passage.right}" for passage in sorted(chosen, key=lambda passage: passage.left)]
+    return [
+        f"{passage.left} = {passage.right}"
+        for passage in sorted(chosen, key=lambda passage: passage.left)
+    ]
 
 
 def _summarise(found: Comparison, top: int | None) -> str:
@@ -90,4 +111,7 @@ def _summarise(found: Comparison, top: int | None) -> str:
     starter = f"the code of {found.starter} left out" if found.starter else "no starter subtracted"
     more = f" ({hidden} not shown)" if hidden else ""
     pairs = "1 pair" if len(found.pairs) == 1 else f"{len(found.pairs):,} pairs"
-    return f"{pairs} of {files * (files - 1) // 2:,} share {percent(found.threshold)} or more{more}; {files:,} files, {starter}."
+    return (
+        f"{pairs} of {files * (files - 1) // 2:,} share {percent(found.threshold)} or more{more};"
+        f" {files:,} files, {starter}."
+    )

@@ -1,4 +1,5 @@
-"""Prints a submission's source with what each line cost: aligned, coloured on a terminal, plain in a pipe."""
+"""Prints a submission's source with what each line cost: aligned, coloured on a terminal, plain in
+a pipe."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _HOTTEST_SHARE = 0.5
 
 
 def print_annotation(annotation: Annotation, *, console: Console) -> None:
-    """Print the page, at most 120 columns wide; what is said of the submission is in the order of its lines."""
+    """Print the page, at most 120 columns wide; what is said of the submission is in the order of
+    its lines."""
     page = _Page(annotation, console)
     console.print()
     for words, style in _explain(annotation):
@@ -36,13 +38,36 @@ def print_annotation(annotation: Annotation, *, console: Console) -> None:
 def _explain(annotation: Annotation) -> list[tuple[str, str]]:
     name = clean_line(annotation.name)
     if not annotation.columns:
-        return [(f"{name}: no line was counted, because the benchmark did not run to its end", "bold")]
+        return [
+            (f"{name}: no line was counted, because the benchmark did not run to its end", "bold")
+        ]
     sizes = ", ".join(f"{name} = {size:,}" for name, size in annotation.sizes.items())
-    lines = [(f"{name}: what each line cost in all launches, counted by the emulated device at {sizes}", "bold")]
-    meanings = (f"  {' '.join(column.titles).replace('- ', '').strip()}: {column.meaning}" for column in annotation.columns)
+    lines = [
+        (
+            (
+                f"{name}: what each line cost in all launches, counted by the emulated device at"
+                f" {sizes}"
+            ),
+            "bold",
+        )
+    ]
+    meanings = (
+        f"  {' '.join(column.titles).replace('- ', '').strip()}: {column.meaning}"
+        for column in annotation.columns
+    )
     lines += [(meaning, "dim") for meaning in dict.fromkeys(meanings)]
-    lines.append((f"  >: at least {HOT_SHARE:.0%} of all instructions, of the excess, or of the sectors beyond the ideal", "dim"))
-    lines.append(("  A line without figures has no machine code, or its code counts at another line.", "dim"))
+    lines.append(
+        (
+            (
+                f"  >: at least {HOT_SHARE:.0%} of all instructions, of the excess, or of the"
+                " sectors beyond the ideal"
+            ),
+            "dim",
+        )
+    )
+    lines.append(
+        ("  A line without figures has no machine code, or its code counts at another line.", "dim")
+    )
     return lines
 
 
@@ -68,26 +93,40 @@ class _Page:
     def write_headings(self) -> None:
         """The columns' titles, in two lines."""
         for row in range(2) if self.annotation.columns else ():
-            cells = [Text(column.titles[row].rjust(self.widths[column.name])) for column in self.annotation.columns]
+            cells = [
+                Text(column.titles[row].rjust(self.widths[column.name]))
+                for column in self.annotation.columns
+            ]
             title = "Line".rjust(self.margin - 2) + "  Source" if row else ""
-            self._write_cells(Text.assemble((set_cell_size(title, self.margin + self.source_width), "bold")), cells, "bold")
+            self._write_cells(
+                Text.assemble((set_cell_size(title, self.margin + self.source_width), "bold")),
+                cells,
+                "bold",
+            )
 
     def write_row(self, line: AnnotatedLine) -> None:
         """A line of the source with its figures."""
         number = "" if line.number is None else str(line.number)
         start = f"{'>' if line.hot else ' '} {number.rjust(self.number_width)}  "
         text = self._fit(line.text, self.source_width if line.figures else self.text_width)
-        source = Text.assemble((start, _HOTTEST if line.hot else "dim"), (text, "bold" if line.hot else ""))
+        source = Text.assemble(
+            (start, _HOTTEST if line.hot else "dim"), (text, "bold" if line.hot else "")
+        )
         self._write_cells(source, self._cells(line.figures, line.shares) if line.figures else ())
 
     def write_total(self) -> None:
         """The figures of all lines together."""
         title = set_cell_size(" " * self.margin + "all lines", self.margin + self.source_width)
-        self._write_cells(Text.assemble((title, "bold")), self._cells(self.annotation.total, {}), "bold")
+        self._write_cells(
+            Text.assemble((title, "bold")), self._cells(self.annotation.total, {}), "bold"
+        )
 
     def _cells(self, figures: Mapping[str, float], shares: Mapping[str, float]) -> list[Text]:
         return [
-            Text(_format(column, figures).rjust(self.widths[column.name]), style=_heat(shares.get(column.name, 0.0)))
+            Text(
+                _format(column, figures).rjust(self.widths[column.name]),
+                style=_heat(shares.get(column.name, 0.0)),
+            )
             for column in self.annotation.columns
         ]
 
@@ -97,7 +136,11 @@ class _Page:
         self.console.print(row, soft_wrap=True)
 
     def _width(self, column: Column) -> int:
-        texts = [*column.titles, *(_format(column, line.figures) for line in self.annotation.lines), _format(column, self.annotation.total)]
+        texts = [
+            *column.titles,
+            *(_format(column, line.figures) for line in self.annotation.lines),
+            _format(column, self.annotation.total),
+        ]
         return max(map(len, texts))
 
     def _fit(self, source: str, width: int) -> str:

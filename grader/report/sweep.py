@@ -20,11 +20,13 @@ C_LOOP, NUMPY = "CPU (C loop, one core)", "CPU (NumPy)"
 
 @dataclass(frozen=True)
 class SweepRow:
-    """One program at one point. `right` is None where its outputs were not compared; figures are None where there are none.
+    """One program at one point. `right` is None where its outputs were not compared; figures are
+    None where there are none.
 
-    `note` says why, in words. `source` is that of the time, or of the counters where there is no time. Of `blocks`, `blocks_run` were
-    executed where the time is modelled; the counters of fewer than all are made up for the others. The speed-ups are how many times
-    as fast the program is as the naive kernel, the C loop and NumPy.
+    `note` says why, in words. `source` is that of the time, or of the counters where there is no
+    time. Of `blocks`, `blocks_run` were executed where the time is modelled; the counters of fewer
+    than all are made up for the others. The speed-ups are how many times as fast the program is as
+    the naive kernel, the C loop and NumPy.
     """
 
     program: str
@@ -59,7 +61,8 @@ class SweepPoint:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A submission beside others over sizes. `notes` say what the figures are, and what is missing and why."""
+    """A submission beside others over sizes. `notes` say what the figures are, and what is missing
+    and why."""
 
     exercise: str
     submission: str
@@ -70,7 +73,9 @@ class Sweep:
     @property
     def right(self) -> bool:
         """Whether the submission is right at every point."""
-        return all(row.right for point in self.points for row in point.rows if row.program == SUBMISSION)
+        return all(
+            row.right for point in self.points for row in point.rows if row.program == SUBMISSION
+        )
 
 
 _VERDICTS = {True: "✓ right", False: "✗ wrong"}
@@ -98,9 +103,16 @@ _SHARES = ("load %", "store %")
 
 def print_sweep(sweep: Sweep, *, console: Console) -> None:
     """Print a block of times for each size, the counters of all sizes, and the notes."""
-    fold = clean_line if speaks_unicode(console.encoding) else lambda line: fold_to_ascii(clean_line(line))
+    fold = (
+        clean_line
+        if speaks_unicode(console.encoding)
+        else lambda line: fold_to_ascii(clean_line(line))
+    )
     times, counts = _present(_TIMES, sweep), _present(_COUNTS, sweep)
-    widths = {title: max(len(_format(title, figure(row))) for row in _rows(sweep)) for title, figure in times.items()}
+    widths = {
+        title: max(len(_format(title, figure(row))) for row in _rows(sweep))
+        for title, figure in times.items()
+    }
     for point in sweep.points:
         console.print(_times_table(point, times, fold, widths))
         for row in filter(lambda row: row.note, point.rows):
@@ -115,7 +127,11 @@ def print_sweep(sweep: Sweep, *, console: Console) -> None:
 
 def _present(figures: Mapping[str, _Figure], sweep: Sweep) -> Mapping[str, _Figure]:
     """The figures that any row has."""
-    return {title: figure for title, figure in figures.items() if any(figure(row) is not None for row in _rows(sweep))}
+    return {
+        title: figure
+        for title, figure in figures.items()
+        if any(figure(row) is not None for row in _rows(sweep))
+    }
 
 
 def _rows(sweep: Sweep) -> list[SweepRow]:
@@ -123,27 +139,37 @@ def _rows(sweep: Sweep) -> list[SweepRow]:
 
 
 def _times_table(
-    point: SweepPoint, figures: Mapping[str, _Figure], fold: Callable[[str], str], widths: Mapping[str, int]
+    point: SweepPoint,
+    figures: Mapping[str, _Figure],
+    fold: Callable[[str], str],
+    widths: Mapping[str, int],
 ) -> Table:
-    """The times at one size: those of the processor, then those of the kernels, each under what they are."""
+    """The times at one size: those of the processor, then those of the kernels, each under what
+    they are."""
     table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), figures, fold, widths)
     for rows in _by_kind(point.rows):
         source = next((row.source for row in rows if row.time_ms is not None), None)
         table.add_row(Text(f"{source}:" if source else "without a time:", style="dim"))
         for row in rows:
-            table.add_row(_name(row, fold), *(fold(_format(title, figure(row))) for title, figure in figures.items()))
+            table.add_row(
+                _name(row, fold),
+                *(fold(_format(title, figure(row))) for title, figure in figures.items()),
+            )
     return table
 
 
 def _by_kind(rows: Sequence[SweepRow]) -> Iterator[list[SweepRow]]:
-    """Rows of the processor and rows of kernels, as far as there is something to say of their times."""
+    """Rows of the processor and rows of kernels, as far as there is something to say of their
+    times."""
     for of_processor in (True, False):
         some = [row for row in rows if (row.program in (C_LOOP, NUMPY)) is of_processor]
         if any(row.time_ms is not None or row.note for row in some):
             yield some
 
 
-def _counts_table(sweep: Sweep, figures: Mapping[str, _Figure], fold: Callable[[str], str]) -> Table:
+def _counts_table(
+    sweep: Sweep, figures: Mapping[str, _Figure], fold: Callable[[str], str]
+) -> Table:
     """What every program counted at every size; `~` for what a sample of the blocks stands for."""
     table = _make_table("counted", figures, fold)
     for point in sweep.points:
@@ -151,24 +177,40 @@ def _counts_table(sweep: Sweep, figures: Mapping[str, _Figure], fold: Callable[[
         for row in filter(lambda row: row.counters is not None, point.rows):
             about = "~" if row.is_sampled else ""
             cells = ((title, _format(title, figure(row))) for title, figure in figures.items())
-            table.add_row(_name(row, fold), *(fold(cell if title in _SHARES or cell == _NONE else about + cell) for title, cell in cells))
+            table.add_row(
+                _name(row, fold),
+                *(
+                    fold(cell if title in _SHARES or cell == _NONE else about + cell)
+                    for title, cell in cells
+                ),
+            )
     return table
 
 
 def _make_table(
-    title: str, figures: Mapping[str, _Figure], fold: Callable[[str], str], widths: Mapping[str, int] | None = None
+    title: str,
+    figures: Mapping[str, _Figure],
+    fold: Callable[[str], str],
+    widths: Mapping[str, int] | None = None,
 ) -> Table:
-    """An empty table; `widths` are the least ones of its columns, so that the tables of all sizes look alike."""
+    """An empty table; `widths` are the least ones of its columns, so that the tables of all sizes
+    look alike."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(title, no_wrap=True)
     for figure in figures:
-        table.add_column(fold(figure), justify="right", overflow="fold", min_width=(widths or {}).get(figure))
+        table.add_column(
+            fold(figure), justify="right", overflow="fold", min_width=(widths or {}).get(figure)
+        )
     return table
 
 
 def _name(row: SweepRow, fold: Callable[[str], str]) -> Text:
     name = Text(f" {fold(row.program)}")
-    return name if row.right is None else name + Text(f" {fold(_VERDICTS[row.right])}", style=_STYLES[row.right])
+    return (
+        name
+        if row.right is None
+        else name + Text(f" {fold(_VERDICTS[row.right])}", style=_STYLES[row.right])
+    )
 
 
 def format_sweep(sweep: Sweep) -> str:
@@ -179,11 +221,16 @@ def format_sweep(sweep: Sweep) -> str:
 def format_sizes(sizes: Mapping[str, int]) -> str:
     """`1,024` where all sizes are the same, else `rows=512,cols=1024`."""
     values = set(sizes.values())
-    return f"{values.pop():,}" if len(values) == 1 else ",".join(f"{name}={size}" for name, size in sizes.items())
+    return (
+        f"{values.pop():,}"
+        if len(values) == 1
+        else ",".join(f"{name}={size}" for name, size in sizes.items())
+    )
 
 
 def make_panels(sweep: Sweep) -> tuple[list[Panel], str]:
-    """The panels of the sweep's plot, those without any figure left out, and the title of their common x axis."""
+    """The panels of the sweep's plot, those without any figure left out, and the title of their
+    common x axis."""
     square = all(len(set(point.sizes.values())) == 1 for point in sweep.points)
     names = ", ".join(sweep.points[0].sizes)
     axis = f"size ({names})" if square else "useful bytes"
@@ -204,7 +251,9 @@ def make_panels(sweep: Sweep) -> tuple[list[Panel], str]:
                 if value := figure(row):
                     series.setdefault(row.program, []).append((x, value))
         if series:
-            panels.append(Panel(title, unit, {name: sorted(places) for name, places in series.items()}))
+            panels.append(
+                Panel(title, unit, {name: sorted(places) for name, places in series.items()})
+            )
     return panels, axis
 
 

@@ -1,6 +1,7 @@
 """A score and the way to it on a terminal, or in a pipe. The only home of rich.
 
-Verdicts are words and glyphs first and colour second. Nothing of a submission is taken for markup or terminal control.
+Verdicts are words and glyphs first and colour second. Nothing of a submission is taken for markup
+or terminal control.
 """
 
 from __future__ import annotations
@@ -19,7 +20,17 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.metrics import format_value
-from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Mismatch, Progress, Score, ShowProgress, Status
+from grader.records import (
+    CaseResult,
+    CheckResult,
+    CheckStatus,
+    Finding,
+    Mismatch,
+    Progress,
+    Score,
+    ShowProgress,
+    Status,
+)
 from grader.report.headlines import GLYPHS, WORDS, format_headlines, format_remark
 from grader.report.measurement import format_measurement
 from grader.report.printed import format_printed
@@ -51,24 +62,40 @@ _FAILURE_TITLES: Mapping[Status, str] = {
     Status.GRADER_ERROR: "The grader failed",
 }
 
-_LEGEND: Mapping[str, str] = {"·": "right", "▒": "some wrong", "█": "all wrong", "?": "never written"}
+_LEGEND: Mapping[str, str] = {
+    "·": "right",
+    "▒": "some wrong",
+    "█": "all wrong",
+    "?": "never written",
+}
 
 
-def make_console(stream: TextIO, *, environ: Mapping[str, str] | None = None, width: int | None = None) -> Console:
-    """A console on a stream. `environ` (default: the process's) may hold NO_COLOR, COLUMNS and TERM."""
+def make_console(
+    stream: TextIO, *, environ: Mapping[str, str] | None = None, width: int | None = None
+) -> Console:
+    """A console on a stream. `environ` (default: the process's) may hold NO_COLOR, COLUMNS and
+    TERM."""
     variables = os.environ if environ is None else environ
-    # rich alone would keep bold and dim under NO_COLOR; without a colour system it writes no sequence at all.
+    # rich alone would keep bold and dim under NO_COLOR; without a colour system it writes no
+    # sequence at all.
     colors: Literal["auto"] | None = None if variables.get("NO_COLOR") else "auto"
     console = Console(
-        file=stream, width=width, color_system=colors, markup=False, highlight=False, emoji=False, _environ=variables
-    )  # fmt: skip
+        file=stream,
+        width=width,
+        color_system=colors,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        _environ=variables,
+    )
     if width is None and not console.is_terminal and not variables.get("COLUMNS"):
         console.width = _PIPE_WIDTH
     return console
 
 
 def print_score(score: Score, *, console: Console) -> None:
-    """Print a score: the promised lines, the table or the failure, the total, where it is wrong, and what to try."""
+    """Print a score: the promised lines, the table or the failure, the total, where it is wrong,
+    and what to try."""
     page = _Page(console)
     for status, line in format_headlines(score.checks):
         page.write(line, style=_STYLES[status], hanging=2)
@@ -88,7 +115,8 @@ def print_score(score: Score, *, console: Console) -> None:
 
 @contextmanager
 def progress_display(console: Console, *, quiet: bool = False) -> Iterator[ShowProgress]:
-    """Yields the callable that shows progress: a bar on a terminal, a line per stage in a pipe, nothing when quiet."""
+    """Yields the callable that shows progress: a bar on a terminal, a line per stage in a pipe,
+    nothing when quiet."""
     if quiet:
         yield lambda progress: None
     elif console.is_terminal and not console.is_dumb_terminal:
@@ -110,11 +138,14 @@ class _Page:
         return self._folded(clean_line(line), style)
 
     def write(self, line: str, *, style: str = "", indent: int = 0, hanging: int = 0) -> None:
-        """Write one paragraph, wrapped; its further lines are indented by `hanging` more columns."""
+        """Write one paragraph, wrapped; its further lines are indented by `hanging` more
+        columns."""
         width = max(20, min(self.console.width, _TEXT_WIDTH) - indent - hanging)
         for number, part in enumerate(self.text(line, style).wrap(self.console, width)):
             part.rstrip()
-            self.console.print(Text(" " * (indent + (hanging if number else 0))) + part, soft_wrap=True)
+            self.console.print(
+                Text(" " * (indent + (hanging if number else 0))) + part, soft_wrap=True
+            )
 
     def write_verbatim(self, text: str, *, style: str = "", indent: int = 0) -> None:
         """Write lines as they are: a caret under a column must stay there."""
@@ -129,7 +160,7 @@ class _Page:
         return Text(fold_to_ascii(line) if self.ascii else line, style=style)
 
 
-# --- the table -------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 
 def _print_checks(checks: Sequence[CheckResult], page: _Page) -> None:
@@ -143,7 +174,13 @@ def _print_checks(checks: Sequence[CheckResult], page: _Page) -> None:
 
 def _make_table(checks: Sequence[CheckResult], page: _Page) -> Table:
     plain = page.ascii or not page.console.is_terminal
-    table = Table(box=None if plain else box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(
+        box=None if plain else box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="bold",
+    )
     table.add_column(page.text("Check"))
     for title in ("Value", "Goal", "Points"):
         table.add_column(title, justify="right")
@@ -151,14 +188,21 @@ def _make_table(checks: Sequence[CheckResult], page: _Page) -> Table:
     for check in checks:
         style = _STYLES[check.status]
         table.add_row(
-            page.text(_label(check)), page.text(_value(check)), page.text(check.threshold), _points(check),
+            page.text(_label(check)),
+            page.text(_value(check)),
+            page.text(check.threshold),
+            _points(check),
             page.text(_verdict(check), style),
-        )  # fmt: skip
+        )
     return table
 
 
 def _print_check(check: CheckResult, page: _Page) -> None:
-    page.write(f"{GLYPHS[check.status]} {_label(check)}: {_verdict(check)[2:]}", style=_STYLES[check.status], hanging=2)
+    page.write(
+        f"{GLYPHS[check.status]} {_label(check)}: {_verdict(check)[2:]}",
+        style=_STYLES[check.status],
+        hanging=2,
+    )
     value = f"{_value(check)}, goal" if check.value is not None else "goal"
     page.write(f"{value} {check.threshold}; points {_points(check)}", indent=2)
 
@@ -179,7 +223,8 @@ def _points(check: CheckResult) -> str:
 
 
 def _verdict(check: CheckResult) -> str:
-    """The verdict in the table, with its remark where that does not stand at the head of the page already."""
+    """The verdict in the table, with its remark where that does not stand at the head of the page
+    already."""
     remark = "" if check.headline and not check.in_doubt else format_remark(check)
     return f"{GLYPHS[check.status]} {WORDS[check.status]}" + (f": {remark}" if remark else "")
 
@@ -192,12 +237,14 @@ def _print_total(score: Score, page: _Page) -> None:
         total += f" that this device can judge ({lost:g} of {score.max_score:g} were not measured)"
     page.write(f"Score: {total}", style="bold", hanging=2)
     if score.device is not None:
-        page.write(f"Device: {score.device.name} ({score.device.stands_for})", style="dim", hanging=2)
+        page.write(
+            f"Device: {score.device.name} ({score.device.stands_for})", style="dim", hanging=2
+        )
     for line in format_measurement(score):
         page.write(line, style="dim", hanging=2)
 
 
-# --- what went wrong -------------------------------------------------------------------------------------------
+# --- what went wrong ------------------------------------------------------------------------------
 
 
 def _print_failure(score: Score, page: _Page) -> None:
@@ -207,7 +254,10 @@ def _print_failure(score: Score, page: _Page) -> None:
         page.console.print()
         page.write_verbatim("\n".join(lines[:_DETAIL_LINES]))
     if len(lines) > _DETAIL_LINES:
-        page.write(f"... and {len(lines) - _DETAIL_LINES} more lines: --json FILE keeps them all", style="dim")
+        page.write(
+            f"... and {len(lines) - _DETAIL_LINES} more lines: --json FILE keeps them all",
+            style="dim",
+        )
     texts = {line.line: line.text for line in score.lines}
     for finding in score.findings:
         _print_finding(finding, score.message, texts, page)
@@ -226,10 +276,16 @@ def _print_findings(score: Score, page: _Page) -> None:
         _print_finding(finding, "", texts, page)
     if len(score.findings) > _SHOWN_FINDINGS:
         page.console.print()
-        page.write(f"... and {len(score.findings) - _SHOWN_FINDINGS} more: --json FILE keeps them all", indent=2, style="dim")
+        page.write(
+            f"... and {len(score.findings) - _SHOWN_FINDINGS} more: --json FILE keeps them all",
+            indent=2,
+            style="dim",
+        )
 
 
-def _print_finding(finding: Finding, known: str, texts: Mapping[int | None, str], page: _Page) -> None:
+def _print_finding(
+    finding: Finding, known: str, texts: Mapping[int | None, str], page: _Page
+) -> None:
     page.console.print()
     if not known.startswith(finding.message):
         page.write(finding.message, indent=2)
@@ -237,7 +293,11 @@ def _print_finding(finding: Finding, known: str, texts: Mapping[int | None, str]
         f"kernel {finding.kernel}" if finding.kernel else "",
         f"block {finding.block}" if finding.block else "",
         f"thread {finding.thread}" if finding.thread else "",
-        f"{finding.buffer} + {finding.offset_bytes:,} bytes" if finding.buffer and finding.offset_bytes is not None else "",
+        (
+            f"{finding.buffer} + {finding.offset_bytes:,} bytes"
+            if finding.buffer and finding.offset_bytes is not None
+            else ""
+        ),
     ]
     if any(where):
         page.write("at " + ", ".join(part for part in where if part), indent=2, hanging=2)
@@ -247,12 +307,20 @@ def _print_finding(finding: Finding, known: str, texts: Mapping[int | None, str]
 
 
 def _print_wrong_case(cases: Sequence[CaseResult], page: _Page) -> None:
-    """The first wrong case, one of the exercise itself if there is one, and a public one if there is one: its sizes may be told."""
-    wrong = sorted((case for case in cases if not case.passed), key=lambda case: (case.part is not None, case.hidden))
+    """The first wrong case, one of the exercise itself if there is one, and a public one if there
+    is one: its sizes may be told."""
+    wrong = sorted(
+        (case for case in cases if not case.passed),
+        key=lambda case: (case.part is not None, case.hidden),
+    )
     if not wrong:
         return
     case = wrong[0]
-    sizes = "hidden sizes" if case.hidden else ", ".join(f"{name} = {size:,}" for name, size in case.sizes.items())
+    sizes = (
+        "hidden sizes"
+        if case.hidden
+        else ", ".join(f"{name} = {size:,}" for name, size in case.sizes.items())
+    )
     name = f"{case.part}, {case.name}" if case.part else case.name
     page.write_heading(f"Where it is wrong: case {name} ({sizes})")
     page.write(case.message, indent=2, hanging=2)
@@ -285,7 +353,11 @@ def _print_picture(picture: Sequence[str], page: _Page) -> None:
     for row in picture:
         # A cell is two characters wide: about as wide as it is high.
         page.write_verbatim("".join(2 * cell for cell in row), indent=4)
-    used = [f"{glyph} {meaning}" for glyph, meaning in _LEGEND.items() if any(glyph in row for row in picture)]
+    used = [
+        f"{glyph} {meaning}"
+        for glyph, meaning in _LEGEND.items()
+        if any(glyph in row for row in picture)
+    ]
     page.write("   ".join(used).replace("   ", ", "), indent=4, style="dim")
 
 
@@ -297,14 +369,18 @@ def _print_hints(checks: Sequence[CheckResult], page: _Page) -> None:
         page.write(f"{_label(check)}: {check.hint}", indent=2, hanging=2)
 
 
-# --- progress --------------------------------------------------------------------------------------------------
+# --- progress -------------------------------------------------------------------------------------
 
 
 def _progress_bar(console: Console) -> ProgressBar:
     return ProgressBar(
-        SpinnerColumn("line"), TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), MofNCompleteColumn(),
-        console=console, transient=True,
-    )  # fmt: skip
+        SpinnerColumn("line"),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        console=console,
+        transient=True,
+    )
 
 
 def _show_on(bar: ProgressBar) -> ShowProgress:

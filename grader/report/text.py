@@ -1,28 +1,49 @@
-"""Makes text of others safe to show: a submission, its name and a compiler's output may hold anything.
+"""Makes text of others safe to show: a submission, its name and a compiler's output may hold
+anything.
 
-Terminal control is taken out, not escaped: an ANSI sequence in a file name must not colour, move or hide what we print. Only what a
-submission prints is shown with its control characters made visible.
+Terminal control is taken out, not escaped: an ANSI sequence in a file name must not colour, move or
+hide what we print. Only what a submission prints is shown with its control characters made visible.
 """
 
 from __future__ import annotations
 
 import re
 
-# ECMA-48: CSI sequences, the string sequences (OSC, DCS, SOS, PM, APC) up to their end, and two-character escapes.
+# ECMA-48: CSI sequences, the string sequences (OSC, DCS, SOS, PM, APC) up to their end, and
+# two-character escapes.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]*[0-~]?"
 )
-# C0 and C1 controls but tab and newline, line separators, and the marks that reorder text ("Trojan Source", CVE-2021-42574).
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+# C0 and C1 controls but tab and newline, line separators, and the marks that reorder text ("Trojan
+# Source", CVE-2021-42574).
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
 
 _ASCII = str.maketrans(
     {
-        "✓": "[+]", "✗": "[x]", "–": "-", "·": ".", "▒": "+", "█": "#", "×": "x", "≤": "<=", "≥": ">=",
-        "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...", "—": "-", "→": "->", "µ": "u", "─": "-",
+        "✓": "[+]",
+        "✗": "[x]",
+        "–": "-",
+        "·": ".",
+        "▒": "+",
+        "█": "#",
+        "×": "x",
+        "≤": "<=",
+        "≥": ">=",
+        "‘": "'",
+        "’": "'",
+        "“": '"',
+        "”": '"',
+        "…": "...",
+        "—": "-",
+        "→": "->",
+        "µ": "u",
+        "─": "-",
     }
-)  # fmt: skip
+)
 
 
 def clean_text(text: str) -> str:
@@ -36,14 +57,20 @@ def clean_line(text: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Text of several lines with all terminal control made visible (`\\x1b[31m`); newlines stay, tabs become spaces."""
-    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text.expandtabs(4))
+    """Text of several lines with all terminal control made visible (`\\x1b[31m`); newlines stay,
+    tabs become spaces."""
+    return _CONTROLS.sub(
+        lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"),
+        text.expandtabs(4),
+    )
 
 
 def fold_to_ascii(text: str) -> str:
-    """The text in ASCII for streams that are not UTF-8; what has no likeness becomes its code (`\\xe9`).
+    """The text in ASCII for streams that are not UTF-8; what has no likeness becomes its code
+    (`\\xe9`).
 
-    A glyph at the start is a verdict (`[+]`, `[x]`, `[-]`, `[~]`); elsewhere `–` and `~` are what they are.
+    A glyph at the start is a verdict (`[+]`, `[x]`, `[-]`, `[~]`); elsewhere `–` and `~` are what
+    they are.
     """
     if text.startswith(("– ", "~ ")):
         text = f"[{text[0]}]{text[1:]}"
@@ -51,5 +78,6 @@ def fold_to_ascii(text: str) -> str:
 
 
 def speaks_unicode(encoding: str) -> bool:
-    """Whether a stream of this encoding prints what is not ASCII; else it is folded (`fold_to_ascii`)."""
+    """Whether a stream of this encoding prints what is not ASCII; else it is folded
+    (`fold_to_ascii`)."""
     return encoding.lower().startswith("utf")

@@ -22,7 +22,16 @@ STATUS_WORDS: Mapping[Status, str] = {
 STATUS_KINDS: Mapping[Status, str] = {
     Status.PASSED: "passed",
     Status.FAILED: "partial",
-    **dict.fromkeys((Status.COMPILE_ERROR, Status.LAUNCH_ERROR, Status.RUNTIME_ERROR, Status.TIMEOUT, Status.REJECTED), "failed"),
+    **dict.fromkeys(
+        (
+            Status.COMPILE_ERROR,
+            Status.LAUNCH_ERROR,
+            Status.RUNTIME_ERROR,
+            Status.TIMEOUT,
+            Status.REJECTED,
+        ),
+        "failed",
+    ),
     **dict.fromkeys((status for status in Status if not status.has_points), "none"),
 }
 """Of a page's colours."""

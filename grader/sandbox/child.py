@@ -1,4 +1,5 @@
-"""A worker process as the grader sees it: started with little of the environment, captured, limited, and ended for sure."""
+"""A worker process as the grader sees it: started with little of the environment, captured,
+limited, and ended for sure."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class Worker:
             )
 
     def limit_memory(self, size_bytes: int) -> None:
-        """Bound the worker's address space; the hard limit stays, so that a later request may have more."""
+        """Bound the worker's address space; the hard limit stays, so that a later request may have
+        more."""
         _, hard = resource.prlimit(self._process.pid, resource.RLIMIT_AS)
         soft = size_bytes if hard == resource.RLIM_INFINITY else min(size_bytes, hard)
         resource.prlimit(self._process.pid, resource.RLIMIT_AS, (soft, hard))
@@ -61,15 +63,22 @@ class Worker:
             self._process.wait(timeout=KILL_SECONDS)
         except subprocess.TimeoutExpired as error:
             message = f"a worker had not ended {KILL_SECONDS:g} s after it was killed"
-            raise WorkerError(message, "Its GPU hangs: it needs a reset, or the machine a restart.") from error
+            raise WorkerError(
+                message, "Its GPU hangs: it needs a reset, or the machine a restart."
+            ) from error
 
     def how_it_ended(self) -> str:
-        """How the process ended, in words; it has closed its socket, so it is ending now if it is not gone."""
+        """How the process ended, in words; it has closed its socket, so it is ending now if it is
+        not gone."""
         try:
             code = self._process.wait(timeout=5.0)
         except subprocess.TimeoutExpired:
             return "closed its pipe"
-        return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        return (
+            f"was ended by {signal.Signals(-code).name}"
+            if code < 0
+            else f"ended with exit code {code}"
+        )
 
     def output_tail(self) -> str:
         """The end of what it printed."""
@@ -79,7 +88,8 @@ class Worker:
 
 
 def worker_environment() -> dict[str, str]:
-    """The whole environment of a worker: the grader's packages, nothing else of its own, and few arenas (address space)."""
+    """The whole environment of a worker: the grader's packages, nothing else of its own, and few
+    arenas (address space)."""
     package_root = Path(__file__).resolve().parents[2]
     return {
         "PATH": "/usr/bin:/bin",
@@ -89,7 +99,9 @@ def worker_environment() -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
-        "MALLOC_MMAP_MAX_": "0",  # freed arrays are used again: fresh pages cost more than what is done with them
+        "MALLOC_MMAP_MAX_": (
+            "0"
+        ),  # freed arrays are used again: fresh pages cost more than what is done with them
         "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
         **{name: os.environ[name] for name in GPU_VARIABLES if name in os.environ},
     }

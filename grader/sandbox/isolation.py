@@ -1,6 +1,8 @@
-"""What a program that works on a submission sees of the machine: the system's programs and libraries, what it needs, its own folder.
+"""What a program that works on a submission sees of the machine: the system's programs and
+libraries, what it needs, its own folder.
 
-bubblewrap hides everything else where it is installed and works; elsewhere Landlock forbids it. Both end with the program.
+bubblewrap hides everything else where it is installed and works; elsewhere Landlock forbids it.
+Both end with the program.
 """
 
 from __future__ import annotations
@@ -17,10 +19,25 @@ from pathlib import Path
 from grader.errors import ToolMissing
 from grader.sandbox.landlock import READ, RUN, WRITE, Access, landlock_version, restrict_thread
 
-SYSTEM = tuple(map(Path, (
-    "/bin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/bin",
-    "/etc/alternatives", "/etc/ld.so.cache",
-)))  # fmt: skip
+SYSTEM = tuple(
+    map(
+        Path,
+        (
+            "/bin",
+            "/lib",
+            "/lib32",
+            "/lib64",
+            "/usr/bin",
+            "/usr/lib",
+            "/usr/lib32",
+            "/usr/lib64",
+            "/usr/libexec",
+            "/usr/local/bin",
+            "/etc/alternatives",
+            "/etc/ld.so.cache",
+        ),
+    )
+)
 """Programs and their libraries; no configuration, no home, no other package."""
 _NULL = Path("/dev/null")
 _PROBE_SECONDS = 10.0
@@ -47,13 +64,33 @@ class Confinement:
         return self.layer is Layer.LANDLOCK
 
     def wrap(self, command: Sequence[str], writable: Sequence[Path]) -> list[str]:
-        """The command that runs `command` in a view of the machine of its own: bubblewrap's. Landlock needs none."""
+        """The command that runs `command` in a view of the machine of its own: bubblewrap's.
+        Landlock needs none."""
         if self.layer is not Layer.BUBBLEWRAP:
             return list(command)
-        read = [part for path in (*SYSTEM, *self.readable) for part in ("--ro-bind-try", str(path), str(path))]
+        read = [
+            part
+            for path in (*SYSTEM, *self.readable)
+            for part in ("--ro-bind-try", str(path), str(path))
+        ]
         write = [part for path in writable for part in ("--bind", str(path), str(path))]
-        return [_bubblewrap() or "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--tmpfs", "/tmp",
-                *read, "--dev-bind", str(_NULL), str(_NULL), *write, "--", *command]  # fmt: skip
+        return [
+            _bubblewrap() or "bwrap",
+            "--unshare-all",
+            "--die-with-parent",
+            "--new-session",
+            "--cap-drop",
+            "ALL",
+            "--tmpfs",
+            "/tmp",
+            *read,
+            "--dev-bind",
+            str(_NULL),
+            str(_NULL),
+            *write,
+            "--",
+            *command,
+        ]
 
     def restrict(self, writable: Sequence[Path]) -> None:
         """Confine the calling thread, which then starts the program."""
@@ -65,41 +102,70 @@ class Confinement:
 
 @cache
 def find_layer() -> Layer:
-    """The layer that works here. Raises ToolMissing where none does: to go without one is for the user to say."""
+    """The layer that works here. Raises ToolMissing where none does: to go without one is for the
+    user to say."""
     if _bubblewrap() is not None:
         return Layer.BUBBLEWRAP
     if landlock_version() > 0:
         return Layer.LANDLOCK
-    advice = "Install bubblewrap (`apt install bubblewrap`), or use --no-isolation for code that you trust."
-    raise ToolMissing("Nothing here keeps a submission from the machine's files: neither bubblewrap nor Landlock works.", advice)
+    advice = (
+        "Install bubblewrap (`apt install bubblewrap`), or use --no-isolation for code that you"
+        " trust."
+    )
+    raise ToolMissing(
+        "Nothing here keeps a submission from the machine's files: neither bubblewrap nor Landlock"
+        " works.",
+        advice,
+    )
 
 
 @cache
 def _bubblewrap() -> str | None:
-    """bubblewrap's path, if it is installed and may make the namespaces that it needs: containers and some systems forbid it."""
+    """bubblewrap's path, if it is installed and may make the namespaces that it needs: containers
+    and some systems forbid it."""
     path = shutil.which("bwrap")
     if path is None:
         return None
     read = [part for folder in SYSTEM for part in ("--ro-bind-try", str(folder), str(folder))]
     try:
-        done = subprocess.run([path, "--unshare-all", *read, "--", "/bin/sh", "-c", "true"], capture_output=True, check=False,
-                              timeout=_PROBE_SECONDS)  # fmt: skip
+        done = subprocess.run(
+            [path, "--unshare-all", *read, "--", "/bin/sh", "-c", "true"],
+            capture_output=True,
+            check=False,
+            timeout=_PROBE_SECONDS,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return path if done.returncode == 0 else None
 
 
 def restrict_emulating_process() -> str:
-    """Confine this process, an emulated device's worker with all that it loads: it may read Python's files, and write and start nothing.
+    """Confine this process, an emulated device's worker with all that it loads: it may read
+    Python's files, and write and start nothing.
 
-    Returns the layer's name, empty where the kernel has no Landlock. Threads that run already are not confined: call it first.
+    Returns the layer's name, empty where the kernel has no Landlock. Threads that run already are
+    not confined: call it first.
     """
     if landlock_version() == 0:
         return ""
     root = Path(__file__).resolve().parents[2]
     shared = root.name in ("site-packages", "dist-packages")
-    python = [Path(part) for part in (sys.prefix, sys.base_prefix, *sys.path) if part and Path(part).resolve() != root]
+    python = [
+        Path(part)
+        for part in (sys.prefix, sys.base_prefix, *sys.path)
+        if part and Path(part).resolve() != root
+    ]
     code = [root if shared else root / "grader"]
-    proc = [Path("/proc/self"), Path("/proc/cpuinfo"), Path("/proc/meminfo"), Path("/sys/devices/system/cpu")]
-    restrict_thread([*((path, READ) for path in (*SYSTEM, *python, *code, *proc)), (_NULL, Access.READ_FILE | Access.WRITE_FILE)])
+    proc = [
+        Path("/proc/self"),
+        Path("/proc/cpuinfo"),
+        Path("/proc/meminfo"),
+        Path("/sys/devices/system/cpu"),
+    ]
+    restrict_thread(
+        [
+            *((path, READ) for path in (*SYSTEM, *python, *code, *proc)),
+            (_NULL, Access.READ_FILE | Access.WRITE_FILE),
+        ]
+    )
     return Layer.LANDLOCK.value

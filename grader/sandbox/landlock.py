@@ -1,7 +1,8 @@
-"""Landlock: a thread gives up all files, TCP ports and signals but those that it names; what it starts has given them up too.
+"""Landlock: a thread gives up all files, TCP ports and signals but those that it names; what it
+starts has given them up too.
 
-System calls by ctypes (linux/landlock.h; Linux 5.13 and newer): the package `landlock` has had no release but a
-development one.
+System calls by ctypes (linux/landlock.h; Linux 5.13 and newer): the package `landlock` has had no
+release but a development one.
 """
 
 from __future__ import annotations
@@ -39,27 +40,47 @@ class Access(IntFlag):
 READ = Access.READ_FILE | Access.READ_DIR
 RUN = READ | Access.EXECUTE
 WRITE = Access.WRITE_FILE | Access.REMOVE | Access.MAKE | Access.REFER | Access.TRUNCATE
-_OF_FILES = Access.EXECUTE | Access.WRITE_FILE | Access.READ_FILE | Access.TRUNCATE | Access.IOCTL_DEVICE
+_OF_FILES = (
+    Access.EXECUTE | Access.WRITE_FILE | Access.READ_FILE | Access.TRUNCATE | Access.IOCTL_DEVICE
+)
 _KNOWN = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
 """Rights that a version of Landlock handles; later ones handle all of `Access`."""
 
 
 def landlock_version() -> int:
     """The kernel's version of Landlock; 0 where there is none."""
-    return max(0, int(_libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))))
+    return max(
+        0,
+        int(
+            _libc().syscall(
+                _CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG)
+            )
+        ),
+    )
 
 
-def restrict_thread(allowed: Iterable[tuple[Path, Access]], *, handled: Access | None = None) -> None:
-    """Leave this thread, and all processes and threads that it starts from now on, only the `allowed` files; there is no way back.
+def restrict_thread(
+    allowed: Iterable[tuple[Path, Access]], *, handled: Access | None = None
+) -> None:
+    """Leave this thread, and all processes and threads that it starts from now on, only the
+    `allowed` files; there is no way back.
 
-    `handled` are the rights that are taken away elsewhere, all by default; with all of them go TCP and signals to others. Paths
-    that do not exist are left out. Raises OSError.
+    `handled` are the rights that are taken away elsewhere, all by default; with all of them go TCP
+    and signals to others. Paths that do not exist are left out. Raises OSError.
     """
     version = landlock_version()
     rights = _KNOWN.get(version, (1 << 16) - 1) & (~0 if handled is None else handled)
-    network, scopes = (_NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0) if handled is None else (0, 0)
-    attributes = struct.pack("=QQQ", rights, network, scopes)[: 8 if version < 4 else 16 if version < 6 else 24]
-    ruleset = _call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+    network, scopes = (
+        (_NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0)
+        if handled is None
+        else (0, 0)
+    )
+    attributes = struct.pack("=QQQ", rights, network, scopes)[
+        : 8 if version < 4 else 16 if version < 6 else 24
+    ]
+    ruleset = _call(
+        _CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)
+    )
     try:
         for path, access in allowed:
             _allow(ruleset, path, access & rights)
@@ -77,7 +98,13 @@ def _allow(ruleset: int, path: Path, access: int) -> None:
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             access &= _OF_FILES
-        _call(_ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), struct.pack("=Qi", access, descriptor), ctypes.c_uint32(0))
+        _call(
+            _ADD_RULE,
+            ctypes.c_int(ruleset),
+            ctypes.c_int(_PATH_BENEATH),
+            struct.pack("=Qi", access, descriptor),
+            ctypes.c_uint32(0),
+        )
     finally:
         os.close(descriptor)
 

@@ -24,10 +24,13 @@ _READ_BYTES = 1 << 16
 _POLL_SECONDS = 0.05
 _POLL_SECONDS_AFTER_OUTPUT = 0.001
 
-# The shell sets the limits on itself and becomes the tool: no Python code runs between fork and exec
-# (preexec_fn can deadlock where other threads live), and no child is born before the limits hold.
-# Processes are not counted: RLIMIT_NPROC counts all of the user's, and a compiler runs no student code.
-_WITH_LIMITS = 'ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -v "$3" && shift 3 && exec "$@"'
+# The shell sets the limits on itself and becomes the tool: no Python code runs between fork and
+# exec (preexec_fn can deadlock where other threads live), and no child is born before the limits
+# hold. Processes are not counted: RLIMIT_NPROC counts all of the user's, and a compiler runs no
+# student code.
+_WITH_LIMITS = (
+    'ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -v "$3" && shift 3 && exec "$@"'
+)
 
 
 def run_tool(
@@ -40,19 +43,28 @@ def run_tool(
 ) -> Completed:
     """Run `argv` to its end or to a limit; whatever its process group still holds then is killed.
 
-    The tool sees no standard input and only PATH, LANG, HOME and TMPDIR (both a private folder, removed
-    afterwards) beside `env`. Memory, written files and processor time are limited per process by the kernel, which
-    shows as the tool's own failure; wall time and output set `Completed.limit`. A negative `returncode`
-    is the signal that ended the tool. Output that is not UTF-8 is replaced. With a `confinement` the tool sees of the
-    machine's files only what that allows, its private folder, and the folder around `cwd`.
-    Raises ToolMissing where there is no such program.
+    The tool sees no standard input and only PATH, LANG, HOME and TMPDIR (both a private folder,
+    removed afterwards) beside `env`. Memory, written files and processor time are limited per
+    process by the kernel, which shows as the tool's own failure; wall time and output set
+    `Completed.limit`. A negative `returncode` is the signal that ended the tool. Output that is not
+    UTF-8 is replaced. With a `confinement` the tool sees of the machine's files only what that
+    allows, its private folder, and the folder around `cwd`. Raises ToolMissing where there is no
+    such program.
     """
     limits = limits or ToolLimits()
     with tempfile.TemporaryDirectory(prefix="grader-") as private:
-        environment = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "HOME": private, "TMPDIR": private} | (env or {})
+        environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LANG": "C.UTF-8",
+            "HOME": private,
+            "TMPDIR": private,
+        } | (env or {})
         program = shutil.which(argv[0], path=environment["PATH"])
         if program is None:
-            raise ToolMissing(f"There is no program {argv[0]}.", "`grade doctor` tells how to get what is missing.")
+            raise ToolMissing(
+                f"There is no program {argv[0]}.",
+                "`grade doctor` tells how to get what is missing.",
+            )
         writable = [Path(private), *([cwd.parent.resolve()] if cwd else [])]
         tool = [program, *argv[1:]]
         command = ["/bin/sh", "-c", _WITH_LIMITS, "run_tool", *_limit_arguments(limits)]
@@ -77,11 +89,18 @@ def run_tool(
 
 
 def confine_tools(readable: Sequence[Path]) -> RunTool:
-    """`run_tool` for programs that see a submission: of files only the system's, `readable`, and the folder around `cwd`."""
-    confinement = Confinement(find_layer(), tuple(dict.fromkeys(path.resolve() for path in readable)))
+    """`run_tool` for programs that see a submission: of files only the system's, `readable`, and
+    the folder around `cwd`."""
+    confinement = Confinement(
+        find_layer(), tuple(dict.fromkeys(path.resolve() for path in readable))
+    )
 
     def run(
-        argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits | None = None, env: dict[str, str] | None = None
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        limits: ToolLimits | None = None,
+        env: dict[str, str] | None = None,
     ) -> Completed:
         return run_tool(argv, cwd=cwd, limits=limits, env=env, confinement=confinement)
 
@@ -94,7 +113,8 @@ def _run_in_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.P
 
 
 def _limit_arguments(limits: ToolLimits) -> list[str]:
-    """What the shell's ulimit takes: seconds, blocks of 512 bytes, KiB; never more than this process may have itself."""
+    """What the shell's ulimit takes: seconds, blocks of 512 bytes, KiB; never more than this
+    process may have itself."""
     wanted = (
         (resource.RLIMIT_CPU, math.ceil(limits.wall_seconds) + 1, 1),
         (resource.RLIMIT_FSIZE, limits.file_bytes, 512),
@@ -109,7 +129,8 @@ def _capped(kind: int, value: int) -> int:
 
 
 def _follow(process: subprocess.Popen[bytes], limits: ToolLimits) -> Completed:
-    """Read both pipes until the tool ends or breaks a limit, then kill what is left of its group."""
+    """Read both pipes until the tool ends or breaks a limit, then kill what is left of its
+    group."""
     assert process.stdout is not None
     assert process.stderr is not None
     try:
@@ -134,9 +155,12 @@ def _read(
         while selector.get_map() or not _has_ended(process.pid):
             if time.monotonic() >= deadline:
                 return received, "time"
-            # Asked before the pipes are looked at: what the tool wrote until its end is in them by then.
+            # Asked before the pipes are looked at: what the tool wrote until its end is in them by
+            # then.
             ended = _has_ended(process.pid)
-            ready = selector.select(_POLL_SECONDS if selector.get_map() else _POLL_SECONDS_AFTER_OUTPUT)
+            ready = selector.select(
+                _POLL_SECONDS if selector.get_map() else _POLL_SECONDS_AFTER_OUTPUT
+            )
             for key, _ in ready:
                 chunk = os.read(key.fd, _READ_BYTES)
                 key.data.extend(chunk)
@@ -152,7 +176,8 @@ def _read(
 
 
 def _has_ended(pid: int) -> bool:
-    """Whether the child has ended; it stays a zombie, so that its group's number cannot be given to others."""
+    """Whether the child has ended; it stays a zombie, so that its group's number cannot be given to
+    others."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 

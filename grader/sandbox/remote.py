@@ -1,7 +1,8 @@
-"""A device in another process: `RemoteDevice` satisfies `devices.base.TimingDevice` by talking to a worker.
+"""A device in another process: `RemoteDevice` satisfies `devices.base.TimingDevice` by talking to a
+worker.
 
-It keeps the limits that a worker cannot keep for itself: wall time and memory. A worker that is killed or dies is
-replaced by a fresh one at the next request.
+It keeps the limits that a worker cannot keep for itself: wall time and memory. A worker that is
+killed or dies is replaced by a fresh one at the next request.
 """
 
 from __future__ import annotations
@@ -60,10 +61,13 @@ from grader.sandbox.wire import (
 WORKER_COMMAND = (sys.executable, "-m", "grader.sandbox.worker")
 START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
-TRANSFER_BYTES_PER_SECOND = 100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
+TRANSFER_BYTES_PER_SECOND = (
+    100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
+)
 BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
 REHEARSAL_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
-GRADED_COPIES = 12  # of all, as BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used
+# of all, as BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used
+GRADED_COPIES = 12
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
 
@@ -71,17 +75,23 @@ COPY_BANDWIDTH_SECONDS = 60.0
 class RemoteDevice:
     """The grader's end of one worker process. Close it, or use it in a `with` statement.
 
-    `execute` and `prepare` give `Status.TIMEOUT` when the wall limit and `grace_seconds` pass without an answer. All
-    requests raise `WorkerError` when the worker dies, raises, or answers nonsense, and `UsageError` when there is no such
-    device. After any failure the next request
-    gets a fresh worker: a fault of a kernel takes all that its process had on the GPU along.
-    `models`: an emulated device will be asked for times, and its worker loads the model before it is confined.
+    `execute` and `prepare` give `Status.TIMEOUT` when the wall limit and `grace_seconds` pass
+    without an answer. All requests raise `WorkerError` when the worker dies, raises, or answers
+    nonsense, and `UsageError` when there is no such device. After any failure the next request gets
+    a fresh worker: a fault of a kernel takes all that its process had on the GPU along. `models`:
+    an emulated device will be asked for times, and its worker loads the model before it is
+    confined.
     """
 
     def __init__(
-        self, device: str, *, command: Sequence[str] = WORKER_COMMAND, grace_seconds: float = 5.0, isolated: bool = True,
+        self,
+        device: str,
+        *,
+        command: Sequence[str] = WORKER_COMMAND,
+        grace_seconds: float = 5.0,
+        isolated: bool = True,
         models: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._device = device
         self._options = (*(() if isolated else (OPEN,)), *((TIMED,) if models else ()))
         self._command = tuple(command)
@@ -94,7 +104,12 @@ class RemoteDevice:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -140,7 +155,12 @@ class RemoteDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """Run the launches in the worker; see `devices.base.Device.execute`."""
-        return self._execute(ExecuteRequest(tuple(launches), tuple(buffers), limits), arrays, copies=BUFFER_COPIES, progress=progress)
+        return self._execute(
+            ExecuteRequest(tuple(launches), tuple(buffers), limits),
+            arrays,
+            copies=BUFFER_COPIES,
+            progress=progress,
+        )
 
     def rehearse(
         self,
@@ -168,7 +188,9 @@ class RemoteDevice:
     ) -> tuple[Execution, Arrays]:
         """Run the launches in the worker as they are graded; see `devices.base.GradingDevice`."""
         request = GradeRequest(tuple(launches), tuple(buffers), limits, graded)
-        return self._execute(request, arrays, copies=GRADED_COPIES, runs=graded.runs, progress=progress)
+        return self._execute(
+            request, arrays, copies=GRADED_COPIES, runs=graded.runs, progress=progress
+        )
 
     def _execute(
         self,
@@ -189,7 +211,14 @@ class RemoteDevice:
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
         watch = TranslationWatch(progress)
         try:
-            answer, got = self._ask(worker, request, arrays, deadline=deadline, max_array_bytes=moved_bytes, progress=watch.show)
+            answer, got = self._ask(
+                worker,
+                request,
+                arrays,
+                deadline=deadline,
+                max_array_bytes=moved_bytes,
+                progress=watch.show,
+            )
         except TimeoutError:
             self._replace_stuck_worker()
             return Execution((), failure=overdue_failure(launches, limits, watch)), {}
@@ -201,8 +230,11 @@ class RemoteDevice:
             self.close()
         return answer.execution, got if answer.execution.failure is None else {}
 
-    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
-        """Hold the programs and input sets in the worker; see `devices.base.TimingDevice.prepare`."""
+    def prepare(
+        self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
+    ) -> tuple[Execution, list[Arrays]]:
+        """Hold the programs and input sets in the worker; see
+        `devices.base.TimingDevice.prepare`."""
         worker = self._greeted_worker()
         submission = next(program for program in programs if program.label == SUBMISSION)
         outputs = [buffer for buffer in submission.buffers if buffer.role is Role.OUTPUT]
@@ -210,7 +242,13 @@ class RemoteDevice:
         request = PrepareRequest(tuple(programs), len(input_sets), limits)
         deadline = self._deadline(limits, moved_bytes)
         try:
-            answer, got = self._ask(worker, request, pack_sets(input_sets), deadline=deadline, max_array_bytes=moved_bytes)
+            answer, got = self._ask(
+                worker,
+                request,
+                pack_sets(input_sets),
+                deadline=deadline,
+                max_array_bytes=moved_bytes,
+            )
         except TimeoutError:
             self._replace_stuck_worker()
             return Execution((), failure=wall_limit_failure(submission.launches, limits)), []
@@ -225,12 +263,22 @@ class RemoteDevice:
             raise self._nonsense("outputs of another name, type or shape than the exercise's")
         return answer.execution, sets
 
-    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
-        """Carry out the steps in the worker; see `devices.base.TimingDevice.time`. The wall limit of `prepare` holds for them together."""
+    def time(
+        self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None
+    ) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+        """Carry out the steps in the worker; see `devices.base.TimingDevice.time`. The wall limit
+        of `prepare` holds for them together."""
         request = TimeRequest(tuple(steps), self._limits)
         deadline = self._deadline(self._limits, 0)
         try:
-            answer, _ = self._ask(self._greeted_worker(), request, {}, deadline=deadline, max_array_bytes=0, progress=progress)
+            answer, _ = self._ask(
+                self._greeted_worker(),
+                request,
+                {},
+                deadline=deadline,
+                max_array_bytes=0,
+                progress=progress,
+            )
         except TimeoutError:
             self._replace_stuck_worker()
             blamed = next((step for step in steps if step.program == SUBMISSION), steps[0])
@@ -245,7 +293,13 @@ class RemoteDevice:
         """See `devices.base.TimingDevice.copy_bandwidth`."""
         deadline = time.monotonic() + COPY_BANDWIDTH_SECONDS
         try:
-            answer, _ = self._ask(self._greeted_worker(), CopyBandwidthRequest(), {}, deadline=deadline, max_array_bytes=0)
+            answer, _ = self._ask(
+                self._greeted_worker(),
+                CopyBandwidthRequest(),
+                {},
+                deadline=deadline,
+                max_array_bytes=0,
+            )
         except TimeoutError as error:
             raise self._failed("did not measure the copy bandwidth in time") from error
         if not isinstance(answer, CopyBandwidth):
@@ -253,10 +307,16 @@ class RemoteDevice:
         return answer.gbps
 
     def _deadline(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> float:
-        return time.monotonic() + runs * limits.seconds_left + self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
+        return (
+            time.monotonic()
+            + runs * limits.seconds_left
+            + self._grace_seconds
+            + moved_bytes / TRANSFER_BYTES_PER_SECOND
+        )
 
     def _replace_stuck_worker(self) -> None:
-        """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which tries it out, must answer."""
+        """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which
+        tries it out, must answer."""
         self.close()
         if self.uuid is not None:
             self._greeted_worker()
@@ -282,7 +342,13 @@ class RemoteDevice:
 
     def _load(self, worker: Worker, binary: Binary) -> None:
         try:
-            answer, _ = self._ask(worker, LoadRequest(binary), {}, deadline=time.monotonic() + LOAD_SECONDS, max_array_bytes=0)
+            answer, _ = self._ask(
+                worker,
+                LoadRequest(binary),
+                {},
+                deadline=time.monotonic() + LOAD_SECONDS,
+                max_array_bytes=0,
+            )
         except TimeoutError as error:
             raise self._failed("did not load the kernels in time") from error
         if not isinstance(answer, Loaded):
@@ -303,7 +369,9 @@ class RemoteDevice:
         try:
             worker.channel.send(request, arrays, deadline=deadline)
             while True:
-                message, got = worker.channel.receive(max_array_bytes=max_array_bytes, deadline=deadline)
+                message, got = worker.channel.receive(
+                    max_array_bytes=max_array_bytes, deadline=deadline
+                )
                 if not isinstance(message, ProgressNote):
                     break
                 if progress is not None:
@@ -319,7 +387,9 @@ class RemoteDevice:
 
     def _receive_at_start(self, worker: Worker) -> Message:
         try:
-            message, _ = worker.channel.receive(max_array_bytes=0, deadline=time.monotonic() + START_SECONDS)
+            message, _ = worker.channel.receive(
+                max_array_bytes=0, deadline=time.monotonic() + START_SECONDS
+            )
         except EOFError as error:
             raise self._failed(worker.how_it_ended()) from error
         except TimeoutError as error:
@@ -344,7 +414,10 @@ class RemoteDevice:
         return WorkerError(f"the worker {what}", REPORT_IT, detail=output)
 
 
-REPORT_IT = "This is not the submission's doing: grade it again, and report it with the detail if it comes back."
+REPORT_IT = (
+    "This is not the submission's doing: grade it again, and report it with the detail if it comes"
+    " back."
+)
 
 
 def buffer_bytes(buffer: DeviceBuffer) -> int:

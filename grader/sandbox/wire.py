@@ -1,8 +1,10 @@
-"""Frames between the grader and its worker process: a JSON header that becomes records, then raw array bytes.
+"""Frames between the grader and its worker process: a JSON header that becomes records, then raw
+array bytes.
 
-A frame is `MAGIC`, the header's length (4 bytes, big-endian), the header, and the bytes of its arrays in order.
-The header names the message, holds its fields, and gives name, dtype and shape of each array. Nothing is unpickled:
-what comes from the other end can become only one of the records below, and everything has a bound.
+A frame is `MAGIC`, the header's length (4 bytes, big-endian), the header, and the bytes of its
+arrays in order. The header names the message, holds its fields, and gives name, dtype and shape of
+each array. Nothing is unpickled: what comes from the other end can become only one of the records
+below, and everything has a bound.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ ARRAY_KINDS = frozenset("biuf")  # bool, integers, floats: never objects, string
 
 @dataclass(frozen=True)
 class Hello:
-    """The worker's first message: the device that it made; `uuid` where it is one that needs a lock.
+    """The worker's first message: the device that it made; `uuid` where it is one that needs a
+    lock.
 
     `isolation` names what keeps the worker from the machine's files; empty for nothing.
     """
@@ -118,7 +121,8 @@ class Executed:
 
 @dataclass(frozen=True)
 class PrepareRequest:
-    """Hold these programs for timing; so many input sets travel as the frame's arrays (`pack_sets`)."""
+    """Hold these programs for timing; so many input sets travel as the frame's arrays
+    (`pack_sets`)."""
 
     programs: tuple[Program, ...]
     input_sets: int
@@ -127,7 +131,8 @@ class PrepareRequest:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The answer to `PrepareRequest`; the outputs of each input set travel as the frame's arrays (`pack_sets`)."""
+    """The answer to `PrepareRequest`; the outputs of each input set travel as the frame's arrays
+    (`pack_sets`)."""
 
     execution: Execution
 
@@ -162,7 +167,8 @@ class CopyBandwidth:
 
 @dataclass(frozen=True)
 class Crashed:
-    """The worker's own code raised: never the student's doing. `usage`: the user asked for what there is not."""
+    """The worker's own code raised: never the student's doing. `usage`: the user asked for what
+    there is not."""
 
     message: str
     advice: str
@@ -193,13 +199,16 @@ MESSAGES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(M
 class Channel:
     """One end of a socket pair that speaks frames.
 
-    Raises `TimeoutError` when a deadline (of `time.monotonic`) passes, `EOFError` when the other end is gone,
-    and `WorkerError` for a frame that is not one.
+    Raises `TimeoutError` when a deadline (of `time.monotonic`) passes, `EOFError` when the other
+    end is gone, and `WorkerError` for a frame that is not one.
     """
 
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
-        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):  # six times the rate of the default buffers, measured
+        for option in (
+            socket.SO_SNDBUF,
+            socket.SO_RCVBUF,
+        ):  # six times the rate of the default buffers, measured
             end.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER_BYTES)
 
     def close(self) -> None:
@@ -212,14 +221,22 @@ class Channel:
         while not any(event & select.POLLHUP for _, event in poll.poll()):
             pass
 
-    def send(self, message: Message, arrays: Mapping[str, np.ndarray] | None = None, *, deadline: float | None = None) -> None:
+    def send(
+        self,
+        message: Message,
+        arrays: Mapping[str, np.ndarray] | None = None,
+        *,
+        deadline: float | None = None,
+    ) -> None:
         """Send one frame. The arrays need not be contiguous; they are sent in C order."""
         contents = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
         header = json.dumps(
             {
                 "kind": type(message).__name__,
                 "body": converter().unstructure(message),
-                "arrays": [[name, array.dtype.name, list(array.shape)] for name, array in contents.items()],
+                "arrays": [
+                    [name, array.dtype.name, list(array.shape)] for name, array in contents.items()
+                ],
             }
         ).encode()
         if len(header) > MAX_HEADER_BYTES:
@@ -231,8 +248,11 @@ class Channel:
         except ConnectionError as error:
             raise EOFError("the other end is gone") from error
 
-    def receive(self, *, max_array_bytes: int, deadline: float | None = None) -> tuple[Message, dict[str, np.ndarray]]:
-        """Wait for one frame. Its arrays may hold at most `max_array_bytes` together; checked before they are read."""
+    def receive(
+        self, *, max_array_bytes: int, deadline: float | None = None
+    ) -> tuple[Message, dict[str, np.ndarray]]:
+        """Wait for one frame. Its arrays may hold at most `max_array_bytes` together; checked
+        before they are read."""
         magic, length = PREFIX.unpack(self._receive_bytes(PREFIX.size, deadline).tobytes())
         if magic != MAGIC or length > MAX_HEADER_BYTES:
             raise _malformed("not a frame")
@@ -266,11 +286,16 @@ class Channel:
 
 def pack_sets(sets: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
     """Several sets of arrays as the arrays of one frame."""
-    return {f"{index}/{name}": array for index, arrays in enumerate(sets) for name, array in arrays.items()}
+    return {
+        f"{index}/{name}": array
+        for index, arrays in enumerate(sets)
+        for name, array in arrays.items()
+    }
 
 
 def unpack_sets(arrays: Mapping[str, np.ndarray], count: int) -> list[dict[str, np.ndarray]]:
-    """The sets that `pack_sets` packed. Raises WorkerError for arrays of another set than the first `count`."""
+    """The sets that `pack_sets` packed. Raises WorkerError for arrays of another set than the first
+    `count`."""
     sets: list[dict[str, np.ndarray]] = [{} for _ in range(count)]
     for key, array in arrays.items():
         index, _, name = key.partition("/")
@@ -281,7 +306,8 @@ def unpack_sets(arrays: Mapping[str, np.ndarray], count: int) -> list[dict[str, 
 
 
 def _remaining(deadline: float | None) -> float | None:
-    """Seconds until the deadline, None for no limit. Zero would mean non-blocking: a passed deadline raises."""
+    """Seconds until the deadline, None for no limit. Zero would mean non-blocking: a passed
+    deadline raises."""
     if deadline is None:
         return None
     seconds = deadline - time.monotonic()
@@ -310,7 +336,9 @@ def _parse_message(header: dict[str, Any]) -> Message:
         raise _malformed(f"the fields of {kind.__name__} are wrong") from error
 
 
-def _parse_layout(header: dict[str, Any], max_array_bytes: int) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
+def _parse_layout(
+    header: dict[str, Any], max_array_bytes: int
+) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
     rows = header["arrays"]
     if not isinstance(rows, list) or len(rows) > MAX_ARRAYS:
         raise _malformed("the list of arrays is none")
@@ -327,7 +355,9 @@ def _parse_layout(header: dict[str, Any], max_array_bytes: int) -> dict[str, tup
 
 def _parse_array(row: object) -> tuple[str, np.dtype, tuple[int, ...]]:
     match row:
-        case [str(name), str(dtype_name), list(shape)] if all(type(extent) is int and extent >= 0 for extent in shape) and len(shape) <= 32:
+        case [str(name), str(dtype_name), list(shape)] if (
+            all(type(extent) is int and extent >= 0 for extent in shape) and len(shape) <= 32
+        ):
             try:
                 dtype = np.dtype(dtype_name)
             except (TypeError, ValueError) as error:
@@ -339,12 +369,16 @@ def _parse_array(row: object) -> tuple[str, np.dtype, tuple[int, ...]]:
 
 
 def _malformed(what: str) -> WorkerError:
-    return WorkerError(f"a malformed frame came over the worker's pipe: {what}", "This is a fault of the grader; please report it.")
+    return WorkerError(
+        f"a malformed frame came over the worker's pipe: {what}",
+        "This is a fault of the grader; please report it.",
+    )
 
 
 @cache
 def converter() -> Converter:
-    """Makes JSON's values of records, and records of them. Structuring raises what the fields' constructors raise, collected."""
+    """Makes JSON's values of records, and records of them. Structuring raises what the fields'
+    constructors raise, collected."""
     from cattrs.preconf.json import make_converter
 
     converter = make_converter(forbid_extra_keys=True)

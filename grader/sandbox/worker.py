@@ -1,7 +1,9 @@
-"""The child process that runs a submission's machine code: `python -m grader.sandbox.worker FD DEVICE [open] [timed]`.
+"""The child process that runs a submission's machine code: `python -m grader.sandbox.worker FD
+DEVICE [open] [timed]`.
 
-It makes the device, then answers requests over the socket FD until the other end closes. It never sees the seed,
-an expected output or a verdict. What it prints is kept for diagnosis and never parsed.
+It makes the device, then answers requests over the socket FD until the other end closes. It never
+sees the seed, an expected output or a verdict. What it prints is kept for diagnosis and never
+parsed.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ from grader.sandbox.wire import (
 )
 
 EMULATED = "emulated"
-MAX_WRITTEN_BYTES = 64 << 20  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
+MAX_WRITTEN_BYTES = (
+    64 << 20
+)  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
 LARGE_BYTES = 128 << 20
@@ -68,7 +72,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def load_model() -> None:
-    """Load the timing model, whose compiled functions go into a cache that a confined process cannot write."""
+    """Load the timing model, whose compiled functions go into a cache that a confined process
+    cannot write."""
     from grader.devices import modelled  # noqa: F401
 
 
@@ -82,9 +87,12 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
     """Make the device, greet, and answer requests until the other end closes."""
     try:
         device = make()
-        channel.send(Hello(device.info, device.uuid if isinstance(device, TimingDevice) else None, isolation))
+        channel.send(
+            Hello(device.info, device.uuid if isinstance(device, TimingDevice) else None, isolation)
+        )
         while True:
-            # The other end is the grader itself: only the memory limit, which it sets for each request, bounds the arrays.
+            # The other end is the grader itself: only the memory limit, which it sets for each
+            # request, bounds the arrays.
             message, arrays = channel.receive(max_array_bytes=sys.maxsize)
             answer, outputs = answer_request(device, message, arrays, channel)
             large = sum(array.nbytes for array in arrays.values()) >= LARGE_BYTES
@@ -98,20 +106,34 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
     except EOFError:
         return 0
     except GraderError as error:
-        channel.send(Crashed(str(error), error.advice, traceback.format_exc(), usage=isinstance(error, UsageError)))
+        channel.send(
+            Crashed(
+                str(error),
+                error.advice,
+                traceback.format_exc(),
+                usage=isinstance(error, UsageError),
+            )
+        )
         return error.exit_code
     except Exception as error:
-        channel.send(Crashed(f"the worker failed: {type(error).__name__}: {error}", "", traceback.format_exc()))
+        channel.send(
+            Crashed(
+                f"the worker failed: {type(error).__name__}: {error}", "", traceback.format_exc()
+            )
+        )
         return 3
 
 
 def give_back_memory() -> None:
-    """Return what was freed to the system, which `sandbox.child` keeps this process from doing by itself: the grader needs it now."""
+    """Return what was freed to the system, which `sandbox.child` keeps this process from doing by
+    itself: the grader needs it now."""
     with contextlib.suppress(AttributeError):  # where the C library is not glibc
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def answer_request(device: Device, message: Message, arrays: Arrays, channel: Channel) -> tuple[Message, Arrays]:
+def answer_request(
+    device: Device, message: Message, arrays: Arrays, channel: Channel
+) -> tuple[Message, Arrays]:
     """Do what one request asks for; returns the answer and its arrays."""
 
     def show(progress: Progress) -> None:
@@ -123,27 +145,39 @@ def answer_request(device: Device, message: Message, arrays: Arrays, channel: Ch
             return Loaded(), {}
         case ExecuteRequest(launches, buffers, limits):
             limit_cpu(limits.wall_seconds)
-            execution, outputs = device.execute(launches, buffers, arrays, limits=limits, progress=show)
+            execution, outputs = device.execute(
+                launches, buffers, arrays, limits=limits, progress=show
+            )
             return Executed(execution), outputs
-        case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(device, RehearsingDevice):
+        case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(
+            device, RehearsingDevice
+        ):
             limit_cpu(limits.wall_seconds)
-            execution, outputs = device.rehearse(launches, buffers, arrays, limits=limits, rehearsal=rehearsal, progress=show)
+            execution, outputs = device.rehearse(
+                launches, buffers, arrays, limits=limits, rehearsal=rehearsal, progress=show
+            )
             return Executed(execution), outputs
         case GradeRequest(launches, buffers, limits, graded) if isinstance(device, GradingDevice):
             limit_cpu(graded.runs * limits.wall_seconds)
-            execution, outputs = device.run_graded(launches, buffers, arrays, limits=limits, graded=graded, progress=show)
+            execution, outputs = device.run_graded(
+                launches, buffers, arrays, limits=limits, graded=graded, progress=show
+            )
             return Executed(execution), outputs
     if isinstance(device, TimingDevice):
         return answer_timing(device, message, arrays, show)
     raise WorkerError(f"the worker cannot answer {type(message).__name__}")
 
 
-def answer_timing(device: TimingDevice, message: Message, arrays: Arrays, show: ShowProgress) -> tuple[Message, Arrays]:
+def answer_timing(
+    device: TimingDevice, message: Message, arrays: Arrays, show: ShowProgress
+) -> tuple[Message, Arrays]:
     """Do what a request to a device with a clock asks for."""
     match message:
         case PrepareRequest(programs, input_sets, limits):
             limit_cpu(limits.wall_seconds)
-            execution, outputs = device.prepare(programs, unpack_sets(arrays, input_sets), limits=limits)
+            execution, outputs = device.prepare(
+                programs, unpack_sets(arrays, input_sets), limits=limits
+            )
             return Prepared(execution), pack_sets(outputs)
         case TimeRequest(steps, limits):
             limit_cpu(limits.wall_seconds)
@@ -167,8 +201,9 @@ def _end_with_grader(channel: Channel) -> None:
 def limit_process() -> None:
     """Limits that hold for the whole life of the process.
 
-    RLIMIT_NPROC is left alone: it counts all threads of the user, the grader's neighbours included, and would make
-    the device's own threads fail at random. The memory limit is set by the grader, which knows the buffers.
+    RLIMIT_NPROC is left alone: it counts all threads of the user, the grader's neighbours included,
+    and would make the device's own threads fail at random. The memory limit is set by the grader,
+    which knows the buffers.
     """
     lower_limit(resource.RLIMIT_CORE, 0)
     lower_limit(resource.RLIMIT_FSIZE, MAX_WRITTEN_BYTES)
@@ -176,12 +211,15 @@ def limit_process() -> None:
 
 
 def limit_cpu(wall_seconds: float) -> None:
-    """Bound the CPU time of one request. It ends a worker whose grader is gone; the grader's own wall limit comes first."""
+    """Bound the CPU time of one request. It ends a worker whose grader is gone; the grader's own
+    wall limit comes first."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     allowed = (wall_seconds + CPU_SLACK_SECONDS) * len(os.sched_getaffinity(0))
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     soft = math.ceil(usage.ru_utime + usage.ru_stime + allowed)
-    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard)
+    )
 
 
 def lower_limit(which: int, value: int) -> None:

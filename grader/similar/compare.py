@@ -1,8 +1,10 @@
-"""Finds the pairs of files that share code (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing", SIGMOD 2003).
+"""Finds the pairs of files that share code (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing",
+SIGMOD 2003).
 
-Every run of GRAM tokens has a hash; of each WINDOW neighbouring ones the smallest is a fingerprint, so that two files that share
-GRAM + WINDOW - 1 tokens in a row share a fingerprint. Pairs with enough fingerprints in common are then compared token by token: shared
-passages grow from common fingerprints as far as the tokens agree, the longest first, each token in one passage at most.
+Every run of GRAM tokens has a hash; of each WINDOW neighbouring ones the smallest is a fingerprint,
+so that two files that share GRAM + WINDOW - 1 tokens in a row share a fingerprint. Pairs with
+enough fingerprints in common are then compared token by token: shared passages grow from common
+fingerprints as far as the tokens agree, the longest first, each token in one passage at most.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ MIN_OWN_TOKENS = 40
 """With less code of its own than this, about four lines, a file tells nothing."""
 COMMON_FILES = 10
 COMMON_PART = 0.4
-"""What more than this part of the files have, and more than COMMON_FILES of them, is how everybody writes it."""
+"""What more than this part of the files have, and more than COMMON_FILES of them, is how everybody
+writes it."""
 
 REPEATS = 16
-"""So many places of one fingerprint are looked at: a file that repeats itself would take the square of its length."""
+"""So many places of one fingerprint are looked at: a file that repeats itself would take the square
+of its length."""
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _COLUMNS = 4096
@@ -39,7 +43,8 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class _File:
-    """A file's tokens, the hashes of all its grams, which tokens are its own, and its fingerprints: hash -> places."""
+    """A file's tokens, the hashes of all its grams, which tokens are its own, and its fingerprints:
+    hash -> places."""
 
     tokens: TokenText
     own: Bools
@@ -55,21 +60,37 @@ def compare_files(
 ) -> Comparison:
     """Compare all texts, by their names, with each other.
 
-    What the files hold of a starter is subtracted: of those `starters`, the one that the files share the most with.
+    What the files hold of a starter is subtracted: of those `starters`, the one that the files
+    share the most with.
     """
     tokens = [read_tokens(text) for text in texts.values()]
     grams = [_hash_grams(each.codes) for each in tokens]
     starter, given = _choose_starter(grams, starters)
     common = _find_common(grams)
-    files = [_prepare(each, hashes, given, common) for each, hashes in zip(tokens, grams, strict=True)]
-    pairs = [pair for left, right in _find_candidates(files, threshold) if (pair := _compare(files, left, right)).similarity >= threshold]
-    pairs.sort(key=lambda pair: (-pair.similarity, -sum(passage.tokens for passage in pair.passages), pair.left, pair.right))
+    files = [
+        _prepare(each, hashes, given, common) for each, hashes in zip(tokens, grams, strict=True)
+    ]
+    pairs = [
+        pair
+        for left, right in _find_candidates(files, threshold)
+        if (pair := _compare(files, left, right)).similarity >= threshold
+    ]
+    pairs.sort(
+        key=lambda pair: (
+            -pair.similarity,
+            -sum(passage.tokens for passage in pair.passages),
+            pair.left,
+            pair.right,
+        )
+    )
     shown = zip(texts.items(), files, strict=True)
-    compared = tuple(ComparedFile(name, text, len(file.tokens), file.own_tokens) for (name, text), file in shown)
+    compared = tuple(
+        ComparedFile(name, text, len(file.tokens), file.own_tokens) for (name, text), file in shown
+    )
     return Comparison(compared, tuple(pairs), threshold, starter)
 
 
-# --- fingerprints ----------------------------------------------------------------------------------------------
+# --- fingerprints ---------------------------------------------------------------------------------
 
 
 def _hash_grams(codes: NDArray[np.uint32]) -> Hashes:
@@ -81,24 +102,36 @@ def _hash_grams(codes: NDArray[np.uint32]) -> Hashes:
     with np.errstate(over="ignore"):
         for offset in range(GRAM):
             hashes = hashes * _FACTOR + codes[offset : offset + count]
-        return hashes ^ (hashes >> np.uint64(29))  # the low bits alone would depend on the last tokens only
+        return hashes ^ (
+            hashes >> np.uint64(29)
+        )  # the low bits alone would depend on the last tokens only
 
 
-def _choose_starter(grams: Sequence[Hashes], starters: Mapping[str, str]) -> tuple[str | None, Hashes]:
+def _choose_starter(
+    grams: Sequence[Hashes], starters: Mapping[str, str]
+) -> tuple[str | None, Hashes]:
     """The starter that the files hold the most of, and its grams; none where no file holds any."""
     held: dict[str, float] = {}
-    hashes = {name: np.unique(_hash_grams(read_tokens(text).codes)) for name, text in starters.items()}
+    hashes = {
+        name: np.unique(_hash_grams(read_tokens(text).codes)) for name, text in starters.items()
+    }
     for name, own in hashes.items():
         held[name] = float(sum(np.isin(own, each).mean() for each in grams)) if len(own) else 0.0
     best = max(held, key=lambda name: held[name], default=None)
-    return (best, hashes[best]) if best is not None and held[best] > 0 else (None, np.zeros(0, np.uint64))
+    return (
+        (best, hashes[best])
+        if best is not None and held[best] > 0
+        else (None, np.zeros(0, np.uint64))
+    )
 
 
 def _find_common(grams: Sequence[Hashes]) -> Hashes:
     """The grams that so many files have that nobody can be said to have them from another."""
     if not grams:
         return np.zeros(0, np.uint64)
-    found, files = np.unique(np.concatenate([np.unique(each) for each in grams]), return_counts=True)
+    found, files = np.unique(
+        np.concatenate([np.unique(each) for each in grams]), return_counts=True
+    )
     common: Hashes = found[files > max(COMMON_FILES, COMMON_PART * len(grams))]
     return common
 
@@ -124,14 +157,18 @@ def _winnow(grams: Hashes) -> Places:
     return np.unique(np.arange(len(windows)) + last)
 
 
-# --- pairs -----------------------------------------------------------------------------------------------------
+# --- pairs ----------------------------------------------------------------------------------------
 
 
 def _find_candidates(files: Sequence[_File], threshold: float) -> Iterator[tuple[int, int]]:
-    """The pairs that have at least half of the fingerprints in common that the threshold would need."""
+    """The pairs that have at least half of the fingerprints in common that the threshold would
+    need."""
     chosen = [index for index, file in enumerate(files) if file.own_tokens >= MIN_OWN_TOKENS]
     numbers: dict[int, int] = {}
-    rows = [np.array([numbers.setdefault(key, len(numbers)) for key in files[index].prints], np.intp) for index in chosen]
+    rows = [
+        np.array([numbers.setdefault(key, len(numbers)) for key in files[index].prints], np.intp)
+        for index in chosen
+    ]
     shared = np.zeros((len(chosen), len(chosen)), np.float32)
     for start in range(0, len(numbers), _COLUMNS):
         block = np.zeros((len(chosen), _COLUMNS), np.float32)
@@ -150,28 +187,38 @@ def _compare(files: Sequence[_File], left: int, right: int) -> SimilarPair:
     in_left = sum(int(first.own[a : a + length].sum()) for a, _, length in passages)
     in_right = sum(int(second.own[b : b + length].sum()) for _, b, length in passages)
     return SimilarPair(
-        left, right,
+        left,
+        right,
         similarity=(in_left + in_right) / (first.own_tokens + second.own_tokens),
         left_shared=in_left / first.own_tokens,
         right_shared=in_right / second.own_tokens,
         identical=np.array_equal(first.tokens.codes, second.tokens.codes),
         passages=tuple(
-            SharedPassage(_lines(first, a, length), _lines(second, b, length), length) for a, b, length in sorted(passages)
+            SharedPassage(_lines(first, a, length), _lines(second, b, length), length)
+            for a, b, length in sorted(passages)
         ),
-    )  # fmt: skip
+    )
 
 
 def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
-    """Runs of equal tokens: (place in the first, place in the second, length); no token of either is in two of them."""
+    """Runs of equal tokens: (place in the first, place in the second, length); no token of either
+    is in two of them."""
     shared = first.prints.keys() & second.prints.keys()
     grown = set()
-    reached: dict[int, int] = {}  # by diagonal, how far the last run goes: the places inside of it have no other one
-    for a, b in sorted((a, b) for key in shared for a in first.prints[key] for b in second.prints[key]):
+    reached: dict[
+        int, int
+    ] = {}  # by diagonal, how far the last run goes: the places inside of it have no other one
+    for a, b in sorted(
+        (a, b) for key in shared for a in first.prints[key] for b in second.prints[key]
+    ):
         if a >= reached.get(a - b, 0):
             run = _grow(first.tokens.codes, second.tokens.codes, a, b)
             reached[a - b] = run[0] + run[2]
             grown.add(run)
-    free_left, free_right = np.ones(len(first.tokens), np.bool_), np.ones(len(second.tokens), np.bool_)
+    free_left, free_right = (
+        np.ones(len(first.tokens), np.bool_),
+        np.ones(len(second.tokens), np.bool_),
+    )
     taken = []
     for a, b, length in sorted(grown, key=lambda run: -run[2]):
         free = free_left[a : a + length] & free_right[b : b + length]
@@ -183,12 +230,18 @@ def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
     return taken
 
 
-def _grow(left: NDArray[np.uint32], right: NDArray[np.uint32], a: int, b: int) -> tuple[int, int, int]:
+def _grow(
+    left: NDArray[np.uint32], right: NDArray[np.uint32], a: int, b: int
+) -> tuple[int, int, int]:
     """The longest run of equal tokens that holds place `a` of one and `b` of the other."""
     back = min(a, b)
     before = _equal_from_start(left[a - back : a][::-1], right[b - back : b][::-1])
     ahead = min(len(left) - a, len(right) - b)
-    return a - before, b - before, before + _equal_from_start(left[a : a + ahead], right[b : b + ahead])
+    return (
+        a - before,
+        b - before,
+        before + _equal_from_start(left[a : a + ahead], right[b : b + ahead]),
+    )
 
 
 def _equal_from_start(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> int:

@@ -1,6 +1,7 @@
 """CUDA C++ as a sequence of tokens that renaming, formatting and comments do not change.
 
-Names that a student gives are all one token; the language's own words, CUDA's variables and functions, and operators stay what they are.
+Names that a student gives are all one token; the language's own words, CUDA's variables and
+functions, and operators stay what they are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from grader.spec.lexer import Kind, Token, read_code_and_lines
 
 _LEFT_OUT = frozenset({"include", "pragma", "line", "error", "warning"})
 """Directives that are no code."""
-_COMPARED = {Kind.NUMBER: "number", Kind.STRING: "string", Kind.RAW: "string", Kind.CHARACTER: "string"}
+_COMPARED = {
+    Kind.NUMBER: "number",
+    Kind.STRING: "string",
+    Kind.RAW: "string",
+    Kind.CHARACTER: "string",
+}
 _WORD_LIST = """
     alignas alignof auto bool break case catch char class const constexpr const_cast continue decltype default define delete do double
     dynamic_cast else elif endif enum explicit extern false float for friend goto if ifdef ifndef inline int long mutable namespace new
@@ -29,15 +35,24 @@ _WORD_LIST = """
     threadIdx blockIdx blockDim gridDim warpSize x y z w make_float2 make_float4 make_int2 make_int4
 """
 WORDS = frozenset(_WORD_LIST.split())
-"""What a student does not name. Shorter lists find the same copies; longer ones tell independent solutions better apart."""
+"""What a student does not name. Shorter lists find the same copies; longer ones tell independent
+solutions better apart."""
 
-_SAME = {"register": "", "inline": "", "__forceinline__": "", "__noinline__": "", "__restrict__": "", "restrict": ""}
+_SAME = {
+    "register": "",
+    "inline": "",
+    "__forceinline__": "",
+    "__noinline__": "",
+    "__restrict__": "",
+    "restrict": "",
+}
 """Words that change no meaning, which a copy may gain or lose."""
 
 
 @dataclass(frozen=True)
 class TokenText:
-    """The tokens of a file: `codes` are 32-bit hashes of them, `lines` the 1-based lines where they stand."""
+    """The tokens of a file: `codes` are 32-bit hashes of them, `lines` the 1-based lines where they
+    stand."""
 
     codes: NDArray[np.uint32]
     lines: NDArray[np.int32]
@@ -47,7 +62,8 @@ class TokenText:
 
 
 def read_tokens(source: str) -> TokenText:
-    """The normalised tokens of a source text. What is no C++ at all still gives tokens: nothing is refused."""
+    """The normalised tokens of a source text. What is no C++ at all still gives tokens: nothing is
+    refused."""
     codes, lines = [], []
     line, counted = 1, 0
     for token in _without_directives(source):

@@ -1,1 +1,2 @@
-"""Exercises: the launch-line language, the exercise model, and the reading and checking of specs."""
+"""Exercises: the launch-line language, the exercise model, and the reading and checking of
+specs."""

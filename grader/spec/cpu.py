@@ -1,7 +1,9 @@
-"""An exercise's optional `cpu.c`: the task as a plain loop in C, for programs that verify by it or time it.
+"""An exercise's optional `cpu.c`: the task as a plain loop in C, for programs that verify by it or
+time it.
 
-It is C99 and C++ alike, and defines one function, `reference`: the exercise's buffers in the order of the spec, then its sizes.
-Where it adds up, the type of the sum is the macro SUM_TYPE, which is the outputs' own type unless somebody defines it beforehand.
+It is C99 and C++ alike, and defines one function, `reference`: the exercise's buffers in the order
+of the spec, then its sizes. Where it adds up, the type of the sum is the macro SUM_TYPE, which is
+the outputs' own type unless somebody defines it beforehand.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from grader.spec.model import BufferSpec, Exercise, Task
 CPU_FILE = "cpu.c"
 CPU_FUNCTION = "reference"
 SUM_TYPE = "SUM_TYPE"
-"""The macro of `cpu.c` for the type of a running sum: `float` in a textbook's loop, `double` where the loop is to be exact."""
+"""The macro of `cpu.c` for the type of a running sum: `float` in a textbook's loop, `double` where
+the loop is to be exact."""
 SIZE_TYPE = "int"
 
 ELEMENT_TYPES: Mapping[str, str] = {
@@ -35,12 +38,14 @@ def find_cpu_file(exercise: Exercise) -> Path | None:
 
 
 def cpu_parameters(task: Task) -> tuple[BufferSpec | str, ...]:
-    """The parameters of `reference` in order: every buffer, then the name of every size, as the spec lists them."""
+    """The parameters of `reference` in order: every buffer, then the name of every size, as the
+    spec lists them."""
     return (*task.buffers, *task.size_names)
 
 
 def cpu_declaration(task: Task) -> str:
-    """The function's declaration in C: `void reference(float *out, const float *in, int rows, int cols)`."""
+    """The function's declaration in C: `void reference(float *out, const float *in, int rows, int
+    cols)`."""
     return f"void {CPU_FUNCTION}({', '.join(map(_declare, cpu_parameters(task)))})"
 
 

@@ -1,7 +1,9 @@
-"""Integer expressions of the launch-line language: parser and evaluation, every error with line and column.
+"""Integer expressions of the launch-line language: parser and evaluation, every error with line and
+column.
 
-The language has integers as C writes them, names, `+ - * / %` with C's meaning, parentheses, `ceil_div`, `min` and `max`.
-It serves launch lines, macro values and the formulas of a spec. Nothing here calls Python's `eval`.
+The language has integers as C writes them, names, `+ - * / %` with C's meaning, parentheses,
+`ceil_div`, `min` and `max`. It serves launch lines, macro values and the formulas of a spec.
+Nothing here calls Python's `eval`.
 """
 
 from __future__ import annotations
@@ -13,12 +15,30 @@ from functools import cached_property
 from typing import assert_never
 
 from grader.records import Obstacle
-from grader.spec.tokens import Cursor, LanguageError, Position, Token, TokenKind, did_you_mean, error_at, quote, read_tokens
+from grader.spec.tokens import (
+    Cursor,
+    LanguageError,
+    Position,
+    Token,
+    TokenKind,
+    did_you_mean,
+    error_at,
+    quote,
+    read_tokens,
+)
 
-__all__ = ["Expression", "LanguageError", "Position", "parse_expression", "parse_integer", "take_expression"]
+__all__ = [
+    "Expression",
+    "LanguageError",
+    "Position",
+    "parse_expression",
+    "parse_integer",
+    "take_expression",
+]
 
 MAX_DEPTH = 64
-"""Most nested parentheses, calls and signs; keeps parser and evaluation far from Python's recursion limit."""
+"""Most nested parentheses, calls and signs; keeps parser and evaluation far from Python's recursion
+limit."""
 
 SMALLEST_VALUE = -(1 << 63)
 LARGEST_VALUE = (1 << 64) - 1
@@ -31,7 +51,7 @@ _ADVICE_FOR_UNKNOWN_FUNCTION = {
 }
 
 
-# --- the tree -----------------------------------------------------------------------------------------
+# --- the tree -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -70,7 +90,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Chain:
-    """Operators of one precedence, left to right: `first - a + b`. A list, so that a long sum is not a deep tree."""
+    """Operators of one precedence, left to right: `first - a + b`. A list, so that a long sum is
+    not a deep tree."""
 
     first: Node
     steps: tuple[Step, ...]
@@ -91,7 +112,8 @@ Node = Number | Name | Sign | Chain | Call
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed integer expression: its text, where it starts, its tree, and the names that it needs."""
+    """A parsed integer expression: its text, where it starts, its tree, and the names that it
+    needs."""
 
     text: str
     position: Position
@@ -99,7 +121,8 @@ class Expression:
     names: frozenset[str]
 
     def evaluate(self, values: Mapping[str, int]) -> int:
-        """The value, given the values of the names. LanguageError for an unknown name, a division by zero, or a result beyond 64 bits."""
+        """The value, given the values of the names. LanguageError for an unknown name, a division
+        by zero, or a result beyond 64 bits."""
         return _evaluate(self.tree, values)
 
     @property
@@ -118,7 +141,7 @@ class Expression:
         return {token.text: token.position for token in reversed(tokens)}
 
 
-# --- parsing ------------------------------------------------------------------------------------------
+# --- parsing --------------------------------------------------------------------------------------
 
 
 def parse_expression(text: str, *, line: int = 1, column: int = 1) -> Expression:
@@ -135,15 +158,24 @@ def take_expression(cursor: Cursor) -> Expression:
     start = cursor.index
     tree = _take_sum(cursor, 0)
     tokens = cursor.taken_since(start)
-    names = frozenset(token.text for token, after in zip(tokens, (*tokens[1:], None), strict=True) if _is_variable(token, after))
-    return Expression(cursor.text[tokens[0].start : tokens[-1].end], tokens[0].position, tree, names)
+    names = frozenset(
+        token.text
+        for token, after in zip(tokens, (*tokens[1:], None), strict=True)
+        if _is_variable(token, after)
+    )
+    return Expression(
+        cursor.text[tokens[0].start : tokens[-1].end], tokens[0].position, tree, names
+    )
 
 
 def parse_integer(token: Token) -> int:
-    """The value of a number token as C reads it: decimal, hexadecimal, octal or binary, with the suffixes u, l and ll."""
+    """The value of a number token as C reads it: decimal, hexadecimal, octal or binary, with the
+    suffixes u, l and ll."""
     match = _INTEGER.fullmatch(token.text)
     if match is None:
-        raise error_at(token.position, f"{quote(token.text)} is no integer; only integers can be used here")
+        raise error_at(
+            token.position, f"{quote(token.text)} is no integer; only integers can be used here"
+        )
     digits = match["digits"]
     value = int(digits, _base(digits)) if len(digits) <= _LONGEST_LITERAL else LARGEST_VALUE + 1
     return _in_range(value, token.position)
@@ -151,7 +183,8 @@ def parse_integer(token: Token) -> int:
 
 _LONGEST_LITERAL = 80
 _INTEGER = re.compile(
-    r"(?P<digits>0[xX][0-9A-Fa-f]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?", re.ASCII
+    r"(?P<digits>0[xX][0-9A-Fa-f]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?",
+    re.ASCII,
 )
 
 
@@ -175,7 +208,12 @@ def _take_product(cursor: Cursor, depth: int) -> Node:
     return _take_chain(cursor, depth, _take_factor, ("*", "/", "%"))
 
 
-def _take_chain(cursor: Cursor, depth: int, take_operand: Callable[[Cursor, int], Node], operators: tuple[str, ...]) -> Node:
+def _take_chain(
+    cursor: Cursor,
+    depth: int,
+    take_operand: Callable[[Cursor, int], Node],
+    operators: tuple[str, ...],
+) -> Node:
     first = take_operand(cursor, depth)
     steps = []
     while cursor.at(*operators):
@@ -186,7 +224,9 @@ def _take_chain(cursor: Cursor, depth: int, take_operand: Callable[[Cursor, int]
 
 def _take_factor(cursor: Cursor, depth: int) -> Node:
     if depth >= MAX_DEPTH:
-        raise error_at(cursor.token.position, f"the expression is nested more than {MAX_DEPTH} deep")
+        raise error_at(
+            cursor.token.position, f"the expression is nested more than {MAX_DEPTH} deep"
+        )
     if cursor.at("+", "-"):
         sign = cursor.take()
         return Sign(sign.text, _take_factor(cursor, depth + 1), sign.position)
@@ -209,7 +249,11 @@ def _take_name(cursor: Cursor, depth: int) -> Node:
         return Name(token.text, token.position)
     if token.text not in FUNCTIONS:
         advice = _ADVICE_FOR_UNKNOWN_FUNCTION.get(token.text, "")
-        raise error_at(token.position, f"{quote(token.text)} cannot be called here; the functions are {', '.join(FUNCTIONS)}{advice}")
+        raise error_at(
+            token.position,
+            f"{quote(token.text)} cannot be called here; the functions are"
+            f" {', '.join(FUNCTIONS)}{advice}",
+        )
     cursor.expect("(")
     arguments = cursor.take_list(lambda: _take_sum(cursor, depth + 1))
     if len(arguments) != 2:
@@ -217,7 +261,7 @@ def _take_name(cursor: Cursor, depth: int) -> Node:
     return Call(token.text, *arguments, token.position)
 
 
-# --- evaluation ---------------------------------------------------------------------------------------
+# --- evaluation -----------------------------------------------------------------------------------
 
 
 def _divide(a: int, b: int) -> int:
@@ -253,10 +297,14 @@ def _evaluate(node: Node, values: Mapping[str, int]) -> int:
         case Chain(first, steps):
             result = _evaluate(first, values)
             for step in steps:
-                result = _apply(OPERATORS[step.operator], result, _evaluate(step.operand, values), step.position)
+                result = _apply(
+                    OPERATORS[step.operator], result, _evaluate(step.operand, values), step.position
+                )
             return result
         case Call(function, left, right, position):
-            return _apply(FUNCTIONS[function], _evaluate(left, values), _evaluate(right, values), position)
+            return _apply(
+                FUNCTIONS[function], _evaluate(left, values), _evaluate(right, values), position
+            )
     assert_never(node)
 
 

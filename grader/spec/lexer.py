@@ -1,8 +1,9 @@
-"""C++ source as tokens, in one pass: what everybody who looks at a submission's text reads, so that no text costs more than linear time.
+"""C++ source as tokens, in one pass: what everybody who looks at a submission's text reads, so that
+no text costs more than linear time.
 
-Every character is in exactly one token. Repetitions are possessive, or end at the first place where they can, so that nothing is tried
-twice: a token costs its own length.
-Lines are as they stand: a backslash at the end of one is a token of its own, or goes on in a `//` comment and a literal.
+Every character is in exactly one token. Repetitions are possessive, or end at the first place where
+they can, so that nothing is tried twice: a token costs its own length. Lines are as they stand: a
+backslash at the end of one is a token of its own, or goes on in a `//` comment and a literal.
 """
 
 from __future__ import annotations
@@ -75,9 +76,16 @@ def read_code(source: str) -> list[Token]:
 
 def read_code_and_lines(source: str) -> list[Token]:
     """The same, and the ends of lines, which end directives."""
-    return [token for token in read_tokens(source) if token.kind is Kind.NEWLINE or token.kind not in _UNSEEN]
+    return [
+        token
+        for token in read_tokens(source)
+        if token.kind is Kind.NEWLINE or token.kind not in _UNSEEN
+    ]
 
 
 def without_comments(source: str) -> str:
     """The source with a space for every comment."""
-    return "".join(" " if token.kind in (Kind.COMMENT, Kind.BLOCK) else token.text for token in read_tokens(source))
+    return "".join(
+        " " if token.kind in (Kind.COMMENT, Kind.BLOCK) else token.text
+        for token in read_tokens(source)
+    )

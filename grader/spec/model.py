@@ -13,7 +13,8 @@ from grader.spec.plans import Plan
 
 
 class Initialisation(StrEnum):
-    """How an input buffer is filled (NumPy's default_rng): N(0, 1), small integers -8 to 8, or element index."""
+    """How an input buffer is filled (NumPy's default_rng): N(0, 1), small integers -8 to 8, or
+    element index."""
 
     NORMAL = "normal"
     SMALL_INTEGERS = "small_integers"
@@ -24,7 +25,8 @@ class Initialisation(StrEnum):
 class BufferSpec:
     """A buffer of a task's signature. `shape` holds expressions of the sizes.
 
-    `init` says how an input is filled; an output of a part that has one is in-out: it holds that data before the launch.
+    `init` says how an input is filled; an output of a part that has one is in-out: it holds that
+    data before the launch.
     """
 
     name: str
@@ -36,7 +38,8 @@ class BufferSpec:
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness case with concrete sizes. `init` overrides the buffers' own initialisation."""
+    """One correctness case with concrete sizes. `init` overrides the buffers' own
+    initialisation."""
 
     name: str
     sizes: Mapping[str, int]
@@ -46,7 +49,8 @@ class Case:
 
 @dataclass(frozen=True)
 class HiddenCase:
-    """A hidden case before the seed is known: per size, the values it may be drawn from (a range or a list)."""
+    """A hidden case before the seed is known: per size, the values it may be drawn from (a range or
+    a list)."""
 
     name: str
     choices: Mapping[str, Sequence[int]]
@@ -55,7 +59,8 @@ class HiddenCase:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How outputs compare with the oracle's: exactly where both are 0, else |got - expected| <= absolute + relative * |expected|."""
+    """How outputs compare with the oracle's: exactly where both are 0, else |got - expected| <=
+    absolute + relative * |expected|."""
 
     absolute: float = 0.0
     relative: float = 0.0
@@ -68,13 +73,15 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Float32Sum:
-    """A tolerance for outputs that are float32 sums of `terms` products of two inputs; `tolerance.tolerance_at` derives the bound."""
+    """A tolerance for outputs that are float32 sums of `terms` products of two inputs;
+    `tolerance.tolerance_at` derives the bound."""
 
     terms: Expression
 
 
 class Atomics(StrEnum):
-    """Atomic operations that a task forbids: those on global memory, or those on shared memory too."""
+    """Atomic operations that a task forbids: those on global memory, or those on shared memory
+    too."""
 
     GLOBAL = "global"
     ALL = "all"
@@ -84,7 +91,8 @@ class Atomics(StrEnum):
 class Forbidden:
     """What a submission may not use for a task; None and empty: nothing of the kind is forbidden.
 
-    `scratch_bytes_above` is a formula of the sizes; `headers` are names of headers or of their folders, as `#include` has them.
+    `scratch_bytes_above` is a formula of the sizes; `headers` are names of headers or of their
+    folders, as `#include` has them.
     """
 
     scratch_bytes_above: Expression | None = None
@@ -95,8 +103,8 @@ class Forbidden:
 
 @dataclass(frozen=True)
 class Task:
-    """What a plan is to compute: its buffers, its default plan, the correctness cases, how outputs compare with the oracle's, and
-    what may not be used for it.
+    """What a plan is to compute: its buffers, its default plan, the correctness cases, how outputs
+    compare with the oracle's, and what may not be used for it.
     """
 
     title: str
@@ -111,7 +119,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Part(Task):
-    """A further task for the same file, judged for correctness only. The oracle's function for it is `expected_<name>`."""
+    """A further task for the same file, judged for correctness only. The oracle's function for it
+    is `expected_<name>`."""
 
     name: str
 
@@ -127,8 +136,9 @@ class Yardstick(StrEnum):
 class Threshold:
     """The full-mark threshold of a check and, for partial credit, where credit reaches zero.
 
-    `at_least` or `at_most` is set, never both. Credit is linear between `zero_at` and the threshold. With `relative_to`
-    the figures are multiples of the same metric's value of that program, on the same device at the same sizes.
+    `at_least` or `at_most` is set, never both. Credit is linear between `zero_at` and the
+    threshold. With `relative_to` the figures are multiples of the same metric's value of that
+    program, on the same device at the same sizes.
     """
 
     at_least: float | None = None
@@ -145,15 +155,18 @@ class Threshold:
 
     def scaled(self, factor: float) -> Threshold:
         """The threshold whose figures are `factor` times as large, relative to nothing."""
-        at_least, at_most, zero_at = (None if figure is None else factor * figure for figure in (self.at_least, self.at_most, self.zero_at))
+        at_least, at_most, zero_at = (
+            None if figure is None else factor * figure
+            for figure in (self.at_least, self.at_most, self.zero_at)
+        )
         return Threshold(at_least, at_most, zero_at)
 
 
 @dataclass(frozen=True)
 class CheckSpec:
-    """One graded check. `requires` names checks that must pass first; `overrides` maps a GPU's name in
-    `devices/gpus.json` (`t4`) to its own threshold; `headline` is the label of the line promised by the handout;
-    `part` names the part whose correctness it judges, None for the exercise itself.
+    """One graded check. `requires` names checks that must pass first; `overrides` maps a GPU's name
+    in `devices/gpus.json` (`t4`) to its own threshold; `headline` is the label of the line promised
+    by the handout; `part` names the part whose correctness it judges, None for the exercise itself.
     """
 
     name: str
@@ -185,10 +198,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Exercise(Task):
-    """A whole exercise. `benchmark` maps a device kind (`gpu`, `emulated`) to sizes; formulas are of the sizes.
+    """A whole exercise. `benchmark` maps a device kind (`gpu`, `emulated`) to sizes; formulas are
+    of the sizes.
 
-    `baseline_source` is the grader's starter, which `baseline_plan` and the further plans of `comparisons` launch;
-    `reference_source` is None where the hidden reference is not shipped.
+    `baseline_source` is the grader's starter, which `baseline_plan` and the further plans of
+    `comparisons` launch; `reference_source` is None where the hidden reference is not shipped.
     """
 
     id: str

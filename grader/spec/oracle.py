@@ -1,4 +1,5 @@
-"""An exercise's oracle: load `oracle.py`, and hold what it returns to the shapes and dtypes of the spec."""
+"""An exercise's oracle: load `oracle.py`, and hold what it returns to the shapes and dtypes of the
+spec."""
 
 from __future__ import annotations
 
@@ -27,12 +28,17 @@ Oracle = Callable[[Arrays, Mapping[str, int]], Arrays]
 
 
 def load_oracle(exercise: Exercise, part: Part | None = None) -> Oracle:
-    """The exercise's `expected(inputs, sizes) -> outputs`, or the part's `expected_<part>`, checked at every call.
+    """The exercise's `expected(inputs, sizes) -> outputs`, or the part's `expected_<part>`, checked
+    at every call.
 
-    The returned function hands out each output C-contiguous, in the buffer's dtype: a float64 result of a float buffer is rounded to it,
-    any other difference is a mistake. Inputs are read-only to the oracle. SpecError for whatever is wrong, with the oracle's line.
+    The returned function hands out each output C-contiguous, in the buffer's dtype: a float64
+    result of a float buffer is rounded to it, any other difference is a mistake. Inputs are
+    read-only to the oracle. SpecError for whatever is wrong, with the oracle's line.
     """
-    path, function = exercise.folder / ORACLE_FILE, ORACLE_FUNCTION if part is None else oracle_function(part.name)
+    path, function = (
+        exercise.folder / ORACLE_FILE,
+        (ORACLE_FUNCTION if part is None else oracle_function(part.name)),
+    )
     expected = getattr(_load_module(path), function, None)
     if not callable(expected):
         raise _oracle_error(path, f"there is no function {function}(inputs, sizes)")
@@ -40,17 +46,23 @@ def load_oracle(exercise: Exercise, part: Part | None = None) -> Oracle:
 
     def oracle(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
         with _running(path):
-            answer = expected({name: _read_only(array) for name, array in inputs.items()}, dict(sizes))
+            answer = expected(
+                {name: _read_only(array) for name, array in inputs.items()}, dict(sizes)
+            )
         _check_names(path, function, answer, outputs)
-        return {buffer.name: _checked(path, buffer, answer[buffer.name], sizes) for buffer in outputs}
+        return {
+            buffer.name: _checked(path, buffer, answer[buffer.name], sizes) for buffer in outputs
+        }
 
     return oracle
 
 
 def load_library(exercise: Exercise) -> Oracle | None:
-    """The optional `library(inputs, sizes)` of oracle.py: the task with operators that NumPy, CuPy and PyTorch arrays share, in float32.
+    """The optional `library(inputs, sizes)` of oracle.py: the task with operators that NumPy, CuPy
+    and PyTorch arrays share, in float32.
 
-    It serves comparisons only (`@` is cuBLAS on a GPU), never correctness. None where there is none.
+    It serves comparisons only (`@` is cuBLAS on a GPU), never correctness. None where there is
+    none.
     """
     path = exercise.folder / ORACLE_FILE
     function = getattr(_load_module(path), LIBRARY_FUNCTION, None)
@@ -70,7 +82,9 @@ def _load_module(path: Path) -> ModuleType:
     if spec is None or spec.loader is None or not path.is_file():
         raise _oracle_error(path, "this file is missing: it computes the expected outputs")
     module = importlib.util.module_from_spec(spec)
-    vars(module)["print"] = partial(print, file=sys.stderr)  # not redirect_stdout: oracles run in several threads at once
+    vars(module)["print"] = partial(
+        print, file=sys.stderr
+    )  # not redirect_stdout: oracles run in several threads at once
     with _running(path):
         spec.loader.exec_module(module)
     return module
@@ -89,28 +103,45 @@ def _running(path: Path) -> Iterator[None]:
 
 def _check_names(path: Path, function: str, answer: object, outputs: list[BufferSpec]) -> None:
     if not isinstance(answer, dict):
-        raise _oracle_error(path, f"{function} must return a dict of arrays, got {type(answer).__name__}")
+        raise _oracle_error(
+            path, f"{function} must return a dict of arrays, got {type(answer).__name__}"
+        )
     names = [buffer.name for buffer in outputs]
     for name in answer:
         if name not in names:
-            raise _oracle_error(path, f"{quote(str(name))} is no output of the spec{did_you_mean(str(name), names)}")
+            raise _oracle_error(
+                path, f"{quote(str(name))} is no output of the spec{did_you_mean(str(name), names)}"
+            )
     for name in names:
         if name not in answer:
-            raise _oracle_error(path, f"the output {quote(name)} is missing from what {function} returns")
+            raise _oracle_error(
+                path, f"the output {quote(name)} is missing from what {function} returns"
+            )
 
 
 def _checked(path: Path, buffer: BufferSpec, array: object, sizes: Mapping[str, int]) -> np.ndarray:
     shape, dtype = buffer_shape(buffer, sizes), np.dtype(buffer.dtype)
     if not isinstance(array, np.ndarray):
-        raise _oracle_error(path, f"the output {quote(buffer.name)} must be a NumPy array, got {type(array).__name__}")
+        raise _oracle_error(
+            path,
+            f"the output {quote(buffer.name)} must be a NumPy array, got {type(array).__name__}",
+        )
     if array.shape != shape:
-        raise _oracle_error(path, f"the output {quote(buffer.name)} has the shape {array.shape}; the spec says {shape}")
+        raise _oracle_error(
+            path,
+            f"the output {quote(buffer.name)} has the shape {array.shape}; the spec says {shape}",
+        )
     rounds = array.dtype == np.float64 and dtype.kind == "f"
     if array.dtype != dtype and not rounds:
-        raise _oracle_error(path, f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec says {dtype}")
+        raise _oracle_error(
+            path,
+            f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec says {dtype}",
+        )
     result = np.ascontiguousarray(array, dtype=dtype)
     if dtype.kind == "f" and not np.isfinite(result).all():
-        raise _oracle_error(path, f"the output {quote(buffer.name)} has values that are not finite in {dtype}")
+        raise _oracle_error(
+            path, f"the output {quote(buffer.name)} has values that are not finite in {dtype}"
+        )
     return result
 
 
@@ -122,7 +153,11 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 def _describe(error: BaseException, path: Path) -> str:
     """The error with the last line of the oracle that it passed through."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path.absolute()]
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename) == path.absolute()
+    ]
     where = f"line {lines[-1]}: " if lines else ""
     return f"{where}{type(error).__name__}: {error}"
 

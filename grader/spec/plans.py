@@ -1,6 +1,8 @@
-"""Launch plans as they are written: `kernel<T...><<<grid, block, shared_bytes>>>(arguments)` and `float name[N * K]`.
+"""Launch plans as they are written: `kernel<T...><<<grid, block, shared_bytes>>>(arguments)` and
+`float name[N * K]`.
 
-Only the form is checked here. Names get their values, and kernels their machine code, in `submission.resolve`.
+Only the form is checked here. Names get their values, and kernels their machine code, in
+`submission.resolve`.
 """
 
 from __future__ import annotations
@@ -8,9 +10,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.spec.expressions import Expression, parse_expression, take_expression
-from grader.spec.tokens import Cursor, LanguageError, Position, Token, TokenKind, did_you_mean, error_at, quote
+from grader.spec.tokens import (
+    Cursor,
+    LanguageError,
+    Position,
+    Token,
+    TokenKind,
+    did_you_mean,
+    error_at,
+    quote,
+)
 
-__all__ = ["C_TYPES", "KernelName", "LanguageError", "LaunchLine", "Plan", "ScratchBuffer", "TypeName", "parse_launch", "parse_scratch"]
+__all__ = [
+    "C_TYPES",
+    "KernelName",
+    "LanguageError",
+    "LaunchLine",
+    "Plan",
+    "ScratchBuffer",
+    "TypeName",
+    "parse_launch",
+    "parse_scratch",
+]
 
 C_TYPES: dict[str, str] = {
     "bool": "bool",
@@ -72,7 +93,8 @@ class KernelName:
 class LaunchLine:
     """One launch with its expressions not yet evaluated. `grid` and `block` have one to three.
 
-    `line` is the 1-based line of the submission, None where the plan is the exercise's; `column` is where `text` starts.
+    `line` is the 1-based line of the submission, None where the plan is the exercise's; `column` is
+    where `text` starts.
     """
 
     kernel: KernelName
@@ -87,14 +109,17 @@ class LaunchLine:
     @property
     def expressions(self) -> tuple[Expression, ...]:
         """All expressions, template arguments first, in the order in which they are written."""
-        template = tuple(a for a in self.kernel.template_arguments or () if isinstance(a, Expression))
+        template = tuple(
+            a for a in self.kernel.template_arguments or () if isinstance(a, Expression)
+        )
         shared = (self.shared_bytes,) if self.shared_bytes is not None else ()
         return (*template, *self.grid, *self.block, *shared, *self.arguments)
 
 
 @dataclass(frozen=True)
 class ScratchBuffer:
-    """A device buffer that a plan declares for itself: `dtype` is NumPy's name, `line` as in `LaunchLine`."""
+    """A device buffer that a plan declares for itself: `dtype` is NumPy's name, `line` as in
+    `LaunchLine`."""
 
     name: str
     dtype: str
@@ -114,16 +139,19 @@ class Plan:
     @property
     def names(self) -> frozenset[str]:
         """Every name in an expression of the plan: buffers, sizes and macros."""
-        of_launches = (expression.names for launch in self.launches for expression in launch.expressions)
+        of_launches = (
+            expression.names for launch in self.launches for expression in launch.expressions
+        )
         of_scratch = (expression.names for buffer in self.scratch for expression in buffer.shape)
         return frozenset[str]().union(*of_launches, *of_scratch)
 
 
-# --- launches -----------------------------------------------------------------------------------------
+# --- launches -------------------------------------------------------------------------------------
 
 
 def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> LaunchLine:
-    """Parse what follows `// launch:`. LanguageError with line and column (line 1 where `line` is None)."""
+    """Parse what follows `// launch:`. LanguageError with line and column (line 1 where `line` is
+    None)."""
     cursor = Cursor(text, line=line or 1, column=column)
     start = cursor.token
     kernel = _take_kernel_name(cursor)
@@ -133,12 +161,16 @@ def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> Laun
     block = _take_dim3(cursor)
     shared_bytes = take_expression(cursor) if cursor.accept(",") else None
     if cursor.at(","):
-        raise error_at(cursor.token.position, "a launch has no fourth argument here: leave the stream out")
+        raise error_at(
+            cursor.token.position, "a launch has no fourth argument here: leave the stream out"
+        )
     _expect_chevrons(cursor, ">")
     cursor.expect("(")
     arguments = cursor.take_list(lambda: take_expression(cursor))
     cursor.expect_end()
-    return LaunchLine(kernel, grid, block, shared_bytes, arguments, line, start.position.column, text.strip())
+    return LaunchLine(
+        kernel, grid, block, shared_bytes, arguments, line, start.position.column, text.strip()
+    )
 
 
 def _take_kernel_name(cursor: Cursor) -> KernelName:
@@ -182,7 +214,8 @@ def _take_template_arguments(cursor: Cursor) -> tuple[Expression | TypeName, ...
 
 
 def _take_template_argument(cursor: Cursor) -> Expression | TypeName:
-    """The argument up to the `,` or `>` that ends it: a type where a word or a mark of types is in it, else an expression."""
+    """The argument up to the `,` or `>` that ends it: a type where a word or a mark of types is in
+    it, else an expression."""
     tokens = _take_balanced(cursor)
     if not tokens:
         raise cursor.expected("a template argument")
@@ -197,7 +230,10 @@ def _take_balanced(cursor: Cursor) -> tuple[Token, ...]:
     start, depth = cursor.index, 0
     while cursor.token.kind is not TokenKind.END and not (depth == 0 and cursor.at(",", ">")):
         if _at_chevrons(cursor, "<"):
-            raise error_at(cursor.token.position, "expected '>' before '<<<': the template arguments are not closed")
+            raise error_at(
+                cursor.token.position,
+                "expected '>' before '<<<': the template arguments are not closed",
+            )
         depth += cursor.at("(", "<") - cursor.at(")", ">")
         cursor.take()
     return cursor.taken_since(start)
@@ -228,11 +264,12 @@ def _take_dim3(cursor: Cursor) -> tuple[Expression, ...]:
     return sizes
 
 
-# --- scratch buffers ----------------------------------------------------------------------------------
+# --- scratch buffers ------------------------------------------------------------------------------
 
 
 def parse_scratch(text: str, *, line: int | None = None, column: int = 1) -> ScratchBuffer:
-    """Parse what follows `// scratch:`, e.g. `float BT[N * K]`. LanguageError as for `parse_launch`."""
+    """Parse what follows `// scratch:`, e.g. `float BT[N * K]`. LanguageError as for
+    `parse_launch`."""
     cursor = Cursor(text, line=line or 1, column=column)
     start = cursor.token
     dtype = _take_dtype(cursor)
@@ -250,16 +287,23 @@ def _take_dtype(cursor: Cursor) -> str:
     while cursor.token.text in _TYPE_WORDS:
         words.append(cursor.take().text)
     if cursor.at("*", "&"):
-        raise error_at(cursor.token.position, "a scratch buffer is declared by its elements and their number: float name[N * K]")
+        raise error_at(
+            cursor.token.position,
+            "a scratch buffer is declared by its elements and their number: float name[N * K]",
+        )
     dtype = C_TYPES.get(normal_integer_type(words))
     if dtype is None:
         written = " ".join(words)
-        raise error_at(first.position, f"{quote(written)} is no type of a scratch buffer{did_you_mean(written, C_TYPES)}")
+        raise error_at(
+            first.position,
+            f"{quote(written)} is no type of a scratch buffer{did_you_mean(written, C_TYPES)}",
+        )
     return dtype
 
 
 def normal_integer_type(words: list[str]) -> str:
-    """The words of a type in the order of `C_TYPES`: `long unsigned int` and `unsigned long int` give `unsigned long`."""
+    """The words of a type in the order of `C_TYPES`: `long unsigned int` and `unsigned long int`
+    give `unsigned long`."""
     order = ("unsigned", "signed", "char", "short", "long", "int")
     if len(words) == 1 or any(word not in order for word in words):
         return " ".join(words)

@@ -1,4 +1,5 @@
-"""Read an exercise's folder into an `Exercise`; all its mistakes at once, each with its file and JSON path."""
+"""Read an exercise's folder into an `Exercise`; all its mistakes at once, each with its file and
+JSON path."""
 
 from __future__ import annotations
 
@@ -41,14 +42,20 @@ ORACLE_FUNCTION = "expected"
 
 
 def read_exercise(folder: Path) -> Exercise:
-    """The exercise in `folder` (`<root>/exercises/<id>`); its starter is `<root>/starter/<id>.cu`. SpecError lists every mistake."""
+    """The exercise in `folder` (`<root>/exercises/<id>`); its starter is `<root>/starter/<id>.cu`.
+    SpecError lists every mistake."""
     _check_folder(folder)
     document = _read_json(folder / SPEC_FILE)
     starter_path = starter_of(folder)
     violations, sound = schema_problems(document)
     problems = [SpecProblem(str(folder / SPEC_FILE), *violation) for violation in violations]
-    problems += (SpecProblem(str(folder / SPEC_FILE), *problem) for problem in semantic_problems(sound, _read_starter(starter_path)))
-    problems += _file_problems(folder, starter_path, [ORACLE_FUNCTION, *map(oracle_function, sound.get("parts") or ())])
+    problems += (
+        SpecProblem(str(folder / SPEC_FILE), *problem)
+        for problem in semantic_problems(sound, _read_starter(starter_path))
+    )
+    problems += _file_problems(
+        folder, starter_path, [ORACLE_FUNCTION, *map(oracle_function, sound.get("parts") or ())]
+    )
     if problems:
         raise SpecError(problems)
     return _build_exercise(sound, folder, starter_path)
@@ -72,7 +79,7 @@ def _id_of(folder: Path) -> str:
     return folder.absolute().name
 
 
-# --- the files ------------------------------------------------------------------------------------------
+# --- the files ------------------------------------------------------------------------------------
 
 
 def _check_folder(folder: Path) -> None:
@@ -86,14 +93,20 @@ def _check_folder(folder: Path) -> None:
         what = f"it holds no {SPEC_FILE}"
     found = _exercises_near(folder)
     hint = did_you_mean(_id_of(folder), [path.name for path in found])
-    nearby = f"Exercises nearby: {', '.join(map(str, found))}." if found else f"An exercise is a folder with a {SPEC_FILE}."
+    nearby = (
+        f"Exercises nearby: {', '.join(map(str, found))}."
+        if found
+        else f"An exercise is a folder with a {SPEC_FILE}."
+    )
     raise _spec_error(folder, f"not an exercise: {what}{hint}", nearby)
 
 
 def _exercises_near(folder: Path) -> list[Path]:
     """The exercises inside the folder, else beside it."""
     for place in (folder, folder.parent):
-        found = sorted(path.parent for path in place.glob(f"*/{SPEC_FILE}")) if place.is_dir() else []
+        found = (
+            sorted(path.parent for path in place.glob(f"*/{SPEC_FILE}")) if place.is_dir() else []
+        )
         if found:
             return found
     return []
@@ -102,9 +115,16 @@ def _exercises_near(folder: Path) -> list[Path]:
 def _read_json(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=_unique_fields, parse_constant=_parse_finite, parse_float=_parse_finite)
+        return json.loads(
+            text,
+            object_pairs_hook=_unique_fields,
+            parse_constant=_parse_finite,
+            parse_float=_parse_finite,
+        )
     except json.JSONDecodeError as error:
-        raise _spec_error(path, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+        raise _spec_error(
+            path, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from None
     except UnicodeDecodeError as error:
         raise _spec_error(path, f"not UTF-8: byte {error.start} cannot be decoded") from None
     except (ValueError, RecursionError) as error:
@@ -142,7 +162,11 @@ def _file_problems(folder: Path, starter: Path, functions: Sequence[str]) -> Ite
     else:
         yield from _oracle_problems(oracle, functions)
     if not starter.is_file():
-        yield SpecProblem(str(starter), "", "this file is missing: it is what students start from, and holds the naive baseline")
+        yield SpecProblem(
+            str(starter),
+            "",
+            "this file is missing: it is what students start from, and holds the naive baseline",
+        )
 
 
 def _oracle_problems(path: Path, functions: Sequence[str]) -> Iterator[SpecProblem]:
@@ -163,7 +187,7 @@ def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
     return error
 
 
-# --- from a sound document to an exercise ------------------------------------------------------------------
+# --- from a sound document to an exercise ---------------------------------------------------------
 
 
 def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
@@ -181,7 +205,9 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
         limits=Limits(**spec["limits"]),
         checks=tuple(_build_check(check) for check in spec["checks"]),
         comparisons={name: _build_plan(plan) for name, plan in spec.get("comparisons", {}).items()},
-        parts=tuple(Part(name=name, **_build_task(part)) for name, part in spec.get("parts", {}).items()),
+        parts=tuple(
+            Part(name=name, **_build_task(part)) for name, part in spec.get("parts", {}).items()
+        ),
     )
 
 
@@ -201,8 +227,16 @@ def _build_task(task: Json) -> Json:
 
 def _build_forbidden(forbid: Json) -> Forbidden:
     return Forbidden(
-        parse_expression(forbid["scratch_bytes_above"]) if "scratch_bytes_above" in forbid else None,
-        int(forbid["device_variable_bytes_above"]) if "device_variable_bytes_above" in forbid else None,
+        (
+            parse_expression(forbid["scratch_bytes_above"])
+            if "scratch_bytes_above" in forbid
+            else None
+        ),
+        (
+            int(forbid["device_variable_bytes_above"])
+            if "device_variable_bytes_above" in forbid
+            else None
+        ),
         Atomics(forbid["atomics"]) if "atomics" in forbid else None,
         tuple(forbid.get("headers", [])),
     )
@@ -211,12 +245,18 @@ def _build_forbidden(forbid: Json) -> Forbidden:
 def _build_tolerance(tolerance: Json | str) -> Tolerance | Float32Sum:
     if isinstance(tolerance, str):
         return Tolerance()
-    return Float32Sum(parse_expression(tolerance["float32_sum"])) if "float32_sum" in tolerance else Tolerance(**tolerance)
+    return (
+        Float32Sum(parse_expression(tolerance["float32_sum"]))
+        if "float32_sum" in tolerance
+        else Tolerance(**tolerance)
+    )
 
 
 def _build_buffer(buffer: Json) -> BufferSpec:
     shape = tuple(parse_expression(text) for text in buffer["shape"])
-    return BufferSpec(buffer["name"], buffer["dtype"], shape, Role(buffer["role"]), _build_init(buffer))
+    return BufferSpec(
+        buffer["name"], buffer["dtype"], shape, Role(buffer["role"]), _build_init(buffer)
+    )
 
 
 def _build_init(item: Json) -> Initialisation | None:
@@ -233,7 +273,11 @@ def _build_public_case(case: Json) -> Case:
 
 
 def _build_hidden_case(case: Json) -> HiddenCase:
-    return HiddenCase(case["name"], {name: _build_choice(choice) for name, choice in case["sizes"].items()}, _build_init(case))
+    return HiddenCase(
+        case["name"],
+        {name: _build_choice(choice) for name, choice in case["sizes"].items()},
+        _build_init(case),
+    )
 
 
 def _build_choice(choice: int | list[int] | dict[str, int]) -> Sequence[int]:
@@ -243,11 +287,15 @@ def _build_choice(choice: int | list[int] | dict[str, int]) -> Sequence[int]:
 
 
 def _build_sizes(sizes: Json) -> dict[str, int]:
-    return {name: int(value) for name, value in sizes.items()}  # JSON Schema takes 32.0 for an integer
+    return {
+        name: int(value) for name, value in sizes.items()
+    }  # JSON Schema takes 32.0 for an integer
 
 
 def _build_check(check: Json) -> CheckSpec:
-    overrides = {gpu: _build_threshold(override) for gpu, override in check.get("overrides", {}).items()}
+    overrides = {
+        gpu: _build_threshold(override) for gpu, override in check.get("overrides", {}).items()
+    }
     return CheckSpec(
         name=check["name"] if "name" in check else check["metric"],
         title=check["title"],
@@ -265,4 +313,6 @@ def _build_check(check: Json) -> CheckSpec:
 
 def _build_threshold(fields: Json) -> Threshold:
     relative_to = Yardstick(fields["relative_to"]) if "relative_to" in fields else None
-    return Threshold(fields.get("at_least"), fields.get("at_most"), fields.get("zero_at"), relative_to)
+    return Threshold(
+        fields.get("at_least"), fields.get("at_most"), fields.get("zero_at"), relative_to
+    )

@@ -1,4 +1,5 @@
-"""A spec against its JSON schema: every violation as a JSON path and a sentence, and what is sound in spite of them."""
+"""A spec against its JSON schema: every violation as a JSON path and a sentence, and what is sound
+in spite of them."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Problem(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """What the validator found: the value (`instance`) at `place` does not satisfy `keyword: wanted` of `schema`.
+    """What the validator found: the value (`instance`) at `place` does not satisfy `keyword:
+    wanted` of `schema`.
 
     `of_name`: the instance is the name of a field of the object at `place`.
     """
@@ -59,11 +61,16 @@ class Violation(NamedTuple):
 
 
 def schema_problems(document: object) -> tuple[list[Problem], Json]:
-    """All violations in document order, and a sound copy: None stands where a value has the wrong form, unknown fields are gone.
+    """All violations in document order, and a sound copy: None stands where a value has the wrong
+    form, unknown fields are gone.
 
     In the copy every value that is not None has the right form; a field that was missing still is.
     """
-    violations = [violation for fault in _find_faults(document) for violation in _EXPLANATIONS.get(fault.keyword, _explain_other)(fault)]
+    violations = [
+        violation
+        for fault in _find_faults(document)
+        for violation in _EXPLANATIONS.get(fault.keyword, _explain_other)(fault)
+    ]
     violations.sort(key=lambda violation: _document_order(document, violation.place))
     problems = [Problem(json_path(violation.place), violation.message) for violation in violations]
     return problems, _sound_copy(document, violations)
@@ -84,7 +91,11 @@ def _path_step(step: str | int) -> str:
 def _validator() -> Draft202012Validator:
     from jsonschema import Draft202012Validator  # slow to import, and only needed here
 
-    text = resources.files("grader").joinpath("schemas", "spec.schema.json").read_text(encoding="utf-8")
+    text = (
+        resources.files("grader")
+        .joinpath("schemas", "spec.schema.json")
+        .read_text(encoding="utf-8")
+    )
     return Draft202012Validator(json.loads(text))
 
 
@@ -92,10 +103,18 @@ def _find_faults(document: object) -> Iterator[Fault]:
     for error in _validator().iter_errors(document):
         schema = error.schema if isinstance(error.schema, dict) else {}
         of_name = "propertyNames" in error.absolute_schema_path
-        yield Fault(str(error.validator), error.validator_value, error.instance, schema, tuple(error.absolute_path), error.message, of_name)
+        yield Fault(
+            str(error.validator),
+            error.validator_value,
+            error.instance,
+            schema,
+            tuple(error.absolute_path),
+            error.message,
+            of_name,
+        )
 
 
-# --- from faults to words ---------------------------------------------------------------------------------
+# --- from faults to words -------------------------------------------------------------------------
 
 
 def _explain_required(fault: Fault) -> Iterator[Violation]:
@@ -109,16 +128,23 @@ def _explain_additional(fault: Fault) -> Iterator[Violation]:
     for name in fault.instance:
         if name not in known:
             hint = did_you_mean(name, known) or f"; the fields here are {', '.join(known)}"
-            yield Violation((*fault.place, name), f"there is no field {quote(name)}{hint}", Repair.DROP)
+            yield Violation(
+                (*fault.place, name), f"there is no field {quote(name)}{hint}", Repair.DROP
+            )
 
 
 def _explain_type(fault: Fault) -> Iterator[Violation]:
-    yield Violation(fault.place, f"must be {_TYPE_WORDS.get(fault.wanted, fault.wanted)}, got {_show(fault.instance)}")
+    yield Violation(
+        fault.place,
+        f"must be {_TYPE_WORDS.get(fault.wanted, fault.wanted)}, got {_show(fault.instance)}",
+    )
 
 
 def _explain_enum(fault: Fault) -> Iterator[Violation]:
     hint = did_you_mean(str(fault.instance), fault.wanted)
-    yield Violation(fault.place, f"must be one of {', '.join(fault.wanted)}, got {_show(fault.instance)}{hint}")
+    yield Violation(
+        fault.place, f"must be one of {', '.join(fault.wanted)}, got {_show(fault.instance)}{hint}"
+    )
 
 
 def _explain_pattern(fault: Fault) -> Iterator[Violation]:
@@ -131,7 +157,9 @@ def _explain_pattern(fault: Fault) -> Iterator[Violation]:
 
 def _explain_bound(words: str) -> Callable[[Fault], Iterator[Violation]]:
     def explain(fault: Fault) -> Iterator[Violation]:
-        yield Violation(fault.place, f"must be {words}{_show(fault.wanted)}, got {_show(fault.instance)}")
+        yield Violation(
+            fault.place, f"must be {words}{_show(fault.wanted)}, got {_show(fault.instance)}"
+        )
 
     return explain
 
@@ -180,7 +208,7 @@ def _show(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-# --- places in the document --------------------------------------------------------------------------------
+# --- places in the document -----------------------------------------------------------------------
 
 
 def _document_order(document: object, place: Place) -> list[int]:

@@ -1,7 +1,9 @@
-"""What a spec's JSON schema cannot say: the sense of an exercise and its parts (`spec.tasks`), and of the checks that grade them.
+"""What a spec's JSON schema cannot say: the sense of an exercise and its parts (`spec.tasks`), and
+of the checks that grade them.
 
-Every function takes parts of the sound copy that `spec.schema` makes: a value has the right form, or it is None because it had not
-(and was complained about), or its field is missing (likewise). So nothing here complains about what follows from an earlier complaint.
+Every function takes parts of the sound copy that `spec.schema` makes: a value has the right form,
+or it is None because it had not (and was complained about), or its field is missing (likewise). So
+nothing here complains about what follows from an earlier complaint.
 """
 
 from __future__ import annotations
@@ -21,24 +23,37 @@ _FIELD_OF = {Better.HIGHER: "at_least", Better.LOWER: "at_most"}
 
 
 def semantic_problems(spec: Json, starter: Starter | None) -> Iterator[Problem]:
-    """All mistakes of the sound parts of a spec. Without a starter, names in plans are not checked."""
+    """All mistakes of the sound parts of a spec. Without a starter, names in plans are not
+    checked."""
     yield from task_problems(spec, "$", starter, is_part=False)
-    yield from plan_problems(fields(spec, "baseline_plan"), "$.baseline_plan", spec, starter, of_starter=True)
+    yield from plan_problems(
+        fields(spec, "baseline_plan"), "$.baseline_plan", spec, starter, of_starter=True
+    )
     for name, plan in fields(spec, "comparisons").items():
         if name in TAKEN_LABELS:
-            yield Problem(f"$.comparisons.{name}", f"timings call another program {quote(name)}: give this one another name")
-        yield from plan_problems(plan or {}, f"$.comparisons.{name}", spec, starter, of_starter=True)
+            yield Problem(
+                f"$.comparisons.{name}",
+                f"timings call another program {quote(name)}: give this one another name",
+            )
+        yield from plan_problems(
+            plan or {}, f"$.comparisons.{name}", spec, starter, of_starter=True
+        )
     for field in ("useful_bytes", "useful_flops"):
         yield from formula_problems(f"$.{field}", spec.get(field), spec, "$")
     for name, part in fields(spec, "parts").items():
         yield from task_problems(part or {}, f"$.parts.{name}", starter, is_part=True)
-        if name not in {check.get("part") for _, check in items(spec, "checks")} and None not in (spec.get("checks") or [None]):
-            yield Problem(f"$.parts.{name}", f"no check judges this part: add one of correctness with the part {quote(name)}")
+        if name not in {check.get("part") for _, check in items(spec, "checks")} and None not in (
+            spec.get("checks") or [None]
+        ):
+            yield Problem(
+                f"$.parts.{name}",
+                f"no check judges this part: add one of correctness with the part {quote(name)}",
+            )
     yield from _check_problems(spec)
     yield from _points_problems(spec)
 
 
-# --- checks ---------------------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------
 
 
 def _check_problems(spec: Json) -> Iterator[Problem]:
@@ -47,17 +62,28 @@ def _check_problems(spec: Json) -> Iterator[Problem]:
         path = f"$.checks[{index}]"
         metric = check.get("metric")
         if index == 0 and metric not in ("correctness", None):
-            yield Problem(f"{path}.metric", f"the first check must be correctness, not {quote(metric)}")
+            yield Problem(
+                f"{path}.metric", f"the first check must be correctness, not {quote(metric)}"
+            )
         if index == 0 and "part" in check:
-            yield Problem(f"{path}.part", "the first check must be the correctness of the exercise itself: leave part out")
+            yield Problem(
+                f"{path}.part",
+                "the first check must be the correctness of the exercise itself: leave part out",
+            )
         if names[index] is not None and names[index] in names[:index]:
             field = "name" if "name" in check else "metric"
-            yield Problem(f"{path}.{field}", f"there are two checks of the name {quote(names[index])}; give this one a name of its own")
+            yield Problem(
+                f"{path}.{field}",
+                f"there are two checks of the name {quote(names[index])}; give this one a name of"
+                " its own",
+            )
         yield from _metric_problems(f"{path}.metric", metric, has_flops="useful_flops" in spec)
         yield from _part_problems(path, check, spec)
         yield from _threshold_problems(path, check, metric)
         for gpu, override in fields(check, "overrides").items():
-            yield from _threshold_problems(f"{path}.overrides.{gpu}", override or {"at_least": None}, metric)
+            yield from _threshold_problems(
+                f"{path}.overrides.{gpu}", override or {"at_least": None}, metric
+            )
         yield from _requires_problems(f"{path}.requires", check, names, index)
 
 
@@ -76,10 +102,15 @@ def _part_problems(path: str, check: Json, spec: Json) -> Iterator[Problem]:
     if part is None:
         return
     if part not in parts:
-        hint = did_you_mean(part, parts) or (f"; the parts are {', '.join(parts)}" if parts else ": this spec has no parts")
+        hint = did_you_mean(part, parts) or (
+            f"; the parts are {', '.join(parts)}" if parts else ": this spec has no parts"
+        )
         yield Problem(f"{path}.part", f"there is no part {quote(part)}{hint}")
     if check.get("metric") not in ("correctness", None):
-        yield Problem(f"{path}.metric", f"a part is judged for its correctness only, not for {check['metric']}")
+        yield Problem(
+            f"{path}.metric",
+            f"a part is judged for its correctness only, not for {check['metric']}",
+        )
 
 
 def _threshold_problems(path: str, threshold: Json, metric: str | None) -> Iterator[Problem]:
@@ -90,23 +121,36 @@ def _threshold_problems(path: str, threshold: Json, metric: str | None) -> Itera
         return
     field = given[0]
     if metric in METRICS and field != (wanted := _FIELD_OF[METRICS[metric].better]):
-        yield Problem(f"{path}.{field}", f"{metric} is better when it is {METRICS[metric].better}: use {wanted}")
+        yield Problem(
+            f"{path}.{field}",
+            f"{metric} is better when it is {METRICS[metric].better}: use {wanted}",
+        )
     full, zero = threshold[field], threshold.get("zero_at")
     if full is None or zero is None:
         return
     if not (zero < full if field == "at_least" else zero > full):
         side = "below" if field == "at_least" else "above"
-        yield Problem(f"{path}.zero_at", f"partial credit runs backwards: {zero} must lie {side} {field} ({full})")
+        yield Problem(
+            f"{path}.zero_at",
+            f"partial credit runs backwards: {zero} must lie {side} {field} ({full})",
+        )
 
 
 def _relative_problems(path: str, threshold: Json, metric: str | None) -> Iterator[Problem]:
     if threshold.get("relative_to") is None:
         return
     if metric in METRICS and metric not in COMPARABLE:
-        yield Problem(f"{path}.relative_to", f"{metric} is nothing that another program has too: leave relative_to out")
+        yield Problem(
+            f"{path}.relative_to",
+            f"{metric} is nothing that another program has too: leave relative_to out",
+        )
     for field in ("at_least", "at_most"):
         if (figure := threshold.get(field)) is not None and figure <= 0:
-            yield Problem(f"{path}.{field}", f"must be more than 0 where it is a multiple, got {figure}: or leave relative_to out")
+            yield Problem(
+                f"{path}.{field}",
+                f"must be more than 0 where it is a multiple, got {figure}: or leave"
+                " relative_to out",
+            )
 
 
 def _points_problems(spec: Json) -> Iterator[Problem]:
@@ -117,17 +161,33 @@ def _points_problems(spec: Json) -> Iterator[Problem]:
         return
     total = round(sum(check["points"] for check in checks if not check.get("bonus")), 6)
     if total != wanted:
-        hint = "correct them" if "max_score" in spec else f"correct them, or give max_score ({total:g})"
-        yield Problem("$.checks", f"the points of the checks that are no bonus add up to {total:g}, not to {wanted:g}: {hint}")
+        hint = (
+            "correct them"
+            if "max_score" in spec
+            else f"correct them, or give max_score ({total:g})"
+        )
+        yield Problem(
+            "$.checks",
+            f"the points of the checks that are no bonus add up to {total:g}, not to {wanted:g}:"
+            f" {hint}",
+        )
 
 
-def _requires_problems(path: str, check: Json, names: list[str | None], position: int) -> Iterator[Problem]:
+def _requires_problems(
+    path: str, check: Json, names: list[str | None], position: int
+) -> Iterator[Problem]:
     for index, required in enumerate(check.get("requires") or []):
         if required is None or required in names[:position]:
             continue
         if required == names[position]:
             yield Problem(f"{path}[{index}]", "a check cannot require itself")
         elif required in names:
-            yield Problem(f"{path}[{index}]", f"{quote(required)} comes later: a check can only require earlier ones")
+            yield Problem(
+                f"{path}[{index}]",
+                f"{quote(required)} comes later: a check can only require earlier ones",
+            )
         elif None not in names:
-            yield Problem(f"{path}[{index}]", f"there is no check {quote(required)}{did_you_mean(required, filter(None, names))}")
+            yield Problem(
+                f"{path}[{index}]",
+                f"there is no check {quote(required)}{did_you_mean(required, filter(None, names))}",
+            )

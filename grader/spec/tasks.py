@@ -1,7 +1,9 @@
-"""What a JSON schema cannot say of a task: names in formulas and launch lines, sizes of cases, buffers that fit the memory.
+"""What a JSON schema cannot say of a task: names in formulas and launch lines, sizes of cases,
+buffers that fit the memory.
 
-A task is the exercise itself, or one of its parts; `base` is its JSON path (`$`, `$.parts.in_place`). As for `spec.semantics`,
-parts of a sound copy come in: what is None or missing has been complained about.
+A task is the exercise itself, or one of its parts; `base` is its JSON path (`$`,
+`$.parts.in_place`). As for `spec.semantics`, parts of a sound copy come in: what is None or missing
+has been complained about.
 """
 
 from __future__ import annotations
@@ -37,8 +39,11 @@ class Starter:
     kernels: frozenset[str]
 
 
-def task_problems(task: Json, base: str, starter: Starter | None, *, is_part: bool) -> Iterator[Problem]:
-    """All mistakes of the sound fields of a task. Without a starter, names in plans are not checked."""
+def task_problems(
+    task: Json, base: str, starter: Starter | None, *, is_part: bool
+) -> Iterator[Problem]:
+    """All mistakes of the sound fields of a task. Without a starter, names in plans are not
+    checked."""
     yield from _name_problems(task, base)
     yield from _buffer_problems(task, base, is_part=is_part)
     yield from plan_problems(fields(task, "default_plan"), f"{base}.default_plan", task, starter)
@@ -48,25 +53,33 @@ def task_problems(task: Json, base: str, starter: Starter | None, *, is_part: bo
     yield from _memory_problems(task, base)
     yield from _tolerance_problems(task, base)
     most_scratch = fields(task, "forbid").get("scratch_bytes_above")
-    yield from formula_problems(f"{base}.forbid.scratch_bytes_above", most_scratch, task, base, least=0)
+    yield from formula_problems(
+        f"{base}.forbid.scratch_bytes_above", most_scratch, task, base, least=0
+    )
 
 
 def parse_starter(text: str) -> Starter:
     """The names of a `.cu` file that plans may use, found without a preprocessor."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
-    macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?!\w|\()", text, flags=re.MULTILINE)
+    macros = re.findall(
+        r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?!\w|\()", text, flags=re.MULTILINE
+    )
     heads = re.findall(r"__global__([^;{]*)[;{]", text)
     called = (re.findall(r"([A-Za-z_]\w*)\s*\(", head) for head in heads)
     kernels = (name for names in called for name in names if name != "__launch_bounds__")
     return Starter(frozenset(macros), frozenset(kernels))
 
 
-# --- names and buffers ------------------------------------------------------------------------------------
+# --- names and buffers ----------------------------------------------------------------------------
 
 
 def _name_problems(task: Json, base: str) -> Iterator[Problem]:
     places = [(f"{base}.sizes.{name}", name) for name in fields(task, "sizes")]
-    places += [(f"{base}.buffers[{index}].name", buffer["name"]) for index, buffer in items(task, "buffers") if buffer.get("name")]
+    places += [
+        (f"{base}.buffers[{index}].name", buffer["name"])
+        for index, buffer in items(task, "buffers")
+        if buffer.get("name")
+    ]
     seen: set[str] = set()
     for path, name in places:
         if name in RESERVED_NAMES:
@@ -91,7 +104,10 @@ def _buffer_problems(task: Json, base: str, *, is_part: bool) -> Iterator[Proble
 def _init_problems(path: str, buffer: Json, *, is_part: bool) -> Iterator[Problem]:
     role, init, dtype = buffer.get("role"), buffer.get("init"), buffer.get("dtype") or ""
     if role == Role.INPUT and "init" not in buffer:
-        yield Problem(path, f"this field is missing: say how the input is filled ({', '.join(Initialisation)})")
+        yield Problem(
+            path,
+            f"this field is missing: say how the input is filled ({', '.join(Initialisation)})",
+        )
     if role == Role.OUTPUT and init is not None and not is_part:
         yield Problem(path, "an output is not filled, but in a part: leave init out")
     if init == Initialisation.NORMAL and "int" in dtype:
@@ -100,8 +116,11 @@ def _init_problems(path: str, buffer: Json, *, is_part: bool) -> Iterator[Proble
         yield Problem(path, f"{dtype} cannot hold negative values: use index")
 
 
-def formula_problems(path: str, text: str | None, task: Json, base: str, *, least: int = 1) -> Iterator[Problem]:
-    """A formula must parse, use only sizes, and be positive (or 0, where that is the `least`) for the benchmarks and the public cases."""
+def formula_problems(
+    path: str, text: str | None, task: Json, base: str, *, least: int = 1
+) -> Iterator[Problem]:
+    """A formula must parse, use only sizes, and be positive (or 0, where that is the `least`) for
+    the benchmarks and the public cases."""
     if text is None:
         return
     sizes = size_names(task)
@@ -125,22 +144,34 @@ def _value_problem(formula: Expression, values: Mapping[str, int], least: int) -
         value = formula.evaluate(values)
     except LanguageError as error:
         return f"column {error.column}: {error.message}"
-    return None if value >= least else f"gives {value}, which is {'negative' if least == 0 else 'not positive'},"
+    return (
+        None
+        if value >= least
+        else f"gives {value}, which is {'negative' if least == 0 else 'not positive'},"
+    )
 
 
 def _concrete_sizes(task: Json, base: str) -> Iterator[tuple[str, Mapping[str, int]]]:
     """The sizes of the benchmarks and the public cases, without values of the wrong form."""
-    places = [(f"{base}.benchmark.{kind}", values) for kind, values in fields(task, "benchmark").items()]
-    places += [(f"{base}.cases.public[{index}]", case.get("sizes")) for index, case in items(fields(task, "cases"), "public")]
+    places = [
+        (f"{base}.benchmark.{kind}", values) for kind, values in fields(task, "benchmark").items()
+    ]
+    places += [
+        (f"{base}.cases.public[{index}]", case.get("sizes"))
+        for index, case in items(fields(task, "cases"), "public")
+    ]
     for path, values in places:
         yield path, {name: value for name, value in (values or {}).items() if value is not None}
 
 
-# --- plans --------------------------------------------------------------------------------------------------
+# --- plans ----------------------------------------------------------------------------------------
 
 
-def plan_problems(plan: Json, at: str, task: Json, starter: Starter | None, *, of_starter: bool = False) -> Iterator[Problem]:
-    """The mistakes of the plan at the path `at`; one `of_starter` launches kernels of the starter."""
+def plan_problems(
+    plan: Json, at: str, task: Json, starter: Starter | None, *, of_starter: bool = False
+) -> Iterator[Problem]:
+    """The mistakes of the plan at the path `at`; one `of_starter` launches kernels of the
+    starter."""
     known = _plan_names(task, starter)
     taken = _taken_names(task)
     for index, text in enumerate(plan.get("scratch") or []):
@@ -152,7 +183,11 @@ def plan_problems(plan: Json, at: str, task: Json, starter: Starter | None, *, o
             known = None
             continue
         if buffer.name in taken:
-            yield Problem(path, f"{quote(buffer.name)} is already the name of {taken[buffer.name]}: give the scratch buffer another")
+            yield Problem(
+                path,
+                f"{quote(buffer.name)} is already the name of {taken[buffer.name]}: give the"
+                " scratch buffer another",
+            )
         taken[buffer.name] = "another scratch buffer"
         yield from _unknown_name_problems(path, text, buffer.shape, known)
         known = known and known | {buffer.name}
@@ -171,14 +206,24 @@ def _taken_names(task: Json) -> dict[str, str]:
     """The names that a scratch buffer cannot have, and what each is the name of."""
     buffers = (str(buffer["name"]) for _, buffer in items(task, "buffers") if buffer.get("name"))
     taken = dict.fromkeys(fields(task, "sizes"), "a size")
-    return taken | dict.fromkeys(buffers, "a buffer") | dict.fromkeys(RESERVED_NAMES, "a function of launch lines")
+    return (
+        taken
+        | dict.fromkeys(buffers, "a buffer")
+        | dict.fromkeys(RESERVED_NAMES, "a function of launch lines")
+    )
 
 
 def _plan_names(task: Json, starter: Starter | None) -> frozenset[str] | None:
     """What a plan may name; None where that is not known."""
     names = [buffer.get("name") for _, buffer in items(task, "buffers")]
     sizes = task.get("sizes")
-    if starter is None or not sizes or not names or None in names or len(names) < len(task["buffers"]):
+    if (
+        starter is None
+        or not sizes
+        or not names
+        or None in names
+        or len(names) < len(task["buffers"])
+    ):
         return None
     return frozenset(sizes) | frozenset(map(str, names)) | starter.macros
 
@@ -190,12 +235,18 @@ def _parsed(parse: Callable[[str], Parsed], path: str, text: str | None) -> Pars
         return Problem(path, f"column {error.column}: {error.message}")
 
 
-def _unknown_name_problems(path: str, text: str, expressions: Iterable[Expression], known: frozenset[str] | None) -> Iterator[Problem]:
+def _unknown_name_problems(
+    path: str, text: str, expressions: Iterable[Expression], known: frozenset[str] | None
+) -> Iterator[Problem]:
     if known is None:
         return
     used = frozenset[str]().union(*(expression.names for expression in expressions))
     for name in sorted(used - known):
-        yield Problem(path, f"{_unknown_name(name, text, known)} (it is no buffer, no size, and no #define of the starter)")
+        yield Problem(
+            path,
+            f"{_unknown_name(name, text, known)} (it is no buffer, no size, and no #define of the"
+            " starter)",
+        )
 
 
 def _unknown_name(name: str, text: str, known: Iterable[str]) -> str:
@@ -207,10 +258,14 @@ def _kernel_problems(path: str, line: LaunchLine, starter: Starter) -> Iterator[
     name = line.kernel.name.split("::")[-1]
     if name not in starter.kernels:
         column = line.kernel.position.column
-        yield Problem(path, f"column {column}: the starter has no kernel {quote(name)}{did_you_mean(name, sorted(starter.kernels))}")
+        yield Problem(
+            path,
+            f"column {column}: the starter has no kernel"
+            f" {quote(name)}{did_you_mean(name, sorted(starter.kernels))}",
+        )
 
 
-# --- cases ----------------------------------------------------------------------------------------------------
+# --- cases ----------------------------------------------------------------------------------------
 
 
 def _case_problems(task: Json, base: str) -> Iterator[Problem]:
@@ -232,33 +287,59 @@ def _sizes_problems(path: str, values: Json | None, sizes: frozenset[str]) -> It
         return
     for name, choice in values.items():
         if name not in sizes:
-            yield Problem(path + json_path((name,))[1:], f"there is no size {quote(name)}{did_you_mean(name, sorted(sizes))}")
-        elif isinstance(choice, dict) and (choice.get("from") or 0) > (choice.get("to") or math.inf):
-            yield Problem(f"{path}.{name}", f"no value lies from {choice['from']} to {choice['to']}: from must not be larger than to")
+            yield Problem(
+                path + json_path((name,))[1:],
+                f"there is no size {quote(name)}{did_you_mean(name, sorted(sizes))}",
+            )
+        elif isinstance(choice, dict) and (choice.get("from") or 0) > (
+            choice.get("to") or math.inf
+        ):
+            yield Problem(
+                f"{path}.{name}",
+                f"no value lies from {choice['from']} to {choice['to']}: from must not be larger"
+                " than to",
+            )
     for name in sorted(sizes - values.keys()):
         yield Problem(f"{path}.{name}", "this size is missing")
 
 
 def _memory_problems(task: Json, base: str) -> Iterator[Problem]:
-    """The buffers of a benchmark or a case, at the largest sizes that it may have, must fit the memory."""
+    """The buffers of a benchmark or a case, at the largest sizes that it may have, must fit the
+    memory."""
     sizes = size_names(task)
     places = list(_concrete_sizes(task, base))
     for index, case in items(fields(task, "cases"), "hidden"):
         largest = {name: _largest(choice) for name, choice in (case.get("sizes") or {}).items()}
-        places.append((f"{base}.cases.hidden[{index}]", {name: value for name, value in largest.items() if value is not None}))
+        places.append(
+            (
+                f"{base}.cases.hidden[{index}]",
+                {name: value for name, value in largest.items() if value is not None},
+            )
+        )
     for path, values in places:
         needed = _buffer_bytes(task, values) if sizes and sizes <= values.keys() else 0
         if needed > MAX_BUFFER_BYTES:
-            yield Problem(path, f"the buffers need {needed:,} bytes in all; at most {MAX_BUFFER_BYTES:,} (4 GiB) can be used")
+            yield Problem(
+                path,
+                f"the buffers need {needed:,} bytes in all; at most {MAX_BUFFER_BYTES:,} (4 GiB)"
+                " can be used",
+            )
 
 
 def _largest(choice: Json | list[int | None] | int | None) -> int | None:
-    values = choice.values() if isinstance(choice, dict) else choice if isinstance(choice, list) else [choice]
+    values = (
+        choice.values()
+        if isinstance(choice, dict)
+        else choice
+        if isinstance(choice, list)
+        else [choice]
+    )
     return max((value for value in values if value is not None), default=None)
 
 
 def _buffer_bytes(task: Json, sizes: Mapping[str, int]) -> int:
-    """Bytes of the sound buffers together; 0 where a shape has no value, which is complained about elsewhere."""
+    """Bytes of the sound buffers together; 0 where a shape has no value, which is complained about
+    elsewhere."""
     whole = {name: int(value) for name, value in sizes.items()}
     total = 0
     for _, buffer in items(task, "buffers"):
@@ -273,7 +354,7 @@ def _buffer_bytes(task: Json, sizes: Mapping[str, int]) -> int:
     return total
 
 
-# --- tolerance ------------------------------------------------------------------------------------------------
+# --- tolerance ------------------------------------------------------------------------------------
 
 
 def _tolerance_problems(task: Json, base: str) -> Iterator[Problem]:
@@ -281,21 +362,35 @@ def _tolerance_problems(task: Json, base: str) -> Iterator[Problem]:
     tolerance = task.get("tolerance")
     if not isinstance(tolerance, dict) or "float32_sum" not in tolerance:
         return
-    yield from formula_problems(f"{base}.tolerance.float32_sum", tolerance["float32_sum"], task, base)
-    places = [(f"{base}.buffers[{index}].init", buffer.get("init")) for index, buffer in items(task, "buffers")]
+    yield from formula_problems(
+        f"{base}.tolerance.float32_sum", tolerance["float32_sum"], task, base
+    )
+    places = [
+        (f"{base}.buffers[{index}].init", buffer.get("init"))
+        for index, buffer in items(task, "buffers")
+    ]
     for kind in ("public", "hidden"):
         cases = items(fields(task, "cases"), kind)
-        places += [(f"{base}.cases.{kind}[{index}].init", case.get("init")) for index, case in cases]
+        places += [
+            (f"{base}.cases.{kind}[{index}].init", case.get("init")) for index, case in cases
+        ]
     for path, init in places:
         if init is not None and init not in PRODUCT_DEVIATION:
             known = " or ".join(PRODUCT_DEVIATION)
-            yield Problem(path, f"the tolerance float32_sum is derived for {known} inputs, not for {init}: use one of these")
+            yield Problem(
+                path,
+                f"the tolerance float32_sum is derived for {known} inputs, not for {init}: use one"
+                " of these",
+            )
     for index, buffer in items(task, "buffers"):
         if buffer.get("role") == Role.OUTPUT and buffer.get("dtype") not in ("float32", None):
-            yield Problem(f"{base}.buffers[{index}].dtype", f"the tolerance float32_sum is for float32 outputs, not for {buffer['dtype']}")
+            yield Problem(
+                f"{base}.buffers[{index}].dtype",
+                f"the tolerance float32_sum is for float32 outputs, not for {buffer['dtype']}",
+            )
 
 
-# --- shared -----------------------------------------------------------------------------------------------------
+# --- shared ---------------------------------------------------------------------------------------
 
 
 def fields(parent: Json, name: str) -> Json:
@@ -305,7 +400,9 @@ def fields(parent: Json, name: str) -> Json:
 
 def items(parent: Json, name: str) -> list[tuple[int, Json]]:
     """The sound items of the list in this field, with their indices."""
-    return [(index, value) for index, value in enumerate(parent.get(name) or []) if value is not None]
+    return [
+        (index, value) for index, value in enumerate(parent.get(name) or []) if value is not None
+    ]
 
 
 def size_names(task: Json) -> frozenset[str]:

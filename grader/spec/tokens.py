@@ -1,4 +1,5 @@
-"""Tokens of the launch-line language, errors with line and column, and the cursor that its parsers are built on."""
+"""Tokens of the launch-line language, errors with line and column, and the cursor that its parsers
+are built on."""
 
 from __future__ import annotations
 
@@ -25,12 +26,21 @@ class Position(NamedTuple):
 
 
 class LanguageError(Exception):
-    """A mistake in a text of this language. `str()` gives `line 3, column 12: message`; line and column are 1-based.
+    """A mistake in a text of this language. `str()` gives `line 3, column 12: message`; line and
+    column are 1-based.
 
-    `advice`, where there is any, says what to try. `obstacle` is the kind of a mistake that depends on the values of names.
+    `advice`, where there is any, says what to try. `obstacle` is the kind of a mistake that depends
+    on the values of names.
     """
 
-    def __init__(self, message: str, line: int, column: int, advice: str = "", obstacle: Obstacle | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        line: int,
+        column: int,
+        advice: str = "",
+        obstacle: Obstacle | None = None,
+    ) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
         self.message = message
         self.line = line
@@ -39,11 +49,12 @@ class LanguageError(Exception):
         self.obstacle = obstacle
 
 
-# --- tokens -------------------------------------------------------------------------------------------
+# --- tokens ---------------------------------------------------------------------------------------
 
 
 class TokenKind(StrEnum):
-    """What a token is. Every character that starts nothing else is a symbol, so that the parser can name it."""
+    """What a token is. Every character that starts nothing else is a symbol, so that the parser can
+    name it."""
 
     NUMBER = "number"
     NAME = "name"
@@ -53,7 +64,8 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of the text, its place in the text (`start`, 0-based) and in the file (`position`)."""
+    """A piece of the text, its place in the text (`start`, 0-based) and in the file
+    (`position`)."""
 
     kind: TokenKind
     text: str
@@ -66,15 +78,25 @@ class Token:
         return self.start + len(self.text)
 
 
-_TOKEN = re.compile(r"(?P<number>[0-9][0-9A-Za-z_.]*)|(?P<name>[A-Za-z_][0-9A-Za-z_]*)|(?P<symbol>\S)")
+_TOKEN = re.compile(
+    r"(?P<number>[0-9][0-9A-Za-z_.]*)|(?P<name>[A-Za-z_][0-9A-Za-z_]*)|(?P<symbol>\S)"
+)
 
 
 def read_tokens(text: str, *, line: int = 1, column: int = 1) -> tuple[Token, ...]:
-    """All tokens of the text, the last one of kind END. `line` and `column` say where the text starts in its file."""
+    """All tokens of the text, the last one of kind END. `line` and `column` say where the text
+    starts in its file."""
     if len(text) > MAX_LENGTH:
-        raise LanguageError(f"the text is {len(text)} characters long; at most {MAX_LENGTH} are read", line, column)
+        raise LanguageError(
+            f"the text is {len(text)} characters long; at most {MAX_LENGTH} are read", line, column
+        )
     tokens = [
-        Token(TokenKind(match.lastgroup or ""), match.group(), match.start(), _position(text, match.start(), line, column))
+        Token(
+            TokenKind(match.lastgroup or ""),
+            match.group(),
+            match.start(),
+            _position(text, match.start(), line, column),
+        )
         for match in _TOKEN.finditer(text)
     ]
     end = len(text.rstrip())
@@ -138,7 +160,8 @@ class Cursor:
         return self.take()
 
     def take_list(self, take_item: Callable[[], T]) -> tuple[T, ...]:
-        """Items between commas up to and with the closing `)`, whose `(` is already taken. May be empty."""
+        """Items between commas up to and with the closing `)`, whose `(` is already taken. May be
+        empty."""
         if self.accept(")"):
             return ()
         items = [take_item()]
@@ -158,7 +181,9 @@ class Cursor:
         return error_at(self.token.position, f"expected {what} before {show_token(self.token)}")
 
 
-def error_at(position: Position, message: str, advice: str = "", *, obstacle: Obstacle | None = None) -> LanguageError:
+def error_at(
+    position: Position, message: str, advice: str = "", *, obstacle: Obstacle | None = None
+) -> LanguageError:
     """An error at a position."""
     return LanguageError(message, position.line, position.column, advice, obstacle)
 
@@ -172,7 +197,9 @@ def show_token(token: Token) -> str:
 
 def quote(text: str, *, width: int = 40) -> str:
     """Text in single quotes, made printable and no longer than `width` characters."""
-    shown = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text[:width])
+    shown = "".join(
+        letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text[:width]
+    )
     mark = '"' if "'" in shown else "'"
     return f"{mark}{shown}{'...' if len(text) > width else ''}{mark}"
 

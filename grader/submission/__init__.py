@@ -1,1 +1,2 @@
-"""A submission: its text, its launch plan, its includes, and the plan resolved against its kernels."""
+"""A submission: its text, its launch plan, its includes, and the plan resolved against its
+kernels."""

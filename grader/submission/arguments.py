@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from grader.records import BufferArgument, DeviceBuffer, Kernel, KernelParameter, Obstacle, ScalarArgument
+from grader.records import (
+    BufferArgument,
+    DeviceBuffer,
+    Kernel,
+    KernelParameter,
+    Obstacle,
+    ScalarArgument,
+)
 from grader.spec.expressions import Expression
 from grader.spec.plans import C_TYPES, LaunchLine, normal_integer_type
 from grader.spec.tokens import LanguageError, Position, error_at, quote
@@ -38,13 +45,20 @@ _QUALIFIER = re.compile(r"\b(?:const|volatile)\b")
 
 
 def bind_arguments(
-    launch: LaunchLine, kernel: Kernel, *, buffers: Mapping[str, DeviceBuffer], evaluate: Callable[[Expression], int]
+    launch: LaunchLine,
+    kernel: Kernel,
+    *,
+    buffers: Mapping[str, DeviceBuffer],
+    evaluate: Callable[[Expression], int],
 ) -> tuple[BufferArgument | ScalarArgument, ...]:
-    """The kernel's arguments in order; LanguageError where their number, kind, type or size does not fit the parameters."""
+    """The kernel's arguments in order; LanguageError where their number, kind, type or size does
+    not fit the parameters."""
     if len(launch.arguments) != len(kernel.parameters):
         raise _wrong_count(launch, kernel)
     bound: list[BufferArgument | ScalarArgument] = []
-    for number, (argument, parameter) in enumerate(zip(launch.arguments, kernel.parameters, strict=True), start=1):
+    for number, (argument, parameter) in enumerate(
+        zip(launch.arguments, kernel.parameters, strict=True), start=1
+    ):
         buffer = buffers.get(argument.bare_name) if argument.bare_name is not None else None
         if buffer is not None:
             bound.append(_bind_buffer(buffer, parameter, argument.position, number))
@@ -54,7 +68,8 @@ def bind_arguments(
 
 
 def element_dtype(pointer: str) -> str | None:
-    """NumPy's name of the elements that a C++ pointer type points to; None for types that take any buffer or are not known.
+    """NumPy's name of the elements that a C++ pointer type points to; None for types that take any
+    buffer or are not known.
 
     Vectors (`float4*`) and rows (`float (*) [4]`) are taken apart.
     """
@@ -68,44 +83,77 @@ def element_dtype(pointer: str) -> str | None:
     return C_TYPES.get(name)
 
 
-def _bind_buffer(buffer: DeviceBuffer, parameter: KernelParameter, position: Position, number: int) -> BufferArgument:
+def _bind_buffer(
+    buffer: DeviceBuffer, parameter: KernelParameter, position: Position, number: int
+) -> BufferArgument:
     if parameter.is_pointer is False or parameter.size_bytes != POINTER_BYTES:
         what = parameter.type or f"{parameter.size_bytes} bytes"
-        message = f"argument {number} is the buffer {quote(buffer.name)}, but the kernel's parameter is no pointer ({what})"
-        raise error_at(position, message, "Put the arguments in the order of the kernel's parameters.")
+        message = (
+            f"argument {number} is the buffer {quote(buffer.name)}, but the kernel's parameter is"
+            f" no pointer ({what})"
+        )
+        raise error_at(
+            position, message, "Put the arguments in the order of the kernel's parameters."
+        )
     wanted = element_dtype(parameter.type) if parameter.type is not None else None
     if wanted is not None and wanted != buffer.dtype:
-        message = f"argument {number} is the buffer {quote(buffer.name)} of {buffer.dtype}, but the kernel's parameter is {parameter.type}"
-        raise error_at(position, message, f"Give a buffer of {wanted}, or correct the parameter's type.")
+        message = (
+            f"argument {number} is the buffer {quote(buffer.name)} of {buffer.dtype}, but the"
+            f" kernel's parameter is {parameter.type}"
+        )
+        raise error_at(
+            position, message, f"Give a buffer of {wanted}, or correct the parameter's type."
+        )
     return BufferArgument(buffer.name)
 
 
-def _bind_integer(evaluate: Callable[[Expression], int], argument: Expression, parameter: KernelParameter, number: int) -> ScalarArgument:
+def _bind_integer(
+    evaluate: Callable[[Expression], int],
+    argument: Expression,
+    parameter: KernelParameter,
+    number: int,
+) -> ScalarArgument:
     value = evaluate(argument)
     _check_takes_integers(argument, parameter, number)
     bits = 8 * parameter.size_bytes
-    smallest, largest = (0, 1) if parameter.type == "bool" else (-(1 << (bits - 1)), (1 << bits) - 1)
+    smallest, largest = (
+        (0, 1) if parameter.type == "bool" else (-(1 << (bits - 1)), (1 << bits) - 1)
+    )
     if not smallest <= value <= largest:
         what = parameter.type or "integer"
-        message = f"argument {number} is {value}, which does not fit the parameter's {parameter.size_bytes} bytes ({what})"
+        message = (
+            f"argument {number} is {value}, which does not fit the parameter's"
+            f" {parameter.size_bytes} bytes ({what})"
+        )
         advice = "Use a wider parameter, such as long long."
         raise error_at(argument.position, message, advice, obstacle=Obstacle.ARGUMENT_TOO_WIDE)
     return ScalarArgument(value, parameter.size_bytes)
 
 
 def _check_takes_integers(argument: Expression, parameter: KernelParameter, number: int) -> None:
-    given = f"argument {number} is the integer {quote(argument.text)}, but the kernel's parameter is"
+    given = (
+        f"argument {number} is the integer {quote(argument.text)}, but the kernel's parameter is"
+    )
     if parameter.type is None:
         if parameter.size_bytes not in (1, 2, 4, 8):
             message = f"{given} a structure of {parameter.size_bytes} bytes"
-            raise error_at(argument.position, message, "Only buffers and integers can be given; take the parameter apart.")
+            raise error_at(
+                argument.position,
+                message,
+                "Only buffers and integers can be given; take the parameter apart.",
+            )
         return
     if parameter.is_pointer:
-        advice = "Give a buffer's name there, and the arguments in the order of the kernel's parameters."
+        advice = (
+            "Give a buffer's name there, and the arguments in the order of the kernel's parameters."
+        )
         raise error_at(argument.position, f"{given} a pointer ({parameter.type})", advice)
     dtype = C_TYPES.get(normal_integer_type(_QUALIFIER.sub(" ", parameter.type).split()))
     if dtype is None or np.dtype(dtype).kind not in "iub":
-        advice = f"A launch line cannot give a {parameter.type}: make it a constant in the kernel, or an integer parameter."
+        advice = (
+            f"A launch line cannot give a {parameter.type}: make it a constant in the kernel, or an"
+            " integer parameter."
+        )
         raise error_at(argument.position, f"{given} {parameter.type}", advice)
 
 
@@ -114,5 +162,10 @@ def _wrong_count(launch: LaunchLine, kernel: Kernel) -> LanguageError:
     types = [parameter.type for parameter in kernel.parameters]
     shown = f" ({', '.join(type or '' for type in types)})" if types and None not in types else ""
     position = launch.arguments[wanted].position if got > wanted else launch.kernel.position
-    message = f"{kernel.name} takes {wanted} argument{'' if wanted == 1 else 's'}{shown}, but {got} {'is' if got == 1 else 'are'} given"
-    return error_at(position, message, "Give one argument for each parameter of the kernel, in the same order.")
+    message = (
+        f"{kernel.name} takes {wanted} argument{'' if wanted == 1 else 's'}{shown}, but {got}"
+        f" {'is' if got == 1 else 'are'} given"
+    )
+    return error_at(
+        position, message, "Give one argument for each parameter of the kernel, in the same order."
+    )

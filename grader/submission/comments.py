@@ -1,4 +1,5 @@
-"""Find the comments of a C++ source text, and leave out what only looks like one inside strings and other comments."""
+"""Find the comments of a C++ source text, and leave out what only looks like one inside strings and
+other comments."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from grader.spec.lexer import Kind, read_tokens
 
 @dataclass(frozen=True)
 class Comment:
-    """A `//` comment, or one line of a block comment: `text` is what follows `opening`, and starts at `line` and `column` (1-based).
+    """A `//` comment, or one line of a block comment: `text` is what follows `opening`, and starts
+    at `line` and `column` (1-based).
 
-    `own_line`: nothing but white space stands before a `//` comment. `opening` is `//`, `/*`, or empty in the further lines of a block.
+    `own_line`: nothing but white space stands before a `//` comment. `opening` is `//`, `/*`, or
+    empty in the further lines of a block.
     """
 
     text: str
@@ -42,4 +45,6 @@ def find_comments(source: str) -> Iterator[Comment]:
 def _lines_of_block(block: str, line: int, column: int) -> Iterator[Comment]:
     for index, text in enumerate(block[2:].removesuffix("*/").split("\n")):
         if text.strip():
-            yield Comment(text.rstrip(), line + index, 1 if index else column, False, "" if index else "/*")
+            yield Comment(
+                text.rstrip(), line + index, 1 if index else column, False, "" if index else "/*"
+            )

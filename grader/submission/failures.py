@@ -1,4 +1,5 @@
-"""Turn a mistake in a launch line into a Failure that shows the line with a caret under the place."""
+"""Turn a mistake in a launch line into a Failure that shows the line with a caret under the
+place."""
 
 from __future__ import annotations
 
@@ -9,9 +10,15 @@ from grader.spec.tokens import LanguageError
 _CONTEXT = 120
 """Most characters shown before and after the place of a mistake."""
 
-LAUNCH_FORM = "A launch line has the form: // launch: kernel<<<dim3(x, y), dim3(x, y), shared_bytes>>>(arguments)."
+LAUNCH_FORM = (
+    "A launch line has the form: // launch: kernel<<<dim3(x, y), dim3(x, y),"
+    " shared_bytes>>>(arguments)."
+)
 SCRATCH_FORM = "A scratch line has the form: // scratch: float name[number_of_elements]."
-_DEFAULT_PLAN = "Keep the kernel's name and parameters as the handout gives them, or write a // launch: line of your own."
+_DEFAULT_PLAN = (
+    "Keep the kernel's name and parameters as the handout gives them, or write a // launch: line of"
+    " your own."
+)
 
 
 def launch_failure(error: LanguageError, source: str) -> Failure:
@@ -20,22 +27,35 @@ def launch_failure(error: LanguageError, source: str) -> Failure:
     shown = lines[error.line - 1] if 1 <= error.line <= len(lines) else ""
     detail = draw_caret(shown, error.column, gutter=f"{error.line} | ")
     cause = Cause(error.obstacle, error.line, error.column)
-    return Failure(Status.LAUNCH_ERROR, str(error), detail, error.advice or LAUNCH_FORM, cause=cause)
+    return Failure(
+        Status.LAUNCH_ERROR, str(error), detail, error.advice or LAUNCH_FORM, cause=cause
+    )
 
 
 def plan_failure(error: LanguageError, written: LaunchLine | ScratchBuffer, source: str) -> Failure:
-    """The failure of a mistake in `written`, which is a line of `source` or, where it has no line, of the exercise's own plan."""
+    """The failure of a mistake in `written`, which is a line of `source` or, where it has no line,
+    of the exercise's own plan."""
     if written.line is not None:
         return launch_failure(error, source)
     message = f"the exercise's default launch line, column {error.column}: {error.message}"
     detail = draw_caret(written.text, error.column - written.column + 1, gutter="")
-    return Failure(Status.LAUNCH_ERROR, message, detail, error.advice or _DEFAULT_PLAN, cause=Cause(error.obstacle))
+    return Failure(
+        Status.LAUNCH_ERROR,
+        message,
+        detail,
+        error.advice or _DEFAULT_PLAN,
+        cause=Cause(error.obstacle),
+    )
 
 
 def draw_caret(line: str, column: int, *, gutter: str) -> str:
-    """The line, or its part around the 1-based column, and a caret under the column. Tabs stay, so that it stands right."""
+    """The line, or its part around the 1-based column, and a caret under the column. Tabs stay, so
+    that it stands right."""
     first = max(0, column - _CONTEXT)
-    shown = "".join(letter if letter.isprintable() or letter == "\t" else " " for letter in line[first : column + _CONTEXT].rstrip())
+    shown = "".join(
+        letter if letter.isprintable() or letter == "\t" else " "
+        for letter in line[first : column + _CONTEXT].rstrip()
+    )
     before = shown[: column - 1 - first].ljust(column - 1 - first)
     pad = "".join("\t" if letter == "\t" else " " for letter in " " * len(gutter) + before)
     return f"{gutter}{shown}\n{pad}^"

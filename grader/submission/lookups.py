@@ -1,8 +1,9 @@
 """Refuse a submission that asks the preprocessor which files the machine has.
 
-`__has_include` answers without a trace: the compiler lists only what it reads. So its operand must stand there as a plain header's
-name, and nothing may put its own name together. Where bubblewrap hides the files there is nothing to learn; with Landlock,
-which forbids only to open them, there would be.
+`__has_include` answers without a trace: the compiler lists only what it reads. So its operand must
+stand there as a plain header's name, and nothing may put its own name together. Where bubblewrap
+hides the files there is nothing to learn; with Landlock, which forbids only to open them, there
+would be.
 """
 
 from __future__ import annotations
@@ -27,11 +28,15 @@ _LONG_END = 8
 """Of the end of such a name: what a macro of a header that pastes could be handed."""
 _ENDS = frozenset(name[start:] for name in _ASKING for start in range(len(name) - _LONG_END + 1))
 _BEGINNINGS = frozenset(name[:end] for name in _ASKING for end in range(1, len(name)))
-ADVICE = "Include the headers that you need, by name; write everything else in the one file that you hand in."
+ADVICE = (
+    "Include the headers that you need, by name; write everything else in the one file that you"
+    " hand in."
+)
 
 
 def check_lookups(source: str) -> Failure | None:
-    """A Failure (`rejected`) where the source looks for files in other ways than plain `__has_include(<header>)`."""
+    """A Failure (`rejected`) where the source looks for files in other ways than plain
+    `__has_include(<header>)`."""
     source = _SPLICE.sub("", source)
     tokens = read_code(source)
     words = _find_words(tokens, source)
@@ -65,9 +70,14 @@ def _is_asking(name: str) -> bool:
 
 
 def _end_of_harmless(tokens: Sequence[Token], index: int, source: str) -> int | None:
-    """Where a use of an asking name ends that only asks for a plain header, or whether the name is defined; None for all others."""
+    """Where a use of an asking name ends that only asks for a plain header, or whether the name is
+    defined; None for all others."""
     before = [token.text for token in tokens[max(0, index - 2) : index]]
-    if before[-1:] == ["defined"] or before == ["defined", "("] or (before[:1] == ["#"] and before[-1] in _DEFINED):
+    if (
+        before[-1:] == ["defined"]
+        or before == ["defined", "("]
+        or (before[:1] == ["#"] and before[-1] in _DEFINED)
+    ):
         return tokens[index].end
     after = tokens[index + 1] if index + 1 < len(tokens) else None
     operand = _PLAIN_OPERAND.match(source, after.start) if after is not None else None
@@ -80,14 +90,21 @@ def _pastes(tokens: Sequence[Token]) -> bool:
     """Whether anything may put names together."""
     if any(token.text in _PASTES for token in tokens):
         return True
-    calls = (token.text.upper() for token, after in pairwise(tokens) if after.text == "(" and token.kind is Kind.NAME)
+    calls = (
+        token.text.upper()
+        for token, after in pairwise(tokens)
+        if after.text == "(" and token.kind is Kind.NAME
+    )
     return any(part in name for name in calls for part in _PASTING_PARTS)
 
 
 def _mentions(word: str, tokens: Iterable[Token]) -> bool:
     """Whether the word stands in the code, or in a literal, which `_Pragma` takes."""
     literals = (Kind.STRING, Kind.RAW)
-    return any(token.text == word or (token.kind in literals and re.search(rf"\b{word}\b", token.text)) for token in tokens)
+    return any(
+        token.text == word or (token.kind in literals and re.search(rf"\b{word}\b", token.text))
+        for token in tokens
+    )
 
 
 def _refuse(what: str) -> Failure:

@@ -1,4 +1,5 @@
-"""Find the compiled kernel that a launch line names: both sides in one normal form, and helpful words where none fits."""
+"""Find the compiled kernel that a launch line names: both sides in one normal form, and helpful
+words where none fits."""
 
 from __future__ import annotations
 
@@ -48,39 +49,68 @@ class _Instance:
 
 
 def find_kernel(
-    wanted: KernelName, kernels: Sequence[Kernel], *, argument_count: int, evaluate: Evaluate, values: frozenset[str], source: str
+    wanted: KernelName,
+    kernels: Sequence[Kernel],
+    *,
+    argument_count: int,
+    evaluate: Evaluate,
+    values: frozenset[str],
+    source: str,
 ) -> Kernel:
     """The one kernel that `wanted` names; LanguageError where there is none or more than one.
 
-    Of overloads it is the one that takes `argument_count` arguments.
-    `evaluate` gives the value of an expression, `values` the names that have one; a bare name without a value is a type.
+    Of overloads it is the one that takes `argument_count` arguments. `evaluate` gives the value of
+    an expression, `values` the names that have one; a bare name without a value is a type.
     """
     instances = [_take_apart(kernel) for kernel in kernels]
     named = [instance for instance in instances if instance.base == wanted.name]
-    named = named or [instance for instance in instances if instance.base.endswith(f"::{wanted.name}")]
+    named = named or [
+        instance for instance in instances if instance.base.endswith(f"::{wanted.name}")
+    ]
     if not named:
         raise _no_such_kernel(wanted, kernels, source)
-    arguments = [_normalise_argument(argument, evaluate, values) for argument in wanted.template_arguments or ()]
+    arguments = [
+        _normalise_argument(argument, evaluate, values)
+        for argument in wanted.template_arguments or ()
+    ]
     fitting = _choose_overload(_fit(named, tuple(arguments)), argument_count)
     if len(fitting) == 1:
         return fitting[0].kernel
     if _are_overloads(fitting):
         shown = _show_list([_show_signature(instance.kernel) for instance in fitting])
-        advice = "The number of arguments must tell overloads apart; give one of the kernels another name."
-        raise error_at(wanted.position, f"{quote(str(wanted))} with {argument_count} arguments may be any of {shown}", advice)
+        advice = (
+            "The number of arguments must tell overloads apart; give one of the kernels another"
+            " name."
+        )
+        raise error_at(
+            wanted.position,
+            f"{quote(str(wanted))} with {argument_count} arguments may be any of {shown}",
+            advice,
+        )
     shown = _show_names([instance.kernel for instance in fitting or named])
     if fitting:
         advice = "Write the whole name, with its namespace and all its template arguments."
         raise error_at(wanted.position, f"{quote(str(wanted))} may be any of {shown}", advice)
     instance = f"{wanted.name}<{', '.join(str(argument) for argument in arguments)}>"
-    advice = f"Add the explicit instantiation `template __global__ void {instance}(...);` to the file, or launch one of those."
-    raise error_at(wanted.position, f"there is no instance {instance}; the file has {shown}", advice, obstacle=Obstacle.NO_INSTANCE)
+    advice = (
+        f"Add the explicit instantiation `template __global__ void {instance}(...);` to the file,"
+        " or launch one of those."
+    )
+    raise error_at(
+        wanted.position,
+        f"there is no instance {instance}; the file has {shown}",
+        advice,
+        obstacle=Obstacle.NO_INSTANCE,
+    )
 
 
 def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> list[_Instance]:
-    """Instances with exactly these arguments, else those that begin with them (the rest are default arguments)."""
+    """Instances with exactly these arguments, else those that begin with them (the rest are default
+    arguments)."""
     exact = [instance for instance in named if instance.arguments == arguments]
-    return exact or [instance for instance in named if instance.arguments[: len(arguments)] == arguments]
+    return exact or [
+        instance for instance in named if instance.arguments[: len(arguments)] == arguments
+    ]
 
 
 def _choose_overload(fitting: Sequence[_Instance], argument_count: int) -> Sequence[_Instance]:
@@ -93,13 +123,15 @@ def _are_overloads(instances: Sequence[_Instance]) -> bool:
     return len(instances) > 1 and len({instance.kernel.name for instance in instances}) == 1
 
 
-# --- normal forms -------------------------------------------------------------------------------------
+# --- normal forms ---------------------------------------------------------------------------------
 
 
 def _take_apart(kernel: Kernel) -> _Instance:
     base, bracket, rest = kernel.name.partition("<")
     arguments = _split(rest.rstrip().removesuffix(">")) if bracket else []
-    return _Instance(kernel, base.strip(), tuple(normalise_text(argument) for argument in arguments))
+    return _Instance(
+        kernel, base.strip(), tuple(normalise_text(argument) for argument in arguments)
+    )
 
 
 def _split(text: str) -> list[str]:
@@ -113,7 +145,9 @@ def _split(text: str) -> list[str]:
     return [*parts, text[start:]] if text.strip() else []
 
 
-def _normalise_argument(argument: Expression | TypeName, evaluate: Evaluate, values: frozenset[str]) -> NormalArgument:
+def _normalise_argument(
+    argument: Expression | TypeName, evaluate: Evaluate, values: frozenset[str]
+) -> NormalArgument:
     if isinstance(argument, TypeName):
         return normalise_text(argument.text)
     if argument.bare_name is not None and argument.bare_name not in values:
@@ -122,7 +156,8 @@ def _normalise_argument(argument: Expression | TypeName, evaluate: Evaluate, val
 
 
 def normalise_text(text: str) -> NormalArgument:
-    """A template argument as the demangler prints it or a student writes it: `32u`, `(bool)1`, `true` are ints, the rest is a type."""
+    """A template argument as the demangler prints it or a student writes it: `32u`, `(bool)1`,
+    `true` are ints, the rest is a type."""
     text = text.strip()
     integer = _DEMANGLED_INTEGER.fullmatch(text)
     if integer is not None:
@@ -131,7 +166,8 @@ def normalise_text(text: str) -> NormalArgument:
 
 
 def normalise_type(text: str) -> str:
-    """A type with `const` after what it qualifies, aliases resolved and no spare spaces: `const float *` gives `float const*`."""
+    """A type with `const` after what it qualifies, aliases resolved and no spare spaces: `const
+    float *` gives `float const*`."""
     text = re.sub(r"\s+", " ", re.sub(r"\s*([*&<>,:()\[\]])\s*", r"\1", text.strip()))
     match = re.fullmatch(r"((?:[A-Za-z_]\w*)(?: [A-Za-z_]\w*)*)(.*)", text)
     if match is None:
@@ -142,25 +178,40 @@ def normalise_type(text: str) -> str:
     return " ".join([_ALIASES.get(base, base), *qualifiers]) + match[2]
 
 
-# --- words --------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 def _no_such_kernel(wanted: KernelName, kernels: Sequence[Kernel], source: str) -> LanguageError:
     name = wanted.name.rsplit("::", 1)[-1]
     if _is_template_of(source, name):
-        advice = f"Add the explicit instantiation `template __global__ void {wanted}(...);`, with the parameters' types, below it."
-        return error_at(wanted.position, f"{quote(wanted.name)} is a template without an instance", advice)
-    bases = {base.rsplit("::", 1)[-1]: base for base in (_take_apart(kernel).base for kernel in kernels)}
+        advice = (
+            f"Add the explicit instantiation `template __global__ void {wanted}(...);`, with the"
+            " parameters' types, below it."
+        )
+        return error_at(
+            wanted.position, f"{quote(wanted.name)} is a template without an instance", advice
+        )
+    bases = {
+        base.rsplit("::", 1)[-1]: base for base in (_take_apart(kernel).base for kernel in kernels)
+    }
     close = difflib.get_close_matches(name, bases, n=1)
     guess = f"; did you mean {quote(bases[close[0]])}?" if close else ""
-    advice = f"The file's kernels are: {_show_names(kernels)}." if kernels else "The file has no kernel: write a __global__ function."
+    advice = (
+        f"The file's kernels are: {_show_names(kernels)}."
+        if kernels
+        else "The file has no kernel: write a __global__ function."
+    )
     return error_at(wanted.position, f"there is no kernel {quote(wanted.name)}{guess}", advice)
 
 
 def _is_template_of(source: str, name: str) -> bool:
-    """Whether the text declares a `__global__` template of that name. A search, not a parse: it only chooses the words of an error."""
+    """Whether the text declares a `__global__` template of that name. A search, not a parse: it
+    only chooses the words of an error."""
     mentions = re.finditer(rf"\b{re.escape(name)}\s{{0,9}}\(", source)
-    return any(_TEMPLATE_KERNEL.search(source, max(0, match.start() - 500), match.start()) for match in islice(mentions, 100))
+    return any(
+        _TEMPLATE_KERNEL.search(source, max(0, match.start() - 500), match.start())
+        for match in islice(mentions, 100)
+    )
 
 
 def _show_names(kernels: Sequence[Kernel]) -> str:

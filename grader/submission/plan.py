@@ -19,16 +19,24 @@ MAX_LINES = 64
 
 _EXACT = re.compile(r"[ \t]*(?P<keyword>launch|scratch)(?:[ \t]+(?P<part>[A-Za-z_]\w*))?:")
 _NEAR = re.compile(r"/*+(?:[^\w/]|\d)*+(?P<word>[^\W\d]\w{0,15}+)(?!\w|\s*<|::)\s*[:=;]?")
-"""The first word of a comment. A word right before `<<<` names a kernel; behind another `//` stands what has been commented out."""
+"""The first word of a comment. A word right before `<<<` names a kernel; behind another `//` stands
+what has been commented out."""
 
-_KEYWORDS: dict[str, Callable[..., LaunchLine | ScratchBuffer]] = {"launch": parse_launch, "scratch": parse_scratch}
+_KEYWORDS: dict[str, Callable[..., LaunchLine | ScratchBuffer]] = {
+    "launch": parse_launch,
+    "scratch": parse_scratch,
+}
 _FORMS = {"launch": LAUNCH_FORM, "scratch": SCRATCH_FORM}
 
 
-def read_plan(submission: Submission, *, part: str | None = None, parts: Collection[str] = ()) -> Plan | Failure | None:
-    """The plan that the submission's comment lines give; None where there is no launch line and the default plan applies.
+def read_plan(
+    submission: Submission, *, part: str | None = None, parts: Collection[str] = ()
+) -> Plan | Failure | None:
+    """The plan that the submission's comment lines give; None where there is no launch line and the
+    default plan applies.
 
-    Of an exercise with `parts`, the lines `// launch NAME:` and `// scratch NAME:` are read for the one that is asked for as `part`.
+    Of an exercise with `parts`, the lines `// launch NAME:` and `// scratch NAME:` are read for the
+    one that is asked for as `part`.
     """
     try:
         return _read_plan(submission.text, part, parts)
@@ -37,12 +45,14 @@ def read_plan(submission: Submission, *, part: str | None = None, parts: Collect
 
 
 def macro_names(plan: Plan, known: Collection[str]) -> tuple[str, ...]:
-    """The names of the plan that only the preprocessor can explain: all but `known` (buffers and sizes) and scratch buffers."""
+    """The names of the plan that only the preprocessor can explain: all but `known` (buffers and
+    sizes) and scratch buffers."""
     return tuple(sorted(plan.names - set(known) - {buffer.name for buffer in plan.scratch}))
 
 
 def read_macros(plan: Plan, texts: Mapping[str, str], source: str) -> dict[str, int] | Failure:
-    """Values of the macros that the plan uses, from their expanded texts; a Failure names one that is no integer.
+    """Values of the macros that the plan uses, from their expanded texts; a Failure names one that
+    is no integer.
 
     A macro that is a whole template argument may also be a type; then it has no value here.
     """
@@ -71,12 +81,23 @@ class _Use:
 
 def _uses(plan: Plan) -> Iterator[_Use]:
     for buffer in plan.scratch:
-        yield from (_Use(name, extent.place_of(name), buffer, False) for extent in buffer.shape for name in sorted(extent.names))
+        yield from (
+            _Use(name, extent.place_of(name), buffer, False)
+            for extent in buffer.shape
+            for name in sorted(extent.names)
+        )
     for launch in plan.launches:
         template = launch.kernel.template_arguments or ()
         for index, expression in enumerate(launch.expressions):
-            may_be_type = index < len(template) and expression in template and expression.bare_name is not None
-            yield from (_Use(name, expression.place_of(name), launch, may_be_type) for name in sorted(expression.names))
+            may_be_type = (
+                index < len(template)
+                and expression in template
+                and expression.bare_name is not None
+            )
+            yield from (
+                _Use(name, expression.place_of(name), launch, may_be_type)
+                for name in sorted(expression.names)
+            )
 
 
 def _read_plan(source: str, part: str | None, parts: Collection[str]) -> Plan | None:
@@ -96,11 +117,15 @@ def _read_plan(source: str, part: str | None, parts: Collection[str]) -> Plan | 
     if scratch:
         first = scratch[0]
         advice = "Add a // launch: line that uses the buffer, or take the scratch line out."
-        raise LanguageError("there is a scratch line, but no launch line", first.line or 1, first.column, advice)
+        raise LanguageError(
+            "there is a scratch line, but no launch line", first.line or 1, first.column, advice
+        )
     return None
 
 
-def _read_comment(comment: Comment, part: str | None, parts: Collection[str]) -> LaunchLine | ScratchBuffer | None:
+def _read_comment(
+    comment: Comment, part: str | None, parts: Collection[str]
+) -> LaunchLine | ScratchBuffer | None:
     match = _EXACT.match(comment.text) if comment.opening == "//" else None
     if match is not None and match["part"] is not None and match["part"] not in parts:
         _check_part(comment, match, parts)
@@ -114,13 +139,20 @@ def _read_comment(comment: Comment, part: str | None, parts: Collection[str]) ->
         _check_trailing(comment, match.end())
         return None
     if "\n" in comment.text:
-        raise _error(comment, f"a {match[1]} line cannot be continued with a backslash", "Write it on one line, however long.")
+        raise _error(
+            comment,
+            f"a {match[1]} line cannot be continued with a backslash",
+            "Write it on one line, however long.",
+        )
     _check_semicolon(comment, match[1], match.end())
-    return _KEYWORDS[match[1]](comment.text[match.end() :], line=comment.line, column=comment.column + match.end())
+    return _KEYWORDS[match[1]](
+        comment.text[match.end() :], line=comment.line, column=comment.column + match.end()
+    )
 
 
 def _check_near_miss(comment: Comment) -> None:
-    """LanguageError for `// lauch: ...`, `/* launch: ... */`, `// Launch with: ...` and the like. Prose is left alone."""
+    """LanguageError for `// lauch: ...`, `/* launch: ... */`, `// Launch with: ...` and the like.
+    Prose is left alone."""
     match = _NEAR.match(comment.text)
     if match is None or (comment.opening != "//" and comment.text.startswith("/")):
         return
@@ -134,14 +166,25 @@ def _check_near_miss(comment: Comment) -> None:
 def _check_part(comment: Comment, match: re.Match[str], parts: Collection[str]) -> None:
     """LanguageError for a line of a part that an exercise with parts does not have."""
     if parts and _is_meant(match["keyword"], comment.text[match.end() :]):
-        message = f"the exercise has no part {quote(match['part'])}{did_you_mean(match['part'], parts)}"
-        raise _error(comment, message, f"The exercise's parts: {', '.join(parts)}. A line of the exercise itself starts with // launch:")
+        message = (
+            f"the exercise has no part {quote(match['part'])}{did_you_mean(match['part'], parts)}"
+        )
+        raise _error(
+            comment,
+            message,
+            f"The exercise's parts: {', '.join(parts)}. A line of the exercise itself starts with"
+            " // launch:",
+        )
 
 
 def _check_trailing(comment: Comment, start: int) -> None:
     keyword = comment.text[:start].strip().rstrip(":")
     if _is_meant(keyword, comment.text[start:]):
-        raise _error(comment, f"a {keyword} line must stand on a line of its own", "Move the comment to a line of its own.")
+        raise _error(
+            comment,
+            f"a {keyword} line must stand on a line of its own",
+            "Move the comment to a line of its own.",
+        )
 
 
 def _check_semicolon(comment: Comment, keyword: str, start: int) -> None:
@@ -149,11 +192,16 @@ def _check_semicolon(comment: Comment, keyword: str, start: int) -> None:
     without = text.rstrip("; \t")
     if text.endswith(";") and _would_parse(keyword, without[start:]):
         position = Position(comment.line, comment.column + text.index(";", len(without)))
-        raise error_at(position, f"expected the end of the line before ';': a {keyword} line ends without one", "Take the ';' out.")
+        raise error_at(
+            position,
+            f"expected the end of the line before ';': a {keyword} line ends without one",
+            "Take the ';' out.",
+        )
 
 
 def _is_meant(keyword: str, text: str) -> bool:
-    """Whether what follows the keyword is more than prose: it has the mark of a launch, or it declares a buffer."""
+    """Whether what follows the keyword is more than prose: it has the mark of a launch, or it
+    declares a buffer."""
     return "<<<" in text or _would_parse(keyword, text.strip(" \t\r;"))
 
 
@@ -168,8 +216,12 @@ def _would_parse(keyword: str, text: str) -> bool:
 def _check_new(buffer: ScratchBuffer, others: list[ScratchBuffer]) -> None:
     same = [other for other in others if other.name == buffer.name]
     if same:
-        message = f"the scratch buffer {quote(buffer.name)} is already declared in line {same[0].line}"
-        raise LanguageError(message, buffer.line or 1, buffer.column, "Give each scratch buffer a name of its own.")
+        message = (
+            f"the scratch buffer {quote(buffer.name)} is already declared in line {same[0].line}"
+        )
+        raise LanguageError(
+            message, buffer.line or 1, buffer.column, "Give each scratch buffer a name of its own."
+        )
 
 
 def _error(comment: Comment, message: str, advice: str = "") -> LanguageError:
@@ -178,6 +230,10 @@ def _error(comment: Comment, message: str, advice: str = "") -> LanguageError:
 
 
 def _no_integer(use: _Use, text: str, error: LanguageError) -> LanguageError:
-    value = f"is {quote(text.strip())}, which is no integer expression ({error.message})" if text.strip() else "is defined without a value"
+    value = (
+        f"is {quote(text.strip())}, which is no integer expression ({error.message})"
+        if text.strip()
+        else "is defined without a value"
+    )
     advice = f"Define {use.name} as an integer, or write the number in the launch line."
     return error_at(use.position, f"the macro {quote(use.name)} {value}", advice)

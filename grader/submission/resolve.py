@@ -1,6 +1,8 @@
-"""Resolve a plan against the compiled kernels: every name gets its value, and every limit of a launch is checked before it runs.
+"""Resolve a plan against the compiled kernels: every name gets its value, and every limit of a
+launch is checked before it runs.
 
-The limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+The limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute
+Capability".
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ MAX_SCRATCH_BYTES = 4 << 30
 
 @dataclass(frozen=True)
 class ResolvedPlan:
-    """A plan with concrete sizes: launches in order, and the scratch buffers that they need beside the exercise's buffers."""
+    """A plan with concrete sizes: launches in order, and the scratch buffers that they need beside
+    the exercise's buffers."""
 
     launches: tuple[Launch, ...]
     scratch: tuple[DeviceBuffer, ...]
@@ -43,7 +46,8 @@ def resolve_plan(
     limits: LaunchLimits,
     source: str,
 ) -> ResolvedPlan | Failure:
-    """The plan for these sizes, or the first mistake in it (`launch_error`). A size goes before a macro of the same name.
+    """The plan for these sizes, or the first mistake in it (`launch_error`). A size goes before a
+    macro of the same name.
 
     `source` is the submission's text, for the words of errors only.
     """
@@ -51,10 +55,16 @@ def resolve_plan(
     scratch: list[DeviceBuffer] = []
     for declared in plan.scratch:
         try:
-            scratch.append(_resolve_scratch(declared, scope, free_bytes=MAX_SCRATCH_BYTES - sum(map(_size_bytes, scratch))))
+            scratch.append(
+                _resolve_scratch(
+                    declared, scope, free_bytes=MAX_SCRATCH_BYTES - sum(map(_size_bytes, scratch))
+                )
+            )
         except LanguageError as error:
             return plan_failure(error, declared, source)
-    scope = _Scope(scope.values, scope.buffers | {buffer.name: buffer for buffer in scratch}, source)
+    scope = _Scope(
+        scope.values, scope.buffers | {buffer.name: buffer for buffer in scratch}, source
+    )
     launches: list[Launch] = []
     for launch in plan.launches:
         try:
@@ -64,7 +74,7 @@ def resolve_plan(
     return ResolvedPlan(tuple(launches), tuple(scratch))
 
 
-# --- names --------------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,8 @@ class _Scope:
     source: str
 
     def evaluate(self, expression: Expression) -> int:
-        """The value of an expression; LanguageError that says what an unknown name may have meant."""
+        """The value of an expression; LanguageError that says what an unknown name may have
+        meant."""
         unknown = min(expression.names - self.values.keys(), key=expression.place_of, default=None)
         if unknown is not None:
             raise self._unknown(unknown, expression.place_of(unknown))
@@ -85,17 +96,28 @@ class _Scope:
     def _unknown(self, name: str, position: Position) -> LanguageError:
         if name in self.buffers:
             message = f"{quote(name)} is a buffer, and can only be a whole argument of a kernel"
-            return error_at(position, message, "Give the buffer itself, and compute offsets in the kernel.")
+            return error_at(
+                position, message, "Give the buffer itself, and compute offsets in the kernel."
+            )
         if re.search(rf"\b{re.escape(name)}\s{{0,9}}=(?!=)", self.source):
-            message = f"{quote(name)} is not known here: a launch line sees #defines, not the variables and constants of the code"
-            return error_at(position, message, f"Write #define {name} with an integer, or the number itself.")
+            message = (
+                f"{quote(name)} is not known here: a launch line sees #defines, not the variables"
+                " and constants of the code"
+            )
+            return error_at(
+                position, message, f"Write #define {name} with an integer, or the number itself."
+            )
         known = sorted({*self.values, *self.buffers})
         close = difflib.get_close_matches(name, known, n=1)
         guess = f"; did you mean {quote(close[0])}?" if close else ""
-        return error_at(position, f"{quote(name)} is not known here{guess}", f"Names that are known: {', '.join(known)}.")
+        return error_at(
+            position,
+            f"{quote(name)} is not known here{guess}",
+            f"Names that are known: {', '.join(known)}.",
+        )
 
 
-# --- scratch buffers ----------------------------------------------------------------------------------
+# --- scratch buffers ------------------------------------------------------------------------------
 
 
 def _resolve_scratch(declared: ScratchBuffer, scope: _Scope, *, free_bytes: int) -> DeviceBuffer:
@@ -104,10 +126,23 @@ def _resolve_scratch(declared: ScratchBuffer, scope: _Scope, *, free_bytes: int)
         kind = "buffer" if declared.name in scope.buffers else "size"
         message = f"{quote(declared.name)} is already the name of a {kind} of the exercise"
         raise error_at(start, message, "Give it another name.")
-    buffer = DeviceBuffer(declared.name, declared.dtype, tuple(_extent(extent, scope) for extent in declared.shape), Role.SCRATCH)
+    buffer = DeviceBuffer(
+        declared.name,
+        declared.dtype,
+        tuple(_extent(extent, scope) for extent in declared.shape),
+        Role.SCRATCH,
+    )
     if _size_bytes(buffer) > free_bytes:
-        message = f"the scratch buffer {quote(declared.name)} takes {_size_bytes(buffer)} bytes; all together may take 4 GiB"
-        raise error_at(start, message, "Declare as many elements as the kernels use.", obstacle=Obstacle.TOO_MUCH_SCRATCH)
+        message = (
+            f"the scratch buffer {quote(declared.name)} takes {_size_bytes(buffer)} bytes; all"
+            " together may take 4 GiB"
+        )
+        raise error_at(
+            start,
+            message,
+            "Declare as many elements as the kernels use.",
+            obstacle=Obstacle.TOO_MUCH_SCRATCH,
+        )
     return buffer
 
 
@@ -115,7 +150,12 @@ def _extent(extent: Expression, scope: _Scope) -> int:
     value = scope.evaluate(extent)
     if value <= 0:
         message = f"the number of elements {quote(extent.text)} is {value}"
-        raise error_at(extent.position, message, "Declare at least one element.", obstacle=Obstacle.EMPTY_SCRATCH)
+        raise error_at(
+            extent.position,
+            message,
+            "Declare at least one element.",
+            obstacle=Obstacle.EMPTY_SCRATCH,
+        )
     return value
 
 
@@ -123,27 +163,41 @@ def _size_bytes(buffer: DeviceBuffer) -> int:
     return prod(buffer.shape) * np.dtype(buffer.dtype).itemsize
 
 
-# --- launches -----------------------------------------------------------------------------------------
+# --- launches -------------------------------------------------------------------------------------
 
 
-def _resolve_launch(launch: LaunchLine, scope: _Scope, kernels: Sequence[Kernel], limits: LaunchLimits) -> Launch:
+def _resolve_launch(
+    launch: LaunchLine, scope: _Scope, kernels: Sequence[Kernel], limits: LaunchLimits
+) -> Launch:
     known = frozenset(scope.values)
     count = len(launch.arguments)
-    kernel = find_kernel(launch.kernel, kernels, argument_count=count, evaluate=scope.evaluate, values=known, source=scope.source)
+    kernel = find_kernel(
+        launch.kernel,
+        kernels,
+        argument_count=count,
+        evaluate=scope.evaluate,
+        values=known,
+        source=scope.source,
+    )
     arguments = bind_arguments(launch, kernel, buffers=scope.buffers, evaluate=scope.evaluate)
     block = _dim3("block", launch.block, limits.max_block, scope)
     grid = _dim3("grid", launch.grid, limits.max_grid, scope)
     _check_threads(launch, block, kernel, limits)
     dynamic_shared_bytes = _dynamic_shared_bytes(launch, kernel, limits, scope)
     _check_registers(launch, block, kernel, limits)
-    return Launch(kernel.symbol, grid, block, dynamic_shared_bytes, arguments, launch.line, launch.text)
+    return Launch(
+        kernel.symbol, grid, block, dynamic_shared_bytes, arguments, launch.line, launch.text
+    )
 
 
 def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: _Scope) -> Dim3:
     values = [scope.evaluate(size) for size in sizes]
     for axis, size, value, most in zip("xyz", sizes, values, largest, strict=False):
         if value < 1:
-            message = f"the {what}'s {axis} is {value}: {quote(size.text)} must be at least 1 at every size"
+            message = (
+                f"the {what}'s {axis} is {value}: {quote(size.text)} must be at least 1 at every"
+                " size"
+            )
             advice = "Divide with ceil_div(a, b), which rounds up."
             raise error_at(size.position, message, advice, obstacle=Obstacle.EXTENT_TOO_SMALL)
         if value > most:
@@ -156,26 +210,46 @@ def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: _Scope) 
 def _check_threads(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: LaunchLimits) -> None:
     position = launch.block[0].position
     if block.volume > limits.max_threads_per_block:
-        message = f"the block {block} has {block.volume} threads; at most {limits.max_threads_per_block} can be launched"
+        message = (
+            f"the block {block} has {block.volume} threads; at most {limits.max_threads_per_block}"
+            " can be launched"
+        )
         advice = "Use a smaller block, and let each thread compute several elements."
         raise error_at(position, message, advice, obstacle=Obstacle.TOO_MANY_THREADS)
     if kernel.max_threads_per_block is not None and block.volume > kernel.max_threads_per_block:
-        message = f"the block {block} has {block.volume} threads; {kernel.name} has __launch_bounds__({kernel.max_threads_per_block})"
+        message = (
+            f"the block {block} has {block.volume} threads; {kernel.name} has"
+            f" __launch_bounds__({kernel.max_threads_per_block})"
+        )
         advice = "Use a smaller block, or raise the kernel's __launch_bounds__."
         raise error_at(position, message, advice, obstacle=Obstacle.BEYOND_LAUNCH_BOUNDS)
 
 
-def _dynamic_shared_bytes(launch: LaunchLine, kernel: Kernel, limits: LaunchLimits, scope: _Scope) -> int:
+def _dynamic_shared_bytes(
+    launch: LaunchLine, kernel: Kernel, limits: LaunchLimits, scope: _Scope
+) -> int:
     dynamic = scope.evaluate(launch.shared_bytes) if launch.shared_bytes is not None else 0
-    position = launch.shared_bytes.position if launch.shared_bytes is not None else launch.kernel.position
+    position = (
+        launch.shared_bytes.position if launch.shared_bytes is not None else launch.kernel.position
+    )
     if dynamic < 0:
         message = f"the dynamic shared memory is {dynamic} bytes"
-        raise error_at(position, message, "Give 0 or more bytes.", obstacle=Obstacle.NEGATIVE_SHARED_MEMORY)
+        raise error_at(
+            position, message, "Give 0 or more bytes.", obstacle=Obstacle.NEGATIVE_SHARED_MEMORY
+        )
     total = kernel.static_shared_bytes + dynamic
     if total > limits.max_shared_bytes_per_block:
-        parts = f"{total} bytes of shared memory a block ({kernel.static_shared_bytes} static and {dynamic} dynamic)"
+        parts = (
+            f"{total} bytes of shared memory a block ({kernel.static_shared_bytes} static and"
+            f" {dynamic} dynamic)"
+        )
         message = f"{kernel.name} needs {parts}; the device has {limits.max_shared_bytes_per_block}"
-        raise error_at(position, message, "Use smaller tiles, or fewer of them.", obstacle=Obstacle.TOO_MUCH_SHARED_MEMORY)
+        raise error_at(
+            position,
+            message,
+            "Use smaller tiles, or fewer of them.",
+            obstacle=Obstacle.TOO_MUCH_SHARED_MEMORY,
+        )
     return dynamic
 
 
@@ -183,8 +257,13 @@ def _check_registers(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: La
     needed = kernel.registers * block.volume
     if needed > limits.max_registers_per_block:
         message = (
-            f"{kernel.name} uses {kernel.registers} registers a thread, {needed} for the {block.volume} threads of a block; "
-            f"the device has {limits.max_registers_per_block}"
+            f"{kernel.name} uses {kernel.registers} registers a thread, {needed} for the"
+            f" {block.volume} threads of a block; the device has {limits.max_registers_per_block}"
         )
-        advice = f"Use a smaller block, or write __launch_bounds__({block.volume}) before the kernel's name: the compiler then uses fewer."
-        raise error_at(launch.block[0].position, message, advice, obstacle=Obstacle.TOO_MANY_REGISTERS)
+        advice = (
+            f"Use a smaller block, or write __launch_bounds__({block.volume}) before the kernel's"
+            " name: the compiler then uses fewer."
+        )
+        raise error_at(
+            launch.block[0].position, message, advice, obstacle=Obstacle.TOO_MANY_REGISTERS
+        )

@@ -1,8 +1,9 @@
-"""A cache of compilations on disk: what nvcc and nvdisasm made, under a key of all that it depends on.
+"""A cache of compilations on disk: what nvcc and nvdisasm made, under a key of all that it depends
+on.
 
-An entry is one file: the SHA-256 of the rest, then compressed JSON. It appears whole, by its name; one that
-is not whole or does not parse counts as absent. The cubin's records are parsed anew each time, so a change of the
-parsers needs no new entries.
+An entry is one file: the SHA-256 of the rest, then compressed JSON. It appears whole, by its name;
+one that is not whole or does not parse counts as absent. The cubin's records are parsed anew each
+time, so a change of the parsers needs no new entries.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _DIGEST_BYTES = 32
 
 @dataclass(frozen=True)
 class Artifacts:
-    """What the tools made of one submission: the cubin, nvdisasm's two outputs, demangled symbols, shown warnings."""
+    """What the tools made of one submission: the cubin, nvdisasm's two outputs, demangled symbols,
+    shown warnings."""
 
     cubin: bytes
     instructions: str
@@ -50,7 +52,8 @@ def read_entry(folder: Path, key: str) -> Artifacts | None:
 
 
 def write_entry(folder: Path, key: str, artifacts: Artifacts) -> Artifacts:
-    """Write the entry, and give back what is kept: that of another process that was quicker, for no two cubins of a source are alike.
+    """Write the entry, and give back what is kept: that of another process that was quicker, for no
+    two cubins of a source are alike.
 
     A folder that cannot be written to only costs the next run its time.
     """

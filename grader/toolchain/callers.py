@@ -1,8 +1,9 @@
 """Gives code that stands in no line of the submission to the lines that call it.
 
-What is inlined has the line that it was inlined at, but the compiler's own functions (division, square root) and those of headers
-that were not inlined stand apart, with no line. One that several lines call is repeated for each of them, so that each line's
-counters are exact; the machine counts the same either way.
+What is inlined has the line that it was inlined at, but the compiler's own functions (division,
+square root) and those of headers that were not inlined stand apart, with no line. One that several
+lines call is repeated for each of them, so that each line's counters are exact; the machine counts
+the same either way.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _BRANCHES = ("BRA", "BSSY", "CALL", "WARPSYNC.COLLECTIVE")
 
 @dataclass(frozen=True)
 class _Function:
-    """A function without lines: instructions `first` to `end` (not included). `movable`: it may be repeated elsewhere."""
+    """A function without lines: instructions `first` to `end` (not included). `movable`: it may be
+    repeated elsewhere."""
 
     first: int
     end: int
@@ -32,10 +34,14 @@ class _Function:
         return self.first * INSTRUCTION_BYTES
 
 
-def give_to_callers(code: Sequence[SassInstruction], functions: Sequence[int]) -> tuple[SassInstruction, ...]:
-    """The kernel's code with lines for functions that have none. `functions`: their byte offsets, of those with lines too.
+def give_to_callers(
+    code: Sequence[SassInstruction], functions: Sequence[int]
+) -> tuple[SassInstruction, ...]:
+    """The kernel's code with lines for functions that have none. `functions`: their byte offsets,
+    of those with lines too.
 
-    What is called by pointer, by itself, or from several lines although it calls others, stays without a line.
+    What is called by pointer, by itself, or from several lines although it calls others, stays
+    without a line.
     """
     if not functions or any(_calls_by_pointer(instruction) for instruction in code):
         return tuple(code)
@@ -49,8 +55,14 @@ def give_to_callers(code: Sequence[SassInstruction], functions: Sequence[int]) -
         for offset in ready:
             function = waiting.pop(offset)
             _give(given, function, calls[offset])
-            targets = (_target(line) for line in code[function.first : function.end] if line.opcode.startswith("CALL"))
-            looked_at += [target for target in targets if target in waiting]  # its calls have a line now
+            targets = (
+                _target(line)
+                for line in code[function.first : function.end]
+                if line.opcode.startswith("CALL")
+            )
+            looked_at += [
+                target for target in targets if target in waiting
+            ]  # its calls have a line now
         looked_at = sorted(set(looked_at))
     return tuple(given)
 
@@ -58,7 +70,11 @@ def give_to_callers(code: Sequence[SassInstruction], functions: Sequence[int]) -
 def _find_functions(code: Sequence[SassInstruction], functions: Sequence[int]) -> list[_Function]:
     starts = sorted(offset // INSTRUCTION_BYTES for offset in functions)
     extents = zip(starts, [*starts[1:], len(code)], strict=True)
-    bare = [(first, end) for first, end in extents if all(instruction.line is None for instruction in code[first:end])]
+    bare = [
+        (first, end)
+        for first, end in extents
+        if all(instruction.line is None for instruction in code[first:end])
+    ]
     return [_Function(first, end, all(map(_can_move, code[first:end]))) for first, end in bare]
 
 
@@ -82,9 +98,13 @@ def _give(code: list[SassInstruction], function: _Function, calls: Sequence[int]
         by_line.setdefault(code[call].line, []).append(call)
     lines = list(by_line)
     body = code[function.first : function.end]
-    if len(lines) > 1 and (not function.movable or len(code) + (len(lines) - 1) * len(body) > MAX_INSTRUCTIONS):
+    if len(lines) > 1 and (
+        not function.movable or len(code) + (len(lines) - 1) * len(body) > MAX_INSTRUCTIONS
+    ):
         return
-    code[function.first : function.end] = [replace(instruction, line=lines[0]) for instruction in body]
+    code[function.first : function.end] = [
+        replace(instruction, line=lines[0]) for instruction in body
+    ]
     for line in lines[1:]:
         moved_by = (len(code) - function.first) * INSTRUCTION_BYTES
         code += [replace(_move(instruction, moved_by), line=line) for instruction in body]
@@ -93,7 +113,8 @@ def _give(code: list[SassInstruction], function: _Function, calls: Sequence[int]
 
 
 def _can_move(instruction: SassInstruction) -> bool:
-    """Whether it does not tell where it stands: a call leaves its own address behind, and tables hold addresses."""
+    """Whether it does not tell where it stands: a call leaves its own address behind, and tables
+    hold addresses."""
     return not instruction.opcode.startswith(("CALL", "BRX", "JMP", "LEPC"))
 
 
@@ -110,7 +131,11 @@ def _move(instruction: SassInstruction, moved_by: int) -> SassInstruction:
 def _target(instruction: SassInstruction) -> int | None:
     """The offset that a branch names; None for what names none."""
     last = instruction.operands.rpartition(",")[2].strip()
-    return int(last, 16) if instruction.opcode.startswith(_BRANCHES) and last.startswith("0x") else None
+    return (
+        int(last, 16)
+        if instruction.opcode.startswith(_BRANCHES) and last.startswith("0x")
+        else None
+    )
 
 
 def _retarget(instruction: SassInstruction, target: int) -> SassInstruction:

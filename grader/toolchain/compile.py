@@ -1,4 +1,5 @@
-"""Compiles a submission to machine code: nvcc, nvdisasm and c++filt, or the cache in place of all three."""
+"""Compiles a submission to machine code: nvcc, nvdisasm and c++filt, or the cache in place of all
+three."""
 
 from __future__ import annotations
 
@@ -10,7 +11,13 @@ from pathlib import Path
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
 from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
 from grader.toolchain.callers import give_to_callers
-from grader.toolchain.cubin import CubinKernel, read_code, read_cubin, read_labels, read_variable_bytes
+from grader.toolchain.cubin import (
+    CubinKernel,
+    read_code,
+    read_cubin,
+    read_labels,
+    read_variable_bytes,
+)
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
 from grader.toolchain.diagnostics import (
@@ -29,34 +36,65 @@ from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_worksp
 
 _OUTPUT_NAME = "submission.cubin"
 _MOST_SHARED_BYTES = 48 << 10
-"""ptxas 13.5 refuses more, but lets arrays of 4 GiB and more pass, for which nvdisasm takes as much memory."""
+"""ptxas 13.5 refuses more, but lets arrays of 4 GiB and more pass, for which nvdisasm takes as much
+memory."""
 _MOST_VARIABLE_BYTES = (4 << 30) - 1
-"""nvdisasm 13.5 refuses a cubin with more (`Invalid symbol size`), and takes as much memory as the variables do."""
+"""nvdisasm 13.5 refuses a cubin with more (`Invalid symbol size`), and takes as much memory as the
+variables do."""
 
 
 def compile_submission(
-    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path | None
+    submission: Submission,
+    *,
+    nvcc: Nvcc,
+    nvdisasm: Nvdisasm,
+    arch: str,
+    run: RunTool,
+    limits: ToolLimits,
+    cache: Path | None,
 ) -> Binary | Failure:
-    """The submission's kernels for `arch` (`sm_90`), from `cache` (a folder, or None for no cache) where it has them.
+    """The submission's kernels for `arch` (`sm_90`), from `cache` (a folder, or None for no cache)
+    where it has them.
 
-    A Failure is the student's: a compile error, a limit, no kernel, or (rejected) a file that the compilation
-    read and must not. Raises ToolMissing, and GraderError where a tool fails on what another one made.
+    A Failure is the student's: a compile error, a limit, no kernel, or (rejected) a file that the
+    compilation read and must not. Raises ToolMissing, and GraderError where a tool fails on what
+    another one made.
     """
-    artifacts = _find_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache)
-    return artifacts if isinstance(artifacts, Failure) else _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+    artifacts = _find_artifacts(
+        submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache
+    )
+    return (
+        artifacts
+        if isinstance(artifacts, Failure)
+        else _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+    )
 
 
 def compile_cubin(
-    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path
+    submission: Submission,
+    *,
+    nvcc: Nvcc,
+    nvdisasm: Nvdisasm,
+    arch: str,
+    run: RunTool,
+    limits: ToolLimits,
+    cache: Path,
 ) -> bytes | Failure:
-    """As `compile_submission`, the cubin alone: that of the cache where it has one, byte for byte."""
-    artifacts = _find_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache)
+    """As `compile_submission`, the cubin alone: that of the cache where it has one, byte for
+    byte."""
+    artifacts = _find_artifacts(
+        submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache
+    )
     return artifacts if isinstance(artifacts, Failure) else artifacts.cubin
 
 
-def is_cached(submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, cache: Path) -> bool:
+def is_cached(
+    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, cache: Path
+) -> bool:
     """Whether there is an entry of the cache for the submission."""
-    return (cache / artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)).is_file()
+    return (
+        cache / artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
+    ).is_file()
 
 
 def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
@@ -65,9 +103,17 @@ def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> st
 
 
 def read_compiled(
-    cubin: bytes, submission: Submission, *, nvcc_version: str, nvdisasm: Nvdisasm, arch: str, run: RunTool, cache: Path | None = None
+    cubin: bytes,
+    submission: Submission,
+    *,
+    nvcc_version: str,
+    nvdisasm: Nvdisasm,
+    arch: str,
+    run: RunTool,
+    cache: Path | None = None,
 ) -> Binary:
-    """The kernels of a cubin that an nvcc of this version made of the submission. Raises GraderError where it is no such cubin."""
+    """The kernels of a cubin that an nvcc of this version made of the submission. Raises
+    GraderError where it is no such cubin."""
     artifacts = list_cubin(cubin, nvdisasm=nvdisasm, arch=arch, run=run, cache=cache)
     return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
 
@@ -77,8 +123,11 @@ def listing_key(cubin: bytes, nvdisasm: Nvdisasm) -> str:
     return cache_key(hashlib.sha256(cubin).hexdigest(), nvdisasm.version)
 
 
-def list_cubin(cubin: bytes, *, nvdisasm: Nvdisasm, arch: str, run: RunTool, cache: Path | None) -> Artifacts:
-    """What the tools say of a cubin that was made elsewhere. Raises GraderError where it is none for `arch`."""
+def list_cubin(
+    cubin: bytes, *, nvdisasm: Nvdisasm, arch: str, run: RunTool, cache: Path | None
+) -> Artifacts:
+    """What the tools say of a cubin that was made elsewhere. Raises GraderError where it is none
+    for `arch`."""
     key = listing_key(cubin, nvdisasm)
     if cache and (known := read_entry(cache, key)):
         return known
@@ -87,28 +136,49 @@ def list_cubin(cubin: bytes, *, nvdisasm: Nvdisasm, arch: str, run: RunTool, cac
         path = Path(folder) / _OUTPUT_NAME
         path.write_bytes(cubin)
         listing = disassemble(path, nvdisasm=nvdisasm, run=run)
-    artifacts = Artifacts(cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings="")
+    artifacts = Artifacts(
+        cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings=""
+    )
     return write_entry(cache, key, artifacts) if cache else artifacts
 
 
 def _find_artifacts(
-    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits, cache: Path | None
+    submission: Submission,
+    *,
+    nvcc: Nvcc,
+    nvdisasm: Nvdisasm,
+    arch: str,
+    run: RunTool,
+    limits: ToolLimits,
+    cache: Path | None,
 ) -> Artifacts | Failure:
     key = artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
     if cache and (artifacts := read_entry(cache, key)):
         return artifacts
-    made = _make_artifacts(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits)
+    made = _make_artifacts(
+        submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits
+    )
     return made if cache is None or isinstance(made, Failure) else write_entry(cache, key, made)
 
 
 def _make_artifacts(
-    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, run: RunTool, limits: ToolLimits
+    submission: Submission,
+    *,
+    nvcc: Nvcc,
+    nvdisasm: Nvdisasm,
+    arch: str,
+    run: RunTool,
+    limits: ToolLimits,
 ) -> Artifacts | Failure:
     with open_workspace(submission.text) as workspace:
-        completed = run_nvcc(workspace, "-cubin", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits)
+        completed = run_nvcc(
+            workspace, "-cubin", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits
+        )
         if completed.limit or completed.returncode != 0:
             rejected = check_failed_run(workspace, nvcc=nvcc, arch=arch, run=run, limits=limits)
-            return rejected or compile_failure(completed, submission, nvcc=nvcc, limits=limits, run=run)
+            return rejected or compile_failure(
+                completed, submission, nvcc=nvcc, limits=limits, run=run
+            )
         # The files that this very compilation read, whatever an earlier look at them said.
         if rejected := check_files(read_dependencies(workspace), nvcc):
             return rejected
@@ -118,22 +188,32 @@ def _make_artifacts(
         symbols = [kernel.symbol for kernel in kernels]
         if not symbols:
             return no_kernel_failure(submission)
-        if (largest := max(kernels, key=lambda kernel: kernel.static_shared_bytes)).static_shared_bytes > _MOST_SHARED_BYTES:
-            return too_much_shared_failure(largest.symbol, largest.static_shared_bytes, _MOST_SHARED_BYTES)
+        if (
+            largest := max(kernels, key=lambda kernel: kernel.static_shared_bytes)
+        ).static_shared_bytes > _MOST_SHARED_BYTES:
+            return too_much_shared_failure(
+                largest.symbol, largest.static_shared_bytes, _MOST_SHARED_BYTES
+            )
         if (variable_bytes := read_variable_bytes(content)) > _MOST_VARIABLE_BYTES:
             return too_many_variables_failure(submission, variable_bytes, _MOST_VARIABLE_BYTES)
         listing = disassemble(cubin, nvdisasm=nvdisasm, run=run)
-    # Under the name that every submission has here: an entry of the cache serves equal files of different names.
+    # Under the name that every submission has here: an entry of the cache serves equal files of
+    # different names.
     warnings = clean_warnings(completed, replace(submission, name=SOURCE_NAME), nvcc=nvcc, run=run)
     return Artifacts(content, listing.instructions, listing.lines, demangle(symbols, run), warnings)
 
 
-def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str) -> Binary:
+def _read_binary(
+    artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str
+) -> Binary:
     listing = Disassembly(artifacts.instructions, artifacts.lines)
     functions = parse_disassembly(listing, read_labels(artifacts.cubin), read_code(artifacts.cubin))
     read = read_cubin(artifacts.cubin, arch=arch)
     laid_out = read_shared_arrays(artifacts.cubin, submission.text)
-    arrays = {found.symbol: fitting_arrays(laid_out.get(found.symbol, ()), found.static_shared_bytes) for found in read}
+    arrays = {
+        found.symbol: fitting_arrays(laid_out.get(found.symbol, ()), found.static_shared_bytes)
+        for found in read
+    }
     uses = read_shared_uses(artifacts.cubin, arrays, functions)
     kernels = (
         Kernel(
@@ -158,12 +238,24 @@ def _read_binary(artifacts: Artifacts, submission: Submission, *, nvcc_version: 
     )
     warnings = artifacts.warnings.replace(SOURCE_NAME, submission.name)
     cubin = artifacts.cubin
-    return Binary(arch, nvcc_version, cubin, tuple(kernels), warnings, read_variable_bytes(cubin), read_variables(cubin))
+    return Binary(
+        arch,
+        nvcc_version,
+        cubin,
+        tuple(kernels),
+        warnings,
+        read_variable_bytes(cubin),
+        read_variables(cubin),
+    )
 
 
 def _parameters(found: CubinKernel, signature: Signature) -> tuple[KernelParameter, ...]:
-    """Places from the cubin, types from the symbol; without types where the two do not count the same."""
+    """Places from the cubin, types from the symbol; without types where the two do not count the
+    same."""
     types: tuple[str | None, ...] | None = signature.types
     if types is None or len(types) != len(found.parameters):
         types = (None,) * len(found.parameters)
-    return tuple(KernelParameter(offset, size, type_) for (offset, size), type_ in zip(found.parameters, types, strict=True))
+    return tuple(
+        KernelParameter(offset, size, type_)
+        for (offset, size), type_ in zip(found.parameters, types, strict=True)
+    )

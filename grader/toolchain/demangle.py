@@ -11,7 +11,8 @@ from grader.records import RunTool
 
 @dataclass(frozen=True)
 class Signature:
-    """A function as the source names it (`ns::k<32, 8>`); `types` is None for C linkage, whose symbols carry none."""
+    """A function as the source names it (`ns::k<32, 8>`); `types` is None for C linkage, whose
+    symbols carry none."""
 
     name: str
     types: tuple[str, ...] | None
@@ -29,14 +30,16 @@ def demangle(symbols: Sequence[str], run: RunTool) -> dict[str, str]:
 def parse_signature(text: str) -> Signature:
     """The signature in a demangled `void ns::k<32, 8>(float*, int)`.
 
-    The return type, which only template instances carry, the suffixes of integer template arguments and the names
-    of anonymous namespaces are left out: a launch line does not write them.
+    The return type, which only template instances carry, the suffixes of integer template arguments
+    and the names of anonymous namespaces are left out: a launch line does not write them.
     """
     if not text.endswith(")"):
         return Signature(text, None)
     start = _matching_parenthesis(text)
     name = list(_split(text[:start], " "))[-1].replace("(anonymous namespace)::", "")
-    return Signature(re.sub(r"\b(\d+)(?:u|l|ul|ll|ull)\b", r"\1", name), tuple(_split(text[start + 1 : -1], ",")))
+    return Signature(
+        re.sub(r"\b(\d+)(?:u|l|ul|ll|ull)\b", r"\1", name), tuple(_split(text[start + 1 : -1], ","))
+    )
 
 
 def _matching_parenthesis(text: str) -> int:
@@ -69,5 +72,6 @@ def _split(text: str, separator: str) -> Iterator[str]:
 
 
 def _is_name(character: str) -> bool:
-    """Whether a `<` after it opens template arguments; in an expression it compares, and follows a parenthesis or a space."""
+    """Whether a `<` after it opens template arguments; in an expression it compares, and follows a
+    parenthesis or a space."""
     return character.isalnum() or character == "_"

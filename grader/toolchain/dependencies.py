@@ -1,7 +1,8 @@
 """Which files a submission includes, as the preprocessor that opened them tells.
 
-gcc's own list (`-MD`) is read, not the line markers of its output: a `#line` directive of the submission forges the
-latter, and `#embed` leaves none. nvcc's `-M` would not do, since it is made from the markers.
+gcc's own list (`-MD`) is read, not the line markers of its output: a `#line` directive of the
+submission forges the latter, and `#embed` leaves none. nvcc's `-M` would not do, since it is made
+from the markers.
 """
 
 from __future__ import annotations
@@ -22,55 +23,93 @@ _DIRECTIVES = "include|include_next|import|embed|if|ifn?def|elif|else|endif|defi
 _MADE_DIRECTIVE = re.compile(rf"^[ \t]*(?:#|%:)[ \t]*(?:{_DIRECTIVES})\b", re.MULTILINE)
 _REJECTED = Failure(
     Status.REJECTED,
-    "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++ standard library.",
-    advice="Keep everything in one .cu file; include only headers such as <cuda_runtime.h> or <cstdio>.",
+    "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++"
+    " standard library.",
+    advice=(
+        "Keep everything in one .cu file; include only headers such as <cuda_runtime.h> or"
+        " <cstdio>."
+    ),
 )
 
 
 def parse_dependencies(text: str) -> tuple[str, ...]:
-    """The prerequisites of a make rule as gcc writes it, in order, unescaped (gcc, `-M`: space, `#` and `$`)."""
+    """The prerequisites of a make rule as gcc writes it, in order, unescaped (gcc, `-M`: space, `#`
+    and `$`)."""
     rule = text.replace("\\\n", " ").partition(":")[2]
     words = re.findall(r"(?:\\.|[^\s\\])+", rule)
     return tuple(re.sub(r"\\([ \t#\\:])", r"\1", word).replace("$$", "$") for word in words)
 
 
 def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
-    """Absolute, resolved paths of the included files that the last run of nvcc opened, without the submission itself.
+    """Absolute, resolved paths of the included files that the last run of nvcc opened, without the
+    submission itself.
 
-    With `-MG` gcc lists missing files too: of these, those that only a path out of the submission's folder can have named.
+    With `-MG` gcc lists missing files too: of these, those that only a path out of the submission's
+    folder can have named.
     """
     text = (workspace.out / DEPENDENCIES_NAME).read_text(errors="surrogateescape")
     # os.path, because pathlib raises where a student's name is too long or a link leads to itself.
-    paths = dict.fromkeys(os.path.realpath(workspace.source / name) for name in parse_dependencies(text))
+    paths = dict.fromkeys(
+        os.path.realpath(workspace.source / name) for name in parse_dependencies(text)
+    )
     own = os.path.realpath(workspace.source / SOURCE_NAME)
     folder = os.path.realpath(workspace.source) + os.sep
-    return tuple(path for path in paths if path != own and (os.path.exists(path) or not path.startswith(folder)))  # noqa: PTH110
+    return tuple(
+        path
+        for path in paths
+        if path != own and (os.path.exists(path) or not path.startswith(folder))  # noqa: PTH110
+    )
 
 
-def check_failed_run(workspace: Workspace, *, nvcc: Nvcc, arch: str, run: RunTool, limits: ToolLimits) -> Failure | None:
-    """A rejection where the submission, which nvcc refused, includes a file that nvcc's messages must not speak of.
+def check_failed_run(
+    workspace: Workspace, *, nvcc: Nvcc, arch: str, run: RunTool, limits: ToolLimits
+) -> Failure | None:
+    """A rejection where the submission, which nvcc refused, includes a file that nvcc's messages
+    must not speak of.
 
-    The list is made anew, past missing headers (`-MG`): gcc writes none where the first missing header stopped it.
+    The list is made anew, past missing headers (`-MG`): gcc writes none where the first missing
+    header stopped it.
     """
     (workspace.out / DEPENDENCIES_NAME).unlink(missing_ok=True)
-    again = run_nvcc(workspace, "-E", output="again.ii", dependencies="-M,-MG", nvcc=nvcc, arch=arch, run=run, limits=limits)
+    again = run_nvcc(
+        workspace,
+        "-E",
+        output="again.ii",
+        dependencies="-M,-MG",
+        nvcc=nvcc,
+        arch=arch,
+        run=run,
+        limits=limits,
+    )
     if _FORBIDDEN.search(again.stderr + again.stdout):
         return _REJECTED
-    return check_files(read_dependencies(workspace), nvcc) if (workspace.out / DEPENDENCIES_NAME).exists() else None
+    return (
+        check_files(read_dependencies(workspace), nvcc)
+        if (workspace.out / DEPENDENCIES_NAME).exists()
+        else None
+    )
 
 
 def check_files(files: Sequence[str], nvcc: Nvcc) -> Failure | None:
-    """A rejection where a file is neither the toolkit's nor the C++ compiler's; its name and contents stay unsaid."""
+    """A rejection where a file is neither the toolkit's nor the C++ compiler's; its name and
+    contents stay unsaid."""
     if all(any(Path(file).is_relative_to(root) for root in nvcc.include_roots) for file in files):
         return None
     return _REJECTED
 
 
 def check_directives(preprocessed: str) -> Failure | None:
-    """A rejection where macros have made directives: gcc leaves them alone, and the compiler proper would obey them unseen."""
-    if not _MADE_DIRECTIVE.search(preprocessed):  # of which nearly all that remain are lines of raw strings
+    """A rejection where macros have made directives: gcc leaves them alone, and the compiler proper
+    would obey them unseen."""
+    if not _MADE_DIRECTIVE.search(
+        preprocessed
+    ):  # of which nearly all that remain are lines of raw strings
         return None
-    if not _MADE_DIRECTIVE.search("".join('""' if token.kind is Kind.RAW else token.text for token in read_tokens(preprocessed))):
+    if not _MADE_DIRECTIVE.search(
+        "".join(
+            '""' if token.kind is Kind.RAW else token.text for token in read_tokens(preprocessed)
+        )
+    ):
         return None
     return Failure(
         Status.REJECTED,

@@ -1,4 +1,5 @@
-"""Finds nvcc and nvdisasm: the program, its version, and the folders that its `#include` reaches."""
+"""Finds nvcc and nvdisasm: the program, its version, and the folders that its `#include`
+reaches."""
 
 from __future__ import annotations
 
@@ -15,17 +16,26 @@ from grader.errors import ToolMissing
 from grader.records import Completed, RunTool, ToolLimits
 
 _LIMITS = ToolLimits(wall_seconds=60.0)
-_HOST_COMPILER_ADVICE = "Install a C++ compiler (Debian and Ubuntu: `apt install g++`) of a version that this nvcc supports."
-_NVCC_ADVICE = "Install the package nvidia-cuda-nvcc (`pip install` of the grader brings it), or set GRADER_NVCC to an nvcc."
-_NVDISASM_ADVICE = "Install the package nvidia-cuda-nvdisasm (`pip install` of the grader brings it), or set GRADER_NVDISASM to one."
+_HOST_COMPILER_ADVICE = (
+    "Install a C++ compiler (Debian and Ubuntu: `apt install g++`) of a version that this nvcc"
+    " supports."
+)
+_NVCC_ADVICE = (
+    "Install the package nvidia-cuda-nvcc (`pip install` of the grader brings it), or set"
+    " GRADER_NVCC to an nvcc."
+)
+_NVDISASM_ADVICE = (
+    "Install the package nvidia-cuda-nvdisasm (`pip install` of the grader brings it), or set"
+    " GRADER_NVDISASM to one."
+)
 
 
 @dataclass(frozen=True)
 class Nvcc:
     """An nvcc that can compile. `version` is e.g. `13.5.37`; `include_roots` are resolved folders.
 
-    `identity` tells this compiler with its host compiler from others, wherever they are installed. `toolkit` are the folders
-    that it needs of its own: all of it, and that of a wrapper around it.
+    `identity` tells this compiler with its host compiler from others, wherever they are installed.
+    `toolkit` are the folders that it needs of its own: all of it, and that of a wrapper around it.
     """
 
     path: Path
@@ -44,9 +54,11 @@ class Nvdisasm:
 
 
 def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -> Nvcc:
-    """The nvcc to use (DESIGN 7): `$GRADER_NVCC`, else the wheel's or the one on PATH, `prefer_wheel` first or last.
+    """The nvcc to use (DESIGN 7): `$GRADER_NVCC`, else the wheel's or the one on PATH,
+    `prefer_wheel` first or last.
 
-    Raises ToolMissing where there is none, or where it cannot work (no g++, or one that it refuses).
+    Raises ToolMissing where there is none, or where it cannot work (no g++, or one that it
+    refuses).
     """
     path = _first(_nvcc_candidates(environ, prefer_wheel=prefer_wheel))
     if path is None:
@@ -54,11 +66,18 @@ def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -
     about = _version_text(path, run, _NVCC_ADVICE)
     search = _include_search(path, run)
     host = re.search(r"^(?:gcc|clang) version .*$", search, re.MULTILINE)
-    return Nvcc(path, _version(about), _include_roots(search), f"{about}\n{host.group() if host else ''}", _toolkit(path, search))
+    return Nvcc(
+        path,
+        _version(about),
+        _include_roots(search),
+        f"{about}\n{host.group() if host else ''}",
+        _toolkit(path, search),
+    )
 
 
 def find_nvdisasm(environ: Mapping[str, str], run: RunTool) -> Nvdisasm:
-    """`$GRADER_NVDISASM`, else the wheel's, which knows the most toolkits, else the one beside nvcc, else the one on PATH.
+    """`$GRADER_NVDISASM`, else the wheel's, which knows the most toolkits, else the one beside
+    nvcc, else the one on PATH.
 
     Raises ToolMissing.
     """
@@ -97,7 +116,11 @@ def _in_wheel(distribution: str, program: str) -> Path | None:
         files = importlib.metadata.files(distribution) or []
     except importlib.metadata.PackageNotFoundError:
         return None
-    paths = (Path(str(file.locate())) for file in files if file.name == program and file.parent.name == "bin")
+    paths = (
+        Path(str(file.locate()))
+        for file in files
+        if file.name == program and file.parent.name == "bin"
+    )
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
@@ -119,24 +142,37 @@ def _version(about: str) -> str:
 
 
 def _include_search(path: Path, run: RunTool) -> str:
-    """What nvcc and the host compiler tell with -v while it preprocesses an empty file as nvcc would have it."""
+    """What nvcc and the host compiler tell with -v while it preprocesses an empty file as nvcc
+    would have it."""
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:
         (Path(folder) / "empty.cu").touch()
-        completed = run([str(path), "-v", "-E", "-Xcompiler", "-v", "empty.cu", "-o", "empty.ii"], cwd=Path(folder), limits=_LIMITS)
+        completed = run(
+            [str(path), "-v", "-E", "-Xcompiler", "-v", "empty.cu", "-o", "empty.ii"],
+            cwd=Path(folder),
+            limits=_LIMITS,
+        )
     if completed.returncode != 0:
-        raise ToolMissing(f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE)
+        raise ToolMissing(
+            f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE
+        )
     return completed.stderr
 
 
 def _include_roots(search: str) -> tuple[Path, ...]:
-    """The folders between gcc's (and clang's) `search starts here` and `End of search list`, each once."""
-    listed = re.search(r"^#include <\.\.\.> search starts here:\n(.*?)^End of search list", search, re.MULTILINE | re.DOTALL)
+    """The folders between gcc's (and clang's) `search starts here` and `End of search list`, each
+    once."""
+    listed = re.search(
+        r"^#include <\.\.\.> search starts here:\n(.*?)^End of search list",
+        search,
+        re.MULTILINE | re.DOTALL,
+    )
     folders = listed.group(1).splitlines() if listed else []
     return tuple(dict.fromkeys(Path(folder.strip()).resolve() for folder in folders))
 
 
 def _toolkit(path: Path, search: str) -> tuple[Path, ...]:
-    """The folders that nvcc (`TOP`) and gcc (`COMPILER_PATH`, `LIBRARY_PATH`) say they live in, and those of their programs."""
+    """The folders that nvcc (`TOP`) and gcc (`COMPILER_PATH`, `LIBRARY_PATH`) say they live in, and
+    those of their programs."""
     said = re.findall(r"^(?:#\$ TOP|COMPILER_PATH|LIBRARY_PATH)=(.+)$", search, re.MULTILINE)
     compiler = shutil.which("gcc")
     programs = [path, Path(compiler)] if compiler else [path]

@@ -1,4 +1,5 @@
-"""Runs nvdisasm on a cubin and parses what it prints: machine instructions with the submission's lines.
+"""Runs nvdisasm on a cubin and parses what it prints: machine instructions with the submission's
+lines.
 
 The instructions come from `-json`, the lines from the text of `-gi -c`; byte offsets join them.
 """
@@ -43,20 +44,24 @@ class Disassembly:
 
 @dataclass(frozen=True)
 class Label:
-    """Where a function stands: `section` is the function that its section is named after, `offset` in bytes from there."""
+    """Where a function stands: `section` is the function that its section is named after, `offset`
+    in bytes from there."""
 
     section: str
     offset: int
 
 
 def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool) -> Disassembly:
-    """Run nvdisasm twice, side by side. Raises GraderError where it fails: ptxas made the file, not the student."""
+    """Run nvdisasm twice, side by side. Raises GraderError where it fails: ptxas made the file, not
+    the student."""
     limits = ToolLimits(output_bytes=_OUTPUT_BYTES)
 
     def run_with(*options: str) -> str:
         completed = run([str(nvdisasm.path), *options, cubin.name], cwd=cubin.parent, limits=limits)
         if completed.limit or completed.returncode != 0:
-            what = f"the limit of {completed.limit}" if completed.limit else completed.stderr.strip()
+            what = (
+                f"the limit of {completed.limit}" if completed.limit else completed.stderr.strip()
+            )
             raise GraderError(f"nvdisasm failed: {what}", _VERSIONS_ADVICE)
         return completed.stdout
 
@@ -68,12 +73,14 @@ def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool) -> Disassembly
 def parse_disassembly(
     disassembly: Disassembly, labels: Mapping[str, Label], code: Mapping[str, bytes]
 ) -> dict[str, tuple[SassInstruction, ...]]:
-    """Section (by the function it is named after) to its instructions, device functions in it included, in order of offset.
+    """Section (by the function it is named after) to its instructions, device functions in it
+    included, in order of offset.
 
-    nvdisasm 13.5 lists a section as one function; up to 13.4 it lists each function in it by itself, from its label on.
-    `labels` say where functions stand: calls and returns name functions, branches give offsets in the section.
-    `code` are the sections' machine code: nvdisasm prints every NaN as QNAN; here it is `nan:0xfff00000`, with its bits.
-    Raises GraderError where instructions of a section are missing.
+    nvdisasm 13.5 lists a section as one function; up to 13.4 it lists each function in it by
+    itself, from its label on. `labels` say where functions stand: calls and returns name functions,
+    branches give offsets in the section. `code` are the sections' machine code: nvdisasm prints
+    every NaN as QNAN; here it is `nan:0xfff00000`, with its bits. Raises GraderError where
+    instructions of a section are missing.
     """
     lines = parse_lines(disassembly.lines)
     _, functions = json.loads(disassembly.instructions)
@@ -81,10 +88,14 @@ def parse_disassembly(
     for function in functions:
         label = labels[function["function-name"]]
         section = sections.setdefault(label.section, [])
-        section += _parse_instructions(function, label.offset, lines.get(label.section, {}), labels, code[label.section])
+        section += _parse_instructions(
+            function, label.offset, lines.get(label.section, {}), labels, code[label.section]
+        )
     for name, section in sections.items():
         section.sort(key=lambda instruction: instruction.offset)
-        if [instruction.offset for instruction in section] != list(range(0, len(code[name]), INSTRUCTION_BYTES)):
+        if [instruction.offset for instruction in section] != list(
+            range(0, len(code[name]), INSTRUCTION_BYTES)
+        ):
             raise GraderError(f"nvdisasm does not list all of {name}.", _VERSIONS_ADVICE)
     return {name: tuple(section) for name, section in sections.items()}
 
@@ -92,8 +103,9 @@ def parse_disassembly(
 def parse_lines(text: str) -> dict[str, dict[int, int | None]]:
     """Function symbol to (offset to line of the submission) from the output of `nvdisasm -gi -c`.
 
-    A place that was inlined is followed by the place it was inlined at, and so on outwards: the innermost
-    one that lies in the submission counts. A function begins without a place: it does not belong to the line before it.
+    A place that was inlined is followed by the place it was inlined at, and so on outwards: the
+    innermost one that lies in the submission counts. A function begins without a place: it does not
+    belong to the line before it.
     """
     functions: dict[str, dict[int, int | None]] = {}
     lines: dict[int, int | None] = {}
@@ -119,7 +131,11 @@ def _own_line(place: re.Match[str]) -> int | None:
 
 
 def _parse_instructions(
-    function: Mapping[str, object], start: int, lines: Mapping[int, int | None], labels: Mapping[str, Label], code: bytes
+    function: Mapping[str, object],
+    start: int,
+    lines: Mapping[int, int | None],
+    labels: Mapping[str, Label],
+    code: bytes,
 ) -> Iterator[SassInstruction]:
     instructions = function["sass-instructions"]
     assert isinstance(instructions, list)
@@ -129,7 +145,11 @@ def _parse_instructions(
             offset=offset,
             predicate=instruction.get("predicate"),
             opcode=instruction["opcode"],
-            operands=_write_nan(instruction["opcode"], _read_operands(instruction, labels), code[offset : offset + INSTRUCTION_BYTES]),
+            operands=_write_nan(
+                instruction["opcode"],
+                _read_operands(instruction, labels),
+                code[offset : offset + INSTRUCTION_BYTES],
+            ),
             line=lines.get(offset),
         )
 
@@ -143,7 +163,8 @@ def _read_operands(instruction: Mapping[str, str], labels: Mapping[str, Label]) 
 
 
 def _write_nan(opcode: str, operands: str, encoded: bytes) -> str:
-    """A literal NaN with its bits, from the literal's place in the encoding; half instructions have two shorter ones."""
+    """A literal NaN with its bits, from the literal's place in the encoding; half instructions have
+    two shorter ones."""
     if "QNAN" not in operands or opcode.startswith("H"):
         return operands
     return _NAN.sub(f"nan:{int.from_bytes(encoded[_LITERAL], 'little'):#010x}", operands)

@@ -28,33 +28,57 @@ class Preprocessed:
 
 
 def preprocess(
-    submission: Submission, macro_names: Sequence[str], *, nvcc: Nvcc, arch: str, run: RunTool, limits: ToolLimits
+    submission: Submission,
+    macro_names: Sequence[str],
+    *,
+    nvcc: Nvcc,
+    arch: str,
+    run: RunTool,
+    limits: ToolLimits,
 ) -> Preprocessed | Failure:
-    """Preprocess as the device compilation does, and expand `macro_names` after the submission's last line.
+    """Preprocess as the device compilation does, and expand `macro_names` after the submission's
+    last line.
 
-    A Failure is a compile error, or a rejection where a file that is not to be shown took part in one.
+    A Failure is a compile error, or a rejection where a file that is not to be shown took part in
+    one.
     """
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
     marker = f"__grader_macro_{submission.sha256[:16]}"
     with open_workspace(submission.text + _marker_lines(macro_names, marker)) as workspace:
-        completed = run_nvcc(workspace, "-E", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits)
+        completed = run_nvcc(
+            workspace, "-E", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits
+        )
         if completed.limit is None and completed.returncode == 0:
             text = (workspace.out / _OUTPUT_NAME).read_text(errors="replace")
-            return check_directives(text) or Preprocessed(read_dependencies(workspace), _read_macros(text, macro_names, marker))
+            return check_directives(text) or Preprocessed(
+                read_dependencies(workspace), _read_macros(text, macro_names, marker)
+            )
         rejected = check_failed_run(workspace, nvcc=nvcc, arch=arch, run=run, limits=limits)
         return rejected or compile_failure(completed, submission, nvcc=nvcc, limits=limits, run=run)
 
 
 def _marker_lines(macro_names: Sequence[str], marker: str) -> str:
-    """Lines that expand the macros. Two newlines first: a last line that ends in a backslash swallows one.
+    """Lines that expand the macros. Two newlines first: a last line that ends in a backslash
+    swallows one.
 
     The submission cannot write the marker itself, which holds a part of its own hash.
     """
-    lines = (f"#ifdef {name}\n{marker}_{i} {name} {marker}_end\n#endif\n" for i, name in enumerate(macro_names))
+    lines = (
+        f"#ifdef {name}\n{marker}_{i} {name} {marker}_end\n#endif\n"
+        for i, name in enumerate(macro_names)
+    )
     return "\n\n" + "".join(lines)
 
 
 def _read_macros(text: str, macro_names: Sequence[str], marker: str) -> dict[str, str]:
-    """Expansions between the markers; line markers in them (tokens of system headers bring some) are left out."""
-    found = re.findall(rf"^{marker}_(\d+) (.*?){marker}_end$", text[max(0, text.find(marker)) :], re.MULTILINE | re.DOTALL)
-    return {macro_names[int(i)]: " ".join(re.sub(r"^#.*$", "", body, flags=re.MULTILINE).split()) for i, body in found}
+    """Expansions between the markers; line markers in them (tokens of system headers bring some)
+    are left out."""
+    found = re.findall(
+        rf"^{marker}_(\d+) (.*?){marker}_end$",
+        text[max(0, text.find(marker)) :],
+        re.MULTILINE | re.DOTALL,
+    )
+    return {
+        macro_names[int(i)]: " ".join(re.sub(r"^#.*$", "", body, flags=re.MULTILINE).split())
+        for i, body in found
+    }

@@ -1,8 +1,10 @@
-"""Which `__shared__` array lies where in a block's shared memory, and in which indices the source counts it.
+"""Which `__shared__` array lies where in a block's shared memory, and in which indices the source
+counts it.
 
-A cubin has no symbols for them, but with `-lineinfo` ptxas keeps the PTX text in it, which names them in the order in which
-they are laid out, with size and alignment. Extents come from the declarations in the source, where they can be worked out.
-Whatever does not fit together is left out: an array without a name is better than one with a wrong one.
+A cubin has no symbols for them, but with `-lineinfo` ptxas keeps the PTX text in it, which names
+them in the order in which they are laid out, with size and alignment. Extents come from the
+declarations in the source, where they can be worked out. Whatever does not fit together is left
+out: an array without a name is better than one with a wrong one.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ from grader.spec.lexer import Kind, Token, read_code_and_lines
 
 _PTX_SECTION = ".nv_debug_ptx_txt"
 _ENTRY = re.compile(r"\.entry (?P<symbol>[\w$]+)\(")
-_STATIC = re.compile(r"^\s*\.shared \.align (?P<align>\d+) \.(?P<type>[a-z]\d+) (?P<symbol>[\w$]+)(?:\[(?P<count>\d+)\])?;")
+_STATIC = re.compile(
+    r"^\s*\.shared \.align (?P<align>\d+) \.(?P<type>[a-z]\d+)"
+    r" (?P<symbol>[\w$]+)(?:\[(?P<count>\d+)\])?;"
+)
 _DYNAMIC = re.compile(r"^\s*\.extern \.shared \.align \d+ \.b8 (?P<symbol>[\w$]+)\[\];")
 _DYNAMIC_ALIGNMENT = 16
 _SECTION_ALIGNMENT = 16
@@ -35,27 +40,58 @@ _NO_TYPE = frozenset("={}()")
 _LONGEST_DECLARATION, _LONGEST_VALUE, _MOST_ARRAYS = 200, 40, 64
 """In tokens, and of a kernel: who writes more gets no names."""
 _ELEMENT_BYTES = {
-    "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2, "uint16_t": 2, "__nv_bfloat16": 2,
-    "int": 4, "unsigned": 4, "float": 4, "int32_t": 4, "uint32_t": 4, "half2": 4, "__half2": 4,
-    "double": 8, "long": 8, "float2": 8, "int2": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float4": 16, "int4": 16, "double2": 16,
-}  # fmt: skip
+    "char": 1,
+    "bool": 1,
+    "int8_t": 1,
+    "uint8_t": 1,
+    "short": 2,
+    "half": 2,
+    "__half": 2,
+    "int16_t": 2,
+    "uint16_t": 2,
+    "__nv_bfloat16": 2,
+    "int": 4,
+    "unsigned": 4,
+    "float": 4,
+    "int32_t": 4,
+    "uint32_t": 4,
+    "half2": 4,
+    "__half2": 4,
+    "double": 8,
+    "long": 8,
+    "float2": 8,
+    "int2": 8,
+    "int64_t": 8,
+    "uint64_t": 8,
+    "size_t": 8,
+    "float4": 16,
+    "int4": 16,
+    "double2": 16,
+}
 Shape = tuple[str, list[str], dict[str, int]]
 """A declaration: its type, its extents as text, and the constants of the file."""
 Shapes = Mapping[str, Shape]
 Solved = dict[tuple[str, int], tuple[int, ...] | None]
-"""What the extents of an array of this name and size were found to be, for all kernels that have it."""
+"""What the extents of an array of this name and size were found to be, for all kernels that have
+it."""
 
 _LONGEST_TEXT = 200
 _MOST_EXTENTS = 8
 _MOST_TRIED = 4096
-"""An extent in terms of one unknown (a template's parameter) is solved for by trying values up to this one."""
+"""An extent in terms of one unknown (a template's parameter) is solved for by trying values up to
+this one."""
 
 
 def read_shared_arrays(cubin: bytes, source: str) -> dict[str, tuple[SharedArray, ...]]:
-    """The arrays of each kernel by the kernel's symbol, where the file tells them; `source` is the submission's text."""
+    """The arrays of each kernel by the kernel's symbol, where the file tells them; `source` is the
+    submission's text."""
     shapes = _read_shapes(source)
     solved: Solved = {}
-    few = (found for found in _kernels(read_ptx(ELFFile(io.BytesIO(cubin)))) if len(found[1]) <= _MOST_ARRAYS)
+    few = (
+        found
+        for found in _kernels(read_ptx(ELFFile(io.BytesIO(cubin))))
+        if len(found[1]) <= _MOST_ARRAYS
+    )
     return {symbol: _lay_out(statics, dynamic, shapes, solved) for symbol, statics, dynamic in few}
 
 
@@ -68,14 +104,21 @@ def read_ptx(elf: Any) -> list[str]:  # noqa: ANN401 - pyelftools has no types
 def read_array_symbols(lines: list[str]) -> dict[str, tuple[str, ...]]:
     """The symbols of each kernel's arrays in the PTX text, in the order of `read_shared_arrays`."""
     return {
-        symbol: (*(static["symbol"] for static in statics), *((dynamic,) if dynamic is not None else ()))
+        symbol: (
+            *(static["symbol"] for static in statics),
+            *((dynamic,) if dynamic is not None else ()),
+        )
         for symbol, statics, dynamic in _kernels(lines)
     }
 
 
 def fitting_arrays(arrays: tuple[SharedArray, ...], static_bytes: int) -> tuple[SharedArray, ...]:
-    """The arrays, if they fill the kernel's static shared memory as ptxas laid it out; else none: some were left out or moved."""
-    end = max((array.offset + array.size_bytes for array in arrays if array.size_bytes is not None), default=0)
+    """The arrays, if they fill the kernel's static shared memory as ptxas laid it out; else none:
+    some were left out or moved."""
+    end = max(
+        (array.offset + array.size_bytes for array in arrays if array.size_bytes is not None),
+        default=0,
+    )
     return arrays if end <= static_bytes < end + _SECTION_ALIGNMENT else ()
 
 
@@ -93,7 +136,9 @@ def _kernels(lines: list[str]) -> Iterator[tuple[str, list[re.Match[str]], str |
         yield symbol, statics, next(iter(dynamic)) if len(dynamic) == 1 else None
 
 
-def _lay_out(statics: list[re.Match[str]], dynamic: str | None, shapes: Shapes, solved: Solved) -> tuple[SharedArray, ...]:
+def _lay_out(
+    statics: list[re.Match[str]], dynamic: str | None, shapes: Shapes, solved: Solved
+) -> tuple[SharedArray, ...]:
     arrays, end = [], 0
     for static in statics:
         alignment, element = int(static["align"]), int(static["type"][1:]) // 8
@@ -116,13 +161,17 @@ def _plain_name(symbol: str) -> str:
     return symbol
 
 
-def _describe(name: str, offset: int, size_bytes: int | None, shapes: Shapes, solved: Solved) -> SharedArray:
+def _describe(
+    name: str, offset: int, size_bytes: int | None, shapes: Shapes, solved: Solved
+) -> SharedArray:
     """The array with its extents, where a declaration of this name fits its size."""
     known = shapes.get(name)
     if known is None:
         return SharedArray(name, offset, size_bytes)
     type_, extents, constants = known
-    element = next((_ELEMENT_BYTES[word] for word in reversed(type_.split()) if word in _ELEMENT_BYTES), None)
+    element = next(
+        (_ELEMENT_BYTES[word] for word in reversed(type_.split()) if word in _ELEMENT_BYTES), None
+    )
     if size_bytes is None:
         return SharedArray(name, offset, None, (0,) if len(extents) == 1 else (), element)
     if (name, size_bytes) not in solved:
@@ -133,14 +182,24 @@ def _describe(name: str, offset: int, size_bytes: int | None, shapes: Shapes, so
     return SharedArray(name, offset, size_bytes, shape, size_bytes // math.prod(shape))
 
 
-def _solve(extents: list[str], constants: dict[str, int], size_bytes: int, element: int | None) -> tuple[int, ...] | None:
+def _solve(
+    extents: list[str], constants: dict[str, int], size_bytes: int, element: int | None
+) -> tuple[int, ...] | None:
     """The extents as numbers; one unknown name in them is solved for by the size."""
-    unknown = {name for extent in extents for name in re.findall(r"[A-Za-z_]\w*", extent) if name not in constants}
+    unknown = {
+        name
+        for extent in extents
+        for name in re.findall(r"[A-Za-z_]\w*", extent)
+        if name not in constants
+    }
     if len(unknown) > 1 or (unknown and element is None) or len(extents) > _MOST_EXTENTS:
         return None
     trials = range(1, _MOST_TRIED) if unknown else range(1)
     for value in trials:
-        shape = [_evaluate(extent, ChainMap(dict.fromkeys(unknown, value), constants)) for extent in extents]
+        shape = [
+            _evaluate(extent, ChainMap(dict.fromkeys(unknown, value), constants))
+            for extent in extents
+        ]
         if any(extent is None or extent < 1 for extent in shape):
             continue
         counted = tuple(extent for extent in shape if extent is not None)
@@ -158,7 +217,9 @@ def _read_shapes(source: str) -> dict[str, Shape]:
     for index, token in enumerate(tokens):
         if token.text != "__shared__":
             continue
-        for name, type_, extents in _read_declarators(tokens[index + 1 : index + 1 + _LONGEST_DECLARATION]):
+        for name, type_, extents in _read_declarators(
+            tokens[index + 1 : index + 1 + _LONGEST_DECLARATION]
+        ):
             shape = (type_, extents, constants)
             if found.get(name, shape) != shape:
                 twice.add(name)
@@ -201,7 +262,10 @@ def _read_constants(tokens: Sequence[Token]) -> dict[str, int]:
     constants: dict[str, int] = {}
     for define in (True, False):  # macros first
         for index, token in enumerate(tokens):
-            if token.text == ("#" if define else "=") and (named := _named_value(tokens, index, define=define)) is not None:
+            if (
+                token.text == ("#" if define else "=")
+                and (named := _named_value(tokens, index, define=define)) is not None
+            ):
                 value = _evaluate(named[1], constants)
                 if value is not None:
                     constants[named[0]] = value
@@ -209,20 +273,33 @@ def _read_constants(tokens: Sequence[Token]) -> dict[str, int]:
 
 
 def _named_value(tokens: Sequence[Token], index: int, *, define: bool) -> tuple[str, str] | None:
-    """Name and value of the `# define NAME VALUE` or the `const int NAME = VALUE;` whose `#` or `=` stands at the index."""
+    """Name and value of the `# define NAME VALUE` or the `const int NAME = VALUE;` whose `#` or `=`
+    stands at the index."""
     if define:
         starts_line = index == 0 or tokens[index - 1].kind is Kind.NEWLINE
-        if not starts_line or [token.text for token in tokens[index + 1 : index + 2]] != ["define"] or index + 3 >= len(tokens):
+        if (
+            not starts_line
+            or [token.text for token in tokens[index + 1 : index + 2]] != ["define"]
+            or index + 3 >= len(tokens)
+        ):
             return None
         name, first = tokens[index + 2], index + 3
         if tokens[first].text == "(" and tokens[first].start == name.end:  # a macro with parameters
             return None
     else:
         name, first = tokens[index - 1], index + 1
-        before = [token.text for token in tokens[max(0, index - 5) : index - 1] if token.kind is not Kind.NEWLINE]
+        before = [
+            token.text
+            for token in tokens[max(0, index - 5) : index - 1]
+            if token.kind is not Kind.NEWLINE
+        ]
         while before and before[-1] in _QUALIFIERS:
             before.pop()
-        if index < 2 or tokens[index - 2].text not in _QUALIFIERS or before[-1:] not in (["const"], ["constexpr"]):
+        if (
+            index < 2
+            or tokens[index - 2].text not in _QUALIFIERS
+            or before[-1:] not in (["const"], ["constexpr"])
+        ):
             return None
     value: list[str] = []
     for token in tokens[first : first + _LONGEST_VALUE]:
@@ -246,7 +323,8 @@ _OPERATORS: Mapping[type[ast.AST], Callable[[int, int], int]] = {
 
 
 def _evaluate(text: str, constants: Mapping[str, int]) -> int | None:
-    """An integer expression of C, as far as it reads the same in Python and its value fits 64 bits; None for all others."""
+    """An integer expression of C, as far as it reads the same in Python and its value fits 64 bits;
+    None for all others."""
     try:
         return _value(_parse(text), constants)
     except (SyntaxError, ValueError, ZeroDivisionError, KeyError, RecursionError, MemoryError):
@@ -269,7 +347,8 @@ def _value(node: ast.expr, constants: Mapping[str, int]) -> int:
 
 @lru_cache(maxsize=256)
 def _parse(text: str) -> ast.expr:
-    """The tree of an expression; the same one is asked for again and again while an unknown in it is solved for."""
+    """The tree of an expression; the same one is asked for again and again while an unknown in it
+    is solved for."""
     if len(text) > _LONGEST_TEXT:
         raise ValueError("too long")
     return ast.parse(text.strip(), mode="eval").body

@@ -1,9 +1,11 @@
-"""Which `__shared__` array each machine instruction accesses, as the program means it: followed from the array's symbol to the access.
+"""Which `__shared__` array each machine instruction accesses, as the program means it: followed
+from the array's symbol to the access.
 
-A machine address does not tell an array from its neighbour. The PTX text that `-lineinfo` leaves in a cubin does: an address
-starts as the symbol of an array and goes through additions and selections to the access; `.nv_debug_line_sass` tells which line
-of that text a machine instruction comes from. What may be an address in one of two arrays, or comes from memory or from an
-argument, is left out: an access that is not looked at is better than one that is accused wrongly.
+A machine address does not tell an array from its neighbour. The PTX text that `-lineinfo` leaves in
+a cubin does: an address starts as the symbol of an array and goes through additions and selections
+to the access; `.nv_debug_line_sass` tells which line of that text a machine instruction comes from.
+What may be an address in one of two arrays, or comes from memory or from an argument, is left out:
+an access that is not looked at is better than one that is accused wrongly.
 """
 
 from __future__ import annotations
@@ -36,7 +38,12 @@ _TYPE = re.compile(r"\.[busf](?P<bits>8|16|32|64|128)\b")
 _VECTOR = re.compile(r"\.v(?P<count>[248])\b")
 _MACHINE_WIDTH = re.compile(r"\.[US]?(?P<bits>8|16|64|128)\b")
 
-_ACCESSES = {"ld": ("LDS", "LD"), "st": ("STS", "ST"), "atom": ("ATOMS", "ATOM"), "red": ("ATOMS", "RED")}
+_ACCESSES = {
+    "ld": ("LDS", "LD"),
+    "st": ("STS", "ST"),
+    "atom": ("ATOMS", "ATOM"),
+    "red": ("ATOMS", "RED"),
+}
 """PTX instructions that access memory, and what ptxas makes of them in shared memory."""
 _OTHER_SPACES = {"global", "local", "param", "const"}
 _COPIES = ("mov", "cvta", "cvt", "selp")
@@ -45,12 +52,14 @@ _FROM_ELSEWHERE = ("ld", "atom", "call", "shfl")
 """What they give has nothing to do with their operands."""
 
 _ELSEWHERE = 1
-"""Bit of an origin: a number, or an address from memory or an argument. The other bits stand for arrays."""
+"""Bit of an origin: a number, or an address from memory or an argument. The other bits stand for
+arrays."""
 
 
 @dataclass(frozen=True)
 class _Definition:
-    """A register gets one of these registers and symbols (`copies`), or what all of them together make."""
+    """A register gets one of these registers and symbols (`copies`), or what all of them together
+    make."""
 
     target: str
     sources: tuple[str, ...]
@@ -59,7 +68,8 @@ class _Definition:
 
 @dataclass(frozen=True)
 class _Access:
-    """An access of `width` bytes at an address that starts with a register or a symbol. `opcode`: the first word of the PTX one."""
+    """An access of `width` bytes at an address that starts with a register or a symbol. `opcode`:
+    the first word of the PTX one."""
 
     opcode: str
     base: str
@@ -67,9 +77,12 @@ class _Access:
 
 
 def read_shared_uses(
-    cubin: bytes, arrays: Mapping[str, Sequence[SharedArray]], code: Mapping[str, Sequence[SassInstruction]]
+    cubin: bytes,
+    arrays: Mapping[str, Sequence[SharedArray]],
+    code: Mapping[str, Sequence[SassInstruction]],
 ) -> dict[str, dict[int, SharedUse]]:
-    """Per kernel (its symbol): the array of each instruction that surely means one, by the instruction's offset.
+    """Per kernel (its symbol): the array of each instruction that surely means one, by the
+    instruction's offset.
 
     `arrays` are those that `read_shared_arrays` found; a kernel with one or none needs no look.
     """
@@ -82,7 +95,12 @@ def read_shared_uses(
     uses = {}
     for kernel in wanted & lines.keys():
         meant = _follow(bodies[kernel], symbols[kernel])
-        uses[kernel] = _match(meant, dict(zip(symbols[kernel], arrays[kernel], strict=True)), lines[kernel], code[kernel])
+        uses[kernel] = _match(
+            meant,
+            dict(zip(symbols[kernel], arrays[kernel], strict=True)),
+            lines[kernel],
+            code[kernel],
+        )
     return uses
 
 
@@ -92,7 +110,8 @@ def _match(
     lines: Sequence[tuple[int, int]],
     code: Sequence[SassInstruction],
 ) -> dict[int, SharedUse]:
-    """The machine instructions of the accesses. One that ptxas made of several neighbours may begin before the one it names."""
+    """The machine instructions of the accesses. One that ptxas made of several neighbours may begin
+    before the one it names."""
     uses = {}
     for instruction in code:
         row = bisect_right(lines, (instruction.offset, 1 << 62)) - 1
@@ -101,13 +120,21 @@ def _match(
             continue
         named = _MACHINE_WIDTH.search(instruction.opcode)
         width = int(named["bits"]) // 8 if named else 4
-        uses[instruction.offset] = SharedUse(arrays[found[1]], slack_bytes=0 if width == found[0].width else width - 1)
+        uses[instruction.offset] = SharedUse(
+            arrays[found[1]], slack_bytes=0 if width == found[0].width else width - 1
+        )
     return uses
 
 
-def _read_lines(elf: Any) -> dict[str, list[tuple[int, int]]]:  # noqa: ANN401 - pyelftools has no types
-    """Per function: (offset, line of the PTX text) in ascending order; each holds up to the next."""
-    section, relocations = elf.get_section_by_name(_LINES), elf.get_section_by_name(f".rela{_LINES}")
+def _read_lines(
+    elf: Any,  # noqa: ANN401
+) -> dict[str, list[tuple[int, int]]]:
+    """Per function: (offset, line of the PTX text) in ascending order; each holds up to the
+    next."""
+    section, relocations = (
+        elf.get_section_by_name(_LINES),
+        elf.get_section_by_name(f".rela{_LINES}"),
+    )
     if section is None or relocations is None:
         return {}
     table = elf.get_section_by_name(".symtab")
@@ -118,11 +145,14 @@ def _read_lines(elf: Any) -> dict[str, list[tuple[int, int]]]:  # noqa: ANN401 -
 
 
 def _sequences(data: bytes) -> Iterator[list[tuple[int, int]]]:
-    """The rows of each function, whose addresses start at 0: the relocations in order say which function it is."""
+    """The rows of each function, whose addresses start at 0: the relocations in order say which
+    function it is."""
     stream, offset = io.BytesIO(data), 0
     while offset + 6 <= len(data):
         size, version = struct.unpack_from("<IH", data, offset)
-        structs = DWARFStructs(little_endian=True, dwarf_format=32, address_size=8, dwarf_version=version)
+        structs = DWARFStructs(
+            little_endian=True, dwarf_format=32, address_size=8, dwarf_version=version
+        )
         header = struct_parse(structs.Dwarf_lineprog_header, stream, offset)
         offset += 4 + size
         rows: list[tuple[int, int]] = []
@@ -150,7 +180,9 @@ def _bodies(text: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     return bodies
 
 
-def _follow(body: Sequence[tuple[int, str]], symbols: Sequence[str]) -> dict[int, tuple[_Access, str]]:
+def _follow(
+    body: Sequence[tuple[int, str]], symbols: Sequence[str]
+) -> dict[int, tuple[_Access, str]]:
     """The accesses that surely mean one array, with its symbol, by their line."""
     definitions: list[_Definition] = []
     accesses: dict[int, list[_Access]] = {}
@@ -164,7 +196,9 @@ def _follow(body: Sequence[tuple[int, str]], symbols: Sequence[str]) -> dict[int
     names = {2 << index: symbol for index, symbol in enumerate(symbols)}
     single = {number: found[0] for number, found in accesses.items() if len(found) == 1}
     return {
-        number: (access, names[origins[access.base]]) for number, access in single.items() if origins.get(access.base, _ELSEWHERE) in names
+        number: (access, names[origins[access.base]])
+        for number, access in single.items()
+        if origins.get(access.base, _ELSEWHERE) in names
     }
 
 
@@ -184,10 +218,17 @@ def _read_definitions(opcode: str, operands: str) -> Iterator[_Definition]:
 def _read_access(opcode: str, operands: str) -> Iterator[_Access]:
     words = opcode.split(".")
     address, kind = _ADDRESS.search(operands), _TYPE.search(opcode)
-    if words[0] not in _ACCESSES or _OTHER_SPACES & {word.split("::")[0] for word in words} or address is None or kind is None:
+    if (
+        words[0] not in _ACCESSES
+        or _OTHER_SPACES & {word.split("::")[0] for word in words}
+        or address is None
+        or kind is None
+    ):
         return
     vector = _VECTOR.search(opcode)
-    yield _Access(words[0], address["base"], int(kind["bits"]) // 8 * (int(vector["count"]) if vector else 1))
+    yield _Access(
+        words[0], address["base"], int(kind["bits"]) // 8 * (int(vector["count"]) if vector else 1)
+    )
 
 
 def _solve(definitions: Sequence[_Definition], arrays: Mapping[str, int]) -> dict[str, int]:

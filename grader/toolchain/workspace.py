@@ -1,7 +1,8 @@
 """A private folder for one run of nvcc on a submission.
 
-The submission lies alone in its folder under a fixed name, and whatever nvcc writes goes to another one: the same
-text sees the same files in every run, so that what was checked in one run is what the next one compiles.
+The submission lies alone in its folder under a fixed name, and whatever nvcc writes goes to another
+one: the same text sees the same files in every run, so that what was checked in one run is what the
+next one compiles.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Workspace:
 
 @contextmanager
 def open_workspace(text: str) -> Iterator[Workspace]:
-    """A workspace that holds `text` as the submission; removed with all that was written into it."""
+    """A workspace that holds `text` as the submission; removed with all that was written into
+    it."""
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:
         workspace = Workspace(Path(folder) / "source", Path(folder) / "out")
         workspace.source.mkdir()
@@ -42,7 +44,8 @@ OPTIONS = ("-O3", "-lineinfo")
 
 
 def compile_options(arch: str) -> tuple[str, ...]:
-    """Options that every run on a submission shares, because the text can see some of them (`__OPTIMIZE__`)."""
+    """Options that every run on a submission shares, because the text can see some of them
+    (`__OPTIMIZE__`)."""
     return (*OPTIONS, f"-arch={arch}")
 
 
@@ -59,8 +62,18 @@ def run_nvcc(
 ) -> Completed:
     """Run `nvcc action` (`-E`, `-cubin`) on the submission.
 
-    `dependencies` are options of gcc's preprocessor; its list of files is the workspace's `dependencies`.
+    `dependencies` are options of gcc's preprocessor; its list of files is the workspace's
+    `dependencies`.
     """
     listing = f"{dependencies},-MF,../out/{DEPENDENCIES_NAME},-MT,all,-fno-diagnostics-show-caret"
-    argv = [str(nvcc.path), action, *compile_options(arch), "-Xcompiler", listing, "-o", f"../out/{output}", SOURCE_NAME]
+    argv = [
+        str(nvcc.path),
+        action,
+        *compile_options(arch),
+        "-Xcompiler",
+        listing,
+        "-o",
+        f"../out/{output}",
+        SOURCE_NAME,
+    ]
     return run(argv, cwd=workspace.source, limits=limits)

@@ -14,7 +14,8 @@ Change = Callable[[dict[str, Any]], None]
 
 @pytest.fixture
 def timed_exercise(tmp_path: Path) -> Path:
-    """The folder of a new exercise, timed at a size that takes a second to model instead of four."""
+    """The folder of a new exercise, timed at a size that takes a second to model instead of
+    four."""
     folder = write_new_exercise("add_up", tmp_path)[0].parent
     edit_spec(folder, lambda spec: spec["benchmark"]["gpu"].update(n=1 << 24))
     return folder

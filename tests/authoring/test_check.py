@@ -1,4 +1,5 @@
-"""`grade check` on the exercise that `grade new` writes, whole and with one thing broken at a time."""
+"""`grade check` on the exercise that `grade new` writes, whole and with one thing broken at a
+time."""
 
 from __future__ import annotations
 
@@ -31,7 +32,12 @@ def proofs(found: Soundness) -> dict[str, Proof]:
 
 
 def details(found: Soundness, subject: str) -> str:
-    return "\n".join(line for claim in found.claims if claim.subject == subject for line in (claim.found, *claim.details))
+    return "\n".join(
+        line
+        for claim in found.claims
+        if claim.subject == subject
+        for line in (claim.found, *claim.details)
+    )
 
 
 def leave_whole_blocks(spec: dict[str, Any]) -> None:
@@ -48,16 +54,22 @@ def replace_in(path: Path, old: str, new: str) -> None:
 def test_a_new_exercise_is_sound_and_its_mutants_are_caught(timed_exercise: Path) -> None:
     found = check_folder(timed_exercise, mutants=True)
     assert found.sound
-    assert {proof for subject, proof in proofs(found).items() if subject != "submissions"} == {Proof.HOLDS}
+    assert {proof for subject, proof in proofs(found).items() if subject != "submissions"} == {
+        Proof.HOLDS
+    }
     assert {mutant.fate for mutant in found.mutants} == {Fate.CAUGHT}
     assert len(found.mutants) >= 4
 
 
-def test_a_case_that_is_missing_lets_mutants_survive_and_the_author_may_accept_one(check: Check, exercise: Path) -> None:
+def test_a_case_that_is_missing_lets_mutants_survive_and_the_author_may_accept_one(
+    check: Check, exercise: Path
+) -> None:
     """Whole blocks only: nothing tells `ceil_div` from `/` then, nor a guard from none."""
     edit_spec(exercise, leave_whole_blocks)
     solution = exercise.parents[1] / "solutions" / "add_up.cu"
-    replace_in(solution, "    if (i < n)\n", "    if (i < n)  // survives: n is a multiple of the block\n")
+    replace_in(
+        solution, "    if (i < n)\n", "    if (i < n)  // survives: n is a multiple of the block\n"
+    )
     found = check(mutants=True)
     assert not found.sound
     assert proofs(found)["mutants"] is Proof.FAILS
@@ -70,15 +82,26 @@ def test_a_case_that_is_missing_lets_mutants_survive_and_the_author_may_accept_o
 
 
 BROKEN_SPECS: list[tuple[Change, str]] = [
-    (lambda spec: spec.update(useful_bytes="3 * m * 4"), "spec.json: $.useful_bytes: column 5: 'm' is not known"),
-    (lambda spec: spec["checks"][1].update(metric="bandwith"), "spec.json: $.checks[1].metric: there is no metric 'bandwith'"),
-    (lambda spec: spec["checks"][2].update(zero_at=0.995), "spec.json: $.checks[2].zero_at: partial credit runs backwards"),
+    (
+        lambda spec: spec.update(useful_bytes="3 * m * 4"),
+        "spec.json: $.useful_bytes: column 5: 'm' is not known",
+    ),
+    (
+        lambda spec: spec["checks"][1].update(metric="bandwith"),
+        "spec.json: $.checks[1].metric: there is no metric 'bandwith'",
+    ),
+    (
+        lambda spec: spec["checks"][2].update(zero_at=0.995),
+        "spec.json: $.checks[2].zero_at: partial credit runs backwards",
+    ),
     (lambda spec: spec["checks"][2].update(points=30), "spec.json: $.checks: the points"),
 ]
 
 
 @pytest.mark.parametrize(("change", "complaint"), BROKEN_SPECS)
-def test_a_broken_spec_is_named_by_file_and_path(change: Change, complaint: str, check: Check, exercise: Path) -> None:
+def test_a_broken_spec_is_named_by_file_and_path(
+    change: Change, complaint: str, check: Check, exercise: Path
+) -> None:
     edit_spec(exercise, change)
     (exercise.parents[1] / "solutions" / "add_up.cu").unlink()  # it would be graded
     found = check()
@@ -115,7 +138,9 @@ def test_a_wrong_reference_is_told_beside_a_wrong_spec(check: Check, exercise: P
         ("1 / 0", "line 10: ZeroDivisionError"),
     ],
 )
-def test_a_wrong_oracle_is_named_by_file_and_line(answer: str, complaint: str, check: Check, exercise: Path) -> None:
+def test_a_wrong_oracle_is_named_by_file_and_line(
+    answer: str, complaint: str, check: Check, exercise: Path
+) -> None:
     replace_in(exercise / "oracle.py", '{"c": inputs["a"] + inputs["b"]}', answer)
     found = check()
     assert proofs(found)["oracle"] is Proof.FAILS
@@ -123,19 +148,32 @@ def test_a_wrong_oracle_is_named_by_file_and_line(answer: str, complaint: str, c
     assert complaint in details(found, "oracle")
 
 
-def test_a_reference_that_fails_its_exercise_is_named_with_the_check(check: Check, exercise: Path) -> None:
-    starter, solution = (exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions"))
+def test_a_reference_that_fails_its_exercise_is_named_with_the_check(
+    check: Check, exercise: Path
+) -> None:
+    starter, solution = (
+        exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions")
+    )
     solution.write_text(starter.read_text())
     found = check()
     assert proofs(found)["reference"] is Proof.FAILS
-    assert f"{solution}: misses {exercise}/spec.json: $.checks[1] (global_load_efficiency)" in details(found, "reference")
+    assert (
+        f"{solution}: misses {exercise}/spec.json: $.checks[1] (global_load_efficiency)"
+        in details(found, "reference")
+    )
 
 
 def test_a_starter_must_run_and_miss_full_marks(check: Check, exercise: Path) -> None:
-    starter, solution = (exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions"))
+    starter, solution = (
+        exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions")
+    )
     kernel = solution.read_text().split(">>>(c, a, b, n)")[1]
     text = starter.read_text().split("// Yours.")[0] + kernel
-    starter.write_text(text.replace("launch: add<<<ceil_div(n, THREADS * EACH)", "launch: add<<<ceil_div(n, THREADS)"))
+    starter.write_text(
+        text.replace(
+            "launch: add<<<ceil_div(n, THREADS * EACH)", "launch: add<<<ceil_div(n, THREADS)"
+        )
+    )
     found = check()
     assert proofs(found)["starter"] is Proof.FAILS
     assert "it gets 100 of 100 points" in details(found, "starter")
@@ -151,7 +189,9 @@ def test_known_submissions_must_get_the_verdict_of_their_name(check: Check, exer
     solution = (root / "solutions" / "add_up.cu").read_text()
     (known / "passed--one_each.cu").write_text(solution)
     (known / "failed--differences.cu").write_text(solution.replace("+ b[i]", "- b[i]"))
-    (known / "failed--loads_beyond.cu").write_text(solution.replace("+ b[i]", "+ b[i + 1]"))  # a GPU would not notice
+    (known / "failed--loads_beyond.cu").write_text(
+        solution.replace("+ b[i]", "+ b[i + 1]")
+    )  # a GPU would not notice
     (known / "passed--differences.cu").write_text(solution.replace("+ b[i]", "- b[i]"))
     found = check()
     assert proofs(found)["submissions"] is Proof.FAILS
@@ -159,8 +199,12 @@ def test_known_submissions_must_get_the_verdict_of_their_name(check: Check, exer
     assert "passed--differences.cu: failed" in details(found, "submissions")
 
 
-def test_the_command_prints_a_table_and_answers_with_its_exit_code(exercise: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(exercise), "--device", "emulated", "--no-mutants", "--seed", "5"]) == 0
+def test_the_command_prints_a_table_and_answers_with_its_exit_code(
+    exercise: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["check", str(exercise), "--device", "emulated", "--no-mutants", "--seed", "5"]) == 0
+    )
     shown = capsys.readouterr().out
     assert "How much room the goals leave" in shown
     assert "add_up is sound" in shown

@@ -1,4 +1,5 @@
-"""The autograder zip, run in a folder laid out like /autograder; and the classroom workflow's own script."""
+"""The autograder zip, run in a folder laid out like /autograder; and the classroom workflow's own
+script."""
 
 from __future__ import annotations
 
@@ -37,34 +38,52 @@ def archive() -> zipfile.ZipFile:
 
 @pytest.fixture
 def autograder(tmp_path: Path, archive: zipfile.ZipFile) -> Path:
-    """/autograder as Gradescope lays it out, but for setup.sh's work: the command is the one that runs the tests."""
+    """/autograder as Gradescope lays it out, but for setup.sh's work: the command is the one that
+    runs the tests."""
     root = tmp_path / "autograder"
     for folder in ("source", "submission", "results", "venv/bin"):
         (root / folder).mkdir(parents=True)
     archive.extractall(root / "source")
     shutil.copy(root / "source" / "run_autograder", root)
-    (root / "venv" / "bin" / "grade").write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m grader "$@"\n')
+    (root / "venv" / "bin" / "grade").write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -P -m grader "$@"\n'
+    )
     (root / "venv" / "bin" / "grade").chmod(0o755)
     return root
 
 
 def run_autograder(root: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "AUTOGRADER_ROOT": str(root)}
-    return subprocess.run(["bash", str(root / "run_autograder")], cwd=root, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["bash", str(root / "run_autograder")],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def results_of(root: Path) -> dict[str, object]:
     results = json.loads((root / "results" / "results.json").read_text())
-    Draft202012Validator(json.loads((PLATFORMS / "gradescope.schema.json").read_text())).validate(results)
+    Draft202012Validator(json.loads((PLATFORMS / "gradescope.schema.json").read_text())).validate(
+        results
+    )
     assert isinstance(results, dict)
     return results
 
 
 def test_the_zip_has_what_gradescope_needs_and_no_reference(archive: zipfile.ZipFile) -> None:
     names = archive.namelist()
-    exercise = {"exercises/transpose/spec.json", "exercises/transpose/oracle.py", "starter/transpose.cu"}
+    exercise = {
+        "exercises/transpose/spec.json",
+        "exercises/transpose/oracle.py",
+        "starter/transpose.cu",
+    }
     assert {"setup.sh", "run_autograder", *exercise} <= set(names)
-    assert all(archive.getinfo(name).external_attr >> 16 & 0o111 for name in ("setup.sh", "run_autograder"))
+    assert all(
+        archive.getinfo(name).external_attr >> 16 & 0o111 for name in ("setup.sh", "run_autograder")
+    )
     reference = (ROOT / "solutions" / "transpose.cu").read_bytes()
     assert not [name for name in names if archive.read(name) == reference or "solutions" in name]
     for name in ("setup.sh", "run_autograder"):
@@ -77,19 +96,32 @@ def test_the_wheel_is_whole() -> None:
     wheel = zipfile.ZipFile(io.BytesIO(content))
     assert re.fullmatch(r"cuda_exercise_grader-[\d.]+-py3-none-any\.whl", name)
     folder = name.removesuffix("-py3-none-any.whl") + ".dist-info"
-    record = {row[0]: row[1] for row in csv.reader(io.StringIO(wheel.read(f"{folder}/RECORD").decode()))}
+    record = {
+        row[0]: row[1] for row in csv.reader(io.StringIO(wheel.read(f"{folder}/RECORD").decode()))
+    }
     assert set(record) == set(wheel.namelist())
     for each in set(record) - {f"{folder}/RECORD"}:
-        digest = base64.urlsafe_b64encode(hashlib.sha256(wheel.read(each)).digest()).rstrip(b"=").decode()
+        digest = (
+            base64.urlsafe_b64encode(hashlib.sha256(wheel.read(each)).digest())
+            .rstrip(b"=")
+            .decode()
+        )
         assert record[each] == f"sha256={digest}"
-    assert {"grader/schemas/spec.schema.json", "grader/report/html/templates/style.css", "grader/devices/gpus.json"} <= set(record)
+    assert {
+        "grader/schemas/spec.schema.json",
+        "grader/report/html/templates/style.css",
+        "grader/devices/gpus.json",
+    } <= set(record)
     assert b"Requires-Dist: numpy" in wheel.read(f"{folder}/METADATA")
     assert b"grade = grader.cli:main" in wheel.read(f"{folder}/entry_points.txt")
 
 
 def time_at_a_small_size(exercises: Path) -> None:
     """Let the copy of the exercise be timed at a size that takes no time to model."""
-    edit_spec(exercises / "transpose", lambda spec: spec["benchmark"].update(gpu={"rows": 256, "cols": 256}))
+    edit_spec(
+        exercises / "transpose",
+        lambda spec: spec["benchmark"].update(gpu={"rows": 256, "cols": 256}),
+    )
 
 
 def test_grades_an_upload(autograder: Path) -> None:
@@ -111,7 +143,9 @@ def test_a_file_that_does_not_compile_is_a_zero_with_its_reason(autograder: Path
 
 
 @pytest.mark.parametrize("names", [(), ("a.cu", "b.cu")])
-def test_an_upload_that_is_not_one_file_is_told_so(autograder: Path, names: tuple[str, ...]) -> None:
+def test_an_upload_that_is_not_one_file_is_told_so(
+    autograder: Path, names: tuple[str, ...]
+) -> None:
     for name in names:
         (autograder / "submission" / name).write_text("")
     assert run_autograder(autograder).returncode == 0
@@ -126,7 +160,7 @@ def test_a_fault_of_the_grader_leaves_no_result(autograder: Path) -> None:
     assert not (autograder / "results" / "results.json").exists()
 
 
-# --- GitHub Classroom ------------------------------------------------------------------------------------------
+# --- GitHub Classroom -----------------------------------------------------------------------------
 
 
 def grading_script() -> str:
@@ -137,61 +171,107 @@ def grading_script() -> str:
     return re.sub(r"^ {10}", "", found[1], flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize(("files", "points"), [({"transpose.cu": "starter"}, 60), ({}, 0), ({"a.cu": "", "b.cu": ""}, 0)])
-def test_the_workflows_step_hands_points_to_the_reporter(tmp_path: Path, files: dict[str, str], points: int) -> None:
+@pytest.mark.parametrize(
+    ("files", "points"), [({"transpose.cu": "starter"}, 60), ({}, 0), ({"a.cu": "", "b.cu": ""}, 0)]
+)
+def test_the_workflows_step_hands_points_to_the_reporter(
+    tmp_path: Path, files: dict[str, str], points: int
+) -> None:
     (tmp_path / "submission").mkdir()
     for name, text in files.items():
-        (tmp_path / "submission" / name).write_text((ROOT / "starter" / "transpose.cu").read_text() if text == "starter" else text)
+        (tmp_path / "submission" / name).write_text(
+            (ROOT / "starter" / "transpose.cu").read_text() if text == "starter" else text
+        )
     for folder in ("exercises", "starter"):
         shutil.copytree(ROOT / folder, tmp_path / "course" / folder)
     time_at_a_small_size(tmp_path / "course" / "exercises")
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "grade").write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m grader "$@"\n')
+    (tmp_path / "bin" / "grade").write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -P -m grader "$@"\n'
+    )
     (tmp_path / "bin" / "grade").chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "GITHUB_OUTPUT": str(tmp_path / "output")}
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", grading_script()],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     name, _, encoded = (tmp_path / "output").read_text().strip().partition("=")
     result = json.loads(base64.b64decode(encoded, validate=True))
-    Draft202012Validator(json.loads((PLATFORMS / "github.schema.json").read_text())).validate(result)
+    Draft202012Validator(json.loads((PLATFORMS / "github.schema.json").read_text())).validate(
+        result
+    )
     assert name == "result"
     assert result["max_score"] > 0
     assert sum(test["score"] for test in result["tests"]) >= points > 0 or points == 0
 
 
-@pytest.mark.parametrize(("repository", "ref"), [("x", "main"), ("a/b\n  evil: 1", "main"), ("a/b", '"\nx: 1'), ("a/b", "${{ secrets }}")])
+@pytest.mark.parametrize(
+    ("repository", "ref"),
+    [("x", "main"), ("a/b\n  evil: 1", "main"), ("a/b", '"\nx: 1'), ("a/b", "${{ secrets }}")],
+)
 def test_the_workflow_takes_names_only(repository: str, ref: str) -> None:
     with pytest.raises(UsageError):
         make_workflow(TRANSPOSE, repository=repository, ref=ref)
 
 
-# --- the command line ------------------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
 
 def test_format_and_json_combine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    starter, exercise = str(ROOT / "starter" / "transpose.cu"), str(ROOT / "exercises" / "transpose")
+    starter, exercise = (
+        str(ROOT / "starter" / "transpose.cu"),
+        str(ROOT / "exercises" / "transpose"),
+    )
     common = [exercise, starter, "--device", "emulated", "--no-model"]
     assert main([*common, "--format", "junit", "--json", str(tmp_path / "score.json")]) == 1
     assert capsys.readouterr().out.startswith("<?xml")
     assert json.loads((tmp_path / "score.json").read_text())["exercise"] == "transpose"
-    assert main([*common, "--format", "github", "-o", str(tmp_path / "result.json"), "--json", "-"]) == 1
+    assert (
+        main([*common, "--format", "github", "-o", str(tmp_path / "result.json"), "--json", "-"])
+        == 1
+    )
     assert json.loads(capsys.readouterr().out)["exercise"] == "transpose"
     assert json.loads((tmp_path / "result.json").read_text())["version"] == 1
 
 
-@pytest.mark.parametrize("options", [["-o", "x"], ["--format=github", "--json=-"], ["--format=github", "--output=-"], ["--format=x"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-o", "x"],
+        ["--format=github", "--json=-"],
+        ["--format=github", "--output=-"],
+        ["--format=x"],
+    ],
+)
 def test_what_does_not_combine_is_bad_usage(options: list[str]) -> None:
-    assert main([str(ROOT / "exercises" / "transpose"), str(ROOT / "starter" / "transpose.cu"), *options]) == 2
+    assert (
+        main(
+            [
+                str(ROOT / "exercises" / "transpose"),
+                str(ROOT / "starter" / "transpose.cu"),
+                *options,
+            ]
+        )
+        == 2
+    )
 
 
 def test_the_commands_write_files_and_replace_none(tmp_path: Path) -> None:
     exercise = str(ROOT / "exercises" / "transpose")
     target, workflow = tmp_path / "a.zip", tmp_path / "classroom.yml"
-    for arguments in (["gradescope-zip", exercise, "-o", str(target)],
-                      ["classroom-workflow", exercise, "--repository", "a/b", "-o", str(workflow)]):  # fmt: skip
+    for arguments in (
+        ["gradescope-zip", exercise, "-o", str(target)],
+        ["classroom-workflow", exercise, "--repository", "a/b", "-o", str(workflow)],
+    ):
         assert main(arguments) == 0
         assert main(arguments) == 2
         assert main([*arguments, "--force"]) == 0

@@ -31,7 +31,9 @@ def test_holds_nothing_secret(folder: Path) -> None:
     assert exercise.reference_source.read_bytes() not in files.values()
     assert not [name for name in files if "solutions" in name or "submissions" in name]
     spec = json.loads(files[f"{exercise.id}/exercises/{exercise.id}/spec.json"])
-    assert [case["name"] for case in spec["cases"]["public"]] == [case.name for case in exercise.public_cases]
+    assert [case["name"] for case in spec["cases"]["public"]] == [
+        case.name for case in exercise.public_cases
+    ]
     assert '"from"' not in json.dumps(spec)
     assert spec["cases"]["hidden"] == []
     assert all(part["cases"]["hidden"] == [] for part in spec.get("parts", {}).values())
@@ -59,7 +61,9 @@ def test_holds_the_loop_for_the_processor_where_there_is_one(exercise: Path) -> 
 
 
 def test_a_starter_that_is_the_reference_is_refused(exercise: Path) -> None:
-    starter, solution = (exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions"))
+    starter, solution = (
+        exercise.parents[1] / place / "add_up.cu" for place in ("starter", "solutions")
+    )
     solution.write_text(starter.read_text())
     with pytest.raises(GraderError, match="hidden reference"):
         make_bundle(read_exercise(exercise))
@@ -71,12 +75,16 @@ def test_the_unpacked_bundle_grades(exercise: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(target) as archive:
         archive.extractall(tmp_path / "home")
     command = [sys.executable, "test.py", "--device", "emulated"]
-    done = subprocess.run(command, cwd=tmp_path / "home" / "add_up", capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path / "home" / "add_up", capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("✓ Correctness: PASSED\n✗ Coalesced reads: FAILED")
 
 
-def test_does_not_replace_a_file_unless_told(exercise: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_does_not_replace_a_file_unless_told(
+    exercise: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = tmp_path / "bundle.zip"
     target.write_text("precious")
     assert main(["handout", str(exercise), "-o", str(target)]) == 2

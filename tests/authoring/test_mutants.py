@@ -25,13 +25,29 @@ CHANGES = [
     ),
     (Mistake.SWAPPED_INDEX, "if (rows % 4 == 0 && cols % 4 == 0) f();", set()),
     (Mistake.SKIPPED_TAIL, "int tiles = (n + TILE - 1) / TILE;", {"int tiles = (n / TILE);"}),
-    (Mistake.SKIPPED_TAIL, "// launch: k<<<ceil_div(n, 8), 8>>>(n)", {"// launch: k<<<((n) / (8)), 8>>>(n)"}),
+    (
+        Mistake.SKIPPED_TAIL,
+        "// launch: k<<<ceil_div(n, 8), 8>>>(n)",
+        {"// launch: k<<<((n) / (8)), 8>>>(n)"},
+    ),
     (Mistake.SKIPPED_TAIL, "if (tail) { f(); }", {"if (false) { f(); }"}),
     (Mistake.SKIPPED_TAIL, "if (fast) { f(); } else g();", set()),
-    (Mistake.MISSING_GUARD, "if (i < n && j < m) f();", {"if (true && j < m) f();", "if (i < n && true) f();"}),
-    (Mistake.MISSING_GUARD, "x = (i < n && k) ? a[i] : 0;", {"x = (true && k) ? a[i] : 0;", "x = (i < n && true) ? a[i] : 0;"}),
+    (
+        Mistake.MISSING_GUARD,
+        "if (i < n && j < m) f();",
+        {"if (true && j < m) f();", "if (i < n && true) f();"},
+    ),
+    (
+        Mistake.MISSING_GUARD,
+        "x = (i < n && k) ? a[i] : 0;",
+        {"x = (true && k) ? a[i] : 0;", "x = (i < n && true) ? a[i] : 0;"},
+    ),
     (Mistake.MISSING_GUARD, "return i < n ? a[i] : 0;", {"return true ? a[i] : 0;"}),
-    (Mistake.LOST_SUM, "for (int i = 0; i < 4; i += 2) sum += a[i];", {"for (int i = 0; i < 4; i += 2) sum = a[i];"}),
+    (
+        Mistake.LOST_SUM,
+        "for (int i = 0; i < 4; i += 2) sum += a[i];",
+        {"for (int i = 0; i < 4; i += 2) sum = a[i];"},
+    ),
 ]
 
 
@@ -41,7 +57,13 @@ def test_makes_the_mistake(mistake: Mistake, source: str, mutants: set[str]) -> 
 
 
 @pytest.mark.parametrize(
-    "source", ["// if (i < n) a += b; __syncthreads();", "/* i <\n n */", '#define A(i) if (i < n) a += b', 'f("i < n ? a : b");']
+    "source",
+    [
+        "// if (i < n) a += b; __syncthreads();",
+        "/* i <\n n */",
+        "#define A(i) if (i < n) a += b",
+        'f("i < n ? a : b");',
+    ],
 )
 def test_leaves_alone_what_is_no_code(source: str) -> None:
     assert make_mutants(source) == ()
@@ -52,7 +74,9 @@ def test_names_line_and_change() -> None:
     assert (mutant.line, mutant.before, mutant.after) == (3, "__syncthreads();", ";")
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "solutions").glob("*.cu")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "solutions").glob("*.cu")), ids=lambda path: path.stem
+)
 def test_changes_one_line_of_every_reference(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     mutants = make_mutants(source)

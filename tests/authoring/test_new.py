@@ -12,7 +12,9 @@ from grader.spec.read import read_exercise
 
 def test_writes_all_files_under_the_id(tmp_path: Path) -> None:
     written = write_new_exercise("dot_product", tmp_path)
-    assert {str(path.relative_to(tmp_path)) for path in written} == {place.replace("@id@", "dot_product") for place in FILES}
+    assert {str(path.relative_to(tmp_path)) for path in written} == {
+        place.replace("@id@", "dot_product") for place in FILES
+    }
     assert all("@id@" not in path.read_text() for path in written)
 
 
@@ -42,7 +44,9 @@ def test_loses_nothing_that_is_there(place: str, tmp_path: Path) -> None:
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [old]
 
 
-def test_the_command_says_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_to_do_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["new", "mine", "--folder", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
     assert f"grade check {tmp_path}/exercises/mine" in shown

@@ -1,4 +1,5 @@
-"""A Dask cluster of real processes: scores come back, a lost worker's tasks go to another, and no folder is shared."""
+"""A Dask cluster of real processes: scores come back, a lost worker's tasks go to another, and no
+folder is shared."""
 
 from __future__ import annotations
 
@@ -19,8 +20,7 @@ from grader.cli import main
 from grader.cli.batch import _make_failed
 from grader.errors import ToolMissing, UsageError
 from grader.records import BatchSummary, Status
-
-from .instant import ROOT, hand_ins, instant, read_transpose
+from tests.support.instant import ROOT, hand_ins, instant, read_transpose
 
 cluster = pytest.mark.cluster
 
@@ -29,21 +29,35 @@ def sees_only_what_was_sent(task: Task) -> str:
     """Grades in a second, unless it finds itself in the folder of the batch."""
     assert "exercises/transpose" in task.folder.as_posix()
     assert task.folder.parents[1] != ROOT
-    assert sorted(path.name for path in task.folder.parents[1].iterdir()) == ["exercises", "solutions", "starter", "submission.cu"]
+    assert sorted(path.name for path in task.folder.parents[1].iterdir()) == [
+        "exercises",
+        "solutions",
+        "starter",
+        "submission.cu",
+    ]
     time.sleep(1.0)
     return instant(task)
 
 
 def run_on(client: object, tmp_path: Path, grade: GradeTask, count: int) -> BatchSummary:
     exercise = read_transpose()
-    settings = Settings(tmp_path / "out", (exercise,), device="emulated:h100", device_name="emulated:h100", grader="test")
+    settings = Settings(
+        tmp_path / "out",
+        (exercise,),
+        device="emulated:h100",
+        device_name="emulated:h100",
+        grader="test",
+    )
     files = {"transpose": pack_exercise(exercise)}
     with open_journal(settings.out) as journal:
         return run_batch(
-            settings, hand_ins(tmp_path / "subs", count), journal,
+            settings,
+            hand_ins(tmp_path / "subs", count),
+            journal,
             lambda: ClusterPool(client, grade, files, needs_gpu=False, seconds=60.0),  # type: ignore[arg-type]
-            make_failed=_make_failed(settings), reports=Reports(lambda progress: None, lambda summary: None),
-        )  # fmt: skip
+            make_failed=_make_failed(settings),
+            reports=Reports(lambda progress: None, lambda summary: None),
+        )
 
 
 @cluster
@@ -63,8 +77,19 @@ def test_the_command_grades_on_a_cluster(tmp_path: Path) -> None:
     subs, out = tmp_path / "subs", tmp_path / "out"
     subs.mkdir()
     for name in ("failed--copies_the_input", "compile_error--missing_brace"):
-        (subs / f"{name}.cu").write_bytes((ROOT / "tests" / "submissions" / "transpose" / f"{name}.cu").read_bytes())
-    arguments = ["batch", str(ROOT / "exercises" / "transpose"), str(subs), "--out", str(out), "--cluster", "local:2", "--quiet"]
+        (subs / f"{name}.cu").write_bytes(
+            (ROOT / "tests" / "submissions" / "transpose" / f"{name}.cu").read_bytes()
+        )
+    arguments = [
+        "batch",
+        str(ROOT / "exercises" / "transpose"),
+        str(subs),
+        "--out",
+        str(out),
+        "--cluster",
+        "local:2",
+        "--quiet",
+    ]
     assert main(arguments) == 0
     table = (out / "gradebook.csv").read_text()
     assert "failed--copies_the_input,,0,100,100,failed," in table
@@ -76,7 +101,15 @@ def test_a_cluster_without_gpus_says_so(tmp_path: Path, capsys: pytest.CaptureFi
     with open_cluster("local:1") as client:
         assert find_gpu_model(client) is None
     (tmp_path / "jane.cu").write_text("// jane\n")
-    arguments = ["batch", str(ROOT / "exercises" / "transpose"), str(tmp_path), "--out", str(tmp_path / "out"), "--cluster", "local:1"]
+    arguments = [
+        "batch",
+        str(ROOT / "exercises" / "transpose"),
+        str(tmp_path),
+        "--out",
+        str(tmp_path / "out"),
+        "--cluster",
+        "local:1",
+    ]
     assert main([*arguments, "--device", "gpu"]) == 2
     assert "no worker of the cluster declares a GPU" in capsys.readouterr().err
 

@@ -26,12 +26,18 @@ def make(folder: Path, *names: str) -> Path:
 
 
 def students(folder: Path) -> dict[str, tuple[str | None, str | None, list[str]]]:
-    return {each.student: (each.student_id, each.platform, sorted(each.files)) for each in collect(folder)}
+    return {
+        each.student: (each.student_id, each.platform, sorted(each.files))
+        for each in collect(folder)
+    }
 
 
 def test_a_folder_of_files(tmp_path: Path) -> None:
     make(tmp_path, "zoe.cu", "jane.cu", "notes.txt", ".hidden.cu")
-    assert students(tmp_path) == {"jane": (None, None, ["jane.cu"]), "zoe": (None, None, ["zoe.cu"])}
+    assert students(tmp_path) == {
+        "jane": (None, None, ["jane.cu"]),
+        "zoe": (None, None, ["zoe.cu"]),
+    }
 
 
 def test_a_folder_per_student_also_with_folders_in_it(tmp_path: Path) -> None:
@@ -42,7 +48,12 @@ def test_a_folder_per_student_also_with_folders_in_it(tmp_path: Path) -> None:
 
 
 def test_canvas_names(tmp_path: Path) -> None:
-    make(tmp_path, "doejane_4711_815_transpose.cu", "doejane_4711_816_gemm_tiled-1.cu", "roezoe_LATE_4712_99_transpose-2.cu")
+    make(
+        tmp_path,
+        "doejane_4711_815_transpose.cu",
+        "doejane_4711_816_gemm_tiled-1.cu",
+        "roezoe_LATE_4712_99_transpose-2.cu",
+    )
     assert students(tmp_path) == {
         "doejane": ("4711", "canvas", ["gemm_tiled-1.cu", "transpose.cu"]),
         "roezoe": ("4712", "canvas", ["transpose-2.cu"]),
@@ -50,7 +61,11 @@ def test_canvas_names(tmp_path: Path) -> None:
 
 
 def test_moodle_folders_and_files(tmp_path: Path) -> None:
-    make(tmp_path, "Jane Doe_4711_assignsubmission_file_/transpose.cu", "Zoë Roe_4712_assignsubmission_file_my_transpose.cu")
+    make(
+        tmp_path,
+        "Jane Doe_4711_assignsubmission_file_/transpose.cu",
+        "Zoë Roe_4712_assignsubmission_file_my_transpose.cu",
+    )
     assert students(tmp_path) == {
         "Jane Doe": ("4711", "moodle", ["transpose.cu"]),
         "Zoë Roe": ("4712", "moodle", ["my_transpose.cu"]),
@@ -58,7 +73,11 @@ def test_moodle_folders_and_files(tmp_path: Path) -> None:
 
 
 def test_gradescope_folders_bear_the_names_of_the_metadata(tmp_path: Path) -> None:
-    make(tmp_path, "assignment_1_export/submission_7/transpose.cu", "assignment_1_export/submission_8/transpose.cu")
+    make(
+        tmp_path,
+        "assignment_1_export/submission_7/transpose.cu",
+        "assignment_1_export/submission_8/transpose.cu",
+    )
     (tmp_path / "assignment_1_export" / "submission_metadata.yml").write_text(
         "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '1'\n  :score: 3\n"
         "submission_9:\n  :submitters:\n  - :name: Max\n"
@@ -70,7 +89,9 @@ def test_gradescope_folders_bear_the_names_of_the_metadata(tmp_path: Path) -> No
 
 
 def test_students_of_equal_names_are_told_apart(tmp_path: Path) -> None:
-    make(tmp_path, "Jane Doe_1_assignsubmission_file_/a.cu", "Jane Doe_2_assignsubmission_file_/a.cu")
+    make(
+        tmp_path, "Jane Doe_1_assignsubmission_file_/a.cu", "Jane Doe_2_assignsubmission_file_/a.cu"
+    )
     assert list(students(tmp_path)) == ["Jane Doe", "Jane Doe (2)"]
 
 
@@ -92,16 +113,33 @@ def test_a_folder_without_submissions_is_bad_usage(tmp_path: Path) -> None:
     [
         (["anything.cu"], ["transpose"], {"transpose": "anything.cu"}),
         (["transpose.cu", "old.cu"], ["transpose"], {"transpose": "transpose.cu"}),
-        (["transpose.cu", "transpose-1.cu", "transpose-2.cu"], ["transpose"], {"transpose": "transpose.cu"}),
-        (["mine_transpose-1.cu", "mine_transpose-2.cu"], ["transpose"], {"transpose": "mine_transpose-2.cu"}),
-        (["a/Transpose.cu", "Gemm-Tiled (1).cu"], ["transpose", "gemm_tiled"],
-         {"transpose": "a/Transpose.cu", "gemm_tiled": "Gemm-Tiled (1).cu"}),
-        (["gemm_tiled_in_place.cu"], ["gemm", "gemm_tiled"], {"gemm": None, "gemm_tiled": "gemm_tiled_in_place.cu"}),
+        (
+            ["transpose.cu", "transpose-1.cu", "transpose-2.cu"],
+            ["transpose"],
+            {"transpose": "transpose.cu"},
+        ),
+        (
+            ["mine_transpose-1.cu", "mine_transpose-2.cu"],
+            ["transpose"],
+            {"transpose": "mine_transpose-2.cu"},
+        ),
+        (
+            ["a/Transpose.cu", "Gemm-Tiled (1).cu"],
+            ["transpose", "gemm_tiled"],
+            {"transpose": "a/Transpose.cu", "gemm_tiled": "Gemm-Tiled (1).cu"},
+        ),
+        (
+            ["gemm_tiled_in_place.cu"],
+            ["gemm", "gemm_tiled"],
+            {"gemm": None, "gemm_tiled": "gemm_tiled_in_place.cu"},
+        ),
         (["a.cu", "b.cu"], ["transpose"], {"transpose": None}),
         (["only.cu"], ["transpose", "gemm"], {"transpose": None, "gemm": None}),
     ],
-)  # fmt: skip
-def test_which_file_is_for_which_exercise(files: list[str], exercises: list[str], expected: dict[str, str | None]) -> None:
+)
+def test_which_file_is_for_which_exercise(
+    files: list[str], exercises: list[str], expected: dict[str, str | None]
+) -> None:
     matched = match_files(HandIn("jane", files={name: Path(name) for name in files}), exercises)
     assert {exercise: each.name for exercise, each in matched.items()} == expected
     assert all(each.problem for each in matched.values() if each.name is None)
@@ -115,15 +153,24 @@ def pack(path: Path, **members: str) -> Path:
 
 
 def test_a_zip_is_unpacked(tmp_path: Path) -> None:
-    members = {"all/jane/t.cu": CODE, "all/zoe/t.cu": CODE, "__MACOSX/all/._t.cu": "x", "big.bin": "x"}
+    members = {
+        "all/jane/t.cu": CODE,
+        "all/zoe/t.cu": CODE,
+        "__MACOSX/all/._t.cu": "x",
+        "big.bin": "x",
+    }
     extract_zip(pack(tmp_path / "a.zip", **members), tmp_path / "out")
     assert list(students(tmp_path / "out")) == ["jane", "zoe"]
     assert not (tmp_path / "out" / "big.bin").exists()
 
 
-@pytest.mark.parametrize("name", ["../evil.cu", "a/../../evil.cu", "/evil.cu", "..\\evil.cu", "C:/evil.cu"])
+@pytest.mark.parametrize(
+    "name", ["../evil.cu", "a/../../evil.cu", "/evil.cu", "..\\evil.cu", "C:/evil.cu"]
+)
 def test_a_member_that_leads_out_of_the_folder_is_set_aside(tmp_path: Path, name: str) -> None:
-    (bad,) = extract_zip(pack(tmp_path / "a.zip", **{name: CODE, "jane.cu": CODE}), tmp_path / "out")
+    (bad,) = extract_zip(
+        pack(tmp_path / "a.zip", **{name: CODE, "jane.cu": CODE}), tmp_path / "out"
+    )
     assert (bad.name, bad.place) == (name, None)
     assert "leads out" in bad.reason
     assert not list(tmp_path.rglob("evil.cu"))
@@ -141,8 +188,18 @@ def test_a_member_without_a_name_is_set_aside(tmp_path: Path) -> None:
 
 
 def test_odd_names_that_a_file_can_have_are_graded(tmp_path: Path) -> None:
-    names = ["lab 3: transpose/t.cu", "a\x1b[31m\n\tb/t.cu", "-rf/t.cu", "Zoë 学生/t.cu", "a\\b/t.cu", "./dot/t.cu", "x//t.cu"]
-    assert extract_zip(pack(tmp_path / "a.zip", **dict.fromkeys(names, CODE)), tmp_path / "out") == ()
+    names = [
+        "lab 3: transpose/t.cu",
+        "a\x1b[31m\n\tb/t.cu",
+        "-rf/t.cu",
+        "Zoë 学生/t.cu",
+        "a\\b/t.cu",
+        "./dot/t.cu",
+        "x//t.cu",
+    ]
+    assert (
+        extract_zip(pack(tmp_path / "a.zip", **dict.fromkeys(names, CODE)), tmp_path / "out") == ()
+    )
     assert len(students(tmp_path / "out")) == len(names)
 
 
@@ -155,7 +212,9 @@ def test_odd_names_that_a_file_can_have_are_graded(tmp_path: Path) -> None:
         ("jane.cu", "another member has its name"),
     ],
 )
-def test_a_member_whose_name_cannot_be_had_is_set_aside(tmp_path: Path, bad: str, reason: str) -> None:
+def test_a_member_whose_name_cannot_be_had_is_set_aside(
+    tmp_path: Path, bad: str, reason: str
+) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # zipfile's own, of two members of one name
         archive.writestr("jane.cu", CODE)
@@ -170,27 +229,42 @@ def test_a_member_whose_name_cannot_be_had_is_set_aside(tmp_path: Path, bad: str
 
 
 def test_a_zip_bomb_is_set_aside_and_its_owner_is_told(tmp_path: Path) -> None:
-    (bad,) = extract_zip(pack(tmp_path / "a.zip", **{"bomb.cu": "\0" * (MAX_FILE_BYTES + 1), "jane.cu": CODE}), tmp_path / "out")
+    (bad,) = extract_zip(
+        pack(tmp_path / "a.zip", **{"bomb.cu": "\0" * (MAX_FILE_BYTES + 1), "jane.cu": CODE}),
+        tmp_path / "out",
+    )
     assert "too large" in bad.reason
     assert bad.place is not None
     bomb, jane = collect(tmp_path / "out", {bad.place: bad.reason})
     assert (bomb.student, jane.student) == ("bomb", "jane")
-    assert "bomb.cu was set aside: it is too large" in match_files(bomb, ["transpose"])["transpose"].problem
+    assert (
+        "bomb.cu was set aside: it is too large"
+        in match_files(bomb, ["transpose"])["transpose"].problem
+    )
     assert match_files(jane, ["transpose"])["transpose"].path is not None
 
 
 def test_a_broken_and_an_encrypted_member_are_set_aside(tmp_path: Path) -> None:
-    archive = pack(tmp_path / "a.zip", **{"broken.cu": CODE * 9, "encrypted.cu": CODE, "jane.cu": CODE})
+    archive = pack(
+        tmp_path / "a.zip", **{"broken.cu": CODE * 9, "encrypted.cu": CODE, "jane.cu": CODE}
+    )
     content = bytearray(archive.read_bytes())
     content[content.index(b"broken.cu") + len("broken.cu") + 4] ^= 0xFF
-    content[content.rindex(b"encrypted.cu") - 46 + 8] |= 1  # the flags in its entry of the directory
+    content[content.rindex(b"encrypted.cu") - 46 + 8] |= (
+        1  # the flags in its entry of the directory
+    )
     archive.write_bytes(content)
     aside = extract_zip(archive, tmp_path / "out")
     assert [(each.name, each.reason.partition(":")[0]) for each in aside] == [
-        ("broken.cu", "it cannot be unpacked"), ("encrypted.cu", "it is encrypted"),
-    ]  # fmt: skip
+        ("broken.cu", "it cannot be unpacked"),
+        ("encrypted.cu", "it is encrypted"),
+    ]
     found = collect(tmp_path / "out", {each.place: each.reason for each in aside if each.place})
-    assert {each.student: len(each.files) for each in found} == {"broken": 0, "encrypted": 0, "jane": 1}
+    assert {each.student: len(each.files) for each in found} == {
+        "broken": 0,
+        "encrypted": 0,
+        "jane": 1,
+    }
 
 
 def test_a_link_in_a_zip_stays_packed(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""`grade batch` and `grade show` as commands: usage, the plain lines of progress, and what is printed."""
+"""`grade batch` and `grade show` as commands: usage, the plain lines of progress, and what is
+printed."""
 
 from __future__ import annotations
 
@@ -10,8 +11,7 @@ import pytest
 
 from grader.cli import main
 from grader.devices.choose import has_pycuda
-
-from .instant import ROOT
+from tests.support.instant import ROOT
 
 TRANSPOSE = str(ROOT / "exercises" / "transpose")
 BROKEN = ROOT / "tests" / "submissions" / "transpose" / "compile_error--missing_brace.cu"
@@ -43,7 +43,13 @@ def subs(tmp_path: Path) -> Path:
         ([TRANSPOSE, "SUBS", "--out", "OUT", "--seed", "-1"], "out of range"),
     ],
 )
-def test_bad_usage(arguments: list[str], complaint: str, subs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_usage(
+    arguments: list[str],
+    complaint: str,
+    subs: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     places = {"SUBS": str(subs), "SUBS/none": str(subs / "none"), "OUT": str(tmp_path / "out")}
     assert main(["batch", *(places.get(argument, argument) for argument in arguments)]) == 2
     assert complaint in capsys.readouterr().err
@@ -51,18 +57,40 @@ def test_bad_usage(arguments: list[str], complaint: str, subs: Path, tmp_path: P
 
 @pytest.mark.skipif(has_pycuda(), reason="PyCUDA is installed here")
 @pytest.mark.parametrize("device", ["gpu:all", "gpu:0,1"])
-def test_gpus_without_pycuda_say_how_to_get_it(device: str, subs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["batch", TRANSPOSE, str(subs), "--out", str(tmp_path / "out"), "--device", device]) == 2
+def test_gpus_without_pycuda_say_how_to_get_it(
+    device: str, subs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["batch", TRANSPOSE, str(subs), "--out", str(tmp_path / "out"), "--device", device])
+        == 2
+    )
     assert "PyCUDA" in capsys.readouterr().err
 
 
-def test_bad_members_of_a_zip_are_told_and_the_rest_is_graded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_members_of_a_zip_are_told_and_the_rest_is_graded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     archive, out = tmp_path / "class.zip", tmp_path / "out"
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("lab: 3/jane.cu", b"\0")
         packed.writestr("../\x1b[2Jevil.cu", b"\0")
         packed.writestr("z" * 300 + ".cu", b"\0")
-    assert main(["batch", TRANSPOSE, str(archive), "--out", str(out), "--device", "emulated", "--jobs", "1"]) == 0
+    assert (
+        main(
+            [
+                "batch",
+                TRANSPOSE,
+                str(archive),
+                "--out",
+                str(out),
+                "--device",
+                "emulated",
+                "--jobs",
+                "1",
+            ]
+        )
+        == 0
+    )
     said = capsys.readouterr()
     assert "evil.cu'" in said.err
     assert "its path leads out of the archive" in said.err
@@ -73,9 +101,21 @@ def test_bad_members_of_a_zip_are_told_and_the_rest_is_graded(tmp_path: Path, ca
     assert "was set aside: it cannot have this name here" in rows
 
 
-def test_a_class_is_graded_and_shown(subs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_class_is_graded_and_shown(
+    subs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
-    arguments = ["batch", TRANSPOSE, str(subs), "--out", str(out), "--device", "emulated", "--jobs", "1"]
+    arguments = [
+        "batch",
+        TRANSPOSE,
+        str(subs),
+        "--out",
+        str(out),
+        "--device",
+        "emulated",
+        "--jobs",
+        "1",
+    ]
     assert main(arguments) == 0
     first = capsys.readouterr()
     assert "[2/2] jane: compile_error" in first.err or "[2/2] [red]zoe" in first.err

@@ -1,4 +1,5 @@
-"""A batch that is killed at random moments: in the end everything was graded, and nothing that was written down twice."""
+"""A batch that is killed at random moments: in the end everything was graded, and nothing that was
+written down twice."""
 
 from __future__ import annotations
 
@@ -15,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from .instant import ROOT, sha256_of
+from tests.support.instant import ROOT, sha256_of
 
 
 def start(out: Path, count: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.batch.instant", str(out), str(count), "2", "slow"]
+    command = [sys.executable, "-m", "tests.support.instant", str(out), str(count), "2", "slow"]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -52,7 +53,8 @@ def kill_one(batch: subprocess.Popen[bytes], draw: random.Random) -> None:
 
 
 def survive_kills(out: Path, kills: int, count: int) -> None:
-    """Kill a batch of so many submissions so often, looking each time at what the journal has; then let it end."""
+    """Kill a batch of so many submissions so often, looking each time at what the journal has; then
+    let it end."""
     draw = random.Random(7)
     known: dict[str, str] = {}
     calls = out / "calls"
@@ -79,7 +81,10 @@ def survive_kills(out: Path, kills: int, count: int) -> None:
     assert set(end) == {sha256_of(number) for number in range(count)}
     for number in range(count):
         score = json.loads((out / "scores" / f"student{number:05}.json").read_text())
-        assert (score["submission"]["sha256"], score["message"]) == (sha256_of(number), end[sha256_of(number)])
+        assert (score["submission"]["sha256"], score["message"]) == (
+            sha256_of(number),
+            end[sha256_of(number)],
+        )
 
 
 def test_a_few_kills(tmp_path: Path) -> None:
@@ -97,32 +102,75 @@ def test_the_real_grader_is_killed(tmp_path: Path, seconds: float) -> None:
     out = tmp_path / "out"
     subs = tmp_path / "subs"
     subs.mkdir()
-    names = ["passed--times_one", "failed--copies_the_input", "compile_error--missing_brace", "runtime_error--tile_overrun"]
+    names = [
+        "passed--times_one",
+        "failed--copies_the_input",
+        "compile_error--missing_brace",
+        "runtime_error--tile_overrun",
+    ]
     for name in names:
-        (subs / f"{name}.cu").write_bytes((ROOT / "tests" / "submissions" / "transpose" / f"{name}.cu").read_bytes())
+        (subs / f"{name}.cu").write_bytes(
+            (ROOT / "tests" / "submissions" / "transpose" / f"{name}.cu").read_bytes()
+        )
     options = ["--device", "emulated", "--no-model", "--jobs", "2"]
-    command = [sys.executable, "-m", "grader", "batch", "transpose", str(subs), "--out", str(out), *options]
-    batch = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [
+        sys.executable,
+        "-m",
+        "grader",
+        "batch",
+        "transpose",
+        str(subs),
+        "--out",
+        str(out),
+        *options,
+    ]
+    batch = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     time.sleep(seconds)
     batch.kill()
     batch.wait()
     known = journaled(out)
     assert subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
     assert known.items() <= journaled(out).items()
-    statuses = {name: json.loads((out / "scores" / f"{name}.json").read_text())["status"] for name in names}
+    statuses = {
+        name: json.loads((out / "scores" / f"{name}.json").read_text())["status"] for name in names
+    }
     assert statuses == {name: name.split("--")[0] for name in names}
 
 
 def test_ctrl_c_keeps_what_was_graded_and_says_how_to_go_on(tmp_path: Path) -> None:
     out, subs = tmp_path / "out", tmp_path / "subs"
     subs.mkdir()
-    (subs / "jane.cu").write_bytes((ROOT / "tests" / "submissions" / "transpose" / "compile_error--missing_brace.cu").read_bytes())
+    (subs / "jane.cu").write_bytes(
+        (
+            ROOT / "tests" / "submissions" / "transpose" / "compile_error--missing_brace.cu"
+        ).read_bytes()
+    )
     for number in range(4):
         text = (ROOT / "tests" / "submissions" / "transpose" / "passed--times_one.cu").read_text()
         (subs / f"kim{number}.cu").write_text(f"{text}// {number}\n")
-    command = [sys.executable, "-m", "grader", "batch", "transpose", str(subs), "--out", str(out), "--device", "emulated", "--jobs", "1"]
-    listening = ["env", "--default-signal=INT"]  # tests that run in a shell's background are deaf to it
-    batch = subprocess.Popen([*listening, *command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "grader",
+        "batch",
+        "transpose",
+        str(subs),
+        "--out",
+        str(out),
+        "--device",
+        "emulated",
+        "--jobs",
+        "1",
+    ]
+    listening = [
+        "env",
+        "--default-signal=INT",
+    ]  # tests that run in a shell's background are deaf to it
+    batch = subprocess.Popen(
+        [*listening, *command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert batch.stderr is not None
     assert "jane: compile_error" in batch.stderr.readline()
     batch.send_signal(signal.SIGINT)

@@ -18,8 +18,7 @@ from grader.batch.run import Rerun
 from grader.batch.tasks import Task, draw_seed
 from grader.errors import GraderError, UsageError
 from grader.records import BatchSummary, Status
-
-from .instant import hand_ins, instant, run, sha256_of
+from tests.support.instant import hand_ins, instant, run, sha256_of
 
 
 def calls(out: Path) -> list[str]:
@@ -28,7 +27,10 @@ def calls(out: Path) -> list[str]:
 
 
 def nonces(out: Path) -> dict[str, str]:
-    return {path.stem: json.loads(path.read_text())["message"] for path in sorted((out / "scores").iterdir())}
+    return {
+        path.stem: json.loads(path.read_text())["message"]
+        for path in sorted((out / "scores").iterdir())
+    }
 
 
 def rows(out: Path) -> list[dict[str, str]]:
@@ -75,13 +77,18 @@ def finds_the_exercise_broken(task: Task) -> str:
 def test_scores_gradebook_and_summary_are_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
     summary = run(out, hand_ins(tmp_path / "subs", 5), jobs=1)
-    assert [entry.student for entry in summary.entries] == [f"student{number:05}" for number in range(5)]
+    assert [entry.student for entry in summary.entries] == [
+        f"student{number:05}" for number in range(5)
+    ]
     assert {entry.status for entry in summary.entries} == {Status.COMPILE_ERROR}
     score = json.loads((out / "scores" / "student00003.json").read_text())
     assert score["submission"] == {"name": "student00003.cu", "sha256": sha256_of(3)}
     assert [row["transpose status"] for row in rows(out)] == ["compile_error"] * 5
     assert read_summary(out) == summary
-    assert all(entry.source_path and (out / entry.source_path).read_text().startswith("// ") for entry in summary.entries)
+    assert all(
+        entry.source_path and (out / entry.source_path).read_text().startswith("// ")
+        for entry in summary.entries
+    )
 
 
 def test_nothing_is_graded_twice_and_what_changed_is(tmp_path: Path) -> None:
@@ -95,8 +102,12 @@ def test_nothing_is_graded_twice_and_what_changed_is(tmp_path: Path) -> None:
     assert len(calls(out)) == 5
 
 
-@pytest.mark.parametrize("change", [{"grader": "newer"}, {"device_name": "emulated:t4"}, {"seed": 5}])
-def test_a_result_of_another_grader_device_or_seed_is_not_used(tmp_path: Path, change: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "change", [{"grader": "newer"}, {"device_name": "emulated:t4"}, {"seed": 5}]
+)
+def test_a_result_of_another_grader_device_or_seed_is_not_used(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
     found = hand_ins(tmp_path / "subs", 2)
     run(tmp_path / "out", found, jobs=1)
     run(tmp_path / "out", found, jobs=1, **change)
@@ -111,14 +122,27 @@ def test_identical_files_are_graded_once_and_each_gets_a_score(tmp_path: Path) -
     summary = run(tmp_path / "out", [*found, twin], jobs=1)
     assert len(calls(tmp_path / "out")) == 2
     assert summary.entries[-1].duplicate_of == "student00001"
-    assert json.loads((tmp_path / "out" / "scores" / "twin.json").read_text())["submission"]["name"] == "copy.cu"
+    assert (
+        json.loads((tmp_path / "out" / "scores" / "twin.json").read_text())["submission"]["name"]
+        == "copy.cu"
+    )
 
 
 def test_rerun_all_grades_all_and_goes_on_after_an_interruption(tmp_path: Path) -> None:
     out, found = tmp_path / "out", hand_ins(tmp_path / "subs", 3)
     run(out, found, jobs=1)
-    with open_journal(out) as journal:  # what a killed run leaves that was to grade one of the three again
-        journal.ask_again([next(key for key, result in journal.read_results().items() if result.sha256 == sha256_of(2))])
+    with open_journal(
+        out
+    ) as journal:  # what a killed run leaves that was to grade one of the three again
+        journal.ask_again(
+            [
+                next(
+                    key
+                    for key, result in journal.read_results().items()
+                    if result.sha256 == sha256_of(2)
+                )
+            ]
+        )
     run(out, found, jobs=1, rerun=Rerun.ALL)
     assert len(calls(out)) == 4
     run(out, found, jobs=1, rerun=Rerun.ALL)
@@ -143,7 +167,9 @@ def test_a_lost_worker_is_replaced_and_its_task_done(tmp_path: Path) -> None:
     assert {entry.status for entry in summary.entries} == {Status.COMPILE_ERROR}
 
 
-@pytest.mark.parametrize(("grade", "words"), [(always_dies, "exit code 9"), (raises, "the machine is ill")])
+@pytest.mark.parametrize(
+    ("grade", "words"), [(always_dies, "exit code 9"), (raises, "the machine is ill")]
+)
 def test_a_failure_that_stays_is_the_graders(tmp_path: Path, grade: object, words: str) -> None:
     (entry,) = run(tmp_path / "out", hand_ins(tmp_path / "subs", 1), grade, jobs=1).entries  # type: ignore[arg-type]
     assert entry.status is Status.GRADER_ERROR
@@ -180,8 +206,12 @@ def test_hostile_names_stay_in_their_folder_and_cells(tmp_path: Path) -> None:
     summary = run(out, [HandIn(name, files={"t.cu": file}) for name in names], jobs=1)
     paths = [entry.score_path for entry in summary.entries]
     assert len({str(path).casefold() for path in paths}) == len(names)
-    assert all(path and (out / path).resolve().parent == (out / "scores").resolve() for path in paths)
-    assert all(not row["student"].startswith("=") and row["student"].isprintable() for row in rows(out))
+    assert all(
+        path and (out / path).resolve().parent == (out / "scores").resolve() for path in paths
+    )
+    assert all(
+        not row["student"].startswith("=") and row["student"].isprintable() for row in rows(out)
+    )
     assert "Zoë.json" in os.listdir(out / "scores")  # noqa: PTH208
 
 
@@ -199,12 +229,18 @@ def test_a_folder_of_results_that_vanishes_is_told(tmp_path: Path) -> None:
 
 
 def test_a_journal_has_one_user_at_a_time(tmp_path: Path) -> None:
-    with open_journal(tmp_path), pytest.raises(UsageError, match="another batch"), open_journal(tmp_path):
+    with (
+        open_journal(tmp_path),
+        pytest.raises(UsageError, match="another batch"),
+        open_journal(tmp_path),
+    ):
         pass
 
 
 def test_what_is_no_journal_is_not_written_to(tmp_path: Path) -> None:
-    (tmp_path / "journal.sqlite").write_text("my diary, of more than a hundred bytes, which nobody may overwrite" * 3)
+    (tmp_path / "journal.sqlite").write_text(
+        "my diary, of more than a hundred bytes, which nobody may overwrite" * 3
+    )
     with pytest.raises(UsageError, match="no journal"), open_journal(tmp_path):
         pass
     assert (tmp_path / "journal.sqlite").read_text().startswith("my diary")

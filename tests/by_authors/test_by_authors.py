@@ -1,4 +1,5 @@
-"""Two further exercises, written with files only: begun with `grade new`, and sound as `grade check` has it."""
+"""Two further exercises, written with files only: begun with `grade new`, and sound as `grade
+check` has it."""
 
 from __future__ import annotations
 
@@ -20,4 +21,9 @@ def test_is_sound(name: str) -> None:
     failing = [claim for claim in found.claims if claim.proof is Proof.FAILS]
     assert found.sound, failing
     assert found.mutants
-    assert {mutant.fate for mutant in found.mutants} <= {Fate.CAUGHT, Fate.ACCEPTED, Fate.IDENTICAL, Fate.NO_PROGRAM}
+    assert {mutant.fate for mutant in found.mutants} <= {
+        Fate.CAUGHT,
+        Fate.ACCEPTED,
+        Fate.IDENTICAL,
+        Fate.NO_PROGRAM,
+    }

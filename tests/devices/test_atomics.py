@@ -1,4 +1,5 @@
-"""Atomics are accesses: counted apart from loads and stores, and graded as the loads and stores that they stand for."""
+"""Atomics are accesses: counted apart from loads and stores, and graded as the loads and stores
+that they stand for."""
 
 from __future__ import annotations
 
@@ -8,8 +9,7 @@ import pytest
 
 from grader.devices.emulated import EmulatedDevice
 from grader.records import Counters, Execution, RunLimits
-
-from .plans import atomics_arrays, make_atomics
+from tests.support.device_plans import atomics_arrays, make_atomics
 
 WARPS = 4 * 4
 
@@ -19,7 +19,9 @@ def execution() -> Execution:
     device = EmulatedDevice("h100", threads=1)
     ready = make_atomics(device.info)
     device.load(ready.binary)
-    execution, _ = device.execute(ready.launches, ready.buffers, atomics_arrays(), limits=RunLimits(10**6, 60.0))
+    execution, _ = device.execute(
+        ready.launches, ready.buffers, atomics_arrays(), limits=RunLimits(10**6, 60.0)
+    )
     assert execution.failure is None, execution.failure
     return execution
 
@@ -34,7 +36,9 @@ def test_columns_written_by_exchanges_are_columns_written(counted: dict[str, Cou
     assert counters.global_store_efficiency == 0.125
     assert (counters.global_store_requests, counters.global_atomic_requests) == (0, 4 * 8 * 4)
     assert counters.global_atomic_sectors == 32 * counters.global_atomic_requests
-    assert counters.global_load_efficiency == (128 + 128) / (128 + 32 * 32)  # an exchange returns what was there
+    assert counters.global_load_efficiency == (128 + 128) / (
+        128 + 32 * 32
+    )  # an exchange returns what was there
 
 
 def test_reading_by_an_atomic_is_a_load(counted: dict[str, Counters]) -> None:
@@ -76,11 +80,19 @@ def test_excess_sectors_hold_the_atomics(counted: dict[str, Counters]) -> None:
 
 def test_wavefronts_of_shared_atomics_are_no_stores(counted: dict[str, Counters]) -> None:
     bins, column = counted["bins"], counted["shared_column"]
-    assert (bins.shared_store_instructions, bins.shared_store_wavefronts) == (WARPS, 2 * 4)  # two warps of a block store
+    assert (bins.shared_store_instructions, bins.shared_store_wavefronts) == (
+        WARPS,
+        2 * 4,
+    )  # two warps of a block store
     assert bins.shared_atomic_instructions == 2 * WARPS
-    assert (column.shared_atomic_instructions, column.shared_atomic_wavefronts) == (8 * WARPS, 32 * 8 * WARPS)
+    assert (column.shared_atomic_instructions, column.shared_atomic_wavefronts) == (
+        8 * WARPS,
+        32 * 8 * WARPS,
+    )
     assert column.shared_store_wavefronts == column.shared_store_instructions == 0
-    assert column.shared_wavefronts == column.shared_atomic_wavefronts + column.shared_load_wavefronts
+    assert (
+        column.shared_wavefronts == column.shared_atomic_wavefronts + column.shared_load_wavefronts
+    )
     assert column.shared_wavefronts_excessive == 31 * 8 * WARPS
 
 
@@ -92,6 +104,18 @@ def test_atomics_stand_at_their_lines(execution: Execution) -> None:
 
 
 def test_a_copy_of_a_record_keeps_its_kinds_apart() -> None:
-    counters = Counters(global_load_sectors=1, global_store_sectors=2, global_atomic_sectors=8, global_fetch_sectors=4)
-    assert (counters.global_reads.sectors, counters.global_writes.sectors, counters.global_sectors) == (5, 10, 11)
-    assert replace(counters, global_load_sectors=0, global_fetch_sectors=0).global_load_efficiency is None
+    counters = Counters(
+        global_load_sectors=1,
+        global_store_sectors=2,
+        global_atomic_sectors=8,
+        global_fetch_sectors=4,
+    )
+    assert (
+        counters.global_reads.sectors,
+        counters.global_writes.sectors,
+        counters.global_sectors,
+    ) == (5, 10, 11)
+    assert (
+        replace(counters, global_load_sectors=0, global_fetch_sectors=0).global_load_efficiency
+        is None
+    )

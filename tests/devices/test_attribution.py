@@ -1,4 +1,5 @@
-"""Counters belong to lines of the submission: through templates, inlined functions, macros, headers, and code apart from kernels."""
+"""Counters belong to lines of the submission: through templates, inlined functions, macros,
+headers, and code apart from kernels."""
 
 from __future__ import annotations
 
@@ -8,10 +9,13 @@ import pytest
 from grader.devices.emulated import EmulatedDevice
 from grader.judging.score import _source_lines
 from grader.records import Counters, DeviceBuffer, Execution, Role, RunLimits, Submission
-from tests.devices.plans import make_ready
+from tests.support.device_plans import make_ready
 
 N = 256
-BUFFERS = (DeviceBuffer("out", "int64", (N,), Role.OUTPUT), DeviceBuffer("in", "int64", (N,), Role.INPUT))
+BUFFERS = (
+    DeviceBuffer("out", "int64", (N,), Role.OUTPUT),
+    DeviceBuffer("in", "int64", (N,), Role.INPUT),
+)
 TEXT = """// launch: first<2><<<2, 64>>>(out, in)
 // launch: second<<<1, 32>>>(out, in)
 #include <cooperative_groups.h>
@@ -48,7 +52,9 @@ def execution() -> Execution:
     ready = make_ready(TEXT, BUFFERS, {}, device.info)
     device.load(ready.binary)
     inputs = {"in": np.arange(N, dtype=np.int64) << 33, "out": np.zeros(N, dtype=np.int64)}
-    execution, outputs = device.execute(ready.launches, ready.buffers, inputs, limits=RunLimits(10**6, 60.0))
+    execution, outputs = device.execute(
+        ready.launches, ready.buffers, inputs, limits=RunLimits(10**6, 60.0)
+    )
     assert execution.failure is None
     tile = np.zeros(512, dtype=np.int64)
     tile[:64] = inputs["in"][: 2 * 64 : 2]
@@ -61,23 +67,41 @@ def execution() -> Execution:
 
 @pytest.fixture(scope="module")
 def lines(execution: Execution) -> dict[int | None, Counters]:
-    return {line.line: line.counters for line in _source_lines(execution, Submission("test.cu", "", TEXT))}
+    return {
+        line.line: line.counters
+        for line in _source_lines(execution, Submission("test.cu", "", TEXT))
+    }
 
 
-def test_every_counter_has_a_line_of_code(execution: Execution, lines: dict[int | None, Counters]) -> None:
-    assert sum(lines.values(), Counters()) == sum((launch.counters for launch in execution.launches), Counters())
-    code = [number for number, line in enumerate(TEXT.splitlines(), 1) if line.startswith(("template", "__global__", "    ", "}"))]
+def test_every_counter_has_a_line_of_code(
+    execution: Execution, lines: dict[int | None, Counters]
+) -> None:
+    assert sum(lines.values(), Counters()) == sum(
+        (launch.counters for launch in execution.launches), Counters()
+    )
+    code = [
+        number
+        for number, line in enumerate(TEXT.splitlines(), 1)
+        if line.startswith(("template", "__global__", "    ", "}"))
+    ]
     assert set(lines) <= set(code)
 
 
-def test_an_inlined_template_counts_at_its_own_line_for_all_kernels(lines: dict[int | None, Counters]) -> None:
+def test_an_inlined_template_counts_at_its_own_line_for_all_kernels(
+    lines: dict[int | None, Counters],
+) -> None:
     assert lines[8].global_load_requests == 2 * 2 + 1
     assert lines[8].global_load_sectors == 2 * 2 * 16 + 8
 
 
-def test_an_inlined_function_has_the_conflicts_of_its_callers(lines: dict[int | None, Counters]) -> None:
+def test_an_inlined_function_has_the_conflicts_of_its_callers(
+    lines: dict[int | None, Counters],
+) -> None:
     assert lines[11].shared_wavefronts_excessive > 0
-    assert sum(counters.shared_wavefronts_excessive for counters in lines.values()) == lines[11].shared_wavefronts_excessive
+    assert (
+        sum(counters.shared_wavefronts_excessive for counters in lines.values())
+        == lines[11].shared_wavefronts_excessive
+    )
 
 
 def test_a_macro_counts_where_it_is_used(lines: dict[int | None, Counters]) -> None:

@@ -37,7 +37,9 @@ def test_auto_prefers_a_gpu_that_works() -> None:
     assert choose("auto", gpu=False) == Choice("emulated", "h100")
 
 
-@pytest.mark.parametrize("name", ["", "cpu", "auto:h100", "emulated:h1000", "gpu:first", "gpu:-1", "gpu:1 "])
+@pytest.mark.parametrize(
+    "name", ["", "cpu", "auto:h100", "emulated:h1000", "gpu:first", "gpu:-1", "gpu:1 "]
+)
 def test_names_that_are_none(name: str) -> None:
     with pytest.raises(UsageError):
         choose(name, gpu=True)
@@ -57,7 +59,9 @@ def test_only_an_asked_for_gpu_is_looked_for() -> None:
     assert parse_device("gpu", gpu_works=fail, has_pycuda=lambda: True).kind == "gpu"
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pycuda") is not None, reason="PyCUDA is installed here")
+@pytest.mark.skipif(
+    importlib.util.find_spec("pycuda") is not None, reason="PyCUDA is installed here"
+)
 def test_without_pycuda_no_gpu_works_and_nothing_is_run() -> None:
     assert not has_pycuda()
     assert not gpu_works(run_tool, os.environ)
@@ -83,7 +87,9 @@ class Device:
     ],
     ids=["no device", "7.0", "7.5", "12.0"],
 )
-def test_a_driver_that_fails_or_an_old_gpu_is_none(driver: str, works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_fails_or_an_old_gpu_is_none(
+    driver: str, works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With a stand-in for PyCUDA: the probe runs in a child, with this interpreter's packages."""
     package = tmp_path / "pycuda"
     package.mkdir()

@@ -1,8 +1,10 @@
-"""One suite for both devices: every known kernel gives the outputs that one H100 gave, or those of the exercise's oracle.
+"""One suite for both devices: every known kernel gives the outputs that one H100 gave, or those of
+the exercise's oracle.
 
-The emulated device runs it everywhere, a GPU with --run-gpu; there the outputs of the two are compared bit by bit as well.
-On the emulated device, tests/emulator/test_truth.py runs the truth's kernels and compares the counters too, and
-tests/test_submissions.py runs the submissions by way of the whole grader.
+The emulated device runs it everywhere, a GPU with --run-gpu; there the outputs of the two are
+compared bit by bit as well. On the emulated device, tests/emulator/test_truth.py runs the truth's
+kernels and compares the counters too, and tests/test_submissions.py runs the submissions by way of
+the whole grader.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from emulator.truth import Recorded, make_plan, read_records
 from test_submissions import ONLY_A_CLOCK_TELLS
 
 from grader.devices.base import Arrays, Device
@@ -32,6 +33,7 @@ from grader.spec.oracle import load_oracle
 from grader.spec.read import read_exercise
 from grader.spec.tolerance import tolerance_at
 from grader.submission.read import read_submission
+from tests.support.truth import Recorded, make_plan, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCH = "sm_90"
@@ -67,7 +69,8 @@ def gpu() -> Iterator[Device]:
 
 @dataclass(frozen=True)
 class Known:
-    """A source that is known to be right: compiled, and its outputs at SIZES on the emulated device, or what that cannot run."""
+    """A source that is known to be right: compiled, and its outputs at SIZES on the emulated
+    device, or what that cannot run."""
 
     built: Built
     emulated: list[Arrays] | Failure
@@ -75,16 +78,24 @@ class Known:
 
 @pytest.fixture(scope="module")
 def known() -> Iterator[dict[Path, Future[Known]]]:
-    """All sources that the tests on a GPU need, being compiled and emulated side by side since the first one does."""
+    """All sources that the tests on a GPU need, being compiled and emulated side by side since the
+    first one does."""
     paths = [*HANDED_OUT, *HANDED_IN]
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # translating a kernel holds the interpreter's lock
+    with ProcessPoolExecutor(
+        mp_context=get_context("spawn")
+    ) as pool:  # translating a kernel holds the interpreter's lock
         yield {path: pool.submit(learn, path) for path in paths}
 
 
 def compiled(path: Path) -> Built:
     source = read_submission(path)
     assert isinstance(source, Submission), source
-    made = build(source, exercise_of(path), find_toolchain(prefer_wheel=False, cache=default_cache(os.environ)), arch=ARCH)
+    made = build(
+        source,
+        exercise_of(path),
+        find_toolchain(prefer_wheel=False, cache=default_cache(os.environ)),
+        arch=ARCH,
+    )
     assert isinstance(made, Built), made
     return made
 
@@ -101,19 +112,28 @@ def needing_arch(device: RemoteDevice) -> RemoteDevice:
 
 
 def exercise_of(path: Path) -> Exercise:
-    return read_exercise(ROOT / "exercises" / (path.parent.name if path.parent.name in SIZES else path.stem))
+    return read_exercise(
+        ROOT / "exercises" / (path.parent.name if path.parent.name in SIZES else path.stem)
+    )
 
 
 def run(device: Device, program: Program, inputs: Arrays) -> Arrays | Failure:
     """The outputs of one run of the program that is loaded, which must leave its inputs alone."""
-    poisoned = {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in program.buffers if buffer.role is not Role.INPUT}
-    execution, outputs = device.execute(program.launches, program.buffers, inputs | poisoned, limits=LIMITS)
+    poisoned = {
+        buffer.name: poison(buffer.shape, buffer.dtype)
+        for buffer in program.buffers
+        if buffer.role is not Role.INPUT
+    }
+    execution, outputs = device.execute(
+        program.launches, program.buffers, inputs | poisoned, limits=LIMITS
+    )
     assert execution.modified_inputs == ()
     return execution.failure or outputs
 
 
 def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | Failure:
-    """The outputs at each of the exercise's sizes, which must be the oracle's; the failure of a kernel that the device cannot run."""
+    """The outputs at each of the exercise's sizes, which must be the oracle's; the failure of a
+    kernel that the device cannot run."""
     oracle, found = load_oracle(exercise), []
     device.load(made.binary)
     for extents in SIZES[exercise.id]:
@@ -126,7 +146,9 @@ def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | F
         if isinstance(outputs, Failure):
             assert outputs.status is Status.UNSUPPORTED, outputs
             return outputs
-        judged = judge_case(case, program.buffers, oracle(inputs, sizes), outputs, tolerance_at(exercise, case))
+        judged = judge_case(
+            case, program.buffers, oracle(inputs, sizes), outputs, tolerance_at(exercise, case)
+        )
         assert judged.passed, judged.message
         found.append(outputs)
     return found
@@ -149,12 +171,18 @@ def test_what_is_handed_out_gives_the_outputs_of_the_oracle(device: Device, path
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("path", [*HANDED_OUT, *HANDED_IN], ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_both_devices_give_the_same_bits(gpu: Device, known: dict[Path, Future[Known]], path: Path) -> None:
+@pytest.mark.parametrize(
+    "path", [*HANDED_OUT, *HANDED_IN], ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_both_devices_give_the_same_bits(
+    gpu: Device, known: dict[Path, Future[Known]], path: Path
+) -> None:
     one = known[path].result()
     measured = run_all(gpu, one.built, exercise_of(path))
     assert isinstance(measured, list), measured
     if isinstance(one.emulated, Failure):
         pytest.skip(f"right on the GPU; {one.emulated.message}")
     for real, emulated in zip(measured, one.emulated, strict=True):
-        assert {name: array.tobytes() for name, array in real.items()} == {name: array.tobytes() for name, array in emulated.items()}
+        assert {name: array.tobytes() for name, array in real.items()} == {
+            name: array.tobytes() for name, array in emulated.items()
+        }

@@ -1,4 +1,5 @@
-"""A GPU whose peak nobody knows, as a virtual one is, or that is too old: PyCUDA is a stand-in here, for no such GPU can be had at will."""
+"""A GPU whose peak nobody knows, as a virtual one is, or that is too old: PyCUDA is a stand-in
+here, for no such GPU can be had at will."""
 
 from __future__ import annotations
 
@@ -66,7 +67,12 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 (a module ma
     """grader.devices.gpu.driver over the stand-in, under a name of its own."""
     VirtualGpu.contexts = []
     cuda: Any = ModuleType("pycuda.driver")
-    cuda.init, cuda.Error, cuda.Device, cuda.device_attribute = lambda: None, RuntimeError, VirtualGpu, EveryName()
+    cuda.init, cuda.Error, cuda.Device, cuda.device_attribute = (
+        lambda: None,
+        RuntimeError,
+        VirtualGpu,
+        EveryName(),
+    )
     cuda.limit, cuda.Context = EveryName(), SimpleNamespace(set_limit=lambda *_: None)
     package: Any = ModuleType("pycuda")
     package.driver = cuda
@@ -81,30 +87,43 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 (a module ma
     return module
 
 
-def test_without_a_peak_it_says_which_option_gives_it_and_leaves_no_context(driver: Any) -> None:  # noqa: ANN401
-    with pytest.raises(GraderError, match="the peak memory bandwidth and fp32 rate of GRID V is not known") as caught:
+def test_without_a_peak_it_says_which_option_gives_it_and_leaves_no_context(
+    driver: Any,  # noqa: ANN401
+) -> None:
+    with pytest.raises(
+        GraderError, match="the peak memory bandwidth and fp32 rate of GRID V is not known"
+    ) as caught:
         driver.open_gpu(0)
     assert "--peak GB/s,TFLOP/s" in caught.value.advice
-    assert VirtualGpu.contexts == [], "PyCUDA aborts a process that ends with a context on its stack"
+    assert VirtualGpu.contexts == [], (
+        "PyCUDA aborts a process that ends with a context on its stack"
+    )
 
 
 def test_with_a_peak_it_works(driver: Any) -> None:  # noqa: ANN401
     opened = driver.open_gpu(0, GivenPeak(500.0, 10.0))
-    assert (opened.info.name, opened.info.peak_bandwidth_gbps, opened.info.peak_fp32_tflops) == ("GRID V", 500.0, 10.0)
+    assert (opened.info.name, opened.info.peak_bandwidth_gbps, opened.info.peak_fp32_tflops) == (
+        "GRID V",
+        500.0,
+        10.0,
+    )
     assert opened.info.peak_source == "set by --peak; fp32: set by --peak"
     opened.close()
     assert VirtualGpu.contexts == ["made", "popped", "detached"]
 
 
 def test_counting_asks_for_no_peak(driver: Any) -> None:  # noqa: ANN401
-    """devices.gpu.profiled opens the GPU this way: under ncu nobody needs a peak, and nobody could set it."""
+    """devices.gpu.profiled opens the GPU this way: under ncu nobody needs a peak, and nobody could
+    set it."""
     driver.close_context(driver.make_context(driver.find_device(0)))
     assert VirtualGpu.contexts == ["made", "popped", "detached"]
 
 
 def test_a_gpu_that_is_too_old_says_so(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
     monkeypatch.setattr(VirtualGpu, "capability", (7, 0))
-    with pytest.raises(GraderError, match=r"GRID V has compute capability 7\.0; 7\.5 is the oldest") as caught:
+    with pytest.raises(
+        GraderError, match=r"GRID V has compute capability 7\.0; 7\.5 is the oldest"
+    ) as caught:
         driver.open_gpu(0, GivenPeak(500.0, 10.0))
     assert "--device emulated" in caught.value.advice
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from emulator.assembler import assemble
 
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.launches import pack_parameters
@@ -29,10 +28,14 @@ from grader.records import (
     ScalarArgument,
     Status,
 )
+from tests.support.assembler import assemble
 
 LIMITS = RunLimits(warp_instructions=10**6, wall_seconds=10.0)
 N = 100
-IN, OUT = DeviceBuffer("in", "float32", (N,), Role.INPUT), DeviceBuffer("out", "float32", (N,), Role.OUTPUT)
+IN, OUT = (
+    DeviceBuffer("in", "float32", (N,), Role.INPUT),
+    DeviceBuffer("out", "float32", (N,), Role.OUTPUT),
+)
 TEMPORARY = DeviceBuffer("tmp", "float32", (N,), Role.SCRATCH)
 
 ADD_ONE = """S2R R0,SR_TID.X
@@ -54,11 +57,19 @@ ADD_ONE = """S2R R0,SR_TID.X
 """
 """`k(float* out, const float* in, int n)`: out[i] = in[i] + 1."""
 
-PARAMETERS = (KernelParameter(0, 8, "float*"), KernelParameter(8, 8, "float const*"), KernelParameter(16, 4, "int"))
+PARAMETERS = (
+    KernelParameter(0, 8, "float*"),
+    KernelParameter(8, 8, "float const*"),
+    KernelParameter(16, 4, "int"),
+)
 
 
-def kernel(text: str = ADD_ONE, symbol: str = "k", *, parameters: tuple[KernelParameter, ...] = PARAMETERS) -> Kernel:
-    instructions = tuple(SassInstruction(i.offset, i.guard, i.opcode, i.operands, i.line) for i in assemble(text))
+def kernel(
+    text: str = ADD_ONE, symbol: str = "k", *, parameters: tuple[KernelParameter, ...] = PARAMETERS
+) -> Kernel:
+    instructions = tuple(
+        SassInstruction(i.offset, i.guard, i.opcode, i.operands, i.line) for i in assemble(text)
+    )
     return Kernel(symbol, f"the {symbol}", parameters, 0x210, 10, 0, 0, None, instructions)
 
 
@@ -76,15 +87,23 @@ def loaded(*kernels: Kernel, threads: int | None = 1) -> EmulatedDevice:
 def arrays(*buffers: DeviceBuffer) -> dict[str, np.ndarray]:
     """Inputs count up from 0, everything else is poison."""
     full = {buffer.name: np.full(buffer.shape, np.nan, dtype=buffer.dtype) for buffer in buffers}
-    return full | {buffer.name: np.arange(N, dtype=np.float32) for buffer in buffers if buffer.role is Role.INPUT}
+    return full | {
+        buffer.name: np.arange(N, dtype=np.float32)
+        for buffer in buffers
+        if buffer.role is Role.INPUT
+    }
 
 
-def run(*launches: Launch, kernels: tuple[Kernel, ...] = (), limits: RunLimits = LIMITS) -> tuple[Execution, dict[str, np.ndarray]]:
+def run(
+    *launches: Launch, kernels: tuple[Kernel, ...] = (), limits: RunLimits = LIMITS
+) -> tuple[Execution, dict[str, np.ndarray]]:
     buffers = (IN, OUT, TEMPORARY)
-    return loaded(*(kernels or (kernel(),))).execute(launches, buffers, arrays(*buffers), limits=limits)
+    return loaded(*(kernels or (kernel(),))).execute(
+        launches, buffers, arrays(*buffers), limits=limits
+    )
 
 
-# --- parameters -----------------------------------------------------------------------------------------------
+# --- parameters -----------------------------------------------------------------------------------
 
 
 def test_parameters_lie_little_endian_at_their_offsets() -> None:
@@ -103,7 +122,9 @@ def test_parameters_lie_little_endian_at_their_offsets() -> None:
         ScalarArgument(2**64 - 1, 8),
     )
     launch = Launch("k", Dim3(1), Dim3(1), 0, arguments, None, "")
-    packed = pack_parameters(kernel(parameters=parameters), launch, {"a": 0x7F0000000000, "b": 0x7F0000100000})
+    packed = pack_parameters(
+        kernel(parameters=parameters), launch, {"a": 0x7F0000000000, "b": 0x7F0000100000}
+    )
     assert packed == struct.pack("<b7xQh2xiQ", -2, 0x7F0000100000, 0x1234, -3, 2**64 - 1)
 
 
@@ -112,7 +133,7 @@ def test_a_kernel_without_parameters_has_none() -> None:
     assert pack_parameters(kernel(parameters=()), launch, {}) == b""
 
 
-# --- running ----------------------------------------------------------------------------------------------------
+# --- running --------------------------------------------------------------------------------------
 
 
 def test_outputs_come_back_and_inputs_and_scratch_do_not() -> None:
@@ -125,7 +146,12 @@ def test_outputs_come_back_and_inputs_and_scratch_do_not() -> None:
 
 
 def test_launches_run_in_order_through_scratch() -> None:
-    execution, outputs = run(launch_of("tmp", "in"), launch_of("out", "tmp"), launch_of("tmp", "out"), launch_of("out", "tmp"))
+    execution, outputs = run(
+        launch_of("tmp", "in"),
+        launch_of("out", "tmp"),
+        launch_of("tmp", "out"),
+        launch_of("out", "tmp"),
+    )
     assert outputs["out"].tolist() == [i + 4 for i in range(N)]
     assert [result.kernel for result in execution.launches] == ["the k"] * 4
 
@@ -139,7 +165,9 @@ def test_what_nobody_writes_stays_poison() -> None:
 def test_the_callers_arrays_stay_as_they_were() -> None:
     buffers = (IN, OUT)
     given = arrays(*buffers)
-    loaded(kernel()).execute([launch_of("in", "in"), launch_of("out", "in")], buffers, given, limits=LIMITS)
+    loaded(kernel()).execute(
+        [launch_of("in", "in"), launch_of("out", "in")], buffers, given, limits=LIMITS
+    )
     assert given["in"].tolist() == list(range(N))
     assert np.isnan(given["out"]).all()
 
@@ -157,10 +185,18 @@ def test_an_input_that_was_written_with_its_own_values_counts_as_unmodified() ->
 
 
 def test_two_dimensional_buffers_keep_their_shape_and_type() -> None:
-    source, target = DeviceBuffer("in", "int32", (5, 20), Role.INPUT), DeviceBuffer("out", "int32", (10, 10), Role.OUTPUT)
-    given = {"in": np.arange(100, dtype=np.int32).reshape(5, 20), "out": np.zeros((10, 10), dtype=np.int32)}
+    source, target = (
+        DeviceBuffer("in", "int32", (5, 20), Role.INPUT),
+        DeviceBuffer("out", "int32", (10, 10), Role.OUTPUT),
+    )
+    given = {
+        "in": np.arange(100, dtype=np.int32).reshape(5, 20),
+        "out": np.zeros((10, 10), dtype=np.int32),
+    }
     adding = kernel(ADD_ONE.replace("FADD R6,R6,1", "IADD3 R6,R6,0x1,RZ"))
-    _, outputs = loaded(adding).execute([launch_of("out", "in")], (source, target), given, limits=LIMITS)
+    _, outputs = loaded(adding).execute(
+        [launch_of("out", "in")], (source, target), given, limits=LIMITS
+    )
     assert outputs["out"].dtype == np.int32
     assert np.array_equal(outputs["out"], np.arange(1, 101).reshape(10, 10))
 
@@ -177,7 +213,9 @@ def test_loading_another_binary_forgets_the_first() -> None:
 def test_progress_names_the_kernel_and_ends_at_the_last_block() -> None:
     told: list[Progress] = []
     buffers = (IN, OUT)
-    loaded(kernel()).execute([launch_of("out", "in")], buffers, arrays(*buffers), limits=LIMITS, progress=told.append)
+    loaded(kernel()).execute(
+        [launch_of("out", "in")], buffers, arrays(*buffers), limits=LIMITS, progress=told.append
+    )
     assert told[-1] == Progress("emulating the k", 2, 2)
 
 
@@ -185,17 +223,20 @@ def test_progress_names_the_kernel_and_ends_at_the_last_block() -> None:
 def test_results_do_not_depend_on_the_number_of_host_threads(threads: int) -> None:
     buffers = (IN, OUT)
     many = replace(launch_of("out", "in"), grid=Dim3(100), block=Dim3(1))
-    execution, outputs = loaded(kernel(), threads=threads).execute([many], buffers, arrays(*buffers), limits=LIMITS)
+    execution, outputs = loaded(kernel(), threads=threads).execute(
+        [many], buffers, arrays(*buffers), limits=LIMITS
+    )
     reference, _ = loaded(kernel()).execute([many], buffers, arrays(*buffers), limits=LIMITS)
     assert execution == reference
     assert outputs["out"].tolist() == [i + 1 for i in range(N)]
 
 
-# --- counters ------------------------------------------------------------------------------------------------------
+# --- counters -------------------------------------------------------------------------------------
 
 
 def test_counters_stand_at_the_lines_that_caused_them_and_add_up() -> None:
-    """100 threads in 2 blocks of 64: warps of 32, 32, 32 and 4 go on; all four execute lines 1 to 7."""
+    """100 threads in 2 blocks of 64: warps of 32, 32, 32 and 4 go on; all four execute lines 1 to
+    7."""
     execution, _ = run(launch_of("out", "in"))
     (result,) = execution.launches
     lines = {line.line: line.counters for line in result.lines}
@@ -204,15 +245,25 @@ def test_counters_stand_at_the_lines_that_caused_them_and_add_up() -> None:
     assert (lines[5].instructions_executed, lines[5].thread_instructions_executed) == (4, 128)
     assert (lines[12].instructions_executed, lines[12].thread_instructions_executed) == (4, 100)
     load, store = lines[11], lines[15]
-    assert (load.global_load_requests, load.global_load_sectors, load.global_load_bytes) == (4, 13, 400)
-    assert (store.global_store_requests, store.global_store_sectors, store.global_store_sectors_ideal) == (4, 13, 13)
+    assert (load.global_load_requests, load.global_load_sectors, load.global_load_bytes) == (
+        4,
+        13,
+        400,
+    )
+    assert (
+        store.global_store_requests,
+        store.global_store_sectors,
+        store.global_store_sectors_ideal,
+    ) == (4, 13, 13)
     assert result.counters.instructions_executed == 4 * 16
     assert result.counters.global_load_efficiency == 400 / (13 * 32)
 
 
 def test_code_without_a_line_of_the_submission_is_gathered_under_none() -> None:
     own = kernel()
-    instructions = tuple(replace(i, line=None if i.offset < 4 * 16 else i.line) for i in own.instructions)
+    instructions = tuple(
+        replace(i, line=None if i.offset < 4 * 16 else i.line) for i in own.instructions
+    )
     execution, _ = run(launch_of("out", "in"), kernels=(replace(own, instructions=instructions),))
     (result,) = execution.launches
     assert result.lines[0].line is None
@@ -234,9 +285,20 @@ def test_shared_wavefronts_are_told_apart_by_line_and_way() -> None:
     execution, _ = run(Launch("k", Dim3(1), Dim3(32), 0, (), None, ""), kernels=(shared,))
     (result,) = execution.launches
     lines = {line.line: line.counters for line in result.lines}
-    assert (lines[3].shared_store_wavefronts, lines[3].shared_wavefronts_ideal, lines[3].shared_store_instructions) == (32, 1, 1)
-    assert (lines[5].shared_load_wavefronts, lines[5].shared_wavefronts_ideal, lines[5].shared_load_instructions) == (1, 1, 1)
-    assert (result.counters.shared_wavefronts, result.counters.shared_wavefronts_excessive) == (33, 31)
+    assert (
+        lines[3].shared_store_wavefronts,
+        lines[3].shared_wavefronts_ideal,
+        lines[3].shared_store_instructions,
+    ) == (32, 1, 1)
+    assert (
+        lines[5].shared_load_wavefronts,
+        lines[5].shared_wavefronts_ideal,
+        lines[5].shared_load_instructions,
+    ) == (1, 1, 1)
+    assert (result.counters.shared_wavefronts, result.counters.shared_wavefronts_excessive) == (
+        33,
+        31,
+    )
 
 
 def test_a_launch_tells_the_resources_that_it_ran_with() -> None:
@@ -245,22 +307,40 @@ def test_a_launch_tells_the_resources_that_it_ran_with() -> None:
     execution, _ = run(launch, kernels=(using,))
     (result,) = execution.launches
     assert (result.grid, result.block) == (launch.grid, launch.block)
-    assert (result.registers, result.static_shared_bytes, result.dynamic_shared_bytes, result.local_bytes) == (40, 100, 5000, 8)
-    assert result.occupancy == 24 * 2 / 64  # 40 registers: 12 warps a partition, 48 a multiprocessor
+    assert (
+        result.registers,
+        result.static_shared_bytes,
+        result.dynamic_shared_bytes,
+        result.local_bytes,
+    ) == (40, 100, 5000, 8)
+    assert (
+        result.occupancy == 24 * 2 / 64
+    )  # 40 registers: 12 warps a partition, 48 a multiprocessor
 
 
-# --- what goes wrong -------------------------------------------------------------------------------------------------
+# --- what goes wrong ------------------------------------------------------------------------------
 
 
 def test_a_fault_ends_the_plan_with_what_was_counted_until_then() -> None:
-    execution, outputs = run(launch_of("tmp", "in"), launch_of("out", "in", n=N + 1), launch_of("out", "in"))
+    execution, outputs = run(
+        launch_of("tmp", "in"), launch_of("out", "in", n=N + 1), launch_of("out", "in")
+    )
     assert outputs == {}
     assert len(execution.launches) == 2
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
     (finding,) = execution.failure.findings
-    assert (finding.kind, finding.line, finding.buffer, finding.offset_bytes) == (FindingKind.OUT_OF_BOUNDS, 11, "in", 4 * N)
-    assert (finding.kernel, finding.block, finding.thread) == ("the k", Dim3(1, 0, 0), Dim3(36, 0, 0))
+    assert (finding.kind, finding.line, finding.buffer, finding.offset_bytes) == (
+        FindingKind.OUT_OF_BOUNDS,
+        11,
+        "in",
+        4 * N,
+    )
+    assert (finding.kernel, finding.block, finding.thread) == (
+        "the k",
+        Dim3(1, 0, 0),
+        Dim3(36, 0, 0),
+    )
 
 
 def test_the_budget_is_one_for_all_launches_of_a_plan() -> None:
@@ -276,7 +356,9 @@ def test_the_budget_is_one_for_all_launches_of_a_plan() -> None:
 
 def test_an_unknown_instruction_is_told_before_anything_of_its_launch_runs() -> None:
     unknown = kernel(ADD_ONE.replace("FADD R6,R6,1", "HMMA.16816.F32 R4,R8,R12,R4"), "other")
-    execution, outputs = run(launch_of("tmp", "in"), launch_of("out", "tmp", symbol="other"), kernels=(kernel(), unknown))
+    execution, outputs = run(
+        launch_of("tmp", "in"), launch_of("out", "tmp", symbol="other"), kernels=(kernel(), unknown)
+    )
     assert outputs == {}
     assert len(execution.launches) == 1
     assert execution.failure is not None

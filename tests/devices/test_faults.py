@@ -44,13 +44,19 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("address", "words", "buffer", "offset"), PLACES)
-def test_an_access_out_of_bounds_names_buffer_and_offset(address: int, words: str, buffer: str | None, offset: int | None) -> None:
+def test_an_access_out_of_bounds_names_buffer_and_offset(
+    address: int, words: str, buffer: str | None, offset: int | None
+) -> None:
     failure = described(address=address)
     (finding,) = failure.findings
     assert failure.status is Status.RUNTIME_ERROR
     assert words in failure.message
     assert "4-byte store to global memory out of bounds" in failure.message
-    assert (finding.kind, finding.buffer, finding.offset_bytes) == (FindingKind.OUT_OF_BOUNDS, buffer, offset)
+    assert (finding.kind, finding.buffer, finding.offset_bytes) == (
+        FindingKind.OUT_OF_BOUNDS,
+        buffer,
+        offset,
+    )
 
 
 def test_the_sentence_names_line_kernel_block_and_thread() -> None:
@@ -58,7 +64,12 @@ def test_the_sentence_names_line_kernel_block_and_thread() -> None:
     (finding,) = failure.findings
     assert failure.message.startswith("line 23: ")
     assert failure.message.endswith("(kernel transpose<32, 8>, block (1, 2, 0), thread (3, 4, 0)).")
-    assert (finding.kernel, finding.line, finding.block, finding.thread) == ("transpose<32, 8>", 23, Dim3(1, 2, 0), Dim3(3, 4, 0))
+    assert (finding.kernel, finding.line, finding.block, finding.thread) == (
+        "transpose<32, 8>",
+        23,
+        Dim3(1, 2, 0),
+        Dim3(3, 4, 0),
+    )
     assert failure.advice
 
 
@@ -96,10 +107,16 @@ def test_a_misaligned_access_names_the_multiple_that_it_needs() -> None:
 
 
 def test_a_barrier_names_both_lines() -> None:
-    failure = described(kind=FaultKind.BARRIER_DIVERGENCE, opcode="BAR.SYNC", space=None, other_line=31)
+    failure = described(
+        kind=FaultKind.BARRIER_DIVERGENCE, opcode="BAR.SYNC", space=None, other_line=31
+    )
     (finding,) = failure.findings
     assert failure.status is Status.RUNTIME_ERROR
-    assert (finding.kind, finding.line, finding.other_line) == (FindingKind.BARRIER_DIVERGENCE, 23, 31)
+    assert (finding.kind, finding.line, finding.other_line) == (
+        FindingKind.BARRIER_DIVERGENCE,
+        23,
+        31,
+    )
     assert "__syncthreads()" in failure.message
     assert "line 31" in failure.message
 
@@ -127,7 +144,10 @@ def test_a_trap_is_the_kernels_own_doing() -> None:
 
 
 def test_a_failed_assertion_tells_its_condition() -> None:
-    assert "assert(n > 0) failed in f" in described(kind=FaultKind.ASSERT, space=None, message="assert(n > 0) failed in f").message
+    assert (
+        "assert(n > 0) failed in f"
+        in described(kind=FaultKind.ASSERT, space=None, message="assert(n > 0) failed in f").message
+    )
 
 
 @pytest.mark.parametrize("kind", list(FaultKind))

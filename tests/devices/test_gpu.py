@@ -1,4 +1,5 @@
-"""The GPU device on a GPU: what it says of itself, every way in which a kernel can go wrong, and the clock."""
+"""The GPU device on a GPU: what it says of itself, every way in which a kernel can go wrong, and
+the clock."""
 
 from __future__ import annotations
 
@@ -30,8 +31,7 @@ from grader.records import (
     TimedStep,
 )
 from grader.sandbox.remote import RemoteDevice
-
-from .plans import Ready, compile_text, make_ready
+from tests.support.device_plans import Ready, compile_text, make_ready
 
 pytestmark = pytest.mark.gpu
 
@@ -55,7 +55,9 @@ def device() -> Iterator[RemoteDevice]:
 
 
 def vectors(n: int) -> tuple[DeviceBuffer, DeviceBuffer]:
-    return DeviceBuffer("out", "float32", (n,), Role.OUTPUT), DeviceBuffer("in", "float32", (n,), Role.INPUT)
+    return DeviceBuffer("out", "float32", (n,), Role.OUTPUT), DeviceBuffer(
+        "in", "float32", (n,), Role.INPUT
+    )
 
 
 def ready(device: RemoteDevice, text: str, n: int = N) -> Ready:
@@ -66,7 +68,9 @@ def inputs(n: int = N, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(n, dtype=np.float32)
 
 
-def execute(device: RemoteDevice, plan: Ready, *, limits: RunLimits = LIMITS) -> tuple[Execution, np.ndarray | None]:
+def execute(
+    device: RemoteDevice, plan: Ready, *, limits: RunLimits = LIMITS
+) -> tuple[Execution, np.ndarray | None]:
     """Run a plan on `inputs`; what happened, and the output."""
     arrays = {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in plan.buffers}
     arrays["in"] = inputs(arrays["in"].size)
@@ -82,12 +86,14 @@ def assert_works(device: RemoteDevice) -> None:
     assert np.array_equal(out, 2 * inputs())
 
 
-# --- what it says of itself ---------------------------------------------------------------------------------------
+# --- what it says of itself -----------------------------------------------------------------------
 
 
 def test_it_is_the_gpu_that_the_driver_names(device: RemoteDevice) -> None:
     query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader", "--id=0"]
-    name, uuid, capability = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip().split(", ")
+    name, uuid, capability = (
+        subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip().split(", ")
+    )
     info = device.info
     assert (info.kind, info.name, info.compute_capability) == ("gpu", name, capability)
     assert info.arch == f"sm_{capability.replace('.', '')}"
@@ -105,7 +111,7 @@ def test_a_gpu_that_is_not_there_is_named() -> None:
         _ = device.info
 
 
-# --- running plans ------------------------------------------------------------------------------------------------
+# --- running plans --------------------------------------------------------------------------------
 
 
 def test_a_plan_gives_outputs_and_resources(device: RemoteDevice) -> None:
@@ -115,7 +121,12 @@ def test_a_plan_gives_outputs_and_resources(device: RemoteDevice) -> None:
     assert execution.modified_inputs == ()
     assert np.array_equal(out, 2 * inputs())
     (launch,) = execution.launches
-    assert (launch.kernel, launch.grid, launch.block, launch.registers) == ("scale", Dim3(4), Dim3(256), plan.binary.kernels[0].registers)
+    assert (launch.kernel, launch.grid, launch.block, launch.registers) == (
+        "scale",
+        Dim3(4),
+        Dim3(256),
+        plan.binary.kernels[0].registers,
+    )
     assert launch.occupancy == 1.0
 
 
@@ -182,7 +193,7 @@ def test_what_a_kernel_prints_disturbs_nobody(device: RemoteDevice) -> None:
     assert np.array_equal(out, 2 * inputs())
 
 
-# --- guard bands --------------------------------------------------------------------------------------------------
+# --- guard bands ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -195,7 +206,9 @@ def test_what_a_kernel_prints_disturbs_nobody(device: RemoteDevice) -> None:
         ("const_cast<float*>(in)[n + 1] = 1.0f", "in", 4 * N + 4),
     ],
 )
-def test_a_store_outside_of_a_buffer_is_found(device: RemoteDevice, store: str, buffer: str, offset: int) -> None:
+def test_a_store_outside_of_a_buffer_is_found(
+    device: RemoteDevice, store: str, buffer: str, offset: int
+) -> None:
     text = f"""
     // launch: stray<<<1, 1>>>(out, in, n)
     __global__ void stray(float* out, const float* in, int n) {{ {store}; }}
@@ -204,7 +217,12 @@ def test_a_store_outside_of_a_buffer_is_found(device: RemoteDevice, store: str, 
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
     (finding,) = execution.failure.findings
-    assert (finding.kind, finding.kernel, finding.buffer, finding.offset_bytes) == (FindingKind.OUT_OF_BOUNDS, "stray", buffer, offset)
+    assert (finding.kind, finding.kernel, finding.buffer, finding.offset_bytes) == (
+        FindingKind.OUT_OF_BOUNDS,
+        "stray",
+        buffer,
+        offset,
+    )
     assert out is None
     assert_works(device)
 
@@ -220,12 +238,15 @@ def test_what_reads_outside_of_a_buffer_gets_no_number(device: RemoteDevice) -> 
     assert np.isnan(out[0])
 
 
-# --- faults -------------------------------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------
 
 FAULTS = {
     "out[(size_t)n << 40] = 1.0f": (FindingKind.OUT_OF_BOUNDS, "illegal memory access"),
     "out[0] = *(volatile float*)0": (FindingKind.OUT_OF_BOUNDS, "illegal memory access"),
-    "out[0] = *(const float*)((const char*)in + n % 3 + 1)": (FindingKind.MISALIGNED, "misaligned address"),
+    "out[0] = *(const float*)((const char*)in + n % 3 + 1)": (
+        FindingKind.MISALIGNED,
+        "misaligned address",
+    ),
     "if (n > 0) __trap()": (FindingKind.TRAP, ""),
     "assert(n < 0)": (FindingKind.TRAP, "device-side assert"),
     "__shared__ volatile float s[32]; out[0] = s[n << 20]": (None, ""),
@@ -234,7 +255,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("statement", FAULTS)
-def test_a_fault_is_the_students_and_the_next_submission_is_graded_normally(device: RemoteDevice, statement: str) -> None:
+def test_a_fault_is_the_students_and_the_next_submission_is_graded_normally(
+    device: RemoteDevice, statement: str
+) -> None:
     text = f"""
     #include <cassert>
     // launch: broken<<<1, 32>>>(out, in, n)
@@ -269,11 +292,12 @@ def test_a_kernel_without_end_is_ended_and_the_gpu_still_works(device: RemoteDev
     assert_works(device)
 
 
-# --- launches that CUDA refuses -----------------------------------------------------------------------------------
+# --- launches that CUDA refuses -------------------------------------------------------------------
 
 
 def refused(device: RemoteDevice, plan: Ready, **changes: object) -> str:
-    """The message of a launch that was changed after the checks of the resolver, which would have refused it."""
+    """The message of a launch that was changed after the checks of the resolver, which would have
+    refused it."""
     launch = replace(plan.launches[0], **changes)  # type: ignore[arg-type]
     execution, _ = execute(device, replace(plan, launches=(launch,)))
     assert execution.failure is not None
@@ -292,7 +316,9 @@ def test_too_many_threads_and_blocks_are_refused(device: RemoteDevice) -> None:
 
 def test_too_much_shared_memory_is_refused(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
-    assert "invalid" in refused(device, plan, dynamic_shared_bytes=device.info.limits.max_shared_bytes_per_block + 1)
+    assert "invalid" in refused(
+        device, plan, dynamic_shared_bytes=device.info.limits.max_shared_bytes_per_block + 1
+    )
 
 
 def test_too_many_registers_are_refused(device: RemoteDevice) -> None:
@@ -325,7 +351,9 @@ def test_buffers_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
 
 
 def test_variables_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
-    plan = ready(device, "__device__ float big[900 << 20];\n" + GOOD)  # nvdisasm reads no more than 4 GiB of variables
+    plan = ready(
+        device, "__device__ float big[900 << 20];\n" + GOOD
+    )  # nvdisasm reads no more than 4 GiB of variables
     query = ["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits", "--id=0"]
     free_mib = int(subprocess.run(query, capture_output=True, text=True, check=True).stdout)
     rest = DeviceBuffer("rest", "int8", ((free_mib - 2048) << 20,), Role.SCRATCH)
@@ -341,21 +369,25 @@ def test_variables_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
 def test_machine_code_for_another_gpu_is_the_graders_fault(device: RemoteDevice) -> None:
     other = "sm_80" if device.info.arch != "sm_80" else "sm_90"
     plan = replace(ready(device, GOOD), binary=compile_text(GOOD, other))
-    with pytest.raises(GraderError, match=f"cannot load machine code of nvcc .* for {other}") as caught:
+    with pytest.raises(
+        GraderError, match=f"cannot load machine code of nvcc .* for {other}"
+    ) as caught:
         execute(device, plan)
     assert "GRADER_NVCC" in caught.value.advice
     assert_works(device)
 
 
-# --- the compiler that SourceModule gets --------------------------------------------------------------------------
+# --- the compiler that SourceModule gets ----------------------------------------------------------
 
 LINKAGES = {
     "C++": GOOD,
     "C": GOOD.replace("__global__", 'extern "C" __global__'),
-    "a template's": GOOD.replace("__global__", "template <class T> __global__")
-    .replace("float*", "T*")
-    .replace("scale<<<", "scale<float><<<")
-    + "template __global__ void scale<float>(float*, const float*, int);\n",
+    "a template's": (
+        GOOD.replace("__global__", "template <class T> __global__")
+        .replace("float*", "T*")
+        .replace("scale<<<", "scale<float><<<")
+        + "template __global__ void scale<float>(float*, const float*, int);\n"
+    ),
 }
 
 
@@ -369,7 +401,9 @@ def test_kernels_of_every_linkage_are_found(device: RemoteDevice, linkage: str) 
     assert np.array_equal(out, 2 * inputs())
 
 
-def test_the_module_is_what_the_compiler_makes_of_the_submission_and_what_was_checked(device: RemoteDevice) -> None:
+def test_the_module_is_what_the_compiler_makes_of_the_submission_and_what_was_checked(
+    device: RemoteDevice,
+) -> None:
     plan, other = ready(device, GOOD), compile_text(GOOD.replace("2.0f", "3.0f"), device.info.arch)
     with pytest.raises(GraderError, match="other machine code than what was checked"):
         execute(device, replace(plan, binary=replace(plan.binary, cubin=other.cubin)))
@@ -388,7 +422,7 @@ def test_the_compiler_is_isolated(device: RemoteDevice) -> None:
     assert_works(device)
 
 
-# --- the clock ----------------------------------------------------------------------------------------------------
+# --- the clock ------------------------------------------------------------------------------------
 
 COPY = """
 // launch: copy<<<ceil_div(n, 1024), 256>>>(out, in, n)
@@ -404,7 +438,9 @@ __global__ void copy(float* out, const float* in, int n)
 def prepare(device: RemoteDevice, *plans: tuple[str, Ready], sets: int = 2) -> Execution:
     programs = [plan.as_program(label) for label, plan in plans]
     n = programs[0].buffers[0].shape[0]
-    execution, outputs = device.prepare(programs, [{"in": inputs(n, seed)} for seed in range(sets)], limits=LIMITS)
+    execution, outputs = device.prepare(
+        programs, [{"in": inputs(n, seed)} for seed in range(sets)], limits=LIMITS
+    )
     assert len(outputs) == (0 if execution.failure else sets)
     return execution
 
@@ -414,19 +450,27 @@ def time_all(device: RemoteDevice, rounds: int, *labels: str) -> dict[str, list[
     launches, clocks = device.time(steps)
     assert [launch.step for launch in launches] == steps
     print(clocks)
-    return {label: [launch for launch in launches if launch.step.program == label] for label in labels}
+    return {
+        label: [launch for launch in launches if launch.step.program == label] for label in labels
+    }
 
 
 @pytest.mark.parametrize("n", [4096, 1 << 20, 1 << 22, 1 << 26])
 def test_times_are_cold_and_steady(device: RemoteDevice, n: int) -> None:
-    """A copy that fits into L2 would beat the memory's peak if it were warm; one that the host holds up would be far below."""
+    """A copy that fits into L2 would beat the memory's peak if it were warm; one that the host
+    holds up would be far below."""
     plan = ready(device, COPY, n)
     assert prepare(device, (SUBMISSION, plan), ("naive", plan)).failure is None
     time_all(device, 20, SUBMISSION, "naive")
     taken = time_all(device, 41, SUBMISSION, "naive")
-    own, naive = ([launch.milliseconds for launch in taken[label]] for label in (SUBMISSION, "naive"))
+    own, naive = (
+        [launch.milliseconds for launch in taken[label]] for label in (SUBMISSION, "naive")
+    )
     gbps = 8 * n / np.median(own) / 1e6
-    print(f"n {n}: {np.median(own) * 1e3:.2f} us, quartiles {np.quantile(own, [0.25, 0.75]) * 1e3} us, {gbps:.0f} GB/s")
+    print(
+        f"n {n}: {np.median(own) * 1e3:.2f} us, quartiles {np.quantile(own, [0.25, 0.75]) * 1e3}"
+        f" us, {gbps:.0f} GB/s"
+    )
     assert all(launch.right for launch in taken[SUBMISSION])
     assert gbps < device.info.peak_bandwidth_gbps
     assert np.median(own) == pytest.approx(np.median(naive), rel=0.03)
@@ -442,7 +486,10 @@ def test_several_launches_are_one_time(device: RemoteDevice) -> None:
     twice = ready(device, COPY.replace(line, f"{line}\n{line}"), 1 << 24)
     assert prepare(device, (SUBMISSION, once), ("naive", twice)).failure is None
     taken = time_all(device, 21, SUBMISSION, "naive")
-    own, double = (np.median([launch.milliseconds for launch in taken[label]]) for label in (SUBMISSION, "naive"))
+    own, double = (
+        np.median([launch.milliseconds for launch in taken[label]])
+        for label in (SUBMISSION, "naive")
+    )
     assert double == pytest.approx(2 * own, rel=0.1)
 
 
@@ -471,7 +518,8 @@ __device__ unsigned long long nanoseconds()
     return now;
 }
 """
-"""All that a kernel may tell one launch from another by: memory and variables are as they were at the first one."""
+"""All that a kernel may tell one launch from another by: memory and variables are as they were at
+the first one."""
 
 MISBEHAVIOUR = {
     "leaves work out": "if (!odd) out[i] = 2.0f * in[i]",
@@ -493,9 +541,17 @@ def test_a_kernel_that_misbehaves_in_some_launches_is_seen(device: RemoteDevice,
     }}
     """
     programs = [ready(device, text).as_program(SUBMISSION), ready(device, GOOD).as_program("naive")]
-    execution, outputs = device.prepare(programs, [{"in": inputs(N, seed)} for seed in range(2)], limits=LIMITS)
-    seen = execution.failure is not None or bool(execution.modified_inputs) or any(np.isnan(each["out"]).any() for each in outputs)
-    assert seen or not all(launch.right for launch in time_all(device, 100, SUBMISSION, "naive")[SUBMISSION])
+    execution, outputs = device.prepare(
+        programs, [{"in": inputs(N, seed)} for seed in range(2)], limits=LIMITS
+    )
+    seen = (
+        execution.failure is not None
+        or bool(execution.modified_inputs)
+        or any(np.isnan(each["out"]).any() for each in outputs)
+    )
+    assert seen or not all(
+        launch.right for launch in time_all(device, 100, SUBMISSION, "naive")[SUBMISSION]
+    )
 
 
 def test_a_variable_holds_in_every_run_what_it_held_in_the_first(device: RemoteDevice) -> None:
@@ -508,14 +564,23 @@ def test_a_variable_holds_in_every_run_what_it_held_in_the_first(device: RemoteD
         if (i < n) out[i] = atomicAdd(&calls, 1) < n + 7 ? 2.0f * in[i] : 0.0f;  // right only in the first of several runs that share it
     }
     """
-    assert prepare(device, (SUBMISSION, ready(device, text)), ("naive", ready(device, GOOD))).failure is None
+    assert (
+        prepare(device, (SUBMISSION, ready(device, text)), ("naive", ready(device, GOOD))).failure
+        is None
+    )
     assert all(launch.right for launch in time_all(device, 20, SUBMISSION, "naive")[SUBMISSION])
 
 
 @pytest.mark.parametrize(
-    ("value", "right"), [("in[i]", True), ("later ? __uint_as_float(__float_as_uint(in[i]) & 0xffffe000) : in[i]", False)]
+    ("value", "right"),
+    [
+        ("in[i]", True),
+        ("later ? __uint_as_float(__float_as_uint(in[i]) & 0xffffe000) : in[i]", False),
+    ],
 )
-def test_floats_may_be_added_in_any_order_but_not_with_less_precision(device: RemoteDevice, value: str, right: bool) -> None:
+def test_floats_may_be_added_in_any_order_but_not_with_less_precision(
+    device: RemoteDevice, value: str, right: bool
+) -> None:
     n = 1 << 16
     text = """
     // launch: clear<<<1, 64>>>(out)
@@ -529,8 +594,13 @@ def test_floats_may_be_added_in_any_order_but_not_with_less_precision(device: Re
         atomicAdd(out + i % 64, VALUE);
     }
     """
-    buffers = DeviceBuffer("out", "float32", (64,), Role.OUTPUT), DeviceBuffer("in", "float32", (n,), Role.INPUT)
-    plan = make_ready(text.replace("CLOCK", CLOCK).replace("VALUE", value), buffers, {"n": n}, device.info)
+    buffers = (
+        DeviceBuffer("out", "float32", (64,), Role.OUTPUT),
+        DeviceBuffer("in", "float32", (n,), Role.INPUT),
+    )
+    plan = make_ready(
+        text.replace("CLOCK", CLOCK).replace("VALUE", value), buffers, {"n": n}, device.info
+    )
     sets = [{"in": inputs(n, seed)} for seed in range(2)]
     execution, _ = device.prepare([plan.as_program()], sets, limits=LIMITS)
     assert execution.failure is None
@@ -539,7 +609,9 @@ def test_floats_may_be_added_in_any_order_but_not_with_less_precision(device: Re
 
 
 def faulty(when: str) -> str:
-    text = GOOD.replace("out[i] = 2.0f * in[i];", f"{{ out[i] = 2.0f * in[i]; if ({when}) __trap(); }}")
+    text = GOOD.replace(
+        "out[i] = 2.0f * in[i];", f"{{ out[i] = 2.0f * in[i]; if ({when}) __trap(); }}"
+    )
     return text.replace("__global__", f"{CLOCK}__global__")
 
 
@@ -564,9 +636,14 @@ def test_a_fault_while_it_is_prepared_is_the_students(device: RemoteDevice) -> N
 
 
 def test_a_fault_in_some_run_is_the_students(device: RemoteDevice) -> None:
-    """It faults in some of the runs, while it is verified or while `prepare` tries out how long a run takes."""
+    """It faults in some of the runs, while it is verified or while `prepare` tries out how long a
+    run takes."""
     plan = ready(device, faulty("(nanoseconds() >> 16 & 3) == 0"))
-    execution = next(found for _ in range(20) if (found := prepare(device, (SUBMISSION, plan), ("naive", ready(device, GOOD)))).failure)
+    execution = next(
+        found
+        for _ in range(20)
+        if (found := prepare(device, (SUBMISSION, plan), ("naive", ready(device, GOOD)))).failure
+    )
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
     assert execution.failure.message.startswith("Kernel scale did not end well")
@@ -593,13 +670,20 @@ def test_progress_is_shown_while_it_times(device: RemoteDevice) -> None:
 def test_the_copy_bandwidth_is_near_the_peak(device: RemoteDevice) -> None:
     gbps = [device.copy_bandwidth() for _ in range(3)]
     print(f"copy bandwidth {gbps} GB/s of {device.info.peak_bandwidth_gbps}")
-    assert 0.6 * device.info.peak_bandwidth_gbps < min(gbps) <= max(gbps) < device.info.peak_bandwidth_gbps
+    assert (
+        0.6 * device.info.peak_bandwidth_gbps
+        < min(gbps)
+        <= max(gbps)
+        < device.info.peak_bandwidth_gbps
+    )
     assert max(gbps) < 1.02 * min(gbps)
 
 
 def test_the_gpu_has_a_lock_of_its_own(device: RemoteDevice, tmp_path: Path) -> None:
     with hold_gpu(device.uuid, show=lambda _: None, folder=tmp_path):
-        assert [path.name for path in tmp_path.iterdir()] == [f"cuda-exercise-grader-{device.uuid}.lock"]
+        assert [path.name for path in tmp_path.iterdir()] == [
+            f"cuda-exercise-grader-{device.uuid}.lock"
+        ]
         with (
             pytest.raises(GraderError, match="in use by another grading"),
             hold_gpu(device.uuid, show=lambda _: None, folder=tmp_path, wait_seconds=0.3),
@@ -609,7 +693,12 @@ def test_the_gpu_has_a_lock_of_its_own(device: RemoteDevice, tmp_path: Path) -> 
 
 def test_an_argument_is_the_address_of_its_buffer(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
-    swapped = tuple(BufferArgument("out") if argument == BufferArgument("in") else argument for argument in plan.launches[0].arguments)
-    execution, out = execute(device, replace(plan, launches=(replace(plan.launches[0], arguments=swapped),)))
+    swapped = tuple(
+        BufferArgument("out") if argument == BufferArgument("in") else argument
+        for argument in plan.launches[0].arguments
+    )
+    execution, out = execute(
+        device, replace(plan, launches=(replace(plan.launches[0], arguments=swapped),))
+    )
     assert execution.failure is None
     assert np.isnan(out).all()

@@ -41,23 +41,32 @@ OCCUPANCY = [
     (168, 384, 0, 1),
     (65, 1024, 0, 0),
 ]
-"""What `cudaOccMaxActiveBlocksPerMultiprocessor` of cuda_occupancy.h (CUDA 13.0) answers with the properties of an H100:
-compute capability 9.0, 2,048 threads, 65,536 registers and 233,472 bytes of shared memory a multiprocessor, 1,024 reserved a block."""
+"""What `cudaOccMaxActiveBlocksPerMultiprocessor` of cuda_occupancy.h (CUDA 13.0) answers with the
+properties of an H100: compute capability 9.0, 2,048 threads, 65,536 registers and 233,472 bytes of
+shared memory a multiprocessor, 1,024 reserved a block."""
 
 
 @pytest.mark.parametrize(("registers", "threads", "shared_bytes", "blocks"), OCCUPANCY)
-def test_occupancy_equals_the_calculator_of_the_toolkit(registers: int, threads: int, shared_bytes: int, blocks: int) -> None:
+def test_occupancy_equals_the_calculator_of_the_toolkit(
+    registers: int, threads: int, shared_bytes: int, blocks: int
+) -> None:
     warps = -(-threads // 32)
-    got = theoretical_occupancy(read_gpus()["h100"], registers=registers, threads=threads, shared_bytes=shared_bytes)
+    got = theoretical_occupancy(
+        read_gpus()["h100"], registers=registers, threads=threads, shared_bytes=shared_bytes
+    )
     assert got == blocks * warps / 64
 
 
 def test_a_kernel_without_registers_is_bounded_by_warps_alone() -> None:
-    assert theoretical_occupancy(read_gpus()["h100"], registers=0, threads=1024, shared_bytes=0) == 1.0
+    assert (
+        theoretical_occupancy(read_gpus()["h100"], registers=0, threads=1024, shared_bytes=0) == 1.0
+    )
 
 
 def test_every_gpu_of_the_table_is_read_with_all_its_figures() -> None:
-    table = json.loads((Path(grader.devices.__file__).parent / "gpus.json").read_text(encoding="utf-8"))
+    table = json.loads(
+        (Path(grader.devices.__file__).parent / "gpus.json").read_text(encoding="utf-8")
+    )
     gpus = read_gpus()
     assert set(gpus) == set(table)
     for name, figures in table.items():
@@ -74,5 +83,8 @@ def test_an_emulated_gpu_says_what_it_stands_for(name: str) -> None:
     assert gpu.name in info.name
     assert gpu.arch in info.stands_for
     assert info.limits.max_shared_bytes_per_block == gpu.max_shared_bytes_per_block
-    assert info.limits.max_shared_bytes_per_block + gpu.reserved_shared_bytes_per_block <= gpu.shared_bytes_per_multiprocessor
+    assert (
+        info.limits.max_shared_bytes_per_block + gpu.reserved_shared_bytes_per_block
+        <= gpu.shared_bytes_per_multiprocessor
+    )
     assert (info.limits.max_threads_per_block, info.limits.max_grid.y) == (1024, 65535)

@@ -1,4 +1,5 @@
-"""The graded run: what a sample of the blocks wrote, which plans have none, both orders, and some blocks in the checked mode."""
+"""The graded run: what a sample of the blocks wrote, which plans have none, both orders, and some
+blocks in the checked mode."""
 
 from __future__ import annotations
 
@@ -12,26 +13,48 @@ from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.modelled import TOO_LONG, TOO_UNEVEN, Stage
 from grader.judging.compare import poison
-from grader.records import DeviceBuffer, Execution, FindingKind, GradedRun, LaunchResult, Role, RunLimits
-from tests.devices.plans import Ready, make_ready
+from grader.records import (
+    DeviceBuffer,
+    Execution,
+    FindingKind,
+    GradedRun,
+    LaunchResult,
+    Role,
+    RunLimits,
+)
+from tests.support.device_plans import Ready, make_ready
 
 BLOCKS, THREADS = 2048, 64
 N = BLOCKS * THREADS
-BUFFERS = (DeviceBuffer("y", "float32", (N,), Role.OUTPUT), DeviceBuffer("x", "float32", (N,), Role.INPUT))
+BUFFERS = (
+    DeviceBuffer("y", "float32", (N,), Role.OUTPUT),
+    DeviceBuffer("x", "float32", (N,), Role.INPUT),
+)
 LIMITS = RunLimits(10**10, 60.0)
 LAUNCH = f"// launch: k<<<{BLOCKS}, {THREADS}>>>(y, x, n)\n"
-HEAD = "__global__ void k(float* y, const float* x, int n) { int b = blockIdx.x, i = b * 64 + threadIdx.x; "
+HEAD = (
+    "__global__ void k(float* y, const float* x, int n) { int b = blockIdx.x, i = b * 64 +"
+    " threadIdx.x; "
+)
 X = np.random.default_rng(1).standard_normal(N, dtype=np.float32)
 
 
 def ready(body: str, *, before: str = "", launch: str = LAUNCH) -> Ready:
-    return make_ready(before + launch + HEAD + body + " }\n", BUFFERS, {"n": N}, EmulatedDevice().info)
+    return make_ready(
+        before + launch + HEAD + body + " }\n", BUFFERS, {"n": N}, EmulatedDevice().info
+    )
 
 
 def run(program: Ready, *, seed: int = 3, inspect: bool = True) -> tuple[Execution, Arrays]:
     device = EmulatedDevice()
     device.load(program.binary)
-    return device.run_graded(program.launches, program.buffers, {"x": X}, limits=LIMITS, graded=GradedRun(seed, True, inspect))
+    return device.run_graded(
+        program.launches,
+        program.buffers,
+        {"x": X},
+        limits=LIMITS,
+        graded=GradedRun(seed, True, inspect),
+    )
 
 
 @pytest.fixture
@@ -55,7 +78,11 @@ def test_of_a_sample_only_what_its_blocks_wrote_comes_back() -> None:
     sample, (coverage,) = last(execution).sample, execution.coverage
     assert sample is not None
     assert (sample.blocks, sample.spread, sample.stored_error) == (BLOCKS, 684, 0.0)
-    assert (coverage.window, coverage.spread, coverage.repeated) == (64 * sample.window, 64 * 684, 0)
+    assert (coverage.window, coverage.spread, coverage.repeated) == (
+        64 * sample.window,
+        64 * 684,
+        0,
+    )
     here = written(outputs)
     assert np.count_nonzero(here) == 64 * (sample.window + sample.spread)
     assert np.array_equal(outputs["y"][here], 2 * X[here])
@@ -72,7 +99,9 @@ def test_the_seed_draws_the_sample() -> None:
 
 @pytest.mark.usefixtures("sampled")
 def test_blocks_that_write_the_same_elements_are_seen() -> None:
-    (coverage,) = run(ready("y[(b / 2) * 64 + threadIdx.x] = x[(b / 2) * 64 + threadIdx.x];"))[0].coverage
+    (coverage,) = run(ready("y[(b / 2) * 64 + threadIdx.x] = x[(b / 2) * 64 + threadIdx.x];"))[
+        0
+    ].coverage
     assert coverage.repeated > 0
 
 
@@ -86,7 +115,9 @@ def test_the_error_of_a_sample_follows_from_what_its_blocks_store() -> None:
 
 
 @pytest.mark.usefixtures("sampled")
-@pytest.mark.parametrize("body", ["atomicAdd(&y[i], x[i]);", "y[i] = x[i]; if (n < 0) atomicOr((int*)y, 1);"])
+@pytest.mark.parametrize(
+    "body", ["atomicAdd(&y[i], x[i]);", "y[i] = x[i]; if (n < 0) atomicOr((int*)y, 1);"]
+)
 def test_blocks_that_may_meet_in_atomics_run_whole(body: str) -> None:
     execution, outputs = run(ready(body))
     assert execution.ran_whole
@@ -95,7 +126,10 @@ def test_blocks_that_may_meet_in_atomics_run_whole(body: str) -> None:
 
 @pytest.mark.usefixtures("sampled")
 def test_an_earlier_launch_runs_whole() -> None:
-    plan = f"// scratch: float t[n]\n// launch: k<<<{BLOCKS}, {THREADS}>>>(t, x, n)\n// launch: k<<<{BLOCKS}, {THREADS}>>>(y, t, n)\n"
+    plan = (
+        f"// scratch: float t[n]\n// launch: k<<<{BLOCKS}, {THREADS}>>>(t, x, n)\n// launch:"
+        f" k<<<{BLOCKS}, {THREADS}>>>(y, t, n)\n"
+    )
     execution, outputs = run(ready("y[i] = x[i] + 1;", launch=plan))
     first, second = execution.launches
     assert (first.sample, second.sample is not None) == (None, True)
@@ -114,13 +148,21 @@ def test_what_an_earlier_launch_left_in_an_output_is_not_taken_for_the_sample_s(
     assert np.array_equal(outputs["y"][here], X[here])
 
 
-def test_what_cannot_be_sampled_and_is_too_long_has_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_sampled_and_is_too_long_has_no_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("grader.devices.modelled.MOST_WHOLE_INSTRUCTIONS", 10_000)
     execution, _ = run(ready("atomicAdd(&y[i], x[i]);"))
-    assert (last(execution).finished, last(execution).unmodelled, last(execution).modelled) == (False, TOO_LONG, None)
+    assert (last(execution).finished, last(execution).unmodelled, last(execution).modelled) == (
+        False,
+        TOO_LONG,
+        None,
+    )
 
 
-def test_a_block_that_never_ends_is_not_excused_by_an_atomic(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_that_never_ends_is_not_excused_by_an_atomic(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("grader.devices.modelled.MOST_WHOLE_INSTRUCTIONS", 100_000)
     execution, _ = run(ready("atomicAdd(&y[i], x[i]); while (y[0] != 12345.0f) __threadfence();"))
     assert execution.failure is not None
@@ -131,7 +173,9 @@ SPIN = "float a = x[i]; for (int j = 0; j < {}; j++) a = a * 1.5f + 1.0f;"
 
 def test_the_time_of_one_long_block_is_in_the_launch_s() -> None:
     plain = last(run(ready("y[i] = x[i];"))[0]).modelled
-    long = last(run(ready(f"int m = b == 7 ? 100000 : 0; {SPIN.format('m')} y[i] = m ? a : x[i];"))[0])
+    long = last(
+        run(ready(f"int m = b == 7 ? 100000 : 0; {SPIN.format('m')} y[i] = m ? a : x[i];"))[0]
+    )
     assert plain is not None
     if long.modelled is None:
         assert long.unmodelled == TOO_UNEVEN
@@ -140,9 +184,13 @@ def test_the_time_of_one_long_block_is_in_the_launch_s() -> None:
 
 
 def test_blocks_of_two_kinds_are_mixed_by_their_share() -> None:
-    """Every second block does 40 times the work: the time lies between those of launches of one kind, at the mean of both."""
+    """Every second block does 40 times the work: the time lies between those of launches of one
+    kind, at the mean of both."""
     work = "int m = {}; " + SPIN.format("m") + " y[i] = a;"
-    light, heavy, mixed = (last(run(ready(work.format(m)))[0]).modelled for m in ("n / n", "40 * (n / n)", "b & 1 ? 40 * (n / n) : n / n"))
+    light, heavy, mixed = (
+        last(run(ready(work.format(m)))[0]).modelled
+        for m in ("n / n", "40 * (n / n)", "b & 1 ? 40 * (n / n) : n / n")
+    )
     assert light is not None and heavy is not None and mixed is not None  # noqa: PT018
     assert light.time_ms < mixed.time_ms < heavy.time_ms
 
@@ -154,7 +202,10 @@ def test_the_opposite_order_is_run_too() -> None:
 
 
 def test_a_race_at_large_sizes_only_is_found_in_some_blocks() -> None:
-    tile = "__shared__ float s[64]; s[threadIdx.x] = x[i]; if (n < 100000) __syncthreads(); y[i] = s[63 - threadIdx.x];"
+    tile = (
+        "__shared__ float s[64]; s[threadIdx.x] = x[i]; if (n < 100000) __syncthreads(); y[i] ="
+        " s[63 - threadIdx.x];"
+    )
     (finding,) = run(ready(tile))[0].findings
     assert finding.kind is FindingKind.RACE
     assert run(ready(tile.replace("if (n < 100000) ", "")))[0].findings == ()

@@ -24,18 +24,26 @@ with hold_gpu(sys.argv[1], show=print, folder=Path(sys.argv[2])):
 
 def hold_elsewhere(folder: Path, seconds: float, uuid: str = UUID) -> subprocess.Popen[str]:
     """Another process that holds the GPU for so long; it does when this returns."""
-    holder = subprocess.Popen([sys.executable, "-c", HOLDER, uuid, str(folder), str(seconds)], stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, uuid, str(folder), str(seconds)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     return holder
 
 
-def hold(folder: Path, shown: list[Progress], *, uuid: str | None = UUID, wait_seconds: float = 10.0) -> None:
+def hold(
+    folder: Path, shown: list[Progress], *, uuid: str | None = UUID, wait_seconds: float = 10.0
+) -> None:
     with hold_gpu(uuid, show=shown.append, folder=folder, wait_seconds=wait_seconds):
         pass
 
 
-def test_a_batch_with_temporary_files_of_its_own_shares_the_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_with_temporary_files_of_its_own_shares_the_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "own"))
     monkeypatch.setenv("GRADER_LOCKS", str(tmp_path))
     assert lock_folder() == tmp_path

@@ -1,4 +1,5 @@
-"""Launches that are run for their modelled time: samples of blocks against all of them, and what a device says of them."""
+"""Launches that are run for their modelled time: samples of blocks against all of them, and what a
+device says of them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from grader.grading.programs import Built, build, find_toolchain, make_program
 from grader.records import GradedRun, Program, Submission
 from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
-from tests.emulator.truth import LIMITS, Recorded, make_plan, read_records
+from tests.support.truth import LIMITS, Recorded, make_plan, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"rows": 512, "cols": 1024}
@@ -34,24 +35,36 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
     (kernel,), (launch,) = program.binary.kernels, program.launches
     memory = GlobalMemory({buffer.name: arrays[buffer.name].nbytes for buffer in program.buffers})
     addresses = {region: memory.regions[region].address for region in memory.regions}
-    settings = LaunchSettings(tuple(launch.grid), tuple(launch.block), pack_parameters(kernel, launch, addresses))
+    settings = LaunchSettings(
+        tuple(launch.grid), tuple(launch.block), pack_parameters(kernel, launch, addresses)
+    )
     figures = device.gpu.figures
     assert figures is not None
     groups = CoverageRecorder(memory, program.buffers, arrays)
-    stage = Stage(figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions)
-    return run_modelled(Ready(translate(kernel_code(kernel)), kernel, launch, memory, settings), stage)
+    stage = Stage(
+        figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions
+    )
+    return run_modelled(
+        Ready(translate(kernel_code(kernel)), kernel, launch, memory, settings), stage
+    )
 
 
 @pytest.mark.parametrize("name", ["gemm_naive_col", "gemm_tiled"])
 def test_the_l1_holds_what_it_holds_on_an_h100(name: str) -> None:
     """Nsight Compute's rate has stores in too, which are few here."""
     sizes = {"M": 500, "N": 300, "K": 411}
-    (truth,) = (record.launch for record in read_records("counted") if (record.kernel, record.sizes) == (name, sizes))
+    (truth,) = (
+        record.launch
+        for record in read_records("counted")
+        if (record.kernel, record.sizes) == (name, sizes)
+    )
     ran = run(name, sizes, 10**9)
     assert truth is not None
     assert ran.modelled is not None
     assert ran.modelled.l1 is not None
-    assert ran.modelled.l1.hit_rate == pytest.approx(truth["counters"]["l1_hit_pct"] / 100, abs=0.03)
+    assert ran.modelled.l1.hit_rate == pytest.approx(
+        truth["counters"]["l1_hit_pct"] / 100, abs=0.03
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +85,9 @@ def test_a_sample_of_the_blocks_says_what_all_of_them_say(name: str, sizes: dict
     assert sampled.sample is not None
     assert sampled.sample.stored_error == 0
     for own, other in zip(full.outcome.counts, sampled.outcome.counts, strict=True):
-        assert (other.executed, other.passes, other.bytes) == pytest.approx((own.executed, own.passes, own.bytes), rel=0.01)
+        assert (other.executed, other.passes, other.bytes) == pytest.approx(
+            (own.executed, own.passes, own.bytes), rel=0.01
+        )
 
 
 @pytest.mark.parametrize(
@@ -100,9 +115,16 @@ def test_a_sample_of_a_reference_s_blocks_says_what_all_say(
     times = []
     for whole in (10**9, 0):
         monkeypatch.setattr(modelled, "Stage", partial(Stage, whole_instructions=whole))
-        execution, _ = device.run_graded(program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED)
+        execution, _ = device.run_graded(
+            program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED
+        )
         found = [launch.modelled for launch in execution.launches]
-        times.append((sum(each.blocks_run for each in found if each), sum(each.time_ms for each in found if each)))
+        times.append(
+            (
+                sum(each.blocks_run for each in found if each),
+                sum(each.time_ms for each in found if each),
+            )
+        )
     (every, full), (some, sampled) = times
     assert some < every
     assert sampled == pytest.approx(full, rel=0.01)
@@ -113,7 +135,9 @@ def test_a_device_models_only_what_it_is_asked_to() -> None:
     program, arrays = make_plan(Recorded("transpose_padded", SMALL, "", None), device.info)
     device.load(program.binary)
     plain, outputs = device.execute(program.launches, program.buffers, arrays, limits=LIMITS)
-    timed, same = device.run_graded(program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED)
+    timed, same = device.run_graded(
+        program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED
+    )
     assert plain.launches[0].modelled is None
     assert timed.launches[0].modelled is not None
     assert np.array_equal(outputs["out"], same["out"])
@@ -134,16 +158,22 @@ def test_a_device_models_only_what_it_is_asked_to() -> None:
 def test_the_time_is_near_what_an_h100s_clock_said(name: str, size: int, bound: str) -> None:
     import json
 
-    from tests.emulator.truth import TRUTH
+    from tests.support.truth import TRUTH
 
-    recorded = next(each for each in read_records("timed") if each.kernel == name and set(each.sizes.values()) == {size})
+    recorded = next(
+        each
+        for each in read_records("timed")
+        if each.kernel == name and set(each.sizes.values()) == {size}
+    )
     family = name.partition("_")[0]
     entry = json.loads((TRUTH / "h100.json").read_text())["kernels"][f"{family}/{name}"]
     measured = next(each["ms"]["median"] for each in entry["timed"] if each["size"][0] == size)
     device = EmulatedDevice("h100")
     program, arrays = make_plan(recorded, device.info)
     device.load(program.binary)
-    execution, _ = device.run_graded(program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED)
+    execution, _ = device.run_graded(
+        program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED
+    )
     modelled = execution.launches[0].modelled
     assert modelled is not None
     assert modelled.time_ms == pytest.approx(measured, rel=0.15)

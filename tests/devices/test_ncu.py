@@ -1,5 +1,7 @@
-"""Reading Nsight Compute's answer, and what is said when there is none. The samples are what ncu 2025.3 wrote on an H100,
-which was not asked for atomics then: these launches have none, and the zeros in those columns were added."""
+"""Reading Nsight Compute's answer, and what is said when there is none. The samples are what ncu
+2025.3 wrote on an H100, which was not asked for atomics then: these launches have none, and the
+zeros in those columns were added.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emulator.truth import read_records
 
 from grader.devices.ncu import NOT_INSTALLED, count_with_ncu, find_ncu, ncu_command
 from grader.devices.ncu_metrics import (
@@ -31,15 +32,21 @@ from grader.devices.ncu_metrics import (
 from grader.errors import GraderError
 from grader.records import Binary, Counters, Dim3, Launch, Lookups, RunLimits, Traffic
 from grader.sandbox.process import run_tool
+from tests.support.truth import read_records
 
 SAMPLES = Path(__file__).parents[1] / "data" / "ncu"
 LOG = (SAMPLES / "h100.csv").read_text()
 ARCH = "sm_90"
 NAIVE_ROW, TILED, CONFLICT, PADDED, COPIES, TO_SCRATCH, FROM_SCRATCH = range(7)
 SHAPES = [
-    ((16, 10), (32, 32)), ((10, 16), (32, 32)), ((64, 64), (32, 8)), ((47, 32), (32, 8)),
-    ((24, 32), (32, 8)), ((673,), (256,)), ((17, 11), (32, 8)),
-]  # fmt: skip
+    ((16, 10), (32, 32)),
+    ((10, 16), (32, 32)),
+    ((64, 64), (32, 8)),
+    ((47, 32), (32, 8)),
+    ((24, 32), (32, 8)),
+    ((673,), (256,)),
+    ((17, 11), (32, 8)),
+]
 LAUNCHES = [Launch("k", Dim3(*grid), Dim3(*block), 0, (), None, "") for grid, block in SHAPES]
 TRUTH_ROWS = {
     ("gemm_naive_row", (500, 300, 411)): NAIVE_ROW,
@@ -62,7 +69,8 @@ def reason_of(text: str) -> str:
 
 
 def with_cell(first: str, name: str, value: str, *, text: str = LOG) -> str:
-    """The sample with one cell changed: in the column of this name, and the line whose first cell is this (empty: the units)."""
+    """The sample with one cell changed: in the column of this name, and the line whose first cell
+    is this (empty: the units)."""
     rows = list(csv.reader(line for line in text.splitlines() if not line.startswith("==")))
     (row,) = (row for row in rows if row[0] == first)
     row[rows[0].index(name)] = value
@@ -70,7 +78,11 @@ def with_cell(first: str, name: str, value: str, *, text: str = LOG) -> str:
 
 
 def truth_of(name: str, size: tuple[int, ...]) -> dict[str, Any]:
-    (record,) = (record for record in read_records("counted") if (record.kernel, tuple(record.sizes.values())) == (name, size))
+    (record,) = (
+        record
+        for record in read_records("counted")
+        if (record.kernel, tuple(record.sizes.values())) == (name, size)
+    )
     assert record.launch is not None
     counters: dict[str, Any] = record.launch["counters"]
     return counters
@@ -109,7 +121,10 @@ def test_the_launches_of_a_plan_add_up() -> None:
 
 def test_asynchronous_copies_are_loads_and_their_wavefronts_count() -> None:
     counters = counted()[COPIES].counters
-    assert (counters.global_load_bytes, counters.global_load_sectors) == (1024 * 768 * 4, 1024 * 768 * 4 // 32)
+    assert (counters.global_load_bytes, counters.global_load_sectors) == (
+        1024 * 768 * 4,
+        1024 * 768 * 4 // 32,
+    )
     assert counters.global_load_efficiency == 1.0
     assert counters.shared_store_instructions == 0
     assert counters.shared_store_wavefronts > 0
@@ -117,23 +132,34 @@ def test_asynchronous_copies_are_loads_and_their_wavefronts_count() -> None:
 
 
 def test_atomics_are_counted_apart() -> None:
-    """`atom` returns what was there, `red` does not; their wavefronts of shared memory are neither loads nor stores."""
+    """`atom` returns what was there, `red` does not; their wavefronts of shared memory are neither
+    loads nor stores."""
     cells = {
-        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum": 3, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum": 5,
-        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum": 30, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_red.sum": 50,
-        "smsp__sass_data_bytes_mem_global_op_atom.sum": 300, "smsp__sass_data_bytes_mem_global_op_red.sum": 500,
-        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum": 1000, "smsp__inst_executed_op_shared_atom.sum": 100,
-    }  # fmt: skip
+        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum": 3,
+        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum": 5,
+        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum": 30,
+        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_red.sum": 50,
+        "smsp__sass_data_bytes_mem_global_op_atom.sum": 300,
+        "smsp__sass_data_bytes_mem_global_op_red.sum": 500,
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum": 1000,
+        "smsp__inst_executed_op_shared_atom.sum": 100,
+    }
     text = LOG
     for name, value in cells.items():
         text = with_cell("10", name, str(value), text=text)
     without, counters = counted()[CONFLICT].counters, counted(text)[CONFLICT].counters
     assert counters == replace(
-        without, shared_atomic_instructions=100, shared_atomic_wavefronts=1000,
+        without,
+        shared_atomic_instructions=100,
+        shared_atomic_wavefronts=1000,
         shared_store_wavefronts=without.shared_store_wavefronts - 1000,
-        global_atomic_requests=8, global_atomic_sectors=80, global_atomic_bytes=800,
-        global_fetch_requests=3, global_fetch_sectors=30, global_fetch_bytes=300,
-    )  # fmt: skip
+        global_atomic_requests=8,
+        global_atomic_sectors=80,
+        global_atomic_bytes=800,
+        global_fetch_requests=3,
+        global_fetch_sectors=30,
+        global_fetch_bytes=300,
+    )
 
 
 def test_what_varies_is_kept_apart_for_information() -> None:
@@ -198,17 +224,31 @@ def test_a_launch_that_is_missing_or_another_is_a_reason() -> None:
     ("line", "reason", "advice"),
     [
         (
-            "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the device.",
+            (
+                "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA"
+                " GPU Performance Counters on the device."
+            ),
             "ERR_NVGPUCTRPERM",
             "NVreg_RestrictProfilingToAdminUsers=0",
         ),
-        ("==ERROR== Failed to find metric regex:^dram__bytes_read\\.(sum|min|max)$", "no metric dram__bytes_read", "newer Nsight Compute"),
         (
-            "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like DCGM) is profiling.",
+            "==ERROR== Failed to find metric regex:^dram__bytes_read\\.(sum|min|max)$",
+            "no metric dram__bytes_read",
+            "newer Nsight Compute",
+        ),
+        (
+            (
+                "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that"
+                " no other tool (like DCGM) is profiling."
+            ),
             "another profiler",
             "dcgmi profile --pause",
         ),
-        ("==ERROR== Failed to initialize the profiler: LibraryNotLoaded", "cannot reach the driver", "gVisor"),
+        (
+            "==ERROR== Failed to initialize the profiler: LibraryNotLoaded",
+            "cannot reach the driver",
+            "gVisor",
+        ),
         ("==ERROR== LaunchFailed", "a launch failed", "--device emulated"),
         ("==WARNING== No kernels were profiled.", "no launch", ""),
         ("==ERROR== Something new.", "Something new.", ""),
@@ -216,7 +256,10 @@ def test_a_launch_that_is_missing_or_another_is_a_reason() -> None:
     ],
 )
 def test_error_lines_become_reasons_with_advice(line: str, reason: str, advice: str) -> None:
-    text = f"==PROF== Connected to process 1 (/usr/bin/python3)\n{line}\n==PROF== Disconnected from process 1\n"
+    text = (
+        f"==PROF== Connected to process 1 (/usr/bin/python3)\n{line}\n==PROF== Disconnected from"
+        " process 1\n"
+    )
     answer = parse_counts(text, LAUNCHES, ARCH)
     assert isinstance(answer, NotCounted)
     assert reason in answer.reason
@@ -224,14 +267,21 @@ def test_error_lines_become_reasons_with_advice(line: str, reason: str, advice: 
 
 
 def test_rows_beside_an_error_are_not_taken() -> None:
-    assert "a launch failed" in reason_of(LOG.replace("==PROF== Disconnected", "==ERROR== LaunchFailed\n==PROF== Disconnected"))
+    assert "a launch failed" in reason_of(
+        LOG.replace("==PROF== Disconnected", "==ERROR== LaunchFailed\n==PROF== Disconnected")
+    )
 
 
 def test_the_command_asks_for_exact_names_and_base_units() -> None:
     command = ncu_command(Path("/opt/ncu"), ["a.sum", SHARED_WAVEFRONTS], Path("/tmp/folder"))
     assert command[0] == "/opt/ncu"
     assert command[command.index("--metrics") + 1] == f"a.sum,{SHARED_WAVEFRONTS}"
-    for option, value in {"--profile-from-start": "off", "--clock-control": "none", "--print-units": "base", "--page": "raw"}.items():
+    for option, value in {
+        "--profile-from-start": "off",
+        "--clock-control": "none",
+        "--print-units": "base",
+        "--page": "raw",
+    }.items():
         assert command[command.index(option) + 1] == value
     assert command[-4:] == [sys.executable, "-m", "grader.devices.gpu.profiled", "/tmp/folder"]
 
@@ -250,13 +300,21 @@ LIMITS = RunLimits(warp_instructions=1, wall_seconds=2.0)
 
 def test_no_ncu_is_a_reason() -> None:
     missing = {"GRADER_NCU": "/no/such/ncu"}
-    assert count_with_ncu(BINARY, (), (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=missing) == NOT_INSTALLED
+    assert (
+        count_with_ncu(
+            BINARY, (), (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=missing
+        )
+        == NOT_INSTALLED
+    )
 
 
 def fake_ncu(folder: Path, script: str) -> dict[str, str]:
-    """An environment whose ncu is this script; `$log` is where it is to write, `$folder` what the worker would be given."""
+    """An environment whose ncu is this script; `$log` is where it is to write, `$folder` what the
+    worker would be given."""
     program = folder / "ncu"
-    prelude = 'while [ "$1" != --log-file ]; do shift; done; log=$2; metrics=$4; for folder; do :; done\n'
+    prelude = (
+        'while [ "$1" != --log-file ]; do shift; done; log=$2; metrics=$4; for folder; do :; done\n'
+    )
     program.write_text(f"#!/bin/sh\n{prelude}{script}\n")
     program.chmod(0o755)
     return {**os.environ, "GRADER_NCU": str(program)}
@@ -267,22 +325,36 @@ def fake_ncu(folder: Path, script: str) -> dict[str, str]:
     [
         (f"cp {SAMPLES / 'h100.csv'} $log", None),
         ("exit 3", "printed no counters"),
-        ("echo 'there is no GPU 7' > $folder/error.txt; exit 1", "the plan failed under ncu: there is no GPU 7"),
-        ("echo '==ERROR== ERR_NVGPUCTRPERM - no' > $log; exit 1", "ERR_NVGPUCTRPERM"),
-        ("test -s $folder/request.pickle || exit 9; echo '==ERROR== it was there' > $log", "it was there"),
-        # An older ncu that does not know a metric collects nothing: it is asked again for what is needed.
         (
-            "case $metrics in *dram__bytes_read*) echo '==ERROR== Failed to find metric dram__bytes_read.sum' > $log;;"
-            f" *) cp {SAMPLES / 'h100.csv'} $log;; esac",
+            "echo 'there is no GPU 7' > $folder/error.txt; exit 1",
+            "the plan failed under ncu: there is no GPU 7",
+        ),
+        ("echo '==ERROR== ERR_NVGPUCTRPERM - no' > $log; exit 1", "ERR_NVGPUCTRPERM"),
+        (
+            "test -s $folder/request.pickle || exit 9; echo '==ERROR== it was there' > $log",
+            "it was there",
+        ),
+        # An older ncu that does not know a metric collects nothing: it is asked again for what is
+        # needed.
+        (
+            (
+                "case $metrics in *dram__bytes_read*) echo '==ERROR== Failed to find metric"
+                f" dram__bytes_read.sum' > $log;; *) cp {SAMPLES / 'h100.csv'} $log;; esac"
+            ),
             None,
         ),
-        ("echo '==ERROR== Failed to find metric smsp__inst_executed.sum' > $log", "no metric smsp__inst_executed"),
+        (
+            "echo '==ERROR== Failed to find metric smsp__inst_executed.sum' > $log",
+            "no metric smsp__inst_executed",
+        ),
     ],
 )
 def test_what_the_process_does_decides(script: str, reason: str | None, tmp_path: Path) -> None:
     """The part that runs ncu, with a script in its place: every end that ncu itself can have."""
     environ = fake_ncu(tmp_path, script)
-    answer = count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=7, run=run_tool, limits=LIMITS, environ=environ)
+    answer = count_with_ncu(
+        BINARY, LAUNCHES, (), {}, gpu_index=7, run=run_tool, limits=LIMITS, environ=environ
+    )
     if reason is None:
         assert answer == counted()
     else:
@@ -295,7 +367,9 @@ def test_a_full_disk_is_a_reason(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
     try:
-        answer = count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ)
+        answer = count_with_ncu(
+            BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert isinstance(answer, NotCounted)
@@ -307,7 +381,9 @@ def test_an_endless_ncu_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("grader.devices.ncu.START_SECONDS", 0.0)
     monkeypatch.setattr("grader.devices.ncu.WAIT_SECONDS", 0.0)
     environ = fake_ncu(tmp_path, "sleep 60")
-    answer = count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ)
+    answer = count_with_ncu(
+        BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ
+    )
     assert isinstance(answer, NotCounted)
     assert "limit of time (2 s)" in answer.reason
 
@@ -322,13 +398,32 @@ def test_the_gpu_is_held_only_when_the_worker_has_started(tmp_path: Path) -> Non
 
     @contextmanager
     def hold() -> Iterator[None]:
-        events.append("ended" if (tmp_path / "ended").exists() else "started" if (tmp_path / "started").exists() else "not started")
+        events.append(
+            "ended"
+            if (tmp_path / "ended").exists()
+            else "started"
+            if (tmp_path / "started").exists()
+            else "not started"
+        )
         yield
         events.append("ended" if (tmp_path / "ended").exists() else "running")
 
-    script = f"sleep 0.2; touch {tmp_path}/started; {WAITING} touch {tmp_path}/ended; cp {SAMPLES / 'h100.csv'} $log"
+    script = (
+        f"sleep 0.2; touch {tmp_path}/started; {WAITING} touch {tmp_path}/ended; cp"
+        f" {SAMPLES / 'h100.csv'} $log"
+    )
     environ = fake_ncu(tmp_path, script)
-    answer = count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ, hold=hold)
+    answer = count_with_ncu(
+        BINARY,
+        LAUNCHES,
+        (),
+        {},
+        gpu_index=0,
+        run=run_tool,
+        limits=LIMITS,
+        environ=environ,
+        hold=hold,
+    )
     assert answer == counted()
     assert events == ["started", "ended"]
 
@@ -341,4 +436,14 @@ def test_a_gpu_that_cannot_be_had_ends_the_worker(tmp_path: Path) -> None:
 
     environ = fake_ncu(tmp_path, f"{WAITING} cp {SAMPLES / 'h100.csv'} $log")
     with pytest.raises(GraderError, match="in use"):
-        count_with_ncu(BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ, hold=hold)
+        count_with_ncu(
+            BINARY,
+            LAUNCHES,
+            (),
+            {},
+            gpu_index=0,
+            run=run_tool,
+            limits=LIMITS,
+            environ=environ,
+            hold=hold,
+        )

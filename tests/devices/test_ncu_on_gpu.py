@@ -1,4 +1,5 @@
-"""Nsight Compute against the emulated device: exact counters equal to the last digit, and every way in which ncu gives none."""
+"""Nsight Compute against the emulated device: exact counters equal to the last digit, and every way
+in which ncu gives none."""
 
 from __future__ import annotations
 
@@ -9,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from emulator.corpus import with_ideal_sectors_together
-from emulator.truth import make_plan, read_records
 from test_submissions import ONLY_A_CLOCK_TELLS
 
 from grader.devices.emulated import EmulatedDevice
@@ -26,14 +25,18 @@ from grader.spec.cases import make_inputs
 from grader.spec.model import Case
 from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
-
-from .plans import atomics_arrays, make_atomics, make_ready
+from tests.support.corpus import with_ideal_sectors_together
+from tests.support.device_plans import atomics_arrays, make_atomics, make_ready
+from tests.support.truth import make_plan, read_records
 
 pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).resolve().parents[2]
-SIZES = {"transpose": [{"rows": 1024, "cols": 768}, {"rows": 333, "cols": 517}, {"rows": 1, "cols": 45}]}
-"""Of the exercises whose submissions are counted here: the matrix products of `truth` stand for their exercises."""
+SIZES = {
+    "transpose": [{"rows": 1024, "cols": 768}, {"rows": 333, "cols": 517}, {"rows": 1, "cols": 45}]
+}
+"""Of the exercises whose submissions are counted here: the matrix products of `truth` stand for
+their exercises."""
 EXERCISES = {name: read_exercise(ROOT / "exercises" / name) for name in SIZES}
 SOURCES = [
     (name, path)
@@ -71,9 +74,13 @@ def plans(cache: Path) -> dict[str, PlanRun]:
         built = list(pool.map(lambda source: compile_source(*source, tools), SOURCES))
     for (name, _), one in zip(SOURCES, built, strict=True):
         for sizes in SIZES[name]:
-            program = make_program("submission", one, EXERCISES[name], sizes=sizes, limits=info.limits)
+            program = make_program(
+                "submission", one, EXERCISES[name], sizes=sizes, limits=info.limits
+            )
             assert isinstance(program, Program), program
-            made.append((program, make_inputs(EXERCISES[name], Case("counters", sizes, hidden=False), 5)))
+            made.append(
+                (program, make_inputs(EXERCISES[name], Case("counters", sizes, hidden=False), 5))
+            )
     made.append((make_atomics(info).as_program(), atomics_arrays()))
     return {
         name: PlanRun(program.binary, program.launches, program.buffers, arrays)
@@ -98,18 +105,27 @@ def compile_source(exercise: str, path: Path, tools: Toolchain) -> Built:
 
 
 def emulate(plan: PlanRun) -> list[Counters]:
-    """The emulated device's counters, with the ideal sectors summed as ncu has them; skips what it does not know."""
+    """The emulated device's counters, with the ideal sectors summed as ncu has them; skips what it
+    does not know."""
     device = EmulatedDevice("h100")
     device.load(plan.binary)
-    poisoned = {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in plan.buffers if buffer.role is not Role.INPUT}
-    execution, _ = device.execute(plan.launches, plan.buffers, {**plan.arrays, **poisoned}, limits=LIMITS)
+    poisoned = {
+        buffer.name: poison(buffer.shape, buffer.dtype)
+        for buffer in plan.buffers
+        if buffer.role is not Role.INPUT
+    }
+    execution, _ = device.execute(
+        plan.launches, plan.buffers, {**plan.arrays, **poisoned}, limits=LIMITS
+    )
     if execution.failure is not None and execution.failure.status is Status.UNSUPPORTED:
         pytest.skip(execution.failure.message)
     assert execution.failure is None, execution.failure
     return [with_ideal_sectors_together(launch.counters) for launch in execution.launches]
 
 
-_COPIES = "LDGSTS into rows of 33 words: up to 1 % more wavefronts here, and not as many each time there"
+_COPIES = (
+    "LDGSTS into rows of 33 words: up to 1 % more wavefronts here, and not as many each time there"
+)
 _PATHS = "paths of a `switch` meet elsewhere: 9 to 13 warp instructions more on the hardware"
 EXPLAINED = {
     "transpose/transpose/passed--asynchronous_copy-1024x768": _COPIES,
@@ -132,10 +148,20 @@ def test_ncu_counts_what_the_emulated_device_counts(
     assert [launch.counters for launch in counted[name]] == emulate(plans[name])
 
 
-def test_counting_again_gives_the_same(plans: dict[str, PlanRun], counted: dict[str, tuple[CountedLaunch, ...]]) -> None:
+def test_counting_again_gives_the_same(
+    plans: dict[str, PlanRun], counted: dict[str, tuple[CountedLaunch, ...]]
+) -> None:
     name = next(name for name in NAMES if "copy_to_scratch" in name)
     plan = plans[name]
-    answer = count_with_ncu(plan.binary, plan.launches, plan.buffers, plan.arrays, gpu_index=0, run=run_tool, limits=LIMITS)
+    answer = count_with_ncu(
+        plan.binary,
+        plan.launches,
+        plan.buffers,
+        plan.arrays,
+        gpu_index=0,
+        run=run_tool,
+        limits=LIMITS,
+    )
     assert isinstance(answer, tuple), answer
     assert [launch.counters for launch in answer] == [launch.counters for launch in counted[name]]
     assert len(answer) == 2
@@ -145,30 +171,51 @@ def count_text(text: str, *, gpu_index: int = 0) -> tuple[CountedLaunch, ...] | 
     buffers = (DeviceBuffer("data", "float32", (256,), Role.INPUT),)
     ready = make_ready(text, buffers, {}, EmulatedDevice("h100").info)
     arrays = {"data": np.zeros(256, dtype=np.float32)}
-    return count_with_ncu(ready.binary, ready.launches, ready.buffers, arrays, gpu_index=gpu_index, run=run_tool, limits=LIMITS)
+    return count_with_ncu(
+        ready.binary,
+        ready.launches,
+        ready.buffers,
+        arrays,
+        gpu_index=gpu_index,
+        run=run_tool,
+        limits=LIMITS,
+    )
 
 
-HARMLESS = "// launch: k<<<1, 256>>>(data)\n__global__ void k(float* data) { data[threadIdx.x] += 1.0f; }\n"
+HARMLESS = (
+    "// launch: k<<<1, 256>>>(data)\n__global__ void k(float* data) { data[threadIdx.x] +="
+    " 1.0f; }\n"
+)
 
 
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("volatile float* seen = data; while (seen[0] != 1.0f) {}", "limit of time|Failed to profile"),  # who gives up first, we or ncu
+        (
+            "volatile float* seen = data; while (seen[0] != 1.0f) {}",
+            "limit of time|Failed to profile",
+        ),  # who gives up first, we or ncu
         ("data[1ll << 40] = 1.0f;", "a launch failed"),
         ("__trap();", "a launch failed"),
     ],
 )
-def test_a_kernel_that_goes_wrong_is_a_reason_and_the_next_one_is_counted(body: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_goes_wrong_is_a_reason_and_the_next_one_is_counted(
+    body: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("grader.devices.ncu.START_SECONDS", 10.0)
-    answer = count_text(f"// launch: k<<<1, 32>>>(data)\n__global__ void k(float* data) {{ {body} }}\n")
+    answer = count_text(
+        f"// launch: k<<<1, 32>>>(data)\n__global__ void k(float* data) {{ {body} }}\n"
+    )
     assert isinstance(answer, NotCounted)
     assert re.search(reason, answer.reason)
     assert isinstance(count_text(HARMLESS), tuple)
 
 
 def test_a_flood_of_printf_is_in_nobodys_way() -> None:
-    flood = '#include <cstdio>\n// launch: k<<<64, 128>>>(data)\n__global__ void k(float*) { printf("==ERROR== ERR_NVGPUCTRPERM\\n"); }\n'
+    flood = (
+        "#include <cstdio>\n// launch: k<<<64, 128>>>(data)\n__global__ void k(float*) {"
+        ' printf("==ERROR== ERR_NVGPUCTRPERM\\n"); }\n'
+    )
     assert isinstance(count_text(flood), tuple)
 
 
@@ -179,7 +226,11 @@ def test_a_gpu_that_is_not_there_is_a_reason() -> None:
 
 
 def test_doctor_and_ncu_agree_on_the_permission(tmp_path: Path) -> None:
-    (permission,) = (part for part in examine(Machine(os.environ, run_tool, tmp_path)) if part.name == "GPU counters")
+    (permission,) = (
+        part
+        for part in examine(Machine(os.environ, run_tool, tmp_path))
+        if part.name == "GPU counters"
+    )
     answer = count_text(HARMLESS)
     assert (permission.condition is Condition.FOUND) is isinstance(answer, tuple)
     assert isinstance(answer, tuple) or "ERR_NVGPUCTRPERM" in answer.reason

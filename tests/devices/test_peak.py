@@ -17,9 +17,13 @@ SILENT = replace(H100, clock_khz=0, memory_clock_khz=0, memory_bus_bits=0)
 
 
 @pytest.mark.parametrize(
-    ("attributes", "gbps", "tflops"), [(H100, 3352.3, 66.9), (T4, 320.1, 8.1), (RTX_3090, 936.1, 35.6)], ids=lambda value: str(value)[:40]
+    ("attributes", "gbps", "tflops"),
+    [(H100, 3352.3, 66.9), (T4, 320.1, 8.1), (RTX_3090, 936.1, 35.6)],
+    ids=lambda value: str(value)[:40],
 )
-def test_attributes_give_what_nvidia_publishes(attributes: Attributes, gbps: float, tflops: float) -> None:
+def test_attributes_give_what_nvidia_publishes(
+    attributes: Attributes, gbps: float, tflops: float
+) -> None:
     peak = find_peak(attributes)
     assert peak.bandwidth_gbps == pytest.approx(gbps, abs=0.05)
     assert peak.fp32_tflops == pytest.approx(tflops, abs=0.05)
@@ -29,8 +33,10 @@ def test_attributes_give_what_nvidia_publishes(attributes: Attributes, gbps: flo
 
 
 def test_the_sources_say_how_a_figure_was_made() -> None:
-    assert str(find_peak(H100)) == (
-        "3,352 GB/s (2 x 2619 MHz x 5120 bit, device attributes), 66.9 TFLOP/s fp32 (132 x 128 lanes x 2 x 1980 MHz, device attributes)"
+    assert (
+        str(find_peak(H100))
+        == "3,352 GB/s (2 x 2619 MHz x 5120 bit, device attributes), 66.9 TFLOP/s fp32 (132 x 128"
+        " lanes x 2 x 1980 MHz, device attributes)"
     )
 
 
@@ -41,7 +47,9 @@ def test_a_driver_that_tells_no_clocks_is_helped_by_the_table() -> None:
 
 
 def test_an_unknown_gpu_that_tells_no_clocks_has_no_peak() -> None:
-    with pytest.raises(GraderError, match="memory bandwidth and fp32 rate of GRID V is not known") as caught:
+    with pytest.raises(
+        GraderError, match="memory bandwidth and fp32 rate of GRID V is not known"
+    ) as caught:
         find_peak(replace(SILENT, name="GRID V"))
     assert "--peak GB/s,TFLOP/s" in caught.value.advice
 
@@ -64,17 +72,27 @@ def test_what_is_set_wins_and_the_rest_is_found() -> None:
     peak = find_peak(H100, GivenPeak(bandwidth_gbps=3000.0))
     assert (peak.bandwidth_gbps, peak.bandwidth_source) == (3000.0, "set by --peak")
     assert peak.fp32_tflops == pytest.approx(66.9, abs=0.05)
-    assert find_peak(replace(SILENT, name="GRID V"), GivenPeak(500.0, 10.0)).fp32_source == "set by --peak"
+    assert (
+        find_peak(replace(SILENT, name="GRID V"), GivenPeak(500.0, 10.0)).fp32_source
+        == "set by --peak"
+    )
 
 
 @pytest.mark.parametrize(
-    ("text", "given"), [("3352", GivenPeak(3352.0)), ("3352.3,66.9", GivenPeak(3352.3, 66.9)), (" 900 , 14e0 ", GivenPeak(900.0, 14.0))]
+    ("text", "given"),
+    [
+        ("3352", GivenPeak(3352.0)),
+        ("3352.3,66.9", GivenPeak(3352.3, 66.9)),
+        (" 900 , 14e0 ", GivenPeak(900.0, 14.0)),
+    ],
 )
 def test_reads_the_option(text: str, given: GivenPeak) -> None:
     assert parse_peak(text) == given
 
 
-@pytest.mark.parametrize("text", ["", "fast", "0", "-1", "nan", "inf", "1,2,3", "3352,", "3352,0", "3,352.3,66.9"])
+@pytest.mark.parametrize(
+    "text", ["", "fast", "0", "-1", "nan", "inf", "1,2,3", "3352,", "3352,0", "3,352.3,66.9"]
+)
 def test_refuses_what_is_no_peak(text: str) -> None:
     with pytest.raises(UsageError, match="is no peak"):
         parse_peak(text)

@@ -5,7 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from grader.devices.gpu.placement import ALIGNMENT_BYTES, BAND_BYTES, Placement, find_damage, guard_bytes, place_buffers
+from grader.devices.gpu.placement import (
+    ALIGNMENT_BYTES,
+    BAND_BYTES,
+    Placement,
+    find_damage,
+    guard_bytes,
+    place_buffers,
+)
 from grader.records import DeviceBuffer, Role
 
 A = DeviceBuffer("a", "float32", (10, 3), Role.INPUT)
@@ -33,7 +40,11 @@ def damage(placement: Placement, memory: np.ndarray) -> tuple[str, int, str] | N
 
 
 def test_buffers_are_aligned_and_apart(placement: Placement) -> None:
-    assert [(place.name, place.size_bytes) for place in placement.places] == [("a", 120), ("empty", 0), ("b", 77)]
+    assert [(place.name, place.size_bytes) for place in placement.places] == [
+        ("a", 120),
+        ("empty", 0),
+        ("b", 77),
+    ]
     assert all(place.offset % ALIGNMENT_BYTES == 0 for place in placement.places)
     assert placement.places[0].offset >= BAND_BYTES
     assert all(right.offset - left.end >= BAND_BYTES for left, right in pairwise(placement.places))
@@ -68,7 +79,9 @@ def test_one_damaged_byte_is_named_by_the_nearest_buffer(
     assert damage(placement, memory) == (buffer, offset, words)
 
 
-def test_of_a_damaged_stretch_the_byte_nearest_to_its_buffer_is_named(placement: Placement, memory: np.ndarray) -> None:
+def test_of_a_damaged_stretch_the_byte_nearest_to_its_buffer_is_named(
+    placement: Placement, memory: np.ndarray
+) -> None:
     first, _, last = placement.places
     memory[first.end + 8 : first.end + 4096] = 0
     assert damage(placement, memory) == ("a", 128, "8 bytes past the end of buffer a (120 bytes)")

@@ -1,4 +1,5 @@
-"""The checked mode finds every planted bug, names its lines, and is silent about the twins that have none."""
+"""The checked mode finds every planted bug, names its lines, and is silent about the twins that
+have none."""
 
 from __future__ import annotations
 
@@ -9,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.records import Finding
-
-from .planted import FILES, NONE, find_bugs, named_lines, read_planted
+from tests.support.planted import FILES, NONE, find_bugs, named_lines, read_planted
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,9 @@ def test_enough_is_planted() -> None:
 
 
 def test_the_table_beside_compute_sanitizer_has_every_file() -> None:
-    table = json.loads((ROOT / "tests" / "data" / "sanitizers_h200.json").read_text(encoding="utf-8"))
+    table = json.loads(
+        (ROOT / "tests" / "data" / "sanitizers_h200.json").read_text(encoding="utf-8")
+    )
     assert [row["name"] for row in table["rows"]] == [file.stem for file in FILES]
     assert [row["bug"] for row in table["rows"]] == [read_planted(file).kind for file in FILES]
 
@@ -49,9 +51,11 @@ def find(stem: str) -> str:
 
 def test_says_what_is_missing_and_where() -> None:
     message = find("race--no_barrier_before_the_tile_is_read")
-    assert message == (
-        "race on tile[2][0]: thread (2, 0, 0) reads it at line 8, and thread (0, 2, 0) stores it at line 7 without having waited;"
-        " a __syncthreads() is missing between line 7 and line 8"
+    assert (
+        message
+        == "race on tile[2][0]: thread (2, 0, 0) reads it at line 8, and thread (0, 2, 0) stores it"
+        " at line 7 without having waited; a __syncthreads() is missing between line 7 and"
+        " line 8"
     )
 
 
@@ -63,24 +67,38 @@ def test_says_which_barrier_of_a_loop_is_missing() -> None:
 
 def test_names_the_element_of_a_buffer_and_both_blocks() -> None:
     message = find("race--stencil_in_place")
-    assert message.startswith("race on y[31]: thread (31, 0, 0) of block (0, 0, 0) stores it at line 11, and thread (0, 0, 0) of block (1")
+    assert message.startswith(
+        "race on y[31]: thread (31, 0, 0) of block (0, 0, 0) stores it at line 11, and thread (0,"
+        " 0, 0) of block (1"
+    )
 
 
 def test_names_lanes_that_do_not_come() -> None:
-    assert find("absent_lanes--shuffle_in_a_branch").startswith("the shuffle at line 9 gives lanes 0 to 15 of the warp")
+    assert find("absent_lanes--shuffle_in_a_branch").startswith(
+        "the shuffle at line 9 gives lanes 0 to 15 of the warp"
+    )
 
 
 def test_names_what_lanes_of_a_warp_wait_at() -> None:
     message = find("race--neighbours_of_a_warp")
-    assert message.startswith("race on kept[31]: thread (31, 0, 0) stores it at line 7, and thread (0, 0, 0) reads it at line 8 without")
+    assert message.startswith(
+        "race on kept[31]: thread (31, 0, 0) stores it at line 7, and thread (0, 0, 0) reads it at"
+        " line 8 without"
+    )
     assert message.endswith("a __syncwarp() is missing between line 7 and line 8")
 
 
 def test_does_not_guess_which_lane_it_was() -> None:
     message = find("race--queue_cleared_while_it_is_read")
-    assert message.startswith("race on count: another lane of its warp reads it at line 14, and thread")
+    assert message.startswith(
+        "race on count: another lane of its warp reads it at line 14, and thread"
+    )
 
 
 def test_names_the_element_that_is_meant_and_the_one_that_is_hit() -> None:
     message = find("out_of_bounds--into_the_next_array")
-    assert message == "tile[64] is read by thread (63, 0, 0) at line 11: it lies behind the end of tile, at weights[0]"
+    assert (
+        message
+        == "tile[64] is read by thread (63, 0, 0) at line 11: it lies behind the end of tile, at"
+        " weights[0]"
+    )

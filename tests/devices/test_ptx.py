@@ -1,4 +1,5 @@
-"""The grader's own kernels, assembled for an H100 and run on the emulated device: what they compute needs no GPU to be seen."""
+"""The grader's own kernels, assembled for an H100 and run on the emulated device: what they compute
+needs no GPU to be seen."""
 
 from __future__ import annotations
 
@@ -35,10 +36,14 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
     folder = tmp_path_factory.mktemp("ptx")
     (folder / "own.ptx").write_text(PTX)
     nvcc = find_nvcc(os.environ, run_tool, prefer_wheel=True)
-    done = run_tool([str(nvcc.path), "-cubin", f"-arch={ARCH}", "own.ptx", "-o", "own.cubin"], cwd=folder)
+    done = run_tool(
+        [str(nvcc.path), "-cubin", f"-arch={ARCH}", "own.ptx", "-o", "own.cubin"], cwd=folder
+    )
     assert done.returncode == 0, done.stderr
     cubin = (folder / "own.cubin").read_bytes()
-    listing = disassemble(folder / "own.cubin", nvdisasm=find_nvdisasm(os.environ, run_tool), run=run_tool)
+    listing = disassemble(
+        folder / "own.cubin", nvdisasm=find_nvdisasm(os.environ, run_tool), run=run_tool
+    )
     functions = parse_disassembly(listing, read_labels(cubin), read_code(cubin))
     kernels = tuple(
         Kernel(
@@ -61,7 +66,10 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
 
 def digest(device: EmulatedDevice, words: np.ndarray, *, blocks: int) -> int:
     threads = blocks * DIGEST_BLOCK
-    buffers = (DeviceBuffer("words", "uint64", words.shape, Role.INPUT), DeviceBuffer("sums", "uint64", (threads,), Role.OUTPUT))
+    buffers = (
+        DeviceBuffer("words", "uint64", words.shape, Role.INPUT),
+        DeviceBuffer("sums", "uint64", (threads,), Role.OUTPUT),
+    )
     arguments = (BufferArgument("words"), ScalarArgument(words.size, 8), BufferArgument("sums"))
     launch = Launch("digest", Dim3(blocks), Dim3(DIGEST_BLOCK), 0, arguments, None, "digest")
     arrays = {"words": words, "sums": np.zeros(threads, dtype=np.uint64)}
@@ -72,7 +80,9 @@ def digest(device: EmulatedDevice, words: np.ndarray, *, blocks: int) -> int:
 
 @pytest.mark.parametrize("count", [1, 255, 256, 1000, 5003])
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_the_digest_is_that_of_the_host_whatever_the_grid(device: EmulatedDevice, count: int, blocks: int) -> None:
+def test_the_digest_is_that_of_the_host_whatever_the_grid(
+    device: EmulatedDevice, count: int, blocks: int
+) -> None:
     words = np.random.default_rng(count).integers(0, 1 << 64, count, dtype=np.uint64)
     assert digest(device, words, blocks=blocks) == digest_on_host(words)
 
@@ -83,14 +93,31 @@ def test_the_digest_sees_one_bit_and_an_exchange() -> None:
     flipped[42] ^= np.uint64(1)
     exchanged[[7, 8]] = exchanged[[8, 7]]
     assert len({digest_on_host(words), digest_on_host(flipped), digest_on_host(exchanged)}) == 3
-    assert digest_on_host(np.zeros(100, dtype=np.uint64)) != digest_on_host(np.zeros(101, dtype=np.uint64))
+    assert digest_on_host(np.zeros(100, dtype=np.uint64)) != digest_on_host(
+        np.zeros(101, dtype=np.uint64)
+    )
 
 
 @pytest.mark.parametrize("quads", COPY_QUADS)
 def test_a_copy_kernel_copies(device: EmulatedDevice, quads: int) -> None:
-    words = np.random.default_rng(quads).integers(0, 1 << 32, 3 * 4 * COPY_BLOCK * quads, dtype=np.uint32)
-    buffers = (DeviceBuffer("to", "uint32", words.shape, Role.OUTPUT), DeviceBuffer("from", "uint32", words.shape, Role.INPUT))
-    launch = Launch(f"copy{quads}", Dim3(3), Dim3(COPY_BLOCK), 0, (BufferArgument("to"), BufferArgument("from")), None, "copy")
-    execution, outputs = device.execute([launch], buffers, {"to": np.zeros_like(words), "from": words}, limits=LIMITS)
+    words = np.random.default_rng(quads).integers(
+        0, 1 << 32, 3 * 4 * COPY_BLOCK * quads, dtype=np.uint32
+    )
+    buffers = (
+        DeviceBuffer("to", "uint32", words.shape, Role.OUTPUT),
+        DeviceBuffer("from", "uint32", words.shape, Role.INPUT),
+    )
+    launch = Launch(
+        f"copy{quads}",
+        Dim3(3),
+        Dim3(COPY_BLOCK),
+        0,
+        (BufferArgument("to"), BufferArgument("from")),
+        None,
+        "copy",
+    )
+    execution, outputs = device.execute(
+        [launch], buffers, {"to": np.zeros_like(words), "from": words}, limits=LIMITS
+    )
     assert execution.failure is None, execution.failure
     assert np.array_equal(outputs["to"], words)

@@ -1,4 +1,5 @@
-"""What CUDA says, and what becomes of it. The sentences are cuGetErrorString's of CUDA 13 under PyCUDA's prefix."""
+"""What CUDA says, and what becomes of it. The sentences are cuGetErrorString's of CUDA 13 under
+PyCUDA's prefix."""
 
 from __future__ import annotations
 
@@ -36,11 +37,18 @@ def test_a_fault_is_the_students_and_names_what_cuda_said(said: str, kind: Findi
 
 
 def test_the_watchdog_of_a_display_is_a_time_out() -> None:
-    failure = describe_fault(RuntimeError("cuCtxSynchronize failed: the launch timed out and was terminated"), LAUNCH, "k")
+    failure = describe_fault(
+        RuntimeError("cuCtxSynchronize failed: the launch timed out and was terminated"),
+        LAUNCH,
+        "k",
+    )
     assert failure.status is Status.TIMEOUT
 
 
-@pytest.mark.parametrize("said", ["uncorrectable ECC error encountered", "unknown error", "uncorrectable NVLink error detected"])
+@pytest.mark.parametrize(
+    "said",
+    ["uncorrectable ECC error encountered", "unknown error", "uncorrectable NVLink error detected"],
+)
 def test_a_broken_gpu_is_not_the_students(said: str) -> None:
     with pytest.raises(GraderError, match="The GPU failed"):
         describe_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k")
@@ -74,11 +82,17 @@ def binary(*, variable_bytes: int = 0, local_bytes: int = 0) -> Binary:
 
 @pytest.mark.parametrize(
     ("scratch_bytes", "code"),
-    [(SPARE_BYTES, binary()), (0, binary(variable_bytes=SPARE_BYTES)), (0, binary(local_bytes=16 << 10))],
+    [
+        (SPARE_BYTES, binary()),
+        (0, binary(variable_bytes=SPARE_BYTES)),
+        (0, binary(local_bytes=16 << 10)),
+    ],
     ids=["scratch", "variables", "local memory"],
 )
 def test_who_asks_for_much_memory_must_ask_for_less(scratch_bytes: int, code: Binary) -> None:
-    failure = out_of_memory([GIVEN, DeviceBuffer("t", "int8", (scratch_bytes,), Role.SCRATCH)], code)
+    failure = out_of_memory(
+        [GIVEN, DeviceBuffer("t", "int8", (scratch_bytes,), Role.SCRATCH)], code
+    )
     assert failure.status is Status.LAUNCH_ERROR
     assert f"buffers need {(1 << 30) + scratch_bytes:,} bytes" in failure.message
     assert ("__device__" in failure.message) == (code.variable_bytes > 0)
@@ -86,6 +100,10 @@ def test_who_asks_for_much_memory_must_ask_for_less(scratch_bytes: int, code: Bi
 
 
 def test_a_gpu_that_others_fill_is_not_the_students() -> None:
-    with pytest.raises(GraderError, match="no room for the exercise: its buffers need 1,073,742,848 bytes") as caught:
-        out_of_memory([GIVEN, DeviceBuffer("t", "int8", (1024,), Role.SCRATCH)], binary(variable_bytes=4096))
+    with pytest.raises(
+        GraderError, match="no room for the exercise: its buffers need 1,073,742,848 bytes"
+    ) as caught:
+        out_of_memory(
+            [GIVEN, DeviceBuffer("t", "int8", (1024,), Role.SCRATCH)], binary(variable_bytes=4096)
+        )
     assert "nvidia-smi" in caught.value.advice

@@ -1,4 +1,5 @@
-"""What differs from sm_75 to sm_90: constant bank 0, the window of shared memory, forms of addresses and instructions."""
+"""What differs from sm_75 to sm_90: constant bank 0, the window of shared memory, forms of
+addresses and instructions."""
 
 from __future__ import annotations
 
@@ -6,8 +7,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import FaultKind, Unsupported
-
-from .assembler import build, launch
+from tests.support.assembler import build, launch
 
 OLDER = ("sm_75", "sm_80", "sm_86", "sm_89")
 THREAD_AND_OUTPUT = """
@@ -21,7 +21,11 @@ THREAD_AND_OUTPUT = """
 def outputs(body: str, arch: str, *, shared_bytes: int = 0) -> np.ndarray:
     """What a warp stores: R4 of each thread."""
     address = "[R2]" if arch == "sm_75" else "[R2.64]"
-    kernel = build(f"{THREAD_AND_OUTPUT}{body}\n STG.E {address},R4\n EXIT", arch=arch, shared_bytes=shared_bytes)
+    kernel = build(
+        f"{THREAD_AND_OUTPUT}{body}\n STG.E {address},R4\n EXIT",
+        arch=arch,
+        shared_bytes=shared_bytes,
+    )
     return launch(kernel, {"out": np.zeros(32, dtype=np.uint32)}).arrays["out"]
 
 
@@ -46,18 +50,28 @@ def test_a_scaled_address_beyond_shared_memory_is_a_fault() -> None:
 @pytest.mark.parametrize("arch", OLDER)
 def test_generic_addresses_of_shared_memory_begin_where_the_constant_bank_says(arch: str) -> None:
     address = "[R6]" if arch == "sm_75" else "[R6.64]"
-    body = f"STS [R0.X4],R0\n MOV R6,c[0x0][0x18]\n MOV R7,c[0x0][0x1c]\n IMAD.WIDE.U32 R6,R0,0x4,R6\n LD.E R4,{address}"
+    body = (
+        "STS [R0.X4],R0\n MOV R6,c[0x0][0x18]\n MOV R7,c[0x0][0x1c]\n IMAD.WIDE.U32 R6,R0,0x4,R6\n"
+        f" LD.E R4,{address}"
+    )
     assert (outputs(body, arch, shared_bytes=128) == np.arange(32)).all()
 
 
-@pytest.mark.parametrize(("arch", "place"), [("sm_75", 0x118), ("sm_80", 0x208), ("sm_90", 0x118), ("sm_90", 0x18)])
-def test_words_of_the_system_that_only_other_architectures_have_are_not_known(arch: str, place: int) -> None:
+@pytest.mark.parametrize(
+    ("arch", "place"), [("sm_75", 0x118), ("sm_80", 0x208), ("sm_90", 0x118), ("sm_90", 0x18)]
+)
+def test_words_of_the_system_that_only_other_architectures_have_are_not_known(
+    arch: str, place: int
+) -> None:
     with pytest.raises(Unsupported, match=f"c\\[0x0\\]\\[{place:#x}\\]"):
         build(f"LDC R0,c[0x0][{place:#x}]\nEXIT", arch=arch, shared_bytes=4)
 
 
 def test_sm_75_adds_a_narrow_register_to_a_wide_uniform_one() -> None:
-    body = "ULDC.64 UR4,c[0x0][0x160]\n IMAD.SHL.U32 R5,R0,0x4,RZ\n LDG.E R4,[R5.U32+UR4]\n IADD3 R4,R4,R0,RZ"
+    body = (
+        "ULDC.64 UR4,c[0x0][0x160]\n IMAD.SHL.U32 R5,R0,0x4,RZ\n LDG.E R4,[R5.U32+UR4]\n IADD3"
+        " R4,R4,R0,RZ"
+    )
     assert (outputs(body, "sm_75") == np.arange(32)).all()
 
 
@@ -72,11 +86,15 @@ def test_lepc_without_an_operand_is_its_own_address() -> None:
 
 def test_sm_75_truncates_to_half_with_hadd2() -> None:
     body = "MOV R6,0x477fffff\n HADD2 R4,R6.F32,-RZ.H0_H0"
-    assert (outputs(body, "sm_75") == 0x7BFF7BFF).all()  # 65535.99...; to nearest it would be infinite
+    assert (
+        outputs(body, "sm_75") == 0x7BFF7BFF
+    ).all()  # 65535.99...; to nearest it would be infinite
 
 
 @pytest.mark.parametrize(("branch", "together"), [("BRA.DIV", True), ("BRA.CONV", False)])
-def test_branches_on_convergence_without_named_lanes_ask_for_all(branch: str, together: bool) -> None:
+def test_branches_on_convergence_without_named_lanes_ask_for_all(
+    branch: str, together: bool
+) -> None:
     split = f"""
     MOV R4,0x0
     {branch} other

@@ -1,4 +1,5 @@
-"""Shared-memory wavefronts of single accesses, against 868 patterns that Nsight Compute counted on an H100."""
+"""Shared-memory wavefronts of single accesses, against 868 patterns that Nsight Compute counted on
+an H100."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .assembler import SHARED_BASE, build, launch
+from tests.support.assembler import SHARED_BASE, build, launch
 
 TRUTH = Path(__file__).parents[1] / "data" / "truth" / "bank_patterns_h100.json"
 WIDTH_NAMES = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}
@@ -23,7 +24,8 @@ PROBE = """
     @P0 ACCESS
     EXIT
 """
-"""One shared access of one warp: each lane takes its address, and whether it is active, from a table."""
+"""One shared access of one warp: each lane takes its address, and whether it is active, from a
+table."""
 
 
 def count(pattern: dict[str, Any]) -> tuple[int, int]:
@@ -33,7 +35,9 @@ def count(pattern: dict[str, Any]) -> tuple[int, int]:
     table = np.zeros((32, 2), dtype=np.uint32)
     table[:, 0] = np.array(pattern["offsets"], dtype=np.uint32) + SHARED_BASE
     table[:, 1] = [pattern["active_mask"] >> lane & 1 for lane in range(32)]
-    run = launch(build(PROBE.replace("ACCESS", access)), {"table": table}, dynamic_shared_bytes=48 << 10)
+    run = launch(
+        build(PROBE.replace("ACCESS", access)), {"table": table}, dynamic_shared_bytes=48 << 10
+    )
     counts = next(counts for counts in run.outcome.counts if counts.space == "shared")
     return counts.passes, counts.passes_ideal
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import Fault, FaultKind, Unsupported
-
-from .assembler import Run, build, launch
+from tests.support.assembler import Run, build, launch
 
 BLOCKS, THREADS = 3, 128
 
@@ -34,12 +33,23 @@ def run(body: str, *, check: bool = True, threads: int = THREADS, host_threads: 
     """Run HEAD, the body, TAIL: every thread stores its R4."""
     out = np.full(BLOCKS * threads, -1, dtype=np.int32)
     kernel = build(HEAD + body + TAIL, shared_bytes=4 * threads)
-    return launch(kernel, {"out": out}, block=(threads, 1, 1), grid=(BLOCKS, 1, 1), check=check, threads=host_threads)
+    return launch(
+        kernel,
+        {"out": out},
+        block=(threads, 1, 1),
+        grid=(BLOCKS, 1, 1),
+        check=check,
+        threads=host_threads,
+    )
 
 
 def line_of(body: str, comment: str) -> int:
     """The line of the whole program that ends in `# comment`."""
-    return next(n for n, line in enumerate((HEAD + body).splitlines(), start=1) if line.endswith(f"# {comment}"))
+    return next(
+        n
+        for n, line in enumerate((HEAD + body).splitlines(), start=1)
+        if line.endswith(f"# {comment}")
+    )
 
 
 def fault_of(body: str, *, threads: int = THREADS) -> Fault:
@@ -128,7 +138,7 @@ def test_a_guarded_barrier_that_all_or_no_threads_execute_is_fine(limit: int) ->
     assert run(PREDICATED.format(limit=limit)).arrays["out"].tolist() == [5] * (BLOCKS * THREADS)
 
 
-# --- barriers that return something ----------------------------------------------------------------------------
+# --- barriers that return something ---------------------------------------------------------------
 
 REDUCE = """
     ISETP.{comparison}.U32.AND P0,PT,R0,{limit:#x},PT
@@ -143,11 +153,14 @@ HOLDS = {"LT": operator.lt, "GE": operator.ge, "EQ": operator.eq}
 @pytest.mark.parametrize(("comparison", "limit"), TRUTHS)
 @pytest.mark.parametrize("mode", ["AND", "OR", "POPC"])
 def test_a_barrier_that_reduces_tells_all_threads(mode: str, comparison: str, limit: int) -> None:
-    """`__syncthreads_and`, `_or` and `_count`; as nvcc emits them, the count has no predicate and the others no register."""
+    """`__syncthreads_and`, `_or` and `_count`; as nvcc emits them, the count has no predicate and
+    the others no register."""
     result = "B2R.RESULT R4" if mode == "POPC" else "B2R.RESULT RZ,P1\n    SEL R4,RZ,0x1,!P1"
     truths = [HOLDS[comparison](thread, limit) for thread in range(THREADS)]
     want = {"AND": int(all(truths)), "OR": int(any(truths)), "POPC": sum(truths)}[mode]
-    got = run(REDUCE.format(mode=mode, comparison=comparison, limit=limit, result=result)).arrays["out"]
+    got = run(REDUCE.format(mode=mode, comparison=comparison, limit=limit, result=result)).arrays[
+        "out"
+    ]
     assert got.tolist() == [want] * (BLOCKS * THREADS)
 
 
@@ -165,7 +178,7 @@ def test_a_barrier_that_reduces_leaves_exited_threads_out() -> None:
     assert got.tolist() == [[1] * 48 + [-1] * 80] * BLOCKS
 
 
-# --- barriers that cannot be reached by all --------------------------------------------------------------------
+# --- barriers that cannot be reached by all -------------------------------------------------------
 
 IN_A_BRANCH = """
     ISETP.GE.AND P0,PT,R0,{limit:#x},PT
@@ -215,10 +228,14 @@ join: NOP
 
 
 def test_lanes_of_one_warp_at_two_barriers_are_found() -> None:
-    """CUDA allows a barrier in a branch only where all threads of the block take it alike; hardware may let this pass by luck."""
+    """CUDA allows a barrier in a branch only where all threads of the block take it alike; hardware
+    may let this pass by luck."""
     fault = fault_of(BOTH_SIDES)
     assert fault.kind is FaultKind.BARRIER_DIVERGENCE
-    assert {fault.line, fault.other_line} == {line_of(BOTH_SIDES, "even"), line_of(BOTH_SIDES, "odd")}
+    assert {fault.line, fault.other_line} == {
+        line_of(BOTH_SIDES, "even"),
+        line_of(BOTH_SIDES, "odd"),
+    }
 
 
 GUARD_SPLITS_A_WARP = """

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import FaultKind, Unsupported
-
-from .assembler import build, launch
+from tests.support.assembler import build, launch
 
 STORE_RESULT = """
     LDC.64 R2,c[0x0][0x210]
@@ -20,14 +19,27 @@ STORE_RESULT = """
 """
 
 
-def run(body: str, *, constants: tuple[tuple[int, bytes], ...] = (), scalars: tuple[int, ...] = (), check: bool = True) -> list[int]:
+def run(
+    body: str,
+    *,
+    constants: tuple[tuple[int, bytes], ...] = (),
+    scalars: tuple[int, ...] = (),
+    check: bool = True,
+) -> list[int]:
     """What 32 lanes leave in R8 after the body, which starts with the lane's index in R0."""
     kernel = build(f"    S2R R0,SR_TID.X\n{body}{STORE_RESULT}", constants=constants)
-    return launch(kernel, {"out": np.zeros(32, dtype=np.int32)}, scalars, check=check).arrays["out"].tolist()
+    return (
+        launch(kernel, {"out": np.zeros(32, dtype=np.int32)}, scalars, check=check)
+        .arrays["out"]
+        .tolist()
+    )
 
 
 def test_parameters_are_read_with_an_index() -> None:
-    got = run("    LOP3.LUT R4,R0,0x1,RZ,0xc0,!PT\n    IMAD R4,R4,0x8,RZ\n    LDC R8,c[0x0][R4+0x218]", scalars=(7, 9))
+    got = run(
+        "    LOP3.LUT R4,R0,0x1,RZ,0xc0,!PT\n    IMAD R4,R4,0x8,RZ\n    LDC R8,c[0x0][R4+0x218]",
+        scalars=(7, 9),
+    )
     assert got == [9 if lane % 2 else 7 for lane in range(32)]
 
 
@@ -38,12 +50,20 @@ def test_block_dimensions_are_at_offset_zero() -> None:
 @pytest.mark.parametrize(
     ("load", "stride", "expected"),
     [
-        ("LDC R8", 4, lambda lane: int.from_bytes(bytes([4 * lane, 4 * lane + 1, 4 * lane + 2, 4 * lane + 3]), "little", signed=True)),
+        (
+            "LDC R8",
+            4,
+            lambda lane: int.from_bytes(
+                bytes([4 * lane, 4 * lane + 1, 4 * lane + 2, 4 * lane + 3]), "little", signed=True
+            ),
+        ),
         ("LDC.U8 R8", 1, lambda lane: 128 + lane if lane >= 32 else lane),
         ("LDC.U16 R8", 2, lambda lane: 2 * lane | (2 * lane + 1) << 8),
     ],
 )
-def test_a_bank_with_contents_is_read_at_every_width(load: str, stride: int, expected: object) -> None:
+def test_a_bank_with_contents_is_read_at_every_width(
+    load: str, stride: int, expected: object
+) -> None:
     body = f"    IMAD R4,R0,{stride:#x},RZ\n    {load},c[0x3][R4]"
     assert callable(expected)
     assert run(body, constants=((3, bytes(range(128))),)) == [expected(lane) for lane in range(32)]
@@ -57,16 +77,28 @@ def test_a_narrow_constant_keeps_its_sign() -> None:
 
 
 def test_lanes_that_take_no_part_keep_their_register() -> None:
-    body = "    MOV R8,0x63\n    ISETP.GE.AND P0,PT,R0,0x10,PT\n    IMAD R4,R0,0x4,RZ\n    @!P0 LDC R8,c[0x3][R4]"
+    body = (
+        "    MOV R8,0x63\n    ISETP.GE.AND P0,PT,R0,0x10,PT\n    IMAD R4,R0,0x4,RZ\n    @!P0 LDC"
+        " R8,c[0x3][R4]"
+    )
     bank = struct.pack("<16i", *range(16))
     assert run(body, constants=((3, bank),)) == [*range(16), *[0x63] * 16]
 
 
 def test_a_constant_beyond_its_bank_is_a_fault() -> None:
-    kernel = build("    S2R R0,SR_TID.X\n    IMAD R4,R0,0x4,RZ\n    LDC R8,c[0x3][R4]\n    EXIT", constants=((3, bytes(64)),))
+    kernel = build(
+        "    S2R R0,SR_TID.X\n    IMAD R4,R0,0x4,RZ\n    LDC R8,c[0x3][R4]\n    EXIT",
+        constants=((3, bytes(64)),),
+    )
     fault = launch(kernel, {"out": np.zeros(1)}, check=False).outcome.fault
     assert fault is not None
-    assert (fault.kind, fault.space, fault.line, fault.thread, fault.address) == (FaultKind.OUT_OF_BOUNDS, "constant", 3, (16, 0, 0), 64)
+    assert (fault.kind, fault.space, fault.line, fault.thread, fault.address) == (
+        FaultKind.OUT_OF_BOUNDS,
+        "constant",
+        3,
+        (16, 0, 0),
+        64,
+    )
 
 
 def test_a_bank_without_known_contents_is_unsupported() -> None:
@@ -91,9 +123,14 @@ JUMPS = """
 
 def test_an_indirect_branch_goes_where_the_jump_table_says() -> None:
     table = struct.pack("<4I", 0x60, 0x80, 0xA0, 0x60)
-    assert run(JUMPS.removeprefix("\n"), constants=((2, table),)) == [(10, 11, 12, 10)[lane % 4] for lane in range(32)]
+    assert run(JUMPS.removeprefix("\n"), constants=((2, table),)) == [
+        (10, 11, 12, 10)[lane % 4] for lane in range(32)
+    ]
 
 
 def test_an_indirect_branch_that_does_not_start_at_its_own_address_is_unsupported() -> None:
     with pytest.raises(Unsupported, match="BRX"):
-        run(JUMPS.removeprefix("\n").replace("-0x60", "-0x70"), constants=((2, struct.pack("<I", 0x60)),))
+        run(
+            JUMPS.removeprefix("\n").replace("-0x60", "-0x70"),
+            constants=((2, struct.pack("<I", 0x60)),),
+        )

@@ -1,6 +1,8 @@
-"""The kernels of the corpus run on the emulated device, and leave and count what an H100 left and counted.
+"""The kernels of the corpus run on the emulated device, and leave and count what an H100 left and
+counted.
 
-So few cases as have every opcode with every modifier that there is at -O3; with --run-slow all at -O3, with --all-levels all.
+So few cases as have every opcode with every modifier that there is at -O3; with --run-slow all at
+-O3, with --all-levels all.
 """
 
 from __future__ import annotations
@@ -10,17 +12,43 @@ from pathlib import Path
 
 import pytest
 
-from .corpus import Case, compile_case, find_cases, find_differences, find_recorded, run_case
-from .corpus_cover import LEVEL, Listed, choose_cases, cover, find_listed, list_opcodes, union
+from tests.support.corpus import (
+    Case,
+    compile_case,
+    find_cases,
+    find_differences,
+    find_recorded,
+    run_case,
+)
+from tests.support.corpus_cover import (
+    LEVEL,
+    Listed,
+    choose_cases,
+    cover,
+    find_listed,
+    list_opcodes,
+    union,
+)
 
-_MEETING = "paths that come to the same BSYNC or WARPSYNC and have not executed it yet do so together now and then: when is not known"
-_DIVISION = "FCHK sends other operands near the ends of the range the slow way: the same results, other counts of instructions"
+_MEETING = (
+    "paths that come to the same BSYNC or WARPSYNC and have not executed it yet do so together now"
+    " and then: when is not known"
+)
+_DIVISION = (
+    "FCHK sends other operands near the ends of the range the slow way: the same results, other"
+    " counts of instructions"
+)
 _FILL = "the H100 counts more wavefronts for some LDGSTS.ZFILL of 16 bytes, not for all"
 _TABLES = "MUFU: a table that is not public; within its documented error"
 EXPLAINED = {
-    "atomic_generic": "of generic atomics ncu counts the bytes of lanes in shared memory among those of global memory",
+    "atomic_generic": (
+        "of generic atomics ncu counts the bytes of lanes in shared memory among those of global"
+        " memory"
+    ),
     "atomic_shared_s64": _MEETING,
-    "atomic_shared_u64": "of lanes whose compare-and-swap changes nothing, the H100 lets others pass first",
+    "atomic_shared_u64": (
+        "of lanes whose compare-and-swap changes nothing, the H100 lets others pass first"
+    ),
     "copy_async_4_8_16-O0": "LDGSTS at -O0: 16 sectors less",
     "copy_async_zero_fill-O1": _FILL,
     "copy_async_zero_fill-O3": _FILL,
@@ -31,15 +59,27 @@ EXPLAINED = {
     "generic_addresses-O0": "requests of generic accesses are not the same each time",
     "generic_addresses-O3": "requests of generic accesses are not the same each time",
     "mufu_lg2": f"{_TABLES}: absolute near 1",
-    "special_registers": "%warpid is a slot of the multiprocessor: the PTX ISA does not promise which",
-    "student_calls-O0": "one more instruction a warp where a path waits at a barrier that another one saves, clears and sets anew",
+    "special_registers": (
+        "%warpid is a slot of the multiprocessor: the PTX ISA does not promise which"
+    ),
+    "student_calls-O0": (
+        "one more instruction a warp where a path waits at a barrier that another one saves, clears"
+        " and sets anew"
+    ),
     "student_groups-O3": _MEETING,
-    "student_histograms": "in the fourth kernel, warps repeat 64-bit atomics on shared memory while others are quicker: a matter of time",
+    "student_histograms": (
+        "in the fourth kernel, warps repeat 64-bit atomics on shared memory while others are"
+        " quicker: a matter of time"
+    ),
     "student_local_arrays-O0": "5 instructions more in a warp of 16 threads that never splits",
-    "student_pipelines": f"LDGSTS with no lane on takes wavefronts and sectors, as many as stale addresses make; {_FILL}",
+    "student_pipelines": (
+        "LDGSTS with no lane on takes wavefronts and sectors, as many as stale addresses make;"
+        f" {_FILL}"
+    ),
     "student_switches": _MEETING,
 }
-"""Files, or cases, that differ from the H100, and why. Whoever finds the rule behind one deletes its line: it fails then."""
+"""Files, or cases, that differ from the H100, and why. Whoever finds the rule behind one deletes
+its line: it fails then."""
 
 
 CASES = find_cases()
@@ -51,8 +91,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every case with --all-levels; translating takes half a second for each."""
     if "case" in metafunc.fixturenames:
         every = metafunc.config.getoption("--all-levels")
-        marks = {case: [] if every or case in CHOSEN else [pytest.mark.slow] for case in (CASES if every else USUAL)}
-        metafunc.parametrize("case", [pytest.param(case, marks=marks[case]) for case in marks], ids=str)
+        marks = {
+            case: [] if every or case in CHOSEN else [pytest.mark.slow]
+            for case in (CASES if every else USUAL)
+        }
+        metafunc.parametrize(
+            "case", [pytest.param(case, marks=marks[case]) for case in marks], ids=str
+        )
 
 
 def test_runs_as_an_h100_does(case: Case) -> None:
@@ -61,11 +106,14 @@ def test_runs_as_an_h100_does(case: Case) -> None:
         pytest.skip("it runs, but no H100 has run it as it stands now")
     differences = find_differences(case, result, recorded.result)
     why = EXPLAINED.get(case.path.stem) or EXPLAINED.get(str(case))
-    assert bool(differences) is bool(why), "\n".join(differences) or f"{case} is as on the H100: delete its line of EXPLAINED"
+    assert bool(differences) is bool(why), (
+        "\n".join(differences) or f"{case} is as on the H100: delete its line of EXPLAINED"
+    )
 
 
 def test_has_the_opcodes_that_are_listed(case: Case) -> None:
-    """The choice of cases depends on it; `python -m tests.emulator.corpus_cover` writes the list."""
+    """The choice of cases depends on it; `python -m tests.support.corpus_cover` writes the
+    list."""
     if (listed := find_listed(case)) is None:
         pytest.skip("not listed: it is always run")
     assert listed == list_opcodes(compile_case(case))
@@ -75,14 +123,19 @@ def test_what_is_run_has_every_opcode_and_modifier_of_the_corpus() -> None:
     known = {case: listed for case in USUAL if (listed := find_listed(case)) is not None}
     assert len(known) > 180
     assert union(known[case] for case in CHOSEN if case in known) == union(known.values())
-    assert sum(known[case].instructions for case in CHOSEN if case in known) < sum(each.instructions for each in known.values()) / 2
+    assert (
+        sum(known[case].instructions for case in CHOSEN if case in known)
+        < sum(each.instructions for each in known.values()) / 2
+    )
 
 
 def test_a_cover_leaves_out_nothing_and_holds_nothing_superfluous() -> None:
     a, b, c, d = USUAL[:4]
     opcodes = {a: frozenset("pqr"), b: frozenset("pqs"), c: frozenset("qrt"), d: frozenset("st")}
     assert cover({case: Listed(each, 50) for case, each in opcodes.items()}) == {a, d}
-    assert cover({case: Listed(each, 5000 if case == a else 50) for case, each in opcodes.items()}) == {b, c}
+    assert cover(
+        {case: Listed(each, 5000 if case == a else 50) for case, each in opcodes.items()}
+    ) == {b, c}
 
 
 def test_a_kernel_that_is_not_listed_is_run(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""Kernels of the corpus against references that know nothing of machine code: whole divisions, roots, conversions, integers.
+"""Kernels of the corpus against references that know nothing of machine code: whole divisions,
+roots, conversions, integers.
 
-By default the tests of opcodes compare single instructions with the same references, and test_corpus.py kernels with an H100.
+By default the tests of opcodes compare single instructions with the same references, and
+test_corpus.py kernels with an H100.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .corpus import KERNELS, make_arrays, read_cases, run_case
-from .exact import BFLOAT, DOUBLE, HALF, SINGLE, Format, Mode
+from tests.support.corpus import KERNELS, make_arrays, read_cases, run_case
+from tests.support.exact import BFLOAT, DOUBLE, HALF, SINGLE, Format, Mode
 
 pytestmark = pytest.mark.slow
 
@@ -53,17 +55,33 @@ def patterns(array: np.ndarray) -> list[int]:
     return [int(value) for value in np.ascontiguousarray(array).view(f"u{array.itemsize}")]
 
 
-def check(name: str, expected: dict[str, Callable[..., int]], fmt: Format | None = None, level: int = 3) -> None:
-    """Every named output, element by element, is the function of the inputs; NaNs of floats need only be NaNs."""
+def check(
+    name: str, expected: dict[str, Callable[..., int]], fmt: Format | None = None, level: int = 3
+) -> None:
+    """Every named output, element by element, is the function of the inputs; NaNs of floats need
+    only be NaNs."""
     case = next(case for case in read_cases(KERNELS / f"{name}.cu") if case.level == level)
     arrays = make_arrays(case)
     inputs = [patterns(arrays[buffer.name]) for buffer in case.buffers if not buffer.output]
     outputs = run_case(case).outputs
     for output, function in expected.items():
         got = patterns(outputs[output])
-        want = [function(*values) % (1 << 8 * outputs[output].itemsize) for values in zip(*inputs, strict=True)]
-        wrong = [n for n, (mine, other) in enumerate(zip(got, want, strict=True)) if not same(mine, other, fmt)]
-        assert not wrong, _message(f"{case} {output}", [values[wrong[0]] for values in inputs], got[wrong[0]], want[wrong[0]], len(wrong))
+        want = [
+            function(*values) % (1 << 8 * outputs[output].itemsize)
+            for values in zip(*inputs, strict=True)
+        ]
+        wrong = [
+            n
+            for n, (mine, other) in enumerate(zip(got, want, strict=True))
+            if not same(mine, other, fmt)
+        ]
+        assert not wrong, _message(
+            f"{case} {output}",
+            [values[wrong[0]] for values in inputs],
+            got[wrong[0]],
+            want[wrong[0]],
+            len(wrong),
+        )
 
 
 def same(mine: int, other: int, fmt: Format | None) -> bool:
@@ -75,7 +93,10 @@ def _message(where: str, inputs: Iterable[int], got: int, want: int, count: int)
 
 
 def in_modes(function: Callable[..., int], prefix: str = "") -> dict[str, Callable[..., int]]:
-    return {prefix + name: (lambda *values, mode=mode: function(*values, mode)) for name, mode in MODES.items()}
+    return {
+        prefix + name: lambda *values, mode=mode: function(*values, mode)
+        for name, mode in MODES.items()
+    }
 
 
 @pytest.mark.parametrize("level", [0, 3])
@@ -85,13 +106,26 @@ def test_divisions_and_roots_are_correctly_rounded(kind: str, fmt: Format, level
         return divide(fmt, fmt.one, a, mode)
 
     check(f"{kind}_div_rounding", in_modes(lambda a, b, mode: divide(fmt, a, b, mode)), fmt, level)
-    check(f"{kind}_sqrt_rounding", in_modes(lambda a, mode: root(fmt, a, mode)) | in_modes(inverse, "r"), fmt, level)
+    check(
+        f"{kind}_sqrt_rounding",
+        in_modes(lambda a, mode: root(fmt, a, mode)) | in_modes(inverse, "r"),
+        fmt,
+        level,
+    )
 
 
 def test_divisions_and_roots_of_all_sorts_of_patterns() -> None:
     check("float_div_random", {"quotient": lambda a, b: divide(SINGLE, a, b)}, SINGLE)
-    check("float_sqrt_random", {"root": lambda a: root(SINGLE, a), "inverse": lambda a: divide(SINGLE, SINGLE.one, a)}, SINGLE)
-    check("double_div_random", {"quotient": lambda a, b: divide(DOUBLE, a, b), "root": lambda a, b: root(DOUBLE, a)}, DOUBLE)
+    check(
+        "float_sqrt_random",
+        {"root": lambda a: root(SINGLE, a), "inverse": lambda a: divide(SINGLE, SINGLE.one, a)},
+        SINGLE,
+    )
+    check(
+        "double_div_random",
+        {"quotient": lambda a, b: divide(DOUBLE, a, b), "root": lambda a, b: root(DOUBLE, a)},
+        DOUBLE,
+    )
 
 
 @pytest.mark.parametrize(("kind", "fmt"), [("float", SINGLE), ("double", DOUBLE)])
@@ -104,9 +138,28 @@ def test_sums_and_products_in_every_mode(kind: str, fmt: Format) -> None:
 @pytest.mark.parametrize(("kind", "fmt"), [("half", HALF), ("bf16", BFLOAT)])
 def test_arithmetic_of_halves(kind: str, fmt: Format) -> None:
     check(f"{kind}_fma", {"plain": fmt.fma}, fmt)
-    check(f"{kind}_arithmetic", {"sum": fmt.add, "product": fmt.multiply, "difference": lambda a, b: fmt.add(a, b ^ fmt.sign)}, fmt)
-    check(f"{kind}_min_max", {"least": fmt.minimum, "most_or_nan": lambda a, b: fmt.minimum(a, b, largest=True, nan_wins=True)}, fmt)
-    narrowings = {f"{name}_{mode}": _narrowing(fmt, place, MODES[mode]) for place, name in enumerate("abc") for mode in MODES}
+    check(
+        f"{kind}_arithmetic",
+        {
+            "sum": fmt.add,
+            "product": fmt.multiply,
+            "difference": lambda a, b: fmt.add(a, b ^ fmt.sign),
+        },
+        fmt,
+    )
+    check(
+        f"{kind}_min_max",
+        {
+            "least": fmt.minimum,
+            "most_or_nan": lambda a, b: fmt.minimum(a, b, largest=True, nan_wins=True),
+        },
+        fmt,
+    )
+    narrowings = {
+        f"{name}_{mode}": _narrowing(fmt, place, MODES[mode])
+        for place, name in enumerate("abc")
+        for mode in MODES
+    }
     check(f"{kind}_from_float", narrowings, fmt)
 
 
@@ -119,7 +172,8 @@ def signed(value: int, bits: int = 32) -> int:
 
 
 def quotient(a: int, b: int) -> int:
-    """Towards zero; division by zero is not defined, and what machine code makes of it is not compared."""
+    """Towards zero; division by zero is not defined, and what machine code makes of it is not
+    compared."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
@@ -134,7 +188,13 @@ def test_products_of_integers() -> None:
             "full_signed": lambda a, b, c: signed(a) * signed(b) + signed(c),
         },
     )
-    check("int_mul_wide", {"low": lambda a, b, c: a * b + c, "high_signed": lambda a, b, c: signed(a, 64) * signed(b, 64) >> 64})
+    check(
+        "int_mul_wide",
+        {
+            "low": lambda a, b, c: a * b + c,
+            "high_signed": lambda a, b, c: signed(a, 64) * signed(b, 64) >> 64,
+        },
+    )
 
 
 @pytest.mark.parametrize("level", [0, 3])
@@ -166,7 +226,16 @@ def test_divisions_of_integers() -> None:
         case = next(case for case in read_cases(KERNELS / f"{name}.cu") if case.level == 3)
         arrays, outputs = make_arrays(case), run_case(case).outputs
         for a, b, plain, rest, whole in zip(
-            *(patterns(array) for array in (arrays["a"], arrays["b"], outputs["quotient"], outputs["rest"], outputs["quotient_signed"])),
+            *(
+                patterns(array)
+                for array in (
+                    arrays["a"],
+                    arrays["b"],
+                    outputs["quotient"],
+                    outputs["rest"],
+                    outputs["quotient_signed"],
+                )
+            ),
             strict=True,
         ):
             if b:

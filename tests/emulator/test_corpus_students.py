@@ -1,6 +1,8 @@
-"""What the corpus's `student_` kernels compute, in NumPy: the ordinary kernels of a course, in the ways that students write them.
+"""What the corpus's `student_` kernels compute, in NumPy: the ordinary kernels of a course, in the
+ways that students write them.
 
-By default test_corpus.py compares such kernels with what an H100 left, whose outputs these formulas agree with.
+By default test_corpus.py compares such kernels with what an H100 left, whose outputs these formulas
+agree with.
 """
 
 from __future__ import annotations
@@ -8,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .corpus import Result, find_cases, make_arrays, run_case
-from .exact import HALF
+from tests.support.corpus import Result, find_cases, make_arrays, run_case
+from tests.support.exact import HALF
 
 pytestmark = pytest.mark.slow
 
@@ -44,20 +46,28 @@ def test_softmax_and_normalisation() -> None:
     softmax = exponentials / exponentials.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(result.outputs["y"].reshape(8, 128), softmax, rtol=1e-6)
     z = result.outputs["z"].reshape(8, 128)
-    normal = (rows - rows.mean(axis=1, keepdims=True)) / np.sqrt(rows.var(axis=1, keepdims=True) + 1e-5)
+    normal = (rows - rows.mean(axis=1, keepdims=True)) / np.sqrt(
+        rows.var(axis=1, keepdims=True) + 1e-5
+    )
     np.testing.assert_allclose(z[4:], normal[4:], rtol=1e-4, atol=1e-5)
 
 
 def test_stencils() -> None:
     arrays, result = run_file("student_stencils")
     weights = [0.03125, 0.125, 0.21875, 0.25, 0.21875, 0.125, 0.03125]
-    np.testing.assert_allclose(result.outputs["y"], np.convolve(arrays["a"], weights, "same"), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        result.outputs["y"], np.convolve(arrays["a"], weights, "same"), rtol=1e-12, atol=1e-14
+    )
     cube = arrays["a"].reshape(12, 12, 12)
     middle = cube[1:-1, 1:-1, 1:-1]
-    around = sum(np.roll(cube, step, axis)[1:-1, 1:-1, 1:-1] for axis in range(3) for step in (1, -1))
+    around = sum(
+        np.roll(cube, step, axis)[1:-1, 1:-1, 1:-1] for axis in range(3) for step in (1, -1)
+    )
     want = cube.copy()
     want[1:-1, 1:-1, 1:-1] = (around - 6 * middle) / 7
-    np.testing.assert_allclose(result.outputs["z"].reshape(cube.shape), want, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        result.outputs["z"].reshape(cube.shape), want, rtol=1e-12, atol=1e-14
+    )
     padded = np.pad(arrays["f"].reshape(32, 32), 1, mode="edge")
     blurred = sum(padded[dy : dy + 32, dx : dx + 32] for dy in range(3) for dx in range(3)) / 9
     np.testing.assert_allclose(result.outputs["g"].reshape(32, 32), blurred, rtol=1e-4, atol=1e-5)
@@ -69,7 +79,9 @@ def test_histograms() -> None:
     assert (result.outputs["h"] == np.bincount(a & 255, minlength=256)).all()
     assert (result.outputs["s"] == np.bincount(a.view(np.uint8), minlength=256)).all()
     assert (result.outputs["w"] == np.bincount(a >> 28, minlength=16)).all()
-    assert (result.outputs["l"] == [a[a % 16 == bin_].sum(dtype=np.uint64) for bin_ in range(16)]).all()
+    assert (
+        result.outputs["l"] == [a[a % 16 == bin_].sum(dtype=np.uint64) for bin_ in range(16)]
+    ).all()
     assert (result.outputs["m"] == np.bincount(a & 31, minlength=256)).all()
 
 
@@ -84,14 +96,18 @@ def test_transposes() -> None:
     arrays, result = run_file("student_transposes")
     a = arrays["a"].reshape(32, 32)
     assert (result.outputs["y"].reshape(32, 32) == a.T).all()
-    assert (result.outputs["b"].reshape(32, 32) == arrays["a"].view(np.uint8)[:1024].reshape(32, 32).T).all()
+    assert (
+        result.outputs["b"].reshape(32, 32) == arrays["a"].view(np.uint8)[:1024].reshape(32, 32).T
+    ).all()
 
 
 def test_asynchronous_copies() -> None:
     arrays, result = run_file("student_pipelines")
     parts = arrays["a"].reshape(4, 4, 128)
     assert (result.outputs["y"].reshape(4, 128) == parts.sum(axis=1)[:, ::-1]).all()
-    assert (result.outputs["z"].reshape(4, 128) == np.einsum("bki,k->bi", parts, [8, 4, 2, 1])).all()
+    assert (
+        result.outputs["z"].reshape(4, 128) == np.einsum("bki,k->bi", parts, [8, 4, 2, 1])
+    ).all()
     assert (result.outputs["w"] == arrays["a"][:128] - arrays["a"][255:127:-1]).all()
 
 
@@ -115,7 +131,9 @@ def test_calls_by_pointers_and_of_virtual_functions() -> None:
 
     assert (result.outputs["y"][:256] == call(a & 3, a, i)).all()
     assert (result.outputs["y"][256:512] == call(i // 128 + 1, a, np.full(256, 7))).all()
-    area = np.where(f > 0, f * f * 3, np.float32(3.14159274) * f * f * 5)  # area + 2 area, or area + 4 area
+    area = np.where(
+        f > 0, f * f * 3, np.float32(3.14159274) * f * f * 5
+    )  # area + 2 area, or area + 4 area
     np.testing.assert_allclose(result.outputs["g"][:256], area, rtol=1e-6)
 
 
@@ -123,7 +141,9 @@ def test_groups_of_coalesced_threads() -> None:
     arrays, result = run_file("student_groups")
     warps = arrays["a"].reshape(8, 32)
     odd = (warps & 1) == 1
-    first = np.array([warp[mask][0] & 0xFF if mask.any() else 0 for warp, mask in zip(warps, odd, strict=True)])
+    first = np.array(
+        [warp[mask][0] & 0xFF if mask.any() else 0 for warp, mask in zip(warps, odd, strict=True)]
+    )
     ranks = np.cumsum(odd, axis=1) - 1
     want = np.where(odd, odd.sum(axis=1, keepdims=True) * 100 + ranks + first[:, None], -1)
     assert (result.outputs["z"][:256].reshape(8, 32) == want).all()
@@ -139,9 +159,14 @@ def test_votes_at_barriers_with_a_number() -> None:
 
 def test_flushed_halves() -> None:
     arrays, result = run_file("half_ftz")
-    pairs = [(int(p), int(q)) for p, q in zip(arrays["a"].view(np.uint16), arrays["b"].view(np.uint16), strict=True)]
+    pairs = [
+        (int(p), int(q))
+        for p, q in zip(arrays["a"].view(np.uint16), arrays["b"].view(np.uint16), strict=True)
+    ]
     y = result.outputs["y"].view(np.uint16).reshape(6, 1024)
     assert y[0].tolist() == [HALF.fma_flushed(p, HALF.one, q) for p, q in pairs]
     assert y[1].tolist() == [HALF.fma_flushed(p, q, (p ^ q) & HALF.sign) for p, q in pairs]
     assert y[2].tolist() == [HALF.fma_flushed(p, q, p) for p, q in pairs]
-    assert y[5].tolist() == [HALF.real(HALF.flushed(p)) < HALF.real(HALF.flushed(q)) for p, q in pairs]
+    assert y[5].tolist() == [
+        HALF.real(HALF.flushed(p)) < HALF.real(HALF.flushed(q)) for p, q in pairs
+    ]

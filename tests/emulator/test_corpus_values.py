@@ -1,6 +1,8 @@
-"""What kernels of the corpus compute, in NumPy: memory, atomics, and what lanes and threads do together.
+"""What kernels of the corpus compute, in NumPy: memory, atomics, and what lanes and threads do
+together.
 
-By default test_corpus.py compares such kernels with what an H100 left, whose outputs these formulas agree with.
+By default test_corpus.py compares such kernels with what an H100 left, whose outputs these formulas
+agree with.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from .corpus import KERNELS, Result, find_cases, make_arrays, run_case
+from tests.support.corpus import KERNELS, Result, find_cases, make_arrays, run_case
 
 pytestmark = pytest.mark.slow
 
@@ -38,11 +40,16 @@ def run_file(name: str) -> tuple[dict[str, np.ndarray], Result]:
 def operations_of(name: str) -> list[str]:
     """The operations that the first line of an atomic's file lists."""
     first = (KERNELS / f"{name}.cu").read_text().partition("\n")[0]
-    return re.findall(r"\b(?:add|min|max|and|or|xor|exch|inc|dec)\b", first.partition(": ")[2].partition(";")[0])
+    return re.findall(
+        r"\b(?:add|min|max|and|or|xor|exch|inc|dec)\b", first.partition(": ")[2].partition(";")[0]
+    )
 
 
-def take_turns(name: str, cells: np.ndarray, values: np.ndarray, *, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Four cells for each operation, which the threads meet at in ascending order: what they find, and what stays.
+def take_turns(
+    name: str, cells: np.ndarray, values: np.ndarray, *, threads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Four cells for each operation, which the threads meet at in ascending order: what they find,
+    and what stays.
 
     Each operation has values of its own, or, where there are too few, all have the same.
     """
@@ -51,7 +58,9 @@ def take_turns(name: str, cells: np.ndarray, values: np.ndarray, *, threads: int
         for thread in range(threads):
             place, index = 4 * number + thread % 4, (number * threads + thread) % len(values)
             found[index] = cells[place]
-            result = OPERATIONS[operation](int(cells[place]), int(values[index])) % (1 << 8 * cells.itemsize)
+            result = OPERATIONS[operation](int(cells[place]), int(values[index])) % (
+                1 << 8 * cells.itemsize
+            )
             cells[place] = np.array([result], dtype=f"u{cells.itemsize}").view(cells.dtype)[0]
     return found, cells
 
@@ -100,8 +109,15 @@ def test_copies_of_every_width_arrive() -> None:
 def test_copies_count_as_global_loads_and_as_wavefronts_of_shared_memory() -> None:
     _, result = run_file("copy_async_4_8_16")
     (counters,) = result.launches
-    assert (counters["global_load_requests"], counters["global_load_sectors"], counters["global_load_bytes"]) == (24, 224, 7168)
-    assert (counters["shared_store_instructions"], counters["shared_store_wavefronts"]) == (0, 8 + 16 + 32)
+    assert (
+        counters["global_load_requests"],
+        counters["global_load_sectors"],
+        counters["global_load_bytes"],
+    ) == (24, 224, 7168)
+    assert (counters["shared_store_instructions"], counters["shared_store_wavefronts"]) == (
+        0,
+        8 + 16 + 32,
+    )
 
 
 def test_copies_fill_up_with_zeros() -> None:
@@ -123,7 +139,9 @@ def test_a_pipeline_sums_all_tiles() -> None:
     before, result = run_file("copy_async_pipeline")
     tiles = before["a"].reshape(8, 128)
     total = sum((number + 1) * tile for number, tile in enumerate(tiles))
-    assert result.outputs["y"].tolist() == np.asarray(total).reshape(-1, 2)[:, ::-1].ravel().tolist()
+    assert (
+        result.outputs["y"].tolist() == np.asarray(total).reshape(-1, 2)[:, ::-1].ravel().tolist()
+    )
 
 
 def test_variables_keep_their_values_from_launch_to_launch() -> None:
@@ -131,27 +149,44 @@ def test_variables_keep_their_values_from_launch_to_launch() -> None:
     table = np.arange(1, 9) + 3.0 * np.arange(8)
     zeros = np.where(np.arange(32) % 2 == 0, 1.5, 0)
     lanes = np.arange(32)
-    assert result.outputs["y"].tolist() == [*(table[2 + lanes % 6] + 3), *(zeros + table[lanes % 8])]
+    assert result.outputs["y"].tolist() == [
+        *(table[2 + lanes % 6] + 3),
+        *(zeros + table[lanes % 8]),
+    ]
 
 
 def test_pointers_name_the_function_of_each_lane() -> None:
     before, result = run_file("function_pointers")
     functions = (lambda x: 3 * x, lambda x: x ^ 77, lambda x: int(x / 2))
-    wanted = [functions[i % 3](int(x)) + (i * i if i % 5 == 0 else i + 1) for i, x in enumerate(before["a"])]
-    assert result.outputs["y"].tolist() == np.array(wanted, dtype=np.int64).astype(np.int32).tolist()
+    wanted = [
+        functions[i % 3](int(x)) + (i * i if i % 5 == 0 else i + 1)
+        for i, x in enumerate(before["a"])
+    ]
+    assert (
+        result.outputs["y"].tolist() == np.array(wanted, dtype=np.int64).astype(np.int32).tolist()
+    )
 
 
 def test_a_shuffle_joins_lanes_of_both_sides() -> None:
     before, result = run_file("shuffle_from_two_branches")
     partner = before["a"].reshape(-1, 2)[:, ::-1].ravel()
-    assert result.outputs["y"].tolist() == np.where(before["a"] & 1, partner, partner + 1).astype(np.uint32).tolist()
+    assert (
+        result.outputs["y"].tolist()
+        == np.where(before["a"] & 1, partner, partner + 1).astype(np.uint32).tolist()
+    )
 
 
 def test_tiles_see_their_own_lanes_only() -> None:
     before, result = run_file("tiles_of_a_block")
-    y, eights, sixteens = result.outputs["y"].reshape(6, 128), before["a"].reshape(16, 8), before["a"].reshape(8, 16)
+    y, eights, sixteens = (
+        result.outputs["y"].reshape(6, 128),
+        before["a"].reshape(16, 8),
+        before["a"].reshape(8, 16),
+    )
     assert y[0][::8].tolist() == eights.sum(axis=1).tolist()
-    assert y[1][::8].tolist() == ((eights > -8).all(axis=1) + 2 * (eights == 3).any(axis=1)).tolist()
+    assert (
+        y[1][::8].tolist() == ((eights > -8).all(axis=1) + 2 * (eights == 3).any(axis=1)).tolist()
+    )
     assert y[2][::16].tolist() == sixteens.sum(axis=1).tolist()
     assert y[5][::16].tolist() == sixteens.max(axis=1).tolist()
 
@@ -160,9 +195,19 @@ def test_reductions_of_a_warp() -> None:
     before, result = run_file("reduce_sync")
     y, warp = result.outputs["y"].reshape(10, 64), before["a"][:32]
     signed = warp.view(np.int32)
-    wanted = [int(warp.sum(dtype=np.uint64)) % (1 << 32), warp.min(), warp.max(), signed.min(), signed.max()]
+    wanted = [
+        int(warp.sum(dtype=np.uint64)) % (1 << 32),
+        warp.min(),
+        warp.max(),
+        signed.min(),
+        signed.max(),
+    ]
     assert y[:5, 0].tolist() == [int(value) % (1 << 32) for value in wanted]
-    combined = [np.bitwise_and.reduce(warp | 1), np.bitwise_or.reduce(warp & 0xF0F0), np.bitwise_xor.reduce(warp)]
+    combined = [
+        np.bitwise_and.reduce(warp | 1),
+        np.bitwise_or.reduce(warp & 0xF0F0),
+        np.bitwise_xor.reduce(warp),
+    ]
     assert y[5:8, 0].tolist() == [int(value) for value in combined]
     assert y[8, 0] == int(warp[:7].sum(dtype=np.uint64)) % (1 << 32)
 
@@ -170,7 +215,9 @@ def test_reductions_of_a_warp() -> None:
 def test_matches_name_the_lanes_with_the_same_value() -> None:
     before, result = run_file("match_any_and_all")
     a, y = before["a"][:32], result.outputs["y"].reshape(8, 64)
-    assert y[0][:32].tolist() == [sum(1 << other for other in range(32) if a[other] == value) for value in a]
+    assert y[0][:32].tolist() == [
+        sum(1 << other for other in range(32) if a[other] == value) for value in a
+    ]
     assert (y[2][0], y[3][0], y[4][0]) == (0, 0xFFFFFFFF, 1)
 
 
@@ -184,7 +231,10 @@ def test_half_a_block_waits_at_a_barrier_of_its_own() -> None:
 def test_a_producer_and_a_consumer_take_turns() -> None:
     before, result = run_file("producer_and_consumer")
     rows = before["a"].reshape(16, 32)
-    assert result.outputs["y"].tolist() == np.asarray(sum((k + 1) * row[::-1] for k, row in enumerate(rows))).tolist()
+    assert (
+        result.outputs["y"].tolist()
+        == np.asarray(sum((k + 1) * row[::-1] for k, row in enumerate(rows))).tolist()
+    )
 
 
 def test_clocks_go_forward() -> None:

@@ -1,4 +1,5 @@
-"""The table of what is covered: a row for every opcode, and the README holds it as it is generated."""
+"""The table of what is covered: a row for every opcode, and the README holds it as it is
+generated."""
 
 from __future__ import annotations
 
@@ -16,13 +17,23 @@ def rows() -> list[list[str]]:
 
 
 def test_every_opcode_has_a_row_that_says_what_it_does() -> None:
-    named = [(name, what) for instruction, what, _, _ in rows() if not instruction.startswith("**") for name in instruction.split(", ")]
+    named = [
+        (name, what)
+        for instruction, what, _, _ in rows()
+        if not instruction.startswith("**")
+        for name in instruction.split(", ")
+    ]
     assert sorted(name for name, _ in named) == sorted(OPCODES)
     assert [name for name, what in named if not what] == []
 
 
 def test_results_that_hardware_looks_up_in_tables_are_told_apart() -> None:
-    apart = {name for instruction, _, _, result in rows() if result.startswith("within") for name in instruction.split(", ")}
+    apart = {
+        name
+        for instruction, _, _, result in rows()
+        if result.startswith("within")
+        for name in instruction.split(", ")
+    }
     assert apart == {name for name, opcode in OPCODES.items() if opcode.approximate}
 
 
@@ -30,4 +41,6 @@ def test_the_readme_holds_the_table_as_it_is() -> None:
     _, _, behind = README.read_text(encoding="utf-8").partition("<!-- opcodes -->\n")
     held, end, _ = behind.partition("\n<!-- /opcodes -->")
     assert end
-    assert held == render_coverage(), "put the output of `python -m grader.emulator.coverage` between the README's markers"
+    assert held == render_coverage(), (
+        "put the output of `python -m grader.emulator.coverage` between the README's markers"
+    )

@@ -1,4 +1,5 @@
-"""Instructions as nvdisasm prints them -> typed instructions; what is unknown is refused with its name and source line."""
+"""Instructions as nvdisasm prints them -> typed instructions; what is unknown is refused with its
+name and source line."""
 
 from __future__ import annotations
 
@@ -8,8 +9,7 @@ from grader.emulator import Instruction, KernelCode, Unsupported, translate
 from grader.emulator.decode import decode
 from grader.emulator.opcodes import OPCODES
 from grader.emulator.operands import Immediate, Predicate, Register
-
-from .assembler import assemble
+from tests.support.assembler import assemble
 
 
 def translate_line(line: str) -> None:
@@ -192,7 +192,9 @@ def test_constants_outside_of_the_bank_are_refused() -> None:
     with pytest.raises(Unsupported):
         translate(KernelCode("kernel", assemble("LDC R0,c[0x0][0x8000]\nEXIT"), 0x210, 8, 0))
     with pytest.raises(Unsupported):
-        translate(KernelCode("kernel", assemble("IADD3 R0,R1,c[0x0][0x8000],RZ\nEXIT"), 0x210, 8, 0))
+        translate(
+            KernelCode("kernel", assemble("IADD3 R0,R1,c[0x0][0x8000],RZ\nEXIT"), 0x210, 8, 0)
+        )
 
 
 def test_every_row_names_its_base_opcode_only() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .lane_programs import STORE, executed, run
+from tests.support.lane_programs import STORE, executed, run
 
 IF_ELSE = (
     """
@@ -165,7 +165,11 @@ join: IADD3 R6,R6,0x1,RZ     # after
 def test_a_barrier_is_used_again_in_every_round_of_a_loop() -> None:
     ran = run(LOOP_OF_BRANCHES)
     assert ran.arrays["out"].tolist() == [4, 3] * 16
-    assert executed(ran, LOOP_OF_BRANCHES) == {"even": (7, 16 * 7), "sync": (14, 32 * 7), "after": (7, 32 * 7)}
+    assert executed(ran, LOOP_OF_BRANCHES) == {
+        "even": (7, 16 * 7),
+        "sync": (14, 32 * 7),
+        "after": (7, 32 * 7),
+    }
 
 
 EXIT_INSIDE = (
@@ -191,7 +195,13 @@ join: IADD3 R4,R4,0x10,RZ    # after
 def test_lanes_that_exit_inside_a_branch_are_not_waited_for() -> None:
     ran = run(EXIT_INSIDE)
     assert ran.arrays["out"].tolist() == [0x17, -1, 0x16, 0x16] * 8
-    assert executed(ran, EXIT_INSIDE) == {"exit": (1, 24), "stayed": (1, 16), "else": (1, 8), "sync": (2, 24), "after": (1, 24)}
+    assert executed(ran, EXIT_INSIDE) == {
+        "exit": (1, 24),
+        "stayed": (1, 16),
+        "else": (1, 8),
+        "sync": (2, 24),
+        "after": (1, 24),
+    }
 
 
 WHOLE_SIDE_EXITS = (
@@ -215,7 +225,9 @@ def test_a_whole_side_may_exit_before_or_after_the_other_waits() -> None:
     assert executed(ran, WHOLE_SIDE_EXITS) == {"exit": (1, 12), "sync": (1, 20), "after": (1, 20)}
 
 
-EARLY_EXIT = "S2R R0,SR_TID.X\nISETP.GE.AND P0,PT,R0,0x9,PT\n@P0 EXIT # guard\nMOV R4,0x3 # rest\n" + STORE
+EARLY_EXIT = (
+    "S2R R0,SR_TID.X\nISETP.GE.AND P0,PT,R0,0x9,PT\n@P0 EXIT # guard\nMOV R4,0x3 # rest\n" + STORE
+)
 
 
 def test_a_guarded_exit_leaves_the_others_running() -> None:
@@ -241,7 +253,9 @@ join: NOP
 
 
 @pytest.mark.parametrize(("extra", "taken"), [("P1", {3}), ("!P1", {1})])
-def test_predicate_operands_of_a_branch_are_anded_with_its_guard(extra: str, taken: set[int]) -> None:
+def test_predicate_operands_of_a_branch_are_anded_with_its_guard(
+    extra: str, taken: set[int]
+) -> None:
     ran = run(EXTRA_PREDICATES.format(extra=extra))
     assert ran.arrays["out"].tolist() == [0 if lane % 4 in taken else 1 for lane in range(32)]
 
@@ -265,7 +279,9 @@ def test_a_uniform_guard_moves_whole_warps() -> None:
     assert counts == {"branch": (3, 96), "fell": (2, 64)}
 
 
-@pytest.mark.parametrize("text", [IF_ELSE.format(limit=40), NESTED, THIRTY_TWO_PATHS, LOOP_OF_BRANCHES, EXIT_INSIDE])
+@pytest.mark.parametrize(
+    "text", [IF_ELSE.format(limit=40), NESTED, THIRTY_TWO_PATHS, LOOP_OF_BRANCHES, EXIT_INSIDE]
+)
 def test_results_do_not_depend_on_the_number_of_host_threads(text: str) -> None:
     runs = [run(text, threads=96, grid=37, host_threads=count) for count in (1, 2, 3, 8)]
     first = runs[0]
@@ -319,16 +335,18 @@ join: NOP                    # after
 
 @pytest.mark.parametrize("leave", ["NOP", "BREAK B0"])
 @pytest.mark.parametrize(("limit", "again"), [(1, 1), (15, 1), (16, 0), (31, 0)])
-def test_the_side_with_fewer_lanes_goes_first_and_syncs_again_when_it_is_left_alone(leave: str, limit: int, again: int) -> None:
-    """Fewer than half of the lanes wait at the barrier until the others leave it; an H100 counts a second BSYNC for them."""
+def test_the_side_with_fewer_lanes_goes_first_and_syncs_again_when_it_is_left_alone(
+    leave: str, limit: int, again: int
+) -> None:
+    """Fewer than half of the lanes wait at the barrier until the others leave it; an H100 counts a
+    second BSYNC for them."""
     text = LEFT_ALONE.format(limit=limit, leave=leave)
     ran = run(text)
     assert ran.arrays["out"].tolist() == [7] * limit + [-1] * (32 - limit)
     assert executed(ran, text) == {"sync": (1 + again, limit), "after": (1, limit)}
 
 
-LAST_WORD = (
-    """
+LAST_WORD = """
     S2R R0,SR_TID.X
     ISETP.GE.AND P0,PT,R0,{limit:#x},PT
     ULDC.64 UR4,c[0x0][0x208]
@@ -341,10 +359,11 @@ else: STG.E desc[UR4][R2.64],R0
 meet: BSYNC B0
 join: EXIT
 """
+
+
+@pytest.mark.parametrize(
+    ("limit", "taken"), [(1, True), (15, True), (16, True), (17, False), (31, False)]
 )
-
-
-@pytest.mark.parametrize(("limit", "taken"), [(1, True), (15, True), (16, True), (17, False), (31, False)])
 def test_the_side_with_more_lanes_has_the_last_word(limit: int, taken: bool) -> None:
     written = run(LAST_WORD.format(limit=limit)).arrays["out"][0]
     assert bool(written >= limit) is taken

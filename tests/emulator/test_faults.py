@@ -1,4 +1,5 @@
-"""Accesses that a launch may not make: the launch ends, the process does not, and the fault says which thread and address."""
+"""Accesses that a launch may not make: the launch ends, the process does not, and the fault says
+which thread and address."""
 
 from __future__ import annotations
 
@@ -6,8 +7,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import Fault, FaultKind
-
-from .assembler import SHARED_BASE, Run, build, launch
+from tests.support.assembler import SHARED_BASE, Run, build, launch
 
 SHARED_BYTES = 256
 WORDS = 1024
@@ -29,23 +29,45 @@ PROGRAM = """
     {access}
     EXIT
 """
-"""Parameters: buffers a and b (0x210, 0x218), the right address (0x220), the wrong one (0x228), the thread that uses it (0x230)."""
+"""Parameters: buffers a and b (0x210, 0x218), the right address (0x220), the wrong one (0x228), the
+thread that uses it (0x230)."""
 
 ACCESS_LINE = 15
 LOAD, STORE = "LDG.E{} R8,desc[UR4][R4.64]", "STG.E{} desc[UR4][R4.64],R8"
 A, B = 0x7F00_0010_0000, 0x7F00_0010_0000 + 4096 + 4096  # addresses of the two buffers of 4 KiB
 
 
-def run(access: str, address: int, *, thread: int = 40, right: int = A, host_threads: int = 1, check: bool = False) -> Run:
-    """Four blocks of 16 x 4 threads; the given thread of the grid uses the wrong address, the others the right one."""
+def run(
+    access: str,
+    address: int,
+    *,
+    thread: int = 40,
+    right: int = A,
+    host_threads: int = 1,
+    check: bool = False,
+) -> Run:
+    """Four blocks of 16 x 4 threads; the given thread of the grid uses the wrong address, the
+    others the right one."""
     buffers = {"a": np.zeros(WORDS, dtype=np.int32), "b": np.zeros(WORDS, dtype=np.int32)}
     kernel = build(PROGRAM.format(access=access), shared_bytes=SHARED_BYTES)
     scalars = [right, address, thread]
-    return launch(kernel, buffers, scalars, block=(16, 4, 1), grid=(4, 1, 1), check=check, threads=host_threads)
+    return launch(
+        kernel,
+        buffers,
+        scalars,
+        block=(16, 4, 1),
+        grid=(4, 1, 1),
+        check=check,
+        threads=host_threads,
+    )
 
 
-def fault_of(access: str, address: int, *, thread: int = 40, right: int = A, host_threads: int = 1) -> Fault:
-    fault = run(access, address, thread=thread, right=right, host_threads=host_threads).outcome.fault
+def fault_of(
+    access: str, address: int, *, thread: int = 40, right: int = A, host_threads: int = 1
+) -> Fault:
+    fault = run(
+        access, address, thread=thread, right=right, host_threads=host_threads
+    ).outcome.fault
     assert fault is not None
     return fault
 
@@ -75,7 +97,9 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("access", [LOAD.format(""), STORE.format("")], ids=["load", "store"])
-@pytest.mark.parametrize("address", [address for _, address in OUTSIDE], ids=[name for name, _ in OUTSIDE])
+@pytest.mark.parametrize(
+    "address", [address for _, address in OUTSIDE], ids=[name for name, _ in OUTSIDE]
+)
 def test_a_global_access_out_of_bounds_is_told_precisely(access: str, address: int) -> None:
     fault = fault_of(access, address, thread=2 * 64 + 37)
     assert fault.kind is FaultKind.OUT_OF_BOUNDS
@@ -94,10 +118,13 @@ def test_the_process_and_the_kernel_survive_a_fault() -> None:
 
 
 def test_a_faulting_store_writes_nothing() -> None:
-    """All lanes are checked before any one writes; R8 is 0 everywhere, so the buffer is made of ones here."""
+    """All lanes are checked before any one writes; R8 is 0 everywhere, so the buffer is made of
+    ones here."""
     buffers = {"a": np.ones(WORDS, dtype=np.int32), "b": np.ones(WORDS, dtype=np.int32)}
     kernel = build(PROGRAM.format(access=STORE.format("")), shared_bytes=SHARED_BYTES)
-    ran = launch(kernel, buffers, [A, B + 4 * WORDS, 5], block=(16, 4, 1), grid=(1, 1, 1), check=False)
+    ran = launch(
+        kernel, buffers, [A, B + 4 * WORDS, 5], block=(16, 4, 1), grid=(1, 1, 1), check=False
+    )
     assert ran.outcome.fault is not None
     assert all(array.tolist() == [1] * WORDS for array in ran.arrays.values())
 
@@ -116,15 +143,29 @@ def test_a_wide_access_that_only_starts_inside_is_out_of_bounds(width: int) -> N
     assert launch(kernel, buffers, [A, last - width, 3], block=(16, 4, 1)).outcome.fault is None
 
 
-MISALIGNED = [("", 4, 1), ("", 4, 2), (".U16", 2, 1), (".64", 8, 4), (".128", 16, 8), (".128", 16, 4)]
+MISALIGNED = [
+    ("", 4, 1),
+    ("", 4, 2),
+    (".U16", 2, 1),
+    (".64", 8, 4),
+    (".128", 16, 8),
+    (".128", 16, 4),
+]
 
 
 @pytest.mark.parametrize("form", [LOAD, STORE], ids=["load", "store"])
 @pytest.mark.parametrize(("name", "width", "off"), MISALIGNED)
-def test_a_misaligned_global_access_is_told_precisely(form: str, name: str, width: int, off: int) -> None:
+def test_a_misaligned_global_access_is_told_precisely(
+    form: str, name: str, width: int, off: int
+) -> None:
     fault = fault_of(form.format(name), A + 64 + off, thread=9)
     assert fault.kind is FaultKind.MISALIGNED
-    assert (fault.width, fault.address, fault.block, fault.thread) == (width, A + 64 + off, (0, 0, 0), (9, 0, 0))
+    assert (fault.width, fault.address, fault.block, fault.thread) == (
+        width,
+        A + 64 + off,
+        (0, 0, 0),
+        (9, 0, 0),
+    )
 
 
 def test_single_bytes_need_no_alignment() -> None:
@@ -148,16 +189,26 @@ SHARED = [
 
 
 @pytest.mark.parametrize(("access", "address", "kind"), SHARED)
-def test_a_shared_access_that_goes_wrong_is_told_precisely(access: str, address: int, kind: FaultKind) -> None:
+def test_a_shared_access_that_goes_wrong_is_told_precisely(
+    access: str, address: int, kind: FaultKind
+) -> None:
     fault = fault_of(access, address, right=SHARED_BASE, thread=64 + 33)
     assert fault.kind is kind
-    assert (fault.space, fault.address, fault.shared_bytes) == ("shared", address - SHARED_BASE, SHARED_BYTES)
+    assert (fault.space, fault.address, fault.shared_bytes) == (
+        "shared",
+        address - SHARED_BASE,
+        SHARED_BYTES,
+    )
     assert (fault.line, fault.block, fault.thread) == (ACCESS_LINE, (1, 0, 0), (1, 2, 0))
 
 
 def test_the_last_bytes_of_shared_memory_are_within() -> None:
-    assert run("LDS.128 R8,[R4]", SHARED_END - 16, right=SHARED_BASE, check=True).outcome.fault is None
-    assert run("STS.U8 [R4],R8", SHARED_END - 1, right=SHARED_BASE, check=True).outcome.fault is None
+    assert (
+        run("LDS.128 R8,[R4]", SHARED_END - 16, right=SHARED_BASE, check=True).outcome.fault is None
+    )
+    assert (
+        run("STS.U8 [R4],R8", SHARED_END - 1, right=SHARED_BASE, check=True).outcome.fault is None
+    )
 
 
 def test_lanes_that_take_no_part_may_hold_any_address() -> None:
@@ -166,7 +217,10 @@ def test_lanes_that_take_no_part_may_hold_any_address() -> None:
 
 def test_the_first_faulty_block_is_told_whatever_the_number_of_host_threads() -> None:
     """Every block goes wrong from block 1 on; several host threads run them at once."""
-    access = "IADD3 R6,R1,R0,RZ\n    ISETP.GE.AND P1,PT,R0,0x40,PT\n    @P1 IADD3 R4,R4,-0x4,RZ\n    " + LOAD.format("")
+    access = (
+        "IADD3 R6,R1,R0,RZ\n    ISETP.GE.AND P1,PT,R0,0x40,PT\n    @P1 IADD3 R4,R4,-0x4,RZ\n    "
+        + LOAD.format("")
+    )
     faults = [fault_of(access, A, host_threads=count) for count in (1, 2, 3, 4)]
     assert {fault.block for fault in faults} == {(1, 0, 0)}
     assert len(set(faults)) == 1
@@ -182,9 +236,17 @@ LOCAL = [
 
 
 @pytest.mark.parametrize(("access", "address", "kind"), LOCAL)
-def test_a_local_access_that_goes_wrong_is_told_precisely(access: str, address: int, kind: FaultKind) -> None:
+def test_a_local_access_that_goes_wrong_is_told_precisely(
+    access: str, address: int, kind: FaultKind
+) -> None:
     kernel = build(PROGRAM.format(access=access), local_bytes=64)
-    fault = launch(kernel, {"a": np.zeros(1), "b": np.zeros(1)}, [0, address, 37], block=(16, 4, 1), check=False).outcome.fault
+    fault = launch(
+        kernel,
+        {"a": np.zeros(1), "b": np.zeros(1)},
+        [0, address, 37],
+        block=(16, 4, 1),
+        check=False,
+    ).outcome.fault
     assert fault is not None
     assert (fault.kind, fault.space, fault.address) == (kind, "local", address)
     assert (fault.line, fault.block, fault.thread) == (ACCESS_LINE, (0, 0, 0), (5, 2, 0))
@@ -192,7 +254,9 @@ def test_a_local_access_that_goes_wrong_is_told_precisely(access: str, address: 
 
 def test_a_kernel_without_local_memory_has_no_byte_of_it() -> None:
     kernel = build(PROGRAM.format(access="LDL.U8 R8,[R4]"))
-    fault = launch(kernel, {"a": np.zeros(1), "b": np.zeros(1)}, [0, 0, 0], block=(16, 4, 1), check=False).outcome.fault
+    fault = launch(
+        kernel, {"a": np.zeros(1), "b": np.zeros(1)}, [0, 0, 0], block=(16, 4, 1), check=False
+    ).outcome.fault
     assert fault is not None
     assert (fault.kind, fault.space) == (FaultKind.OUT_OF_BOUNDS, "local")
 
@@ -212,7 +276,7 @@ def test_a_trap_ends_the_launch_in_the_thread_that_set_it_off() -> None:
     assert launch(build(TRAP), {}, block=(32, 1, 1)).outcome.fault is None
 
 
-# --- the budget -------------------------------------------------------------------------------------------
+# --- the budget -----------------------------------------------------------------------------------
 
 ENDLESS = "NOP\nloop: IADD3 R4,R4,0x1,RZ\nNOP\nNOP\nBRA loop\n"
 LOOP_INSTRUCTIONS = 4
@@ -247,10 +311,23 @@ def test_a_kernel_that_takes_its_whole_budget_is_within_it() -> None:
 @pytest.mark.parametrize("host_threads", [1, 2, 5])
 def test_the_budget_is_one_for_all_blocks_and_host_threads(host_threads: int) -> None:
     blocks, instructions = 20, 1 + 3 * 50 + 1
-    enough = launch(build(COUNTED), {}, [50], grid=(blocks, 1, 1), budget=blocks * instructions, threads=host_threads)
+    enough = launch(
+        build(COUNTED),
+        {},
+        [50],
+        grid=(blocks, 1, 1),
+        budget=blocks * instructions,
+        threads=host_threads,
+    )
     assert enough.executed == blocks * instructions
     short = launch(
-        build(COUNTED), {}, [50], grid=(blocks, 1, 1), budget=blocks * instructions - 1, threads=host_threads, check=False
+        build(COUNTED),
+        {},
+        [50],
+        grid=(blocks, 1, 1),
+        budget=blocks * instructions - 1,
+        threads=host_threads,
+        check=False,
     )
     assert short.outcome.fault is not None
     assert short.outcome.fault.kind is FaultKind.INSTRUCTION_LIMIT
@@ -265,6 +342,12 @@ def test_an_endless_loop_on_a_split_warp_ends_too() -> None:
 
 def test_progress_counts_finished_blocks_up_to_the_last() -> None:
     told: list[tuple[int, int]] = []
-    launch(build(COUNTED), {}, [1], grid=(10, 3, 1), progress=lambda done, total: told.append((done, total)))
+    launch(
+        build(COUNTED),
+        {},
+        [1],
+        grid=(10, 3, 1),
+        progress=lambda done, total: told.append((done, total)),
+    )
     assert told[-1] == (30, 30)
     assert told == sorted(told)

@@ -8,17 +8,21 @@ from grader.emulator import KernelCode, Unsupported, translate
 from grader.emulator.decode import decode
 from grader.emulator.flow import Flow, find_blocks
 from grader.emulator.opcodes import find_opcode
-
-from .assembler import assemble
+from tests.support.assembler import assemble
 
 
 def blocks_of(text: str) -> Flow:
-    return find_blocks(decode(assemble(text)), lambda instruction: find_opcode(instruction).ends_block)
+    return find_blocks(
+        decode(assemble(text)), lambda instruction: find_opcode(instruction).ends_block
+    )
 
 
 def shape(flow: Flow) -> list[tuple[list[int], int | None]]:
     """Per block, the source lines of its instructions and the block that follows."""
-    return [([instruction.line or 0 for instruction in block.instructions], block.following) for block in flow.blocks]
+    return [
+        ([instruction.line or 0 for instruction in block.instructions], block.following)
+        for block in flow.blocks
+    ]
 
 
 def test_straight_code_is_one_block() -> None:
@@ -32,7 +36,11 @@ def test_a_loop_is_entered_at_its_label_and_left_after_its_branch() -> None:
 
 
 def test_guarded_exits_and_barriers_end_a_block() -> None:
-    assert shape(blocks_of("@P0 EXIT\nBAR.SYNC 0x0\nNOP\nEXIT")) == [([1], 1), ([2], 2), ([3, 4], None)]
+    assert shape(blocks_of("@P0 EXIT\nBAR.SYNC 0x0\nNOP\nEXIT")) == [
+        ([1], 1),
+        ([2], 2),
+        ([3, 4], None),
+    ]
 
 
 def test_a_convergence_barrier_names_a_block_without_ending_its_own() -> None:

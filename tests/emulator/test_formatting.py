@@ -33,14 +33,26 @@ def formatted(template: str, layout: str, *values: float) -> str:
         ("%x %X %#x %o %#o", "IIIII", (255, 255, 255, 8, 8), "ff FF 0xff 10 010"),
         ("%ld %llu %lx", "qQQ", (-1 << 40, 1 << 63, 1 << 40), f"{-1 << 40} {1 << 63} 10000000000"),
         ("%hd %hhu", "iI", (65535, 257), "-1 1"),
-        ("%f %.2f %10.3e %g", "dddd", (1.5, 2.345, 12345.678, 1e-10), "1.500000 2.35  1.235e+04 1e-10"),
+        (
+            "%f %.2f %10.3e %g",
+            "dddd",
+            (1.5, 2.345, 12345.678, 1e-10),
+            "1.500000 2.35  1.235e+04 1e-10",
+        ),
         ("%c%c", "ii", (72, 105), "Hi"),
-        ("[%s] [%6s] [%.2s] [%s]", "QQQQ", (0x1000, 0x1000, 0x1000, 0x2000), "[text] [  text] [te] []"),
+        (
+            "[%s] [%6s] [%.2s] [%s]",
+            "QQQQ",
+            (0x1000, 0x1000, 0x1000, 0x2000),
+            "[text] [  text] [te] []",
+        ),
         ("%s %p %p", "QQQ", (0, 0, 0x7F00), "(null) (nil) 0x7f00"),
         ("%*d %.*f", "iiid", (6, 42, 1, 2.25), "    42 2.2"),
         ("%d %f", "id", (1, 2.0), "1 2.000000"),
         ("%y", "", (), "%y"),
     ],
 )
-def test_formats_as_c_does(template: str, layout: str, values: tuple[float, ...], expected: str) -> None:
+def test_formats_as_c_does(
+    template: str, layout: str, values: tuple[float, ...], expected: str
+) -> None:
     assert formatted(template, layout, *values) == expected

@@ -1,4 +1,5 @@
-"""printf, assert and `__device__` variables: sources through the toolchain and the emulated device."""
+"""printf, assert and `__device__` variables: sources through the toolchain and the emulated
+device."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from grader.records import (
     Status,
     Submission,
 )
-from tests.compiling import compile_source
+from tests.support.compiling import compile_source
 
 LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=60.0)
 
@@ -33,10 +34,14 @@ def compile_text(text: str) -> Binary:
     return compile_source(Submission("host.cu", hashlib.sha256(text.encode()).hexdigest(), text))
 
 
-def run(device: EmulatedDevice, *, blocks: int = 1, n: int = 0, size: int = 64) -> tuple[Execution, Mapping[str, np.ndarray]]:
+def run(
+    device: EmulatedDevice, *, blocks: int = 1, n: int = 0, size: int = 64
+) -> tuple[Execution, Mapping[str, np.ndarray]]:
     """Launch the binary's one kernel `(int* y, int n)` in blocks of 32 threads."""
     (symbol,) = device._kernels
-    launch = Launch(symbol, Dim3(blocks), Dim3(32), 0, (BufferArgument("y"), ScalarArgument(n, 4)), 1, "")
+    launch = Launch(
+        symbol, Dim3(blocks), Dim3(32), 0, (BufferArgument("y"), ScalarArgument(n, 4)), 1, ""
+    )
     buffers = (DeviceBuffer("y", "int32", (size,), Role.OUTPUT),)
     return device.execute([launch], buffers, {"y": np.zeros(size, dtype=np.int32)}, limits=LIMITS)
 
@@ -52,11 +57,16 @@ def test_printf_is_collected_block_after_block() -> None:
     text = f"#include <cstdio>\n__global__ void k(int* y, int n) {{ {call} }}"
     execution, _ = run(device_of(text), blocks=40)
     assert execution.failure is None
-    assert execution.launches[0].printed == "".join(f"{block}.{thread} ok|" for block in range(40) for thread in range(2))
+    assert execution.launches[0].printed == "".join(
+        f"{block}.{thread} ok|" for block in range(40) for thread in range(2)
+    )
 
 
 def test_printf_is_kept_up_to_a_limit() -> None:
-    text = '#include <cstdio>\n__global__ void k(int* y, int n) { for (int i = 0; i < n; ++i) printf("%0100d", i); }'
+    text = (
+        "#include <cstdio>\n__global__ void k(int* y, int n) { for (int i = 0; i < n; ++i)"
+        ' printf("%0100d", i); }'
+    )
     execution, _ = run(device_of(text), n=100)
     assert execution.failure is None
     assert len(execution.launches[0].printed) == PRINT_LIMIT
@@ -98,16 +108,25 @@ __global__ void k(int* y, int n)
 
 
 def test_a_failed_assertion_says_what_and_where() -> None:
-    text = "#include <cassert>\n__global__ void k(int* y, int n)\n{\n    assert(threadIdx.x != 5 || blockIdx.x == 0);\n    y[0] = 1;\n}"
+    text = (
+        "#include <cassert>\n__global__ void k(int* y, int n)\n{\n    assert(threadIdx.x != 5 ||"
+        " blockIdx.x == 0);\n    y[0] = 1;\n}"
+    )
     execution, outputs = run(device_of(text), blocks=2)
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
-    assert "line 4: assert(threadIdx.x != 5 || blockIdx.x == 0) failed in void k(int *, int)" in execution.failure.message
+    assert (
+        "line 4: assert(threadIdx.x != 5 || blockIdx.x == 0) failed in void k(int *, int)"
+        in execution.failure.message
+    )
     assert "block (1, 0, 0), thread (5, 0, 0)" in execution.failure.message
     assert outputs == {}
 
 
-COUNTER = "__device__ int counter = 3;\n__global__ void k(int* y, int n) { if (threadIdx.x == 0) counter += n, y[0] = counter; }"
+COUNTER = (
+    "__device__ int counter = 3;\n__global__ void k(int* y, int n) { if (threadIdx.x == 0) counter"
+    " += n, y[0] = counter; }"
+)
 
 
 def test_variables_start_anew_in_every_execution() -> None:
@@ -116,7 +135,13 @@ def test_variables_start_anew_in_every_execution() -> None:
 
 
 def test_an_access_past_a_variable_names_it() -> None:
-    execution, _ = run(device_of("__device__ int table[8];\n__global__ void k(int* y, int n) { table[n + threadIdx.x] = 1; }"), n=5)
+    execution, _ = run(
+        device_of(
+            "__device__ int table[8];\n__global__ void k(int* y, int n) { table[n + threadIdx.x] ="
+            " 1; }"
+        ),
+        n=5,
+    )
     assert execution.failure is not None
     assert "right behind the end of buffer __device__ table (32 bytes)" in execution.failure.message
 
@@ -131,14 +156,20 @@ __global__ void k(int* y, int n) { y[0] = f(n); }"""
 
 
 def test_a_function_of_the_system_that_is_not_provided_is_told() -> None:
-    text = "__global__ void k(int* y, int n) { int* p = (int*)malloc(n); p[0] = 1; y[0] = p[0]; free(p); }"
+    text = (
+        "__global__ void k(int* y, int n) { int* p = (int*)malloc(n); p[0] = 1; y[0] = p[0];"
+        " free(p); }"
+    )
     execution, _ = run(device_of(text), n=4)
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
 
 
 def test_blocks_that_take_numbers_do_so_in_order_on_any_number_of_threads() -> None:
-    text = "__device__ int next;\n__global__ void k(int* y, int n) { if (threadIdx.x == 0) y[blockIdx.x] = atomicAdd(&next, 1); }"
+    text = (
+        "__device__ int next;\n__global__ void k(int* y, int n) { if (threadIdx.x == 0)"
+        " y[blockIdx.x] = atomicAdd(&next, 1); }"
+    )
     for threads in (1, 3):
         _, outputs = run(device_of(text, threads), blocks=64)
         assert outputs["y"].tolist() == list(range(64))
@@ -153,14 +184,22 @@ __global__ void k(int* y, int n) { __shared__ int s[8]; put(threadIdx.x & 1 ? s 
 
 
 def test_constant_memory_cannot_be_written() -> None:
-    """Its address is not known here, and a store that the compiler sees through is a trap: nothing is left from one launch to the next."""
+    """Its address is not known here, and a store that the compiler sees through is a trap: nothing
+    is left from one launch to the next."""
     put = "__device__ __noinline__ void put(int* p) { p[threadIdx.x] = 4; }\n"
-    by_address = "__constant__ int table[32];\n" + put + "__global__ void k(int* y, int n) { put(n ? y : (int*)table); }"
+    by_address = (
+        "__constant__ int table[32];\n"
+        + put
+        + "__global__ void k(int* y, int n) { put(n ? y : (int*)table); }"
+    )
     execution, _ = run(device_of(by_address))
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
     store = "const_cast<int*>(table)[threadIdx.x] = n;"
-    directly = f"__constant__ int table[32];\n__global__ void k(int* y, int n) {{ {store} y[0] = table[1]; }}"
+    directly = (
+        f"__constant__ int table[32];\n__global__ void k(int* y, int n) {{ {store} y[0] ="
+        " table[1]; }"
+    )
     execution, _ = run(device_of(directly))
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR

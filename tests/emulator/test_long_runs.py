@@ -1,4 +1,5 @@
-"""Kernels that go through very many barriers, forms and iterations: native code must not take stack for each of them."""
+"""Kernels that go through very many barriers, forms and iterations: native code must not take stack
+for each of them."""
 
 from __future__ import annotations
 
@@ -7,8 +8,7 @@ import pytest
 
 from grader.emulator import FaultKind, Unsupported
 from grader.emulator.program import MAX_INSTRUCTIONS
-
-from .assembler import build, launch
+from tests.support.assembler import build, launch
 
 BARRIERS = """
     MOV R4,RZ

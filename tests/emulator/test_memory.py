@@ -1,4 +1,5 @@
-"""Loads and stores: widths, order of conflicting stores, requests and sectors, and shared memory between launches and blocks."""
+"""Loads and stores: widths, order of conflicting stores, requests and sectors, and shared memory
+between launches and blocks."""
 
 from __future__ import annotations
 
@@ -7,8 +8,7 @@ import pytest
 
 from grader.emulator import GlobalMemory
 from grader.emulator.memory import ALIGNMENT, RED_ZONE
-
-from .assembler import build, launch
+from tests.support.assembler import build, launch
 
 HEAD = """S2R R0,SR_TID.X
     ULDC.64 UR4,c[0x0][0x208]
@@ -29,23 +29,38 @@ def random_bytes(count: int) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 256, count, dtype=np.uint8)
 
 
-# --- widths -----------------------------------------------------------------------------------------------
+# --- widths ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("split", [False, True], ids=["together", "apart"])
 @pytest.mark.parametrize("through_shared", [False, True], ids=["global", "shared"])
 @pytest.mark.parametrize("name", WIDTHS)
-def test_a_copy_of_each_width_moves_every_byte(name: str, through_shared: bool, split: bool) -> None:
-    """Copies 32 elements, in reverse order, directly or through shared memory; split warps copy the first 20 only."""
+def test_a_copy_of_each_width_moves_every_byte(
+    name: str, through_shared: bool, split: bool
+) -> None:
+    """Copies 32 elements, in reverse order, directly or through shared memory; split warps copy the
+    first 20 only."""
     width = WIDTHS[name]
     stored = name.replace("S", "U")
-    reverse = f"IADD3 R1,-R0,0x1f,RZ\n    IMAD.WIDE.U32 R2,R0,{width:#x},R2\n    IMAD.WIDE.U32 R4,R1,{width:#x},R4\n"
-    shared = f"LEA R6,R0,0x400,{width.bit_length() - 1:#x}\n    STS{stored} [R6],R8\n    LDS{name} R8,[R6]\n" if through_shared else ""
-    copy = f"    LDG.E{name} R8,desc[UR4][R4.64]\n    {shared}    STG.E{stored} desc[UR4][R2.64],R8\n"
+    reverse = (
+        f"IADD3 R1,-R0,0x1f,RZ\n    IMAD.WIDE.U32 R2,R0,{width:#x},R2\n    IMAD.WIDE.U32"
+        f" R4,R1,{width:#x},R4\n"
+    )
+    shared = (
+        f"LEA R6,R0,0x400,{width.bit_length() - 1:#x}\n    STS{stored} [R6],R8\n    LDS{name}"
+        " R8,[R6]\n"
+        if through_shared
+        else ""
+    )
+    copy = (
+        f"    LDG.E{name} R8,desc[UR4][R4.64]\n    {shared}    STG.E{stored} desc[UR4][R2.64],R8\n"
+    )
     branch = "BSSY B0,join\n    @!P0 BRA meet\n" if split else ""
     body = f"    {reverse}    {branch}{copy}{'meet: BSYNC B0' if split else ''}\njoin: NOP"
     data, copied = random_bytes(32 * width), 20 if split else 32
-    ran = launch(build(program(body, active=20), shared_bytes=512), {"out": np.zeros_like(data), "in": data})
+    ran = launch(
+        build(program(body, active=20), shared_bytes=512), {"out": np.zeros_like(data), "in": data}
+    )
     want = data.reshape(32, width)[::-1].copy()
     want[copied:] = 0
     assert np.array_equal(ran.arrays["out"].reshape(32, width), want)
@@ -58,7 +73,10 @@ NARROW = [("U8", np.uint8), ("S8", np.int8), ("U16", np.uint16), ("S16", np.int1
 @pytest.mark.parametrize(("name", "dtype"), NARROW)
 def test_narrow_loads_extend_to_32_bits(name: str, dtype: type[np.integer], space: str) -> None:
     width = np.dtype(dtype).itemsize
-    shared = f"LEA R6,R0,0x400,{width - 1:#x}\n    STS.U{8 * width} [R6],R8\n    MOV R8,RZ\n    LDS.{name} R8,[R6]"
+    shared = (
+        f"LEA R6,R0,0x400,{width - 1:#x}\n    STS.U{8 * width} [R6],R8\n    MOV R8,RZ\n   "
+        f" LDS.{name} R8,[R6]"
+    )
     through = shared if space == "shared" else "NOP"
     body = f"""    IMAD.WIDE.U32 R4,R0,{width:#x},R4
     IMAD.WIDE.U32 R2,R0,0x4,R2
@@ -66,7 +84,9 @@ def test_narrow_loads_extend_to_32_bits(name: str, dtype: type[np.integer], spac
     {through}
     STG.E desc[UR4][R2.64],R8"""
     data = random_bytes(32 * width).view(dtype)
-    ran = launch(build(program(body), shared_bytes=64), {"out": np.zeros(32, dtype=np.int32), "in": data})
+    ran = launch(
+        build(program(body), shared_bytes=64), {"out": np.zeros(32, dtype=np.int32), "in": data}
+    )
     assert ran.arrays["out"].tolist() == data.astype(np.int64).astype(np.int32).tolist()
 
 
@@ -81,7 +101,10 @@ def test_lanes_that_do_not_load_keep_their_registers() -> None:
     STG.E.128 desc[UR4][R2.64],R8"""
     data = np.arange(100, 228, dtype=np.int32)
     ran = launch(build(program(body, active=7)), {"out": np.zeros_like(data), "in": data})
-    assert ran.arrays["out"].reshape(32, 4).tolist() == [*data.reshape(32, 4)[:7].tolist(), *[[1, 2, 3, 4]] * 25]
+    assert ran.arrays["out"].reshape(32, 4).tolist() == [
+        *data.reshape(32, 4)[:7].tolist(),
+        *[[1, 2, 3, 4]] * 25,
+    ]
 
 
 @pytest.mark.parametrize("hint", CACHE_HINTS)
@@ -100,13 +123,19 @@ ADDRESSES = [
     ("desc[UR4][R4.64+0x40]", "IADD3 R1,R0,-0x10,RZ\n    IMAD.WIDE R4,R1,0x4,R4"),
     ("desc[UR4][R4.64+-0x40]", "IADD3 R1,R0,0x10,RZ\n    IMAD.WIDE R4,R1,0x4,R4"),
     ("desc[UR4][R4.U32+UR6]", "ULDC.64 UR6,c[0x0][0x218]\n    IMAD.SHL.U32 R4,R0,0x4,RZ"),
-    ("desc[UR4][R4.64+UR6]", "UMOV UR6,0x40\n    UMOV UR7,URZ\n    IADD3 R1,R0,-0x10,RZ\n    IMAD.WIDE R4,R1,0x4,R4"),
+    (
+        "desc[UR4][R4.64+UR6]",
+        "UMOV UR6,0x40\n    UMOV UR7,URZ\n    IADD3 R1,R0,-0x10,RZ\n    IMAD.WIDE R4,R1,0x4,R4",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("address", "setup"), ADDRESSES, ids=[address for address, _ in ADDRESSES])
 def test_global_addresses_of_every_form(address: str, setup: str) -> None:
-    body = f"    IMAD.WIDE.U32 R2,R0,0x4,R2\n    {setup}\n    LDG.E R8,{address}\n    STG.E desc[UR4][R2.64],R8"
+    body = (
+        f"    IMAD.WIDE.U32 R2,R0,0x4,R2\n    {setup}\n    LDG.E R8,{address}\n    STG.E"
+        " desc[UR4][R2.64],R8"
+    )
     data = random_bytes(128)
     if "U32" in address:
         body = body.replace("R4.U32+UR6", "R4.U32+UR6.64")
@@ -128,7 +157,10 @@ def test_shared_addresses_of_every_form(address: str) -> None:
     MOV R8,0x63
     LDS R8,[R7]
     STG.E desc[UR4][R2.64],R8"""
-    ran = launch(build(program(body), shared_bytes=128), {"out": np.zeros(32, dtype=np.int32), "in": np.zeros(1)})
+    ran = launch(
+        build(program(body), shared_bytes=128),
+        {"out": np.zeros(32, dtype=np.int32), "in": np.zeros(1)},
+    )
     assert ran.arrays["out"].tolist() == list(range(32))
 
 
@@ -165,24 +197,35 @@ join: STL [R1],R7
 def test_every_thread_has_local_memory_of_its_own() -> None:
     """The first 40 of 64 threads of each block fill it, on a path of their own."""
     kernel = build(program(LOCAL, active=40), local_bytes=64)
-    ran = launch(kernel, {"out": np.zeros((192, 5), dtype=np.int32), "in": np.zeros(1)}, block=(64, 1, 1), grid=(3, 1, 1))
+    ran = launch(
+        kernel,
+        {"out": np.zeros((192, 5), dtype=np.int32), "in": np.zeros(1)},
+        block=(64, 1, 1),
+        grid=(3, 1, 1),
+    )
     got = ran.arrays["out"].reshape(3, 64, 5)
     thread = np.arange(192).reshape(3, 64)
     assert np.array_equal(got[..., 0], thread)
-    filled = np.stack([thread, thread + 0x100, thread + 0x300, thread.astype(np.int8).astype(int)], axis=-1)
+    filled = np.stack(
+        [thread, thread + 0x100, thread + 0x300, thread.astype(np.int8).astype(int)], axis=-1
+    )
     assert np.array_equal(got[:, :40, 1:], filled[:, :40])
 
 
-# --- who wins ---------------------------------------------------------------------------------------------
+# --- who wins -------------------------------------------------------------------------------------
 
 
 WINNERS = {"": 0, ".U8": 0, ".U16": 0, ".64": 16, ".128": 24}
-"""Of 32 lanes that store to one address, whose value an H100 keeps: the lowest lane of the last phase."""
+"""Of 32 lanes that store to one address, whose value an H100 keeps: the lowest lane of the last
+phase."""
 
 
 @pytest.mark.parametrize("width", WINNERS)
 def test_the_lowest_lane_of_the_last_phase_wins_in_global_memory(width: str) -> None:
-    body = f"    IADD3 R8,R0,0x40,RZ\n    MOV R9,R8\n    MOV R10,R8\n    MOV R11,R8\n    STG.E{width} desc[UR4][R2.64],R8"
+    body = (
+        f"    IADD3 R8,R0,0x40,RZ\n    MOV R9,R8\n    MOV R10,R8\n    MOV R11,R8\n    STG.E{width}"
+        " desc[UR4][R2.64],R8"
+    )
     ran = launch(build(program(body)), {"out": np.zeros(4, dtype=np.int32), "in": np.zeros(1)})
     words = {".64": 2, ".128": 4}.get(width, 1)
     assert ran.arrays["out"].tolist() == [0x40 + WINNERS[width]] * words + [0] * (4 - words)
@@ -200,7 +243,10 @@ def test_the_lowest_lane_of_the_last_phase_wins_in_shared_memory(width: str) -> 
     STS{width} [R6+0x400],R7
     LDS R8,[R6+0x400]
     STG.E desc[UR4][R2.64],R8"""
-    ran = launch(build(program(body), shared_bytes=64), {"out": np.zeros(32, dtype=np.int32), "in": np.zeros(1)})
+    ran = launch(
+        build(program(body), shared_bytes=64),
+        {"out": np.zeros(32, dtype=np.int32), "in": np.zeros(1)},
+    )
     assert ran.arrays["out"].tolist() == [WINNERS[width]] * 32
 
 
@@ -211,16 +257,20 @@ def test_only_active_lanes_take_part_in_who_wins() -> None:
 
 
 def test_a_broadcast_reads_one_word_for_all() -> None:
-    body = "    IMAD.WIDE.U32 R2,R0,0x10,R2\n    LDG.E.128 R8,desc[UR4][R4.64+0x20]\n    STG.E.128 desc[UR4][R2.64],R8"
+    body = (
+        "    IMAD.WIDE.U32 R2,R0,0x10,R2\n    LDG.E.128 R8,desc[UR4][R4.64+0x20]\n    STG.E.128"
+        " desc[UR4][R2.64],R8"
+    )
     data = np.arange(16, dtype=np.int32)
     ran = launch(build(program(body)), {"out": np.zeros((32, 4), dtype=np.int32), "in": data})
     assert ran.arrays["out"].tolist() == [[8, 9, 10, 11]] * 32
 
 
-# --- what is counted ----------------------------------------------------------------------------------------
+# --- what is counted ------------------------------------------------------------------------------
 
 SECTORS = [
-    # elements between lanes, first element, active lanes, width -> sectors, fewest sectors, distinct bytes
+    # elements between lanes, first element, active lanes, width -> sectors, fewest sectors,
+    # distinct bytes
     (1, 0, 32, "", 4, 4, 128),
     (1, 1, 32, "", 5, 4, 128),
     (1, 7, 32, "", 5, 4, 128),
@@ -240,15 +290,31 @@ SECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("stride", "first", "active", "width", "sectors", "fewest", "distinct"), SECTORS)
+@pytest.mark.parametrize(
+    ("stride", "first", "active", "width", "sectors", "fewest", "distinct"), SECTORS
+)
 @pytest.mark.parametrize("load", [True, False], ids=["load", "store"])
 def test_requests_sectors_and_bytes(
-    stride: int, first: int, active: int, width: str, sectors: int, fewest: int, distinct: int, load: bool
+    stride: int,
+    first: int,
+    active: int,
+    width: str,
+    sectors: int,
+    fewest: int,
+    distinct: int,
+    load: bool,
 ) -> None:
     size = WIDTHS[width]
-    access = f"LDG.E{width} R8,desc[UR4][R4.64+{first * size:#x}]" if load else f"STG.E{width} desc[UR4][R4.64+{first * size:#x}],R8"
+    access = (
+        f"LDG.E{width} R8,desc[UR4][R4.64+{first * size:#x}]"
+        if load
+        else f"STG.E{width} desc[UR4][R4.64+{first * size:#x}],R8"
+    )
     body = f"    IMAD.WIDE.U32 R4,R0,{stride * size:#x},R4\n    @P0 {access}"
-    ran = launch(build(program(body, active=active)), {"out": np.zeros(1), "in": np.zeros(16384, dtype=np.uint8)})
+    ran = launch(
+        build(program(body, active=active)),
+        {"out": np.zeros(1), "in": np.zeros(16384, dtype=np.uint8)},
+    )
     counts = next(counts for counts in ran.outcome.counts if counts.space == "global")
     assert counts.load is load
     assert (counts.executed, counts.threads, counts.requests) == (1, 32, 1)
@@ -260,7 +326,12 @@ def test_an_access_without_active_lanes_is_executed_but_is_no_request() -> None:
     ran = launch(build(program(body, active=0)), {"out": np.zeros(1), "in": np.zeros(1)})
     for counts in ran.outcome.counts:
         if counts.space:
-            assert (counts.executed, counts.requests, counts.passes, counts.passes_ideal) == (1, 0, 0, 0)
+            assert (counts.executed, counts.requests, counts.passes, counts.passes_ideal) == (
+                1,
+                0,
+                0,
+                0,
+            )
 
 
 def test_counts_add_up_over_warps_and_blocks_that_touch_different_patterns() -> None:
@@ -284,7 +355,7 @@ def test_counts_add_up_over_warps_and_blocks_that_touch_different_patterns() -> 
         assert (counts.requests, counts.passes, counts.passes_ideal) == (20, 10 * 4 + 10 * 32, 80)
 
 
-# --- shared memory of blocks ----------------------------------------------------------------------------------
+# --- shared memory of blocks ----------------------------------------------------------------------
 
 
 def test_shared_memory_of_a_block_starts_as_nan_whatever_the_block_before_left() -> None:
@@ -295,11 +366,15 @@ def test_shared_memory_of_a_block_starts_as_nan_whatever_the_block_before_left()
     LDS R8,[R6+0x400]
     STS [R6+0x400],R0
     STG.E desc[UR4][R2.64],R8"""
-    ran = launch(build(program(body), shared_bytes=128), {"out": np.zeros(320, dtype=np.float32), "in": np.zeros(1)}, grid=(10, 1, 1))
+    ran = launch(
+        build(program(body), shared_bytes=128),
+        {"out": np.zeros(320, dtype=np.float32), "in": np.zeros(1)},
+        grid=(10, 1, 1),
+    )
     assert np.isnan(ran.arrays["out"]).all()
 
 
-# --- the address space --------------------------------------------------------------------------------------
+# --- the address space ----------------------------------------------------------------------------
 
 
 def test_buffers_are_aligned_and_apart() -> None:
@@ -328,7 +403,8 @@ def test_buffers_beyond_the_window_are_refused() -> None:
 
 
 def test_bytes_of_a_generic_access_count_as_global_wherever_they_lie() -> None:
-    """As Nsight Compute has it: 16 lanes store 64 bytes to global memory, 16 others meet at 8 words of shared memory."""
+    """As Nsight Compute has it: 16 lanes store 64 bytes to global memory, 16 others meet at 8 words
+    of shared memory."""
     body = """    LOP3.LUT R8,R0,0x7,RZ,0xc0,!PT
     SHF.L.U32 R9,R8,0x2,RZ
     IMAD.WIDE.U32 R6,R0,0x4,R2
@@ -336,7 +412,10 @@ def test_bytes_of_a_generic_access_count_as_global_wherever_they_lie() -> None:
     @!P0 MOV R7,0x7f10
     ST.E desc[UR4][R6.64],R0"""
     text = program(body, active=16)
-    ran = launch(build(text, shared_bytes=64), {"out": np.zeros(32, dtype=np.uint32), "in": np.zeros(1, dtype=np.uint32)})
+    ran = launch(
+        build(text, shared_bytes=64),
+        {"out": np.zeros(32, dtype=np.uint32), "in": np.zeros(1, dtype=np.uint32)},
+    )
     assert ran.arrays["out"].tolist() == [*range(16), *[0] * 16]
     line = next(number for number, line in enumerate(text.splitlines(), start=1) if "ST.E" in line)
     counts = ran.at_line(line)

@@ -10,9 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.convert import CONVERSIONS
-
-from .exact import BFLOAT, DOUBLE, HALF, SINGLE, Format, Mode, to_integer
-from .rows import LANE_FORMS, MASK, Lane, Row, Wrote, check_rows, draw_a_few, drawn_lanes, groups, pair, signed, signed64, uncovered
+from tests.support.exact import BFLOAT, DOUBLE, HALF, SINGLE, Format, Mode, to_integer
+from tests.support.opcode_rows import (
+    LANE_FORMS,
+    MASK,
+    Lane,
+    Row,
+    Wrote,
+    check_rows,
+    draw_a_few,
+    drawn_lanes,
+    groups,
+    pair,
+    signed,
+    signed64,
+    uncovered,
+)
 
 FORMATS = {"F16": HALF, "BF16": BFLOAT, "F32": SINGLE, "F64": DOUBLE}
 INTEGERS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "U32": 32, "S32": 32, "U64": 64, "S64": 64}
@@ -54,13 +67,21 @@ FROM_INTEGERS = [
     Row("I2F.S16 R12,R4.H1", lambda x: SINGLE.round(Fraction(signed(x.a) >> 16))),
     Row("I2FP.F32.S32 R12,R4", lambda x: SINGLE.round(Fraction(signed(x.a)))),
     Row("I2FP.F32.S32 R12,-R4", lambda x: SINGLE.round(Fraction(signed(-x.a & MASK)))),
-    *(Row(f"I2FP.F32.U32{mode.value} R12,R4", lambda x, mode=mode: SINGLE.round(Fraction(x.a), mode)) for mode in Mode),
+    *(
+        Row(
+            f"I2FP.F32.U32{mode.value} R12,R4",
+            lambda x, mode=mode: SINGLE.round(Fraction(x.a), mode),
+        )
+        for mode in Mode
+    ),
 ]
 
 
 def saturated(kind: str, fmt: Format, bits: int, how: str, *, zero: bool) -> int:
     width = INTEGERS[kind]
-    lowest, highest = (-(1 << width - 1), (1 << width - 1) - 1) if kind[0] == "S" else (0, (1 << width) - 1)
+    lowest, highest = (
+        (-(1 << width - 1), (1 << width - 1) - 1) if kind[0] == "S" else (0, (1 << width) - 1)
+    )
     nan = 0 if zero else lowest if kind[0] == "S" else 1 << width - 1
     return to_integer(fmt, bits, lowest, highest, how, nan)
 
@@ -69,18 +90,43 @@ def to_int(kind: str, name: str, how: str) -> Row:
     """`.NTZ` as ptxas writes it: for a source of up to 32 bits and a result of up to 32."""
     fmt, width = FORMATS[name], INTEGERS[kind]
     zero = name != "F64" and width < 64
-    names = ["F2I", kind if kind != "S32" else "", name if name != "F32" else "", how, "NTZ" if zero else ""]
+    names = [
+        "F2I",
+        kind if kind != "S32" else "",
+        name if name != "F32" else "",
+        how,
+        "NTZ" if zero else "",
+    ]
     text = f"{'.'.join(filter(None, names))} R12,R4"
-    return Row(text, lambda x: wrote(saturated(kind, fmt, source(x, size(fmt)), how, zero=zero), width))
+    return Row(
+        text, lambda x: wrote(saturated(kind, fmt, source(x, size(fmt)), how, zero=zero), width)
+    )
 
 
 TO_INTEGERS = [
-    *(to_int(kind, name, how) for kind in INTEGERS for name in FORMATS for how in ("", "TRUNC", "FLOOR", "CEIL")),
-    Row("F2I.S32.TRUNC.NTZ R12,-|R4|", lambda x: saturated("S32", SINGLE, x.a | SINGLE.sign, "TRUNC", zero=True)),
-    Row("F2I.FTZ.U32.CEIL.NTZ R12,R4", lambda x: saturated("U32", SINGLE, SINGLE.flushed(x.a), "CEIL", zero=True)),
-    Row("F2I.F16.TRUNC.NTZ R12,R4.H1", lambda x: saturated("S32", HALF, x.a >> 16, "TRUNC", zero=True)),
     *(
-        Row(f"F2IP.U8.F32{how and '.' + how}.NTZ R12,RZ,R4,RZ", lambda x, how=how: saturated("U8", SINGLE, x.a, how, zero=True))
+        to_int(kind, name, how)
+        for kind in INTEGERS
+        for name in FORMATS
+        for how in ("", "TRUNC", "FLOOR", "CEIL")
+    ),
+    Row(
+        "F2I.S32.TRUNC.NTZ R12,-|R4|",
+        lambda x: saturated("S32", SINGLE, x.a | SINGLE.sign, "TRUNC", zero=True),
+    ),
+    Row(
+        "F2I.FTZ.U32.CEIL.NTZ R12,R4",
+        lambda x: saturated("U32", SINGLE, SINGLE.flushed(x.a), "CEIL", zero=True),
+    ),
+    Row(
+        "F2I.F16.TRUNC.NTZ R12,R4.H1",
+        lambda x: saturated("S32", HALF, x.a >> 16, "TRUNC", zero=True),
+    ),
+    *(
+        Row(
+            f"F2IP.U8.F32{how and '.' + how}.NTZ R12,RZ,R4,RZ",
+            lambda x, how=how: saturated("U8", SINGLE, x.a, how, zero=True),
+        )
         for how in ("", "TRUNC", "FLOOR", "CEIL")
     ),
 ]
@@ -88,13 +134,21 @@ TO_INTEGERS = [
 
 def clamp(kind: str, value: int) -> int:
     bits = INTEGERS[kind]
-    lowest, highest = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind[0] == "S" else (0, (1 << bits) - 1)
+    lowest, highest = (
+        (-(1 << bits - 1), (1 << bits - 1) - 1) if kind[0] == "S" else (0, (1 << bits) - 1)
+    )
     return min(max(value, lowest), highest)
 
 
 AMONG_INTEGERS = [
-    *(Row(f"I2I.{kind}.S32.SAT R12,R4", lambda x, kind=kind: clamp(kind, signed(x.a))) for kind in ("U8", "S8", "U16", "S16", "U32")),
-    *(Row(f"I2I.{kind}.U32.SAT R12,R4", lambda x, kind=kind: clamp(kind, x.a)) for kind in ("U8", "S8", "U16", "S16", "S32")),
+    *(
+        Row(f"I2I.{kind}.S32.SAT R12,R4", lambda x, kind=kind: clamp(kind, signed(x.a)))
+        for kind in ("U8", "S8", "U16", "S16", "U32")
+    ),
+    *(
+        Row(f"I2I.{kind}.U32.SAT R12,R4", lambda x, kind=kind: clamp(kind, x.a))
+        for kind in ("U8", "S8", "U16", "S16", "S32")
+    ),
 ]
 
 
@@ -110,14 +164,19 @@ def widened(fmt: Format, bits: int) -> int:
 def narrowed(to: str, name: str, mode: Mode) -> Row:
     fmt, other = FORMATS[name], FORMATS[to]
     convert = from_double if fmt is DOUBLE else fmt.convert
-    return Row(f"F2F.{to}.{name}{mode.value} R12,R4", lambda x: convert(source(x, size(fmt)), other, mode))
+    return Row(
+        f"F2F.{to}.{name}{mode.value} R12,R4", lambda x: convert(source(x, size(fmt)), other, mode)
+    )
 
 
 def from_double(bits: int, other: Format, mode: Mode = Mode.NEAREST) -> int:
-    """A float64 in a narrower format: a NaN keeps its sign and as much of its payload as there is room for, and becomes quiet."""
+    """A float64 in a narrower format: a NaN keeps its sign and as much of its payload as there is
+    room for, and becomes quiet."""
     if not DOUBLE.is_nan(bits):
         return DOUBLE.convert(bits, other, mode)
-    payload = (bits | QUIET) >> DOUBLE.fraction_bits - other.fraction_bits & other.smallest_normal - 1
+    payload = (
+        bits | QUIET
+    ) >> DOUBLE.fraction_bits - other.fraction_bits & other.smallest_normal - 1
     return (other.sign if bits & DOUBLE.sign else 0) | other.infinity | payload
 
 
@@ -132,13 +191,31 @@ def relu(bits: int) -> int:
 NARROWER = [("F16", "F32"), ("BF16", "F32"), ("F16", "F64"), ("BF16", "F64"), ("F32", "F64")]
 AMONG_FLOATS = [
     *(narrowed(to, name, mode) for to, name in NARROWER for mode in Mode),
-    *(Row(f"F2F.F64.{name} R12,R4", lambda x, fmt=FORMATS[name]: pair(widened(fmt, source(x, size(fmt))))) for name in ("F32", "BF16")),
+    *(
+        Row(
+            f"F2F.F64.{name} R12,R4",
+            lambda x, fmt=FORMATS[name]: pair(widened(fmt, source(x, size(fmt)))),
+        )
+        for name in ("F32", "BF16")
+    ),
     Row("F2F.F64.F32 R12,-|R4|", lambda x: pair(widened(SINGLE, x.a | SINGLE.sign))),
     Row("F2F.FTZ.F64.F32 R12,R4", lambda x: pair(widened(SINGLE, SINGLE.flushed(x.a)))),
     Row("F2F.FTZ.F32.F64 R12,R4", lambda x: SINGLE.flushed(from_double(x.ab, SINGLE))),
     Row("F2F.F32.F16 R12,R4.H1", lambda x: HALF.convert(x.a >> 16, SINGLE)),
-    *(Row(f"F2FP.F16.F32.PACK_AB{mode.value} R12,R4,R5", lambda x, mode=mode: packed(x, HALF, mode)) for mode in (Mode.NEAREST, Mode.ZERO)),
-    *(Row(f"F2FP.BF16.F32.PACK_AB{mode.value} R12,R4,R5", lambda x, mode=mode: packed(x, BFLOAT, mode)) for mode in Mode),
+    *(
+        Row(
+            f"F2FP.F16.F32.PACK_AB{mode.value} R12,R4,R5",
+            lambda x, mode=mode: packed(x, HALF, mode),
+        )
+        for mode in (Mode.NEAREST, Mode.ZERO)
+    ),
+    *(
+        Row(
+            f"F2FP.BF16.F32.PACK_AB{mode.value} R12,R4,R5",
+            lambda x, mode=mode: packed(x, BFLOAT, mode),
+        )
+        for mode in Mode
+    ),
     Row("F2FP.F16.F32.PACK_AB R12,RZ,-|R4|", lambda x: SINGLE.convert(x.a | SINGLE.sign, HALF)),
     Row("F2FP.RELU.BF16.F32.MERGE_C R12,R4,RZ", lambda x: relu(SINGLE.convert(x.a, BFLOAT))),
 ]
@@ -149,14 +226,18 @@ def integral(fmt: Format, bits: int, how: str) -> int:
         return fmt.nan if fmt is not DOUBLE else bits | QUIET
     if fmt.is_infinite(bits):
         return bits
-    rounded = {"TRUNC": math.trunc, "FLOOR": math.floor, "CEIL": math.ceil}.get(how, round)(fmt.value(bits))
+    rounded = {"TRUNC": math.trunc, "FLOOR": math.floor, "CEIL": math.ceil}.get(how, round)(
+        fmt.value(bits)
+    )
     return fmt.round(Fraction(rounded), zero_sign=bits & fmt.sign)
 
 
 def rounded(name: str, how: str) -> Row:
     fmt = FORMATS[name]
     text = ".".join(filter(None, ["FRND", name if name != "F32" else "", how]))
-    return Row(f"{text} R12,R4", lambda x: wrote(integral(fmt, source(x, size(fmt)), how), size(fmt)))
+    return Row(
+        f"{text} R12,R4", lambda x: wrote(integral(fmt, source(x, size(fmt)), how), size(fmt))
+    )
 
 
 INTEGRAL = [
@@ -168,17 +249,46 @@ ROWS = [*FROM_INTEGERS, *TO_INTEGERS, *AMONG_INTEGERS, *AMONG_FLOATS, *INTEGRAL]
 
 def in_parts() -> dict[str, list[Row]]:
     """Rows by opcode, at most 40 a kernel."""
-    return {f"{base}-{first // 40}": rows[first : first + 40] for base, rows in groups(ROWS).items() for first in range(0, len(rows), 40)}
+    return {
+        f"{base}-{first // 40}": rows[first : first + 40]
+        for base, rows in groups(ROWS).items()
+        for first in range(0, len(rows), 40)
+    }
 
 
 GROUPS = in_parts()
 
 
 def edges(fmt: Format) -> list[int]:
-    """Patterns of a format: ends of its ranges, and numbers next to the ends of integers' ranges."""
+    """Patterns of a format: ends of its ranges, and numbers next to the ends of integers'
+    ranges."""
     unit = fmt.smallest_normal
-    found = [0, 1, unit - 1, unit, fmt.infinity - 1, fmt.infinity, fmt.infinity + 1, fmt.nan & ~fmt.sign]
-    for limit in (0.25, 0.5, 1.5, 2.5, 127.5, 128, 255.5, 256, 32767.5, 65535.5, 2.0**31, 2.0**32, 2.0**63, 2.0**64):
+    found = [
+        0,
+        1,
+        unit - 1,
+        unit,
+        fmt.infinity - 1,
+        fmt.infinity,
+        fmt.infinity + 1,
+        fmt.nan & ~fmt.sign,
+    ]
+    for limit in (
+        0.25,
+        0.5,
+        1.5,
+        2.5,
+        127.5,
+        128,
+        255.5,
+        256,
+        32767.5,
+        65535.5,
+        2.0**31,
+        2.0**32,
+        2.0**63,
+        2.0**64,
+    ):
         nearest = fmt.round(Fraction(limit))
         found += [nearest - 1, nearest, min(nearest + 1, fmt.infinity)]
     return [*found, *(bits | fmt.sign for bits in found)]
@@ -197,7 +307,10 @@ def ties() -> list[int]:
 
 
 def lanes_of_patterns(patterns: list[int]) -> list[Lane]:
-    return [Lane(bits & MASK, bits >> 32 or bits, bits & MASK, 0, 0 if n < 64 else n * 5 % 8) for n, bits in enumerate(patterns)]
+    return [
+        Lane(bits & MASK, bits >> 32 or bits, bits & MASK, 0, 0 if n < 64 else n * 5 % 8)
+        for n, bits in enumerate(patterns)
+    ]
 
 
 LANES = lanes_of_patterns(
@@ -208,7 +321,11 @@ LANES = lanes_of_patterns(
         *(SINGLE.round(DOUBLE.value(bits)) for bits in ties()),
         *(half | half << 16 for half in (*edges(HALF), *edges(BFLOAT))),
         *(MASK >> n for n in range(32)),
-        *((1 << n) - d & (1 << 64) - 1 for n in (24, 25, 31, 32, 53, 54, 63, 64) for d in (-3, -1, 0, 1, 3)),
+        *(
+            (1 << n) - d & (1 << 64) - 1
+            for n in (24, 25, 31, 32, 53, 54, 63, 64)
+            for d in (-3, -1, 0, 1, 3)
+        ),
         *((1 << 63) + (1 << n) + d for n in (10, 11, 39, 40, 52, 55) for d in (-1, 0, 1)),
     ]
 )

@@ -10,16 +10,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.double import DOUBLE as TABLE
-
-from .exact import DOUBLE, Mode
-from .rows import CONSTANT, LANE_FORMS, Lane, Row, Wrote, check_rows, draw_a_few, groups, pair, uncovered
+from tests.support.exact import DOUBLE, Mode
+from tests.support.opcode_rows import (
+    CONSTANT,
+    LANE_FORMS,
+    Lane,
+    Row,
+    Wrote,
+    check_rows,
+    draw_a_few,
+    groups,
+    pair,
+    uncovered,
+)
 
 SIGN, INF, QUIET = DOUBLE.sign, DOUBLE.infinity, 1 << 51
 ONE, MINUS_ZERO = DOUBLE.one, DOUBLE.sign
 
 
 def with_payload(result: int, *sources: int) -> int:
-    """The result, or the first NaN among the sources, made quiet. Sources: registers as they are, in the order of precedence."""
+    """The result, or the first NaN among the sources, made quiet. Sources: registers as they are,
+    in the order of precedence."""
     nans = [source | QUIET for source in sources if DOUBLE.is_nan(source)]
     return nans[0] if nans else result
 
@@ -39,19 +50,27 @@ def fma(a: int, b: int, c: int, mode: Mode = Mode.NEAREST) -> int:
 def in_mode(mode: Mode) -> list[Row]:
     return [
         Row(f"DADD{mode.value} R12,R4,R6", lambda x: pair(add(x.ab, x.cd, mode))),
-        Row(f"DADD{mode.value} R12,R4,-R4", lambda x: pair(with_payload(DOUBLE.add(x.ab, x.ab ^ SIGN, mode), x.ab))),
+        Row(
+            f"DADD{mode.value} R12,R4,-R4",
+            lambda x: pair(with_payload(DOUBLE.add(x.ab, x.ab ^ SIGN, mode), x.ab)),
+        ),
         Row(f"DMUL{mode.value} R12,R4,R6", lambda x: pair(multiply(x.ab, x.cd, mode))),
         Row(f"DFMA{mode.value} R12,R4,R6,R4", lambda x: pair(fma(x.ab, x.cd, x.ab, mode))),
         Row(
             f"DFMA{mode.value} R12,-R4,R6,|R6|",
-            lambda x: pair(with_payload(DOUBLE.fma(x.ab ^ SIGN, x.cd, x.cd & ~SIGN, mode), x.cd, x.ab)),
+            lambda x: pair(
+                with_payload(DOUBLE.fma(x.ab ^ SIGN, x.cd, x.cd & ~SIGN, mode), x.cd, x.ab)
+            ),
         ),
     ]
 
 
 ARITHMETIC = [
     *(row for mode in Mode for row in in_mode(mode)),
-    Row("DADD R12,-RZ,|R4|", lambda x: pair(with_payload(DOUBLE.add(MINUS_ZERO, x.ab & ~SIGN), x.ab))),
+    Row(
+        "DADD R12,-RZ,|R4|",
+        lambda x: pair(with_payload(DOUBLE.add(MINUS_ZERO, x.ab & ~SIGN), x.ab)),
+    ),
     Row("DMUL R12,R4,8.98846567431157953865e+307", lambda x: pair(multiply(x.ab, 0x7FE << 52))),
     Row("DMUL R12,R4,c[0x0][0x220]", lambda x: pair(multiply(x.ab, CONSTANT))),
     Row("DFMA R12,R4,R6,1", lambda x: pair(fma(x.ab, x.cd, ONE))),
@@ -110,7 +129,22 @@ ROWS = [*ARITHMETIC, *COMPARISON]
 GROUPS = groups(ROWS)
 
 UNIT = DOUBLE.smallest_normal
-POSITIVE = [0, 1, UNIT - 1, UNIT, UNIT + 1, ONE, ONE + 1, ONE - 1, INF - 1, INF, INF + 1, INF + QUIET + 5, ONE + (1 << 51), ONE - 53 * UNIT]
+POSITIVE = [
+    0,
+    1,
+    UNIT - 1,
+    UNIT,
+    UNIT + 1,
+    ONE,
+    ONE + 1,
+    ONE - 1,
+    INF - 1,
+    INF,
+    INF + 1,
+    INF + QUIET + 5,
+    ONE + (1 << 51),
+    ONE - 53 * UNIT,
+]
 EDGES = [*POSITIVE, *(value | SIGN for value in POSITIVE)]
 
 
@@ -118,9 +152,18 @@ def lane(left: int, right: int, flags: int) -> Lane:
     return Lane(left & 0xFFFFFFFF, left >> 32, right & 0xFFFFFFFF, right >> 32, flags)
 
 
-LANES = [lane(a, b, (5 * i + 3 * j) % 8 if i * len(EDGES) + j >= 64 else i % 4) for i, a in enumerate(EDGES) for j, b in enumerate(EDGES)]
+LANES = [
+    lane(a, b, (5 * i + 3 * j) % 8 if i * len(EDGES) + j >= 64 else i % 4)
+    for i, a in enumerate(EDGES)
+    for j, b in enumerate(EDGES)
+]
 near_one = st.integers(ONE - 60 * UNIT, ONE + 60 * UNIT)
-numbers = st.one_of(st.sampled_from(EDGES), near_one, near_one.map(lambda bits: bits | SIGN), st.integers(0, (1 << 64) - 1))
+numbers = st.one_of(
+    st.sampled_from(EDGES),
+    near_one,
+    near_one.map(lambda bits: bits | SIGN),
+    st.integers(0, (1 << 64) - 1),
+)
 drawn = st.lists(st.builds(lane, numbers, numbers, st.integers(0, 7)), min_size=64, max_size=64)
 
 

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.floating import FLOATING
-
-from .exact import SINGLE, Mode
-from .rows import (
+from tests.support.exact import SINGLE, Mode
+from tests.support.opcode_rows import (
     LANE_FORMS,
     MASK,
     Lane,
@@ -45,7 +44,11 @@ SIGNALLING_NAN, NEGATIVE_NAN = 0x7F800001, 0xFFC00001
 ZEROS_AND_ONES = [0, MINUS_ZERO, ONE, ONE | SIGN]
 EXTREMES = [SMALLEST, SMALLEST | SIGN, LARGEST_DENORMAL, SMALLEST_NORMAL, LARGEST, LARGEST | SIGN]
 SPECIALS = [INF, INF | SIGN, NAN, SIGNALLING_NAN, NEGATIVE_NAN]
-ORDINARY = [bits_of(value) for value in (0.5, -1.5, 2.0**24, 2.0**31, -(2.0**31), 2.0**32)] + [0x3EAAAAAB, ONE + 1, ONE - 1]
+ORDINARY = [bits_of(value) for value in (0.5, -1.5, 2.0**24, 2.0**31, -(2.0**31), 2.0**32)] + [
+    0x3EAAAAAB,
+    ONE + 1,
+    ONE - 1,
+]
 EDGES = [*ZEROS_AND_ONES, *EXTREMES, *SPECIALS, *ORDINARY]
 
 
@@ -123,7 +126,8 @@ ORDERS: dict[str, Callable[[float, float], bool]] = {
 
 
 def compare(name: str, a: int, b: int) -> bool:
-    """A comparison of float32 bits: the plain ones are false where an operand is NaN, those with U are true."""
+    """A comparison of float32 bits: the plain ones are false where an operand is NaN, those with U
+    are true."""
     unordered = is_nan(a) or is_nan(b)
     if name in ("NUM", "NAN"):
         return unordered == (name == "NAN")
@@ -147,8 +151,14 @@ COMPARISON = [
     comparison("LT", "AND", "P0"),
     comparison("GEU", "OR", "!P0"),
     comparison("NE", "XOR", "P0"),
-    Row("FSETP.GEU.AND P2,PT,|R4|,1.175494350822287508e-38,PT", lambda x: Wrote(p=compare("GEU", absolute(x.a), SMALLEST_NORMAL))),
-    Row("FSETP.GT.AND P2,PT,-R4,-5,PT", lambda x: Wrote(p=compare("GT", negated(x.a), bits_of(-5.0)))),
+    Row(
+        "FSETP.GEU.AND P2,PT,|R4|,1.175494350822287508e-38,PT",
+        lambda x: Wrote(p=compare("GEU", absolute(x.a), SMALLEST_NORMAL)),
+    ),
+    Row(
+        "FSETP.GT.AND P2,PT,-R4,-5,PT",
+        lambda x: Wrote(p=compare("GT", negated(x.a), bits_of(-5.0))),
+    ),
 ]
 
 
@@ -169,15 +179,23 @@ def in_mode(mode: Mode) -> list[Row]:
         Row(f"FMUL{how} R12,R4,R5", lambda x: SINGLE.multiply(x.a, x.b, mode)),
         Row(f"FFMA{how} R12,R4,R5,R6", lambda x: SINGLE.fma(x.a, x.b, x.c, mode)),
         Row(f"FADD.FTZ{how} R12,R4,R5", lambda x: SINGLE.fma_flushed(x.a, ONE, x.b, mode)),
-        Row(f"FMUL.FTZ{how}.SAT R12,R4,R5", lambda x: clamped(SINGLE.fma_flushed(x.a, x.b, (x.a ^ x.b) & SIGN, mode))),
+        Row(
+            f"FMUL.FTZ{how}.SAT R12,R4,R5",
+            lambda x: clamped(SINGLE.fma_flushed(x.a, x.b, (x.a ^ x.b) & SIGN, mode)),
+        ),
         Row(f"FFMA.FTZ{how} R12,R4,R5,R6", lambda x: SINGLE.fma_flushed(x.a, x.b, x.c, mode)),
         Row(f"FFMA{how}.SAT R12,R4,R5,R6", lambda x: clamped(SINGLE.fma(x.a, x.b, x.c, mode))),
     ]
 
 
-def set_row(name: str, combined: str, act: Callable[[bool, bool], bool], letters: str, true: int) -> Row:
+def set_row(
+    name: str, combined: str, act: Callable[[bool, bool], bool], letters: str, true: int
+) -> Row:
     flush = ftz if ".FTZ" in letters else lambda bits: bits
-    text = f"FSET{letters.replace('.FTZ', '')}.{name}{'.FTZ' if '.FTZ' in letters else ''}.{combined} R12,R4,R5,P0"
+    text = (
+        f"FSET{letters.replace('.FTZ', '')}.{name}{'.FTZ' if '.FTZ' in letters else ''}.{combined}"
+        " R12,R4,R5,P0"
+    )
     return Row(text, lambda x: true if act(compare(name, flush(x.a), flush(x.b)), x.p) else 0)
 
 
@@ -188,7 +206,11 @@ MODES = [
     Row("FMNMX.NAN R12,R4,R5,PT", lambda x: SINGLE.minimum(x.a, x.b, nan_wins=True)),
     Row("FMNMX.NAN R12,R4,R5,!PT", lambda x: SINGLE.minimum(x.a, x.b, largest=True, nan_wins=True)),
     Row("FSETP.GT.FTZ.AND P2,PT,R4,R5,PT", lambda x: Wrote(p=compare("GT", ftz(x.a), ftz(x.b)))),
-    *(set_row(name, "AND", operator.and_, ".BF", ONE) for order in ORDERS for name in (order, f"{order}U")),
+    *(
+        set_row(name, "AND", operator.and_, ".BF", ONE)
+        for order in ORDERS
+        for name in (order, f"{order}U")
+    ),
     set_row("NUM", "OR", operator.or_, "", MASK),
     set_row("NAN", "XOR", operator.xor, ".BF", ONE),
     set_row("EQ", "AND", operator.and_, ".BF.FTZ", ONE),
@@ -236,7 +258,8 @@ ROUNDS_ONCE = [
 
 
 def test_a_fused_multiply_and_add_rounds_once() -> None:
-    """Products half way between two float32, with an addend that float64 loses: random triples miss them."""
+    """Products half way between two float32, with an addend that float64 loses: random triples miss
+    them."""
     lanes = [Lane(a, b, c, 0, 0) for a, b, c in ROUNDS_ONCE]
     (got,) = run_rows([Row("FFMA R12,R4,R5,R6", lambda x: fma(x.a, x.b, x.c))], lanes, "together")
     assert [low for low, *_ in got] == [fma(*triple) for triple in ROUNDS_ONCE]
@@ -244,7 +267,8 @@ def test_a_fused_multiply_and_add_rounds_once() -> None:
 
 
 def test_the_reference_agrees_with_numpy() -> None:
-    """One rounding of one operation is what NumPy's float32 does too; only NaNs have other bits there."""
+    """One rounding of one operation is what NumPy's float32 does too; only NaNs have other bits
+    there."""
     with np.errstate(all="ignore"):
         for a in EDGES:
             for b in EDGES:

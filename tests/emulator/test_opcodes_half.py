@@ -10,9 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.half import HALVES
-
-from .exact import BFLOAT, HALF, SINGLE, Format
-from .rows import LANE_FORMS, MASK, Lane, Row, Wrote, check_rows, draw_a_few, drawn_lanes, groups, lanes_of, uncovered
+from tests.support.exact import BFLOAT, HALF, SINGLE, Format
+from tests.support.opcode_rows import (
+    LANE_FORMS,
+    MASK,
+    Lane,
+    Row,
+    Wrote,
+    check_rows,
+    draw_a_few,
+    drawn_lanes,
+    groups,
+    lanes_of,
+    uncovered,
+)
 
 ORDERS: dict[str, Callable[[float, float], bool]] = {
     "LT": operator.lt,
@@ -81,21 +92,50 @@ def _arithmetic(fmt: Format, kind: str) -> list[Row]:
         Row(f"HADD2{kind} R12,R4.H0_H0,R5.H1_H1", lambda x: add(both(x.a, low), both(x.b, high))),
         Row(f"HADD2{kind} R12,-RZ,c[0x0][0x220]", lambda x: add(0x80008000, 0x01234567)),
         Row(f"HADD2{kind} R12,R4,c[0x0][0x220].H1_H1", lambda x: add(x.a, 0x01230123)),
-        Row(f"HADD2{kind}.SAT R12,R4,R5", lambda x: pairwise(lambda a, b: clamped(fmt, fmt.add(a, b)), x.a, x.b)),
+        Row(
+            f"HADD2{kind}.SAT R12,R4,R5",
+            lambda x: pairwise(lambda a, b: clamped(fmt, fmt.add(a, b)), x.a, x.b),
+        ),
         Row(f"HMUL2{kind} R12,R4,R5", lambda x: multiply(x.a, x.b)),
-        Row(f"HMUL2{kind} R12,R4,-|R5|.H0_H0", lambda x: multiply(x.a, both(x.b, low) | 0x80008000)),
-        Row(f"HMUL2{kind} R12,R4,1.5,-0.25", lambda x: multiply(x.a, fmt.one + (1 << fmt.fraction_bits - 1) << 16 | quarter(fmt))),
-        Row(f"HMUL2{kind}.SAT R12,R4,R5", lambda x: pairwise(lambda a, b: clamped(fmt, fmt.multiply(a, b)), x.a, x.b)),
-        Row(f"HMUL2{kind}.RELU R12,R4,R5", lambda x: pairwise(lambda a, b: positive(fmt, fmt.multiply(a, b)), x.a, x.b)),
+        Row(
+            f"HMUL2{kind} R12,R4,-|R5|.H0_H0", lambda x: multiply(x.a, both(x.b, low) | 0x80008000)
+        ),
+        Row(
+            f"HMUL2{kind} R12,R4,1.5,-0.25",
+            lambda x: multiply(x.a, fmt.one + (1 << fmt.fraction_bits - 1) << 16 | quarter(fmt)),
+        ),
+        Row(
+            f"HMUL2{kind}.SAT R12,R4,R5",
+            lambda x: pairwise(lambda a, b: clamped(fmt, fmt.multiply(a, b)), x.a, x.b),
+        ),
+        Row(
+            f"HMUL2{kind}.RELU R12,R4,R5",
+            lambda x: pairwise(lambda a, b: positive(fmt, fmt.multiply(a, b)), x.a, x.b),
+        ),
         Row(f"HFMA2{kind} R12,R4,R5,R6", lambda x: fma(x.a, x.b, x.c)),
-        Row(f"HFMA2{kind} R12,R4.H1_H1,UR10,-R6", lambda x: fma(both(x.a, high), 0x80000005, x.c ^ 0x80008000)),
+        Row(
+            f"HFMA2{kind} R12,R4.H1_H1,UR10,-R6",
+            lambda x: fma(both(x.a, high), 0x80000005, x.c ^ 0x80008000),
+        ),
         Row(f"HFMA2.MMA{kind} R12,R4,1,1,-R6", lambda x: fma(x.a, one, x.c ^ 0x80008000)),
         Row(f"HFMA2.MMA{kind} R12,R4,R5,-RZ", lambda x: fma(x.a, x.b, 0x80008000)),
-        Row(f"HFMA2.MMA{kind}.SAT R12,R4,R5,R6", lambda x: pairwise(lambda *v: clamped(fmt, fmt.fma(*v)), x.a, x.b, x.c)),
-        Row(f"HFMA2{kind}.RELU R12,R4,R5,R6", lambda x: pairwise(lambda *v: positive(fmt, fmt.fma(*v)), x.a, x.b, x.c)),
-        Row(f"HADD2{kind}.RELU R12,R4,R5", lambda x: pairwise(lambda a, b: positive(fmt, fmt.add(a, b)), x.a, x.b)),
+        Row(
+            f"HFMA2.MMA{kind}.SAT R12,R4,R5,R6",
+            lambda x: pairwise(lambda *v: clamped(fmt, fmt.fma(*v)), x.a, x.b, x.c),
+        ),
+        Row(
+            f"HFMA2{kind}.RELU R12,R4,R5,R6",
+            lambda x: pairwise(lambda *v: positive(fmt, fmt.fma(*v)), x.a, x.b, x.c),
+        ),
+        Row(
+            f"HADD2{kind}.RELU R12,R4,R5",
+            lambda x: pairwise(lambda a, b: positive(fmt, fmt.add(a, b)), x.a, x.b),
+        ),
         Row(f"HFMA2.MMA{kind} R12,-RZ,RZ,1,-0.0 ", lambda x: fmt.one << 16 | fmt.sign),
-        Row(f"HFMA2{kind} R12,-RZ,RZ,+INF ,-INF ", lambda x: fmt.infinity << 16 | fmt.sign | fmt.infinity),
+        Row(
+            f"HFMA2{kind} R12,-RZ,RZ,+INF ,-INF ",
+            lambda x: fmt.infinity << 16 | fmt.sign | fmt.infinity,
+        ),
     ]
 
 
@@ -106,7 +146,9 @@ def quarter(fmt: Format) -> int:
 
 def _selection(fmt: Format, kind: str) -> list[Row]:
     def extreme(x: Lane, *, largest: bool, nan_wins: bool = False) -> int:
-        return pairwise(lambda a, b: fmt.minimum(a, b, largest=largest, nan_wins=nan_wins), x.a, x.b)
+        return pairwise(
+            lambda a, b: fmt.minimum(a, b, largest=largest, nan_wins=nan_wins), x.a, x.b
+        )
 
     return [
         Row(f"HMNMX2{kind} R12,R4,R5,PT", lambda x: extreme(x, largest=False)),
@@ -125,7 +167,9 @@ def _comparison(fmt: Format, kind: str) -> list[Row]:
             lambda x: Wrote(p=both_halves(name, x)[0] and x.p, q=both_halves(name, x)[1] and x.p),
         )
 
-    def mask(name: str, combine: str, act: Callable[[bool, bool], bool], true: int, letters: str) -> Row:
+    def mask(
+        name: str, combine: str, act: Callable[[bool, bool], bool], true: int, letters: str
+    ) -> Row:
         def expected(x: Lane) -> int:
             first, second = (act(result, x.p) for result in both_halves(name, x))
             return true * first | true * second << 16
@@ -135,8 +179,14 @@ def _comparison(fmt: Format, kind: str) -> list[Row]:
     names = [*ORDERS, *(f"{name}U" for name in ORDERS), "NUM", "NAN"]
     return [
         *(predicates(name) for name in names),
-        Row(f"HSETP2{kind}.LT.OR P2,P3,R4,R5,P0", lambda x: Wrote(*(None, None), *(r or x.p for r in both_halves("LT", x)))),
-        Row(f"HSETP2{kind}.LT.XOR P2,P3,R4,R5,P0", lambda x: Wrote(*(None, None), *(r != x.p for r in both_halves("LT", x)))),
+        Row(
+            f"HSETP2{kind}.LT.OR P2,P3,R4,R5,P0",
+            lambda x: Wrote(*(None, None), *(r or x.p for r in both_halves("LT", x))),
+        ),
+        Row(
+            f"HSETP2{kind}.LT.XOR P2,P3,R4,R5,P0",
+            lambda x: Wrote(*(None, None), *(r != x.p for r in both_halves("LT", x))),
+        ),
         *(mask(name, "AND", operator.and_, fmt.one, ".BF") for name in names),
         mask("GEU", "OR", operator.or_, 0xFFFF, ""),
         mask("NE", "XOR", operator.xor, 0xFFFF, ""),
@@ -169,26 +219,58 @@ def compare_flushed(name: str, x: Lane) -> list[bool]:
 ONES = HALF.one * 0x10001
 FLUSHING = [
     Row("HADD2.FTZ R12,R4,R5", lambda x: fused_flushed(x.a, ONES, x.b)),
-    Row("HADD2.FTZ.SAT R12,R4,R5", lambda x: pairwise(lambda bits: clamped(HALF, bits), fused_flushed(x.a, ONES, x.b))),
+    Row(
+        "HADD2.FTZ.SAT R12,R4,R5",
+        lambda x: pairwise(lambda bits: clamped(HALF, bits), fused_flushed(x.a, ONES, x.b)),
+    ),
     Row("HMUL2.FTZ R12,R4,R5", lambda x: fused_flushed(x.a, x.b, (x.a ^ x.b) & 0x80008000)),
     Row("HFMA2.FTZ R12,R4,R5,R6", lambda x: fused_flushed(x.a, x.b, x.c)),
-    Row("HFMA2.FTZ.RELU R12,R4,R5,R6", lambda x: pairwise(lambda bits: positive(HALF, bits), fused_flushed(x.a, x.b, x.c))),
+    Row(
+        "HFMA2.FTZ.RELU R12,R4,R5,R6",
+        lambda x: pairwise(lambda bits: positive(HALF, bits), fused_flushed(x.a, x.b, x.c)),
+    ),
     Row("HFMA2.MMA.FTZ R12,R4,R5,R6.H0_H0", lambda x: fused_flushed(x.a, x.b, both(x.c, low))),
     Row("HMNMX2.FTZ R12,R4,R5,PT", lambda x: pairwise(HALF.minimum, flushed(x.a), flushed(x.b))),
     Row("HSETP2.LT.FTZ.AND P2,P3,R4,R5,PT", lambda x: Wrote(None, None, *compare_flushed("LT", x))),
-    Row("HSETP2.GEU.FTZ.AND P2,P3,R4,R5,PT", lambda x: Wrote(None, None, *compare_flushed("GEU", x))),
-    Row("HSET2.BF.EQ.FTZ.AND R12,R4,R5,PT", lambda x: sum(HALF.one << 16 * k for k, r in enumerate(compare_flushed("EQ", x)) if r)),
+    Row(
+        "HSETP2.GEU.FTZ.AND P2,P3,R4,R5,PT", lambda x: Wrote(None, None, *compare_flushed("GEU", x))
+    ),
+    Row(
+        "HSET2.BF.EQ.FTZ.AND R12,R4,R5,PT",
+        lambda x: sum(HALF.one << 16 * k for k, r in enumerate(compare_flushed("EQ", x)) if r),
+    ),
 ]
 ROWS = {"half": [*rows_of(HALF, ""), *WIDENING, *FLUSHING], "bfloat": rows_of(BFLOAT, ".BF16_V2")}
-GROUPS = {f"{kind} {base}": rows for kind, found in ROWS.items() for base, rows in groups(found).items()}
+GROUPS = {
+    f"{kind} {base}": rows for kind, found in ROWS.items() for base, rows in groups(found).items()
+}
 
 
 def edges(fmt: Format) -> list[int]:
     """Words of two edge values."""
     unit = fmt.smallest_normal
-    positive_values = [0, 1, unit - 1, unit, unit + 1, fmt.one, fmt.one + 1, fmt.one - 1, fmt.infinity - 1, fmt.infinity, fmt.infinity + 1]
-    values = [*positive_values, *(value | fmt.sign for value in positive_values), fmt.nan, fmt.one + 3 * unit + 5]
-    return [value | values[(index * 7 + 3) % len(values)] << 16 for index, value in enumerate(values)]
+    positive_values = [
+        0,
+        1,
+        unit - 1,
+        unit,
+        unit + 1,
+        fmt.one,
+        fmt.one + 1,
+        fmt.one - 1,
+        fmt.infinity - 1,
+        fmt.infinity,
+        fmt.infinity + 1,
+    ]
+    values = [
+        *positive_values,
+        *(value | fmt.sign for value in positive_values),
+        fmt.nan,
+        fmt.one + 3 * unit + 5,
+    ]
+    return [
+        value | values[(index * 7 + 3) % len(values)] << 16 for index, value in enumerate(values)
+    ]
 
 
 LANES = {"half": lanes_of(edges(HALF)), "bfloat": lanes_of(edges(BFLOAT))}
@@ -207,23 +289,43 @@ def test_lanes_on_drawn_values(group: str, lanes: list[Lane]) -> None:
     check_rows(GROUPS[group], lanes, "apart")
 
 
-TIES = [(0x3F81, 0x3F80 + 64, 1), (0x3F81, 0x3FC0, 0x8001), (0x4001, 0x3F81, 0x0001), (0x3F83, 0x3FC0, 0x0080), (0x3F81, 0x3FC0, 0x8080)]
+TIES = [
+    (0x3F81, 0x3F80 + 64, 1),
+    (0x3F81, 0x3FC0, 0x8001),
+    (0x4001, 0x3F81, 0x0001),
+    (0x3F83, 0x3FC0, 0x0080),
+    (0x3F81, 0x3FC0, 0x8080),
+]
 
 
 def test_a_tie_is_broken_by_the_smallest_addend() -> None:
-    """Products of bfloat16 half way between two of them, with an addend that float64 loses beside them."""
+    """Products of bfloat16 half way between two of them, with an addend that float64 loses beside
+    them."""
     lanes = [Lane(a, b, c, 0, 0) for a, b, c in TIES]
-    check_rows([Row("HFMA2.BF16_V2 R12,R4,R5,R6", lambda x: pairwise(BFLOAT.fma, x.a, x.b, x.c))], lanes, "together")
+    check_rows(
+        [Row("HFMA2.BF16_V2 R12,R4,R5,R6", lambda x: pairwise(BFLOAT.fma, x.a, x.b, x.c))],
+        lanes,
+        "together",
+    )
     assert any(BFLOAT.fma(a, b, c) != BFLOAT.multiply(a, b) for a, b, c in TIES)
 
 
-NEARLY_NORMAL = [(0x0400, 0x8400, 0x0400), (0x8400, 0x0400, 0x0400), (0x0400, 0x9000, 0x0400), (0x3BFF, 0x0400, 0), (0x3BFF, 0x0401, 0)]
+NEARLY_NORMAL = [
+    (0x0400, 0x8400, 0x0400),
+    (0x8400, 0x0400, 0x0400),
+    (0x0400, 0x9000, 0x0400),
+    (0x3BFF, 0x0400, 0),
+    (0x3BFF, 0x0401, 0),
+]
 
 
 def test_what_rounds_to_a_normal_half_is_not_flushed() -> None:
-    """2^-14 less a quarter or less of a unit in the last place of the numbers below it, as exponents without end would have it."""
+    """2^-14 less a quarter or less of a unit in the last place of the numbers below it, as
+    exponents without end would have it."""
     lanes = [Lane(a, b, c, 0, 0) for a, b, c in NEARLY_NORMAL]
-    check_rows([Row("HFMA2.FTZ R12,R4,R5,R6", lambda x: fused_flushed(x.a, x.b, x.c))], lanes, "together")
+    check_rows(
+        [Row("HFMA2.FTZ R12,R4,R5,R6", lambda x: fused_flushed(x.a, x.b, x.c))], lanes, "together"
+    )
     assert [HALF.fma_flushed(*each) for each in NEARLY_NORMAL] == [0x0400, 0x0400, 0, 0, 0x0400]
 
 

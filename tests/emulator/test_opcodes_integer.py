@@ -1,4 +1,5 @@
-"""Integer arithmetic, comparison and selection against Python's integers, on lanes and on the uniform datapath."""
+"""Integer arithmetic, comparison and selection against Python's integers, on lanes and on the
+uniform datapath."""
 
 from __future__ import annotations
 
@@ -10,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.integer import INTEGER
-
-from .rows import (
+from tests.support.opcode_rows import (
     CONSTANT,
     LANE_FORMS,
     MASK,
@@ -32,7 +32,23 @@ from .rows import (
 )
 
 INT_MIN, INT_MAX = 0x80000000, 0x7FFFFFFF
-EDGES = [0, 1, 2, 5, 31, 32, 33, 0xFFFF, 0x12345678, 0x55555556, 0xDEADBEEF, INT_MAX, INT_MIN, INT_MIN + 1, MASK]
+EDGES = [
+    0,
+    1,
+    2,
+    5,
+    31,
+    32,
+    33,
+    0xFFFF,
+    0x12345678,
+    0x55555556,
+    0xDEADBEEF,
+    INT_MAX,
+    INT_MIN,
+    INT_MIN + 1,
+    MASK,
+]
 LOW_CONSTANT = CONSTANT & MASK
 
 
@@ -62,8 +78,13 @@ ADDITION = [
     Row("IADD3 RZ,P2,R4,R5,RZ", lambda x: Wrote(p=x.a + x.b > MASK)),
     Row("IADD3 R12,P2,R4,-R5,RZ", lambda x: Wrote(x.a - x.b, p=x.a >= x.b)),
     Row("IADD3 R12,P2,R4,-UR10,RZ", lambda x: Wrote(x.a - UNIFORM, p=x.a >= UNIFORM)),
-    Row("IADD3 R12,P2,R4,-c[0x0][0x220],RZ", lambda x: Wrote(x.a - LOW_CONSTANT, p=x.a >= LOW_CONSTANT)),
-    Row("IADD3 R12,P2,R4,-c[0x0][0x20],RZ", lambda x: Wrote(x.a, p=True)),  # minus a constant that is 0: no borrow
+    Row(
+        "IADD3 R12,P2,R4,-c[0x0][0x220],RZ",
+        lambda x: Wrote(x.a - LOW_CONSTANT, p=x.a >= LOW_CONSTANT),
+    ),
+    Row(
+        "IADD3 R12,P2,R4,-c[0x0][0x20],RZ", lambda x: Wrote(x.a, p=True)
+    ),  # minus a constant that is 0: no borrow
     Row("IADD3 R12,P2,R4,-0x5,RZ", lambda x: Wrote(x.a - 5, p=x.a >= 5)),
     Row("IADD3.X R12,R4,R5,RZ,P0,!PT", lambda x: x.a + x.b + x.p),
     Row("IADD3.X R12,R4,R5,R6,P0,P1", lambda x: x.a + x.b + x.c + x.p + x.q),
@@ -95,10 +116,16 @@ MULTIPLICATION = [
     Row("IMAD.WIDE R12,R4,R5,-R6", lambda x: pair(signed(x.a) * signed(x.b) - x.cd)),
     Row("IMAD.WIDE.U32 R12,R4,R5,R6", lambda x: pair(x.a * x.b + x.cd)),
     Row("IMAD.WIDE.U32 R12,R4,0xfffffffc,RZ", lambda x: pair(x.a * 0xFFFFFFFC)),
-    Row("IMAD.WIDE.U32 R12,P2,R4,R5,R6", lambda x: Wrote(x.a * x.b + x.cd, (x.a * x.b + x.cd) >> 32, p=(x.a * x.b + x.cd) >> 64 > 0)),
+    Row(
+        "IMAD.WIDE.U32 R12,P2,R4,R5,R6",
+        lambda x: Wrote(x.a * x.b + x.cd, (x.a * x.b + x.cd) >> 32, p=(x.a * x.b + x.cd) >> 64 > 0),
+    ),
     Row("IMAD.WIDE.U32.X R12,R4,R5,R6,P0", lambda x: pair(x.a * x.b + x.cd + x.p)),
     Row("IMAD.HI R12,R4,R5,R6", lambda x: (signed(x.a) * signed(x.b) + signed64(x.cd)) >> 32),
-    Row("IMAD.HI R12,R4,-0x6db6db6d,R6", lambda x: (signed(x.a) * -0x6DB6DB6D + signed64(x.cd)) >> 32),
+    Row(
+        "IMAD.HI R12,R4,-0x6db6db6d,R6",
+        lambda x: (signed(x.a) * -0x6DB6DB6D + signed64(x.cd)) >> 32,
+    ),
     Row("IMAD.HI.U32 R12,R4,R5,RZ", lambda x: x.a * x.b >> 32),
     Row("IMAD.HI.U32 R12,R4,R5,R6", lambda x: (x.a * x.b + x.cd) >> 32),
 ]
@@ -111,9 +138,14 @@ SHIFTED_ADDITION = [
     Row("LEA R12,R4,R5,R6", lambda x: (x.a << (x.c & 31)) + x.b),
     Row("LEA.HI R12,R4,R5,RZ,0x1f", lambda x: (x.a << 31 >> 32) + x.b),
     Row("LEA.HI R12,R4,R5,R6,0x4", lambda x: ((x.c << 32 | x.a) << 4 >> 32) + x.b),
-    Row("LEA.HI R12,P2,R4,R5,R6,0x4", lambda x: carried(((x.c << 32 | x.a) << 4 >> 32 & MASK) + x.b)),
+    Row(
+        "LEA.HI R12,P2,R4,R5,R6,0x4", lambda x: carried(((x.c << 32 | x.a) << 4 >> 32 & MASK) + x.b)
+    ),
     Row("LEA.HI.X R12,R4,R5,R6,0x2,P0", lambda x: ((x.c << 32 | x.a) << 2 >> 32) + x.b + x.p),
-    Row("LEA.HI.X R12,R4,c[0x0][0x224],R6,0x2,P0", lambda x: ((x.c << 32 | x.a) << 2 >> 32) + (CONSTANT >> 32) + x.p),
+    Row(
+        "LEA.HI.X R12,R4,c[0x0][0x224],R6,0x2,P0",
+        lambda x: ((x.c << 32 | x.a) << 2 >> 32) + (CONSTANT >> 32) + x.p,
+    ),
     Row("LEA.HI.SX32 R12,R4,R5,0x1e", lambda x: (signed(x.a) << 30 >> 32) + x.b),
     Row("LEA.HI.X.SX32 R12,R4,R5,0x2,P0", lambda x: (signed(x.a) << 2 >> 32) + x.b + x.p),
 ]
@@ -132,7 +164,8 @@ def leading_one(word: int) -> int:
 
 
 def leading_signed(word: int) -> int:
-    """Index of the highest bit that differs from the sign, all ones where there is none (PTX ISA, `bfind.s32`)."""
+    """Index of the highest bit that differs from the sign, all ones where there is none (PTX ISA,
+    `bfind.s32`)."""
     return leading_one(inverted(word) if word >> 31 else word)
 
 
@@ -192,12 +225,19 @@ def both(result: bool, combine: Callable[[bool, bool], bool], other: bool) -> Wr
 def comparison(name: str, *, unsigned: bool) -> Row:
     order = ORDERS[name]
     if unsigned:
-        return Row(f"ISETP.{name}.U32.AND P2,P3,R4,R5,PT", lambda x: both(order(x.a, x.b), operator.and_, True))
-    return Row(f"ISETP.{name}.AND P2,P3,R4,R5,PT", lambda x: both(order(signed(x.a), signed(x.b)), operator.and_, True))
+        return Row(
+            f"ISETP.{name}.U32.AND P2,P3,R4,R5,PT",
+            lambda x: both(order(x.a, x.b), operator.and_, True),
+        )
+    return Row(
+        f"ISETP.{name}.AND P2,P3,R4,R5,PT",
+        lambda x: both(order(signed(x.a), signed(x.b)), operator.and_, True),
+    )
 
 
 def long_comparison(name: str, *, unsigned: bool) -> Row:
-    """The upper half of a 64-bit comparison whose lower half's result is in P0: either value of it must be right."""
+    """The upper half of a 64-bit comparison whose lower half's result is in P0: either value of it
+    must be right."""
     order = ORDERS[name]
     how = ".U32" if unsigned else ""
 
@@ -212,14 +252,27 @@ COMPARISON = [
     *(comparison(name, unsigned=unsigned) for name in ORDERS for unsigned in (False, True)),
     *(long_comparison(name, unsigned=unsigned) for name in ORDERS for unsigned in (False, True)),
     Row("ISETP.LT.AND P2,PT,R4,-0x5,P0", lambda x: Wrote(p=signed(x.a) < -5 and x.p)),
-    Row("ISETP.LT.AND P2,P3,R4,R5,!P0", lambda x: both(signed(x.a) < signed(x.b), operator.and_, not x.p)),
+    Row(
+        "ISETP.LT.AND P2,P3,R4,R5,!P0",
+        lambda x: both(signed(x.a) < signed(x.b), operator.and_, not x.p),
+    ),
     Row("ISETP.LT.OR P2,P3,R4,R5,P0", lambda x: both(signed(x.a) < signed(x.b), operator.or_, x.p)),
-    Row("ISETP.LT.XOR P2,P3,R4,R5,P0", lambda x: both(signed(x.a) < signed(x.b), operator.xor, x.p)),
+    Row(
+        "ISETP.LT.XOR P2,P3,R4,R5,P0", lambda x: both(signed(x.a) < signed(x.b), operator.xor, x.p)
+    ),
     Row("ISETP.GE.U32.AND P2,PT,R4,c[0x0][0x220],PT", lambda x: Wrote(p=x.a >= LOW_CONSTANT)),
     Row("ISETP.GE.AND P2,PT,R4,UR10,PT", lambda x: Wrote(p=signed(x.a) >= signed(UNIFORM))),
 ]
 
-LANE_ROWS = [*ADDITION, *MULTIPLICATION, *SHIFTED_ADDITION, *SELECTION, *BIT_FIELDS, *BIT_COUNTS, *COMPARISON]
+LANE_ROWS = [
+    *ADDITION,
+    *MULTIPLICATION,
+    *SHIFTED_ADDITION,
+    *SELECTION,
+    *BIT_FIELDS,
+    *BIT_COUNTS,
+    *COMPARISON,
+]
 UNIFORM_ROWS = [uniform_row(row) for row in LANE_ROWS if f"U{row.base}" in INTEGER]
 GROUPS = groups(LANE_ROWS)
 UNIFORM_GROUPS = groups(UNIFORM_ROWS)

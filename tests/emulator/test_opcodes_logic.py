@@ -1,4 +1,5 @@
-"""Bits against Python's integers: logic by table, shifts, byte permutation; on lanes and on the uniform datapath."""
+"""Bits against Python's integers: logic by table, shifts, byte permutation; on lanes and on the
+uniform datapath."""
 
 from __future__ import annotations
 
@@ -9,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.logic import LOGIC
-
-from .rows import (
+from tests.support.opcode_rows import (
     CONSTANT,
     LANE_FORMS,
     MASK,
@@ -29,13 +29,51 @@ from .rows import (
     uniform_row,
 )
 
-EDGES = [0, 1, 31, 32, 33, 63, 64, 0x80, 0x3210, 0x7654, 0xBA98, 0xFEDC, 0x12345678, 0x80402010, 0x7FFFFFFF, 0x80000000, MASK]
-TABLES = [0x00, 0x01, 0x0C, 0x30, 0x3C, 0x48, 0x54, 0x55, 0x96, 0xC0, 0xC8, 0xE8, 0xF8, 0xFC, 0xFE, 0xFF]
+EDGES = [
+    0,
+    1,
+    31,
+    32,
+    33,
+    63,
+    64,
+    0x80,
+    0x3210,
+    0x7654,
+    0xBA98,
+    0xFEDC,
+    0x12345678,
+    0x80402010,
+    0x7FFFFFFF,
+    0x80000000,
+    MASK,
+]
+TABLES = [
+    0x00,
+    0x01,
+    0x0C,
+    0x30,
+    0x3C,
+    0x48,
+    0x54,
+    0x55,
+    0x96,
+    0xC0,
+    0xC8,
+    0xE8,
+    0xF8,
+    0xFC,
+    0xFE,
+    0xFF,
+]
 
 
 def look_up(table: int, a: int, b: int, c: int, bits: int = 32) -> int:
     """Bit i of the result is bit (4 a_i + 2 b_i + c_i) of the table."""
-    return sum((table >> (4 * (a >> i & 1) + 2 * (b >> i & 1) + (c >> i & 1)) & 1) << i for i in range(bits))
+    return sum(
+        (table >> (4 * (a >> i & 1) + 2 * (b >> i & 1) + (c >> i & 1)) & 1) << i
+        for i in range(bits)
+    )
 
 
 def logic(table: int) -> Row:
@@ -44,7 +82,9 @@ def logic(table: int) -> Row:
 
 def predicate_logic(table: int, second: int) -> Row:
     def expected(x: Lane) -> Wrote:
-        return Wrote(p=bool(look_up(table, x.p, x.q, True, 1)), q=bool(look_up(second, x.p, x.q, True, 1)))
+        return Wrote(
+            p=bool(look_up(table, x.p, x.q, True, 1)), q=bool(look_up(second, x.p, x.q, True, 1))
+        )
 
     return Row(f"PLOP3.LUT P2,P3,P0,P1,PT,{table:#x},{second:#x}", expected)
 
@@ -58,9 +98,18 @@ LOGIC_ROWS = [
     Row("LOP3.LUT P2,RZ,R4,R5,RZ,0xc0,!PT", lambda x: Wrote(p=x.a & x.b != 0)),
     Row("LOP3.LUT P2,R12,R4,R5,RZ,0x3c,!PT", lambda x: Wrote(x.a ^ x.b, p=x.a != x.b)),
     Row("LOP3.LUT P2,RZ,R4,R5,RZ,0xc0,P1", lambda x: Wrote(p=x.a & x.b != 0 or x.q)),
-    Row("LOP3.LUT.PAND P2,R12,R4,R5,RZ,0xc0,!P0", lambda x: Wrote(x.a & x.b, p=x.a & x.b != 0 and not x.p)),
-    *(predicate_logic(table, second) for table, second in zip(TABLES, reversed(TABLES), strict=True)),
-    Row("PLOP3.LUT P2,PT,R4.SIGN,R5.reuse.SIGN,P0,0x40,0x0", lambda x: Wrote(p=signed(x.a) < 0 and signed(x.b) < 0 and not x.p)),
+    Row(
+        "LOP3.LUT.PAND P2,R12,R4,R5,RZ,0xc0,!P0",
+        lambda x: Wrote(x.a & x.b, p=x.a & x.b != 0 and not x.p),
+    ),
+    *(
+        predicate_logic(table, second)
+        for table, second in zip(TABLES, reversed(TABLES), strict=True)
+    ),
+    Row(
+        "PLOP3.LUT P2,PT,R4.SIGN,R5.reuse.SIGN,P0,0x40,0x0",
+        lambda x: Wrote(p=signed(x.a) < 0 and signed(x.b) < 0 and not x.p),
+    ),
     Row("PLOP3.LUT P2,PT,!P0,P1,PT,0x80,0x0", lambda x: Wrote(p=not x.p and x.q)),
     Row("PLOP3.LUT P2,PT,P0,P1,!P0,0xe0,0x8", lambda x: Wrote(p=x.p and (x.q or not x.p))),
 ]
@@ -99,7 +148,8 @@ SHIFTS = [
 
 
 def permuted(low: int, selector: int, high: int) -> int:
-    """`prmt.b32` of the PTX ISA: byte n of the result is the one that nibble n of the selector names."""
+    """`prmt.b32` of the PTX ISA: byte n of the result is the one that nibble n of the selector
+    names."""
     source = (high << 32 | low).to_bytes(8, "little")
     result = []
     for n in range(4):

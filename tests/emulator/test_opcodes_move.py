@@ -16,9 +16,21 @@ from grader.emulator.opcodes.copies import COPIES
 from grader.emulator.opcodes.generic import GENERIC
 from grader.emulator.opcodes.memory import MEMORY
 from grader.emulator.opcodes.move import MOVE
-
-from .assembler import build, launch
-from .rows import CONSTANT, LANE_FORMS, MASK, UNIFORM, Lane, Row, Wrote, check_rows, groups, lanes_of, run_rows, uncovered
+from tests.support.assembler import build, launch
+from tests.support.opcode_rows import (
+    CONSTANT,
+    LANE_FORMS,
+    MASK,
+    UNIFORM,
+    Lane,
+    Row,
+    Wrote,
+    check_rows,
+    groups,
+    lanes_of,
+    run_rows,
+    uncovered,
+)
 
 CONSTANT_BYTES = CONSTANT.to_bytes(8, "little")
 
@@ -43,7 +55,8 @@ CONSTANTS = [
     Row("LDC.64 R12,c[0x0][0x220]", lambda x: Wrote(part(0, 4), part(4, 4))),
     Row("LDC RZ,c[0x0][0x220]", lambda x: Wrote()),
 ]
-"""Blocks have 32 threads (lanes) or 1 (uniform rows); a grid has as many blocks as the operands need."""
+"""Blocks have 32 threads (lanes) or 1 (uniform rows); a grid has as many blocks as the operands
+need."""
 
 MOVES = [
     Row("MOV R12,R4", lambda x: x.a),
@@ -74,7 +87,10 @@ def gather(byte: int) -> Row:
 
 
 def scatter(byte: int) -> Row:
-    return Row(f"R2P PR,R4.B{byte},0xc", lambda x: Wrote(p=bit(x.a, 2 + 8 * byte), q=bit(x.a, 3 + 8 * byte)))
+    return Row(
+        f"R2P PR,R4.B{byte},0xc",
+        lambda x: Wrote(p=bit(x.a, 2 + 8 * byte), q=bit(x.a, 3 + 8 * byte)),
+    )
 
 
 def scatter_one(byte: int) -> Row:
@@ -95,7 +111,10 @@ UNIFORM_MOVES = [
     Row("UMOV UR12,0x3f800000", lambda x: 0x3F800000),
     Row("S2UR UR12,SR_CgaCtaId", lambda x: 0),
     Row("S2UR UR12,SR_CTAID.Z", lambda x: 0),
-    *(Row(f"U{row.text.replace(' R', ' UR').replace('[RZ+', '[')}", row.expected) for row in CONSTANTS),
+    *(
+        Row(f"U{row.text.replace(' R', ' UR').replace('[RZ+', '[')}", row.expected)
+        for row in CONSTANTS
+    ),
 ]
 EDGES = [0, 1, 2, 0xFF, 0x0C0C0C0C, 0x04080C00, 0x12345678, 0x7FFFFFFF, 0x80000000, MASK]
 GROUPS = groups([*MOVES, *PREDICATES])
@@ -114,7 +133,7 @@ def test_uniform_values(base: str) -> None:
     check_rows(UNIFORM_GROUPS[base], LANES, "together" if base == "S2UR" else "guarded")
 
 
-# --- special registers -------------------------------------------------------------------------------------
+# --- special registers ----------------------------------------------------------------------------
 
 WHO = """
     S2R R4,SR_TID.X
@@ -151,16 +170,25 @@ WHO = """
 """
 
 
-@pytest.mark.parametrize(("block", "grid"), [((5, 3, 2), (3, 2, 2)), ((64, 1, 1), (2, 1, 3)), ((1, 1, 33), (1, 5, 1))])
+@pytest.mark.parametrize(
+    ("block", "grid"), [((5, 3, 2), (3, 2, 2)), ((64, 1, 1), (2, 1, 3)), ((1, 1, 33), (1, 5, 1))]
+)
 def test_threads_know_their_place(block: tuple[int, int, int], grid: tuple[int, int, int]) -> None:
     threads, blocks = int(np.prod(block)), int(np.prod(grid))
-    run = launch(build(WHO), {"who": np.zeros((blocks * threads, 8), dtype=np.uint32)}, block=block, grid=grid)
+    run = launch(
+        build(WHO),
+        {"who": np.zeros((blocks * threads, 8), dtype=np.uint32)},
+        block=block,
+        grid=grid,
+    )
     z, y, x = np.meshgrid(*(np.arange(n) for n in reversed(block)), indexing="ij")
     bz, by, bx = np.meshgrid(*(np.arange(n) for n in reversed(grid)), indexing="ij")
     per_thread = [np.tile(axis.reshape(-1), blocks) for axis in (x, y, z)]
     per_block = [np.repeat(axis.reshape(-1), threads) for axis in (bx, by, bz)]
     lane = np.tile(np.arange(threads) % 32, blocks)
-    want = np.stack([*per_thread, per_block[0], per_block[1], per_block[2], lane, per_block[0]], axis=1)
+    want = np.stack(
+        [*per_thread, per_block[0], per_block[1], per_block[2], lane, per_block[0]], axis=1
+    )
     assert np.array_equal(run.arrays["who"], want)
 
 
@@ -185,7 +213,11 @@ LANE_MASKS = """
 
 def test_lane_masks() -> None:
     """PTX ISA, `%lanemask_eq` and its fellows."""
-    masks = launch(build(LANE_MASKS), {"out": np.zeros((64, 5), dtype=np.uint32)}, block=(64, 1, 1)).arrays["out"].tolist()
+    masks = (
+        launch(build(LANE_MASKS), {"out": np.zeros((64, 5), dtype=np.uint32)}, block=(64, 1, 1))
+        .arrays["out"]
+        .tolist()
+    )
     for thread, (equal, less, less_or_equal, greater, greater_or_equal) in enumerate(masks):
         assert equal == 1 << thread % 32
         assert less == equal - 1
@@ -194,14 +226,18 @@ def test_lane_masks() -> None:
         assert greater_or_equal == less ^ MASK
 
 
-# --- between lanes -----------------------------------------------------------------------------------------
+# --- between lanes --------------------------------------------------------------------------------
 
-WARP = [Lane(0x100 + lane, (7 * lane + 3) % 40, 0, 0, lane * 5 % 4 | (4 if lane in (0, 3, 31) else 0)) for lane in range(32)]
+WARP = [
+    Lane(0x100 + lane, (7 * lane + 3) % 40, 0, 0, lane * 5 % 4 | (4 if lane in (0, 3, 31) else 0))
+    for lane in range(32)
+]
 FULL = 0x1F
 
 
 def shuffled(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
-    """The source lane, and whether it lies in the segment: `shfl.sync` of the PTX ISA, line by line."""
+    """The source lane, and whether it lies in the segment: `shfl.sync` of the PTX ISA, line by
+    line."""
     bval, cval, mask = b & 31, c & 31, c >> 8 & 31
     highest, lowest = lane & mask | cval & ~mask, lane & mask
     match mode:
@@ -223,7 +259,9 @@ SHUFFLES += [("UP", 0x1800), ("DOWN", 0x181F), ("BFLY", 0x101F), ("IDX", 0x1C1F)
 
 @pytest.mark.parametrize(("mode", "c"), SHUFFLES)
 def test_shuffles(mode: str, c: int) -> None:
-    rows = [Row(f"SHFL.{mode} P2,R12,R4,{b},{c:#x}", lambda x: 0) for b in ("R5", "0x1", "0x5", "0x10")]
+    rows = [
+        Row(f"SHFL.{mode} P2,R12,R4,{b},{c:#x}", lambda x: 0) for b in ("R5", "0x1", "0x5", "0x10")
+    ]
     for row, got in zip(rows, run_rows(rows, WARP, "together"), strict=True):
         for index, (lane, (word, _, valid, _)) in enumerate(zip(WARP, got, strict=True)):
             b = lane.b if ",R5," in row.text else int(row.text.split(",")[3], 16)
@@ -307,7 +345,7 @@ def test_a_register_becomes_uniform_by_its_lowest_lane_on_the_path() -> None:
     assert run.arrays["out"].tolist() == [9] * 32
 
 
-# --- coverage ----------------------------------------------------------------------------------------------
+# --- coverage -------------------------------------------------------------------------------------
 
 ELSEWHERE = {
     *(f"VOTE{kind}" for kind in ("", ".ANY", ".ALL", ".EQ", "U", "U.ANY", "U.ALL", "U.EQ")),
@@ -315,13 +353,51 @@ ELSEWHERE = {
     "R2UR",
     *("B2R", "B2R.RESULT"),
 }
-"""In the tests of this file that are not rows, and in test_barriers.py; R2UR besides starts every uniform row."""
+"""In the tests of this file that are not rows, and in test_barriers.py; R2UR besides starts every
+uniform row."""
 
-CONTROL_AND_MEMORY = {"BRA", "CALL", "RET", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "ENDCOLLECTIVE", "BAR", "BPT"}
-CONTROL_AND_MEMORY |= {"NOP", "YIELD", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "NANOSLEEP", "BMOV", "BRX", "LEPC"}
-CONTROL_AND_MEMORY |= {"LDG", "STG", "LDS", "STS", "LDL", "STL", "LD", "ST", "QSPC", "LDGSTS", "LDGDEPBAR", "DEPBAR"}
+CONTROL_AND_MEMORY = {
+    "BRA",
+    "CALL",
+    "RET",
+    "EXIT",
+    "BSSY",
+    "BSYNC",
+    "BREAK",
+    "WARPSYNC",
+    "ENDCOLLECTIVE",
+    "BAR",
+    "BPT",
+}
+CONTROL_AND_MEMORY |= {
+    "NOP",
+    "YIELD",
+    "MEMBAR",
+    "ERRBAR",
+    "CGAERRBAR",
+    "CCTL",
+    "NANOSLEEP",
+    "BMOV",
+    "BRX",
+    "LEPC",
+}
+CONTROL_AND_MEMORY |= {
+    "LDG",
+    "STG",
+    "LDS",
+    "STS",
+    "LDL",
+    "STL",
+    "LD",
+    "ST",
+    "QSPC",
+    "LDGSTS",
+    "LDGDEPBAR",
+    "DEPBAR",
+}
 CONTROL_AND_MEMORY |= {"ATOMS", "ATOMG", "ATOM", "REDG", "RED", "MATCH", "REDUX", "ELECT"}
-"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_constants.py, test_faults.py and test_memory.py, or in the corpus."""
+"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_constants.py, test_faults.py
+and test_memory.py, or in the corpus."""
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:
@@ -329,4 +405,13 @@ def test_every_opcode_and_modifier_has_a_row() -> None:
 
 
 def test_every_opcode_that_is_no_row_is_known_here() -> None:
-    assert {*CONTROL, *BARRIERS, *CALLS, *COLLECTIVE, *MEMORY, *GENERIC, *ATOMICS, *COPIES} == CONTROL_AND_MEMORY
+    assert {
+        *CONTROL,
+        *BARRIERS,
+        *CALLS,
+        *COLLECTIVE,
+        *MEMORY,
+        *GENERIC,
+        *ATOMICS,
+        *COPIES,
+    } == CONTROL_AND_MEMORY

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.packed import PACKED
-
-from .rows import (
+from tests.support.opcode_rows import (
     LANE_FORMS,
     MASK,
     UNIFORM,
@@ -26,7 +25,22 @@ from .rows import (
     uniform_row,
 )
 
-EDGES = [0, 1, 0x7FFF, 0x8000, 0xFFFF, 0x7FFF7FFF, 0x80008000, 0x00010001, 0x80007FFF, 0x12FE80FF, 0x7F808101, 0x7FFFFFFF, 0x80000000, MASK]
+EDGES = [
+    0,
+    1,
+    0x7FFF,
+    0x8000,
+    0xFFFF,
+    0x7FFF7FFF,
+    0x80008000,
+    0x00010001,
+    0x80007FFF,
+    0x12FE80FF,
+    0x7F808101,
+    0x7FFFFFFF,
+    0x80000000,
+    MASK,
+]
 
 
 def parts(word: int, bits: int, *, sign: bool) -> list[int]:
@@ -42,7 +56,12 @@ def joined(values: list[int]) -> int:
 
 def halves(operation: Callable[..., int], *words: int, sign: bool = True) -> int:
     """An operation on the lower halves and on the upper ones."""
-    return joined([operation(*values) for values in zip(*(parts(word, 16, sign=sign) for word in words), strict=True)])
+    return joined(
+        [
+            operation(*values)
+            for values in zip(*(parts(word, 16, sign=sign) for word in words), strict=True)
+        ]
+    )
 
 
 def half(value: int) -> int:
@@ -80,18 +99,33 @@ EXTREMES = [
     Row("VIADDMNMX R12,R4,-R5,R6,!PT", lambda x: max(word(x.a - x.b), signed(x.c))),
     Row("VIADDMNMX.U32 R12,R4,R5,R6,P0", lambda x: (min if x.p else max)(x.a + x.b & MASK, x.c)),
     Row("VIADDMNMX.RELU R12,R4,R5,R6,PT", lambda x: max(min(word(x.a + x.b), signed(x.c)), 0)),
-    Row("VIADDMNMX.S16x2 R12,R4,R5,R6,PT", lambda x: halves(lambda a, b, c: min(half(a + b), c), *x[:3])),
-    Row("VIADDMNMX.U16x2 R12,R4,R5,R6,!PT", lambda x: halves(lambda a, b, c: max(a + b & 0xFFFF, c), *x[:3], sign=False)),
+    Row(
+        "VIADDMNMX.S16x2 R12,R4,R5,R6,PT",
+        lambda x: halves(lambda a, b, c: min(half(a + b), c), *x[:3]),
+    ),
+    Row(
+        "VIADDMNMX.U16x2 R12,R4,R5,R6,!PT",
+        lambda x: halves(lambda a, b, c: max(a + b & 0xFFFF, c), *x[:3], sign=False),
+    ),
 ]
 
 
 def dot(x: Lane, bits: int, first_byte: int, *, left: bool, right: bool) -> int:
-    """c + the products of a's parts with b's bytes from `first_byte` on; `left` and `right` say which are signed."""
-    return x.c + sum(a * b for a, b in zip(parts(x.a, bits, sign=left), parts(x.b, 8, sign=right)[first_byte:], strict=False))
+    """c + the products of a's parts with b's bytes from `first_byte` on; `left` and `right` say
+    which are signed."""
+    return x.c + sum(
+        a * b
+        for a, b in zip(
+            parts(x.a, bits, sign=left), parts(x.b, 8, sign=right)[first_byte:], strict=False
+        )
+    )
 
 
 def distances(x: Lane) -> list[int]:
-    return [abs(a - b) for a, b in zip(parts(x.a, 8, sign=False), parts(x.b, 8, sign=False), strict=True)]
+    return [
+        abs(a - b)
+        for a, b in zip(parts(x.a, 8, sign=False), parts(x.b, 8, sign=False), strict=True)
+    ]
 
 
 PRODUCTS = [

@@ -1,4 +1,5 @@
-"""The special-function unit: exact where a result is exact, within an error elsewhere; and the check of divisions."""
+"""The special-function unit: exact where a result is exact, within an error elsewhere; and the
+check of divisions."""
 
 from __future__ import annotations
 
@@ -9,11 +10,16 @@ from fractions import Fraction
 import pytest
 
 from grader.emulator.opcodes.special import SPECIAL
+from tests.support.exact import BFLOAT, DOUBLE, HALF, SINGLE, Format
+from tests.support.opcode_rows import LANE_FORMS, Lane, Row, check_rows, run_rows, uncovered
 
-from .exact import BFLOAT, DOUBLE, HALF, SINGLE, Format
-from .rows import LANE_FORMS, Lane, Row, check_rows, run_rows, uncovered
-
-INF, NAN, SIGN, ONE, UNIT = SINGLE.infinity, SINGLE.nan, SINGLE.sign, SINGLE.one, SINGLE.smallest_normal
+INF, NAN, SIGN, ONE, UNIT = (
+    SINGLE.infinity,
+    SINGLE.nan,
+    SINGLE.sign,
+    SINGLE.one,
+    SINGLE.smallest_normal,
+)
 
 
 def bits(value: float, fmt: Format = SINGLE) -> int:
@@ -22,14 +28,73 @@ def bits(value: float, fmt: Format = SINGLE) -> int:
 
 
 EXACT: dict[str, dict[int, int]] = {
-    "RCP": {0: INF, SIGN: INF | SIGN, 1: INF, UNIT - 1 | SIGN: INF | SIGN, INF: 0, INF | SIGN: SIGN, INF + 1: NAN, bits(-4): bits(-0.25)},
-    "RSQ": {0: INF, SIGN: INF | SIGN, 1: INF, INF: 0, bits(-1): NAN, INF | SIGN: NAN, bits(4): bits(0.5), NAN | SIGN: NAN},
+    "RCP": {
+        0: INF,
+        SIGN: INF | SIGN,
+        1: INF,
+        UNIT - 1 | SIGN: INF | SIGN,
+        INF: 0,
+        INF | SIGN: SIGN,
+        INF + 1: NAN,
+        bits(-4): bits(-0.25),
+    },
+    "RSQ": {
+        0: INF,
+        SIGN: INF | SIGN,
+        1: INF,
+        INF: 0,
+        bits(-1): NAN,
+        INF | SIGN: NAN,
+        bits(4): bits(0.5),
+        NAN | SIGN: NAN,
+    },
     "SQRT": {0: 0, SIGN: SIGN, 1: 0, INF: INF, bits(-1): NAN, bits(9): bits(3)},
-    "EX2": {0: ONE, SIGN: ONE, INF: INF, INF | SIGN: 0, bits(-126): UNIT, bits(-127): 0, bits(128): INF, bits(10): bits(1024)},
-    "LG2": {0: INF | SIGN, SIGN: INF | SIGN, 1: INF | SIGN, INF: INF, bits(-1): NAN, ONE: 0, bits(1024): bits(10)},
-    "SIN": {0: 0, SIGN: SIGN, INF: NAN, bits(0.25): ONE, bits(0.75): bits(-1), bits(-0.25): bits(-1), bits(1e10): 0},
-    "COS": {0: ONE, INF: NAN, bits(0.25): 0, bits(0.5): bits(-1), bits(1): ONE, bits(0.125): bits(math.sqrt(0.5)), bits(1e10): ONE},
-    "TANH": {0: 0, SIGN: SIGN, INF: ONE, INF | SIGN: bits(-1), 1: 1, NAN | SIGN: NAN, bits(20): ONE},
+    "EX2": {
+        0: ONE,
+        SIGN: ONE,
+        INF: INF,
+        INF | SIGN: 0,
+        bits(-126): UNIT,
+        bits(-127): 0,
+        bits(128): INF,
+        bits(10): bits(1024),
+    },
+    "LG2": {
+        0: INF | SIGN,
+        SIGN: INF | SIGN,
+        1: INF | SIGN,
+        INF: INF,
+        bits(-1): NAN,
+        ONE: 0,
+        bits(1024): bits(10),
+    },
+    "SIN": {
+        0: 0,
+        SIGN: SIGN,
+        INF: NAN,
+        bits(0.25): ONE,
+        bits(0.75): bits(-1),
+        bits(-0.25): bits(-1),
+        bits(1e10): 0,
+    },
+    "COS": {
+        0: ONE,
+        INF: NAN,
+        bits(0.25): 0,
+        bits(0.5): bits(-1),
+        bits(1): ONE,
+        bits(0.125): bits(math.sqrt(0.5)),
+        bits(1e10): ONE,
+    },
+    "TANH": {
+        0: 0,
+        SIGN: SIGN,
+        INF: ONE,
+        INF | SIGN: bits(-1),
+        1: 1,
+        NAN | SIGN: NAN,
+        bits(20): ONE,
+    },
 }
 
 
@@ -38,7 +103,9 @@ EXACT: dict[str, dict[int, int]] = {
 def test_results_that_are_exact(name: str, form: str) -> None:
     table = EXACT[name]
     row = Row(f"MUFU.{name} R12,R4", lambda x: table[x.a])
-    check_rows([row], [Lane(value, 0, 0, 0, 4 * (n % 3 == 2)) for n, value in enumerate(table)], form)
+    check_rows(
+        [row], [Lane(value, 0, 0, 0, 4 * (n % 3 == 2)) for n, value in enumerate(table)], form
+    )
 
 
 ORDINARY = [0.1, 0.7, 1.9999999, 123.456, 3.3e-30, 5.5e30, 17.25, 1e-3, 0.99999994]
@@ -56,13 +123,20 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_results_are_within_a_unit(name: str) -> None:
-    """float32 keeps 24 bits: half a unit is 2^-25 of the value; sine and cosine of many turns lose some to math.pi."""
+    """float32 keeps 24 bits: half a unit is 2^-25 of the value; sine and cosine of many turns lose
+    some to math.pi."""
     values = [value for value in ORDINARY if name != "EX2" or abs(value) < 100]
     patterns = [bits(value) for value in values]
-    (got,) = run_rows([Row(f"MUFU.{name} R12,R4", lambda x: 0)], [Lane(pattern, 0, 0, 0, 0) for pattern in patterns], "together")
+    (got,) = run_rows(
+        [Row(f"MUFU.{name} R12,R4", lambda x: 0)],
+        [Lane(pattern, 0, 0, 0, 0) for pattern in patterns],
+        "together",
+    )
     for pattern, (result, *_) in zip(patterns, got, strict=True):
         want = FUNCTIONS[name](SINGLE.real(pattern))
-        assert SINGLE.real(result) == pytest.approx(want, rel=2.0**-24, abs=1e-9 if name in ("SIN", "COS") else 0.0)
+        assert SINGLE.real(result) == pytest.approx(
+            want, rel=2.0**-24, abs=1e-9 if name in ("SIN", "COS") else 0.0
+        )
 
 
 UPPER = {
@@ -75,14 +149,31 @@ UPPER = {
 def test_upper_words_of_float64(name: str) -> None:
     """Within 2^-20 of the value: the bits that an upper word keeps."""
     words = [DOUBLE.round(Fraction(value)) >> 32 for value in (1.0, 2.0, 3.7, 1e-200, 1e200, 0.3)]
-    (got,) = run_rows([Row(f"MUFU.{name} R12,R4", lambda x: 0)], [Lane(word, 0, 0, 0, 0) for word in words], "together")
+    (got,) = run_rows(
+        [Row(f"MUFU.{name} R12,R4", lambda x: 0)],
+        [Lane(word, 0, 0, 0, 0) for word in words],
+        "together",
+    )
     for word, (result, *_) in zip(words, got, strict=True):
-        assert DOUBLE.real(result << 32) == pytest.approx(UPPER[name](DOUBLE.real(word << 32)), rel=2.0**-20)
+        assert DOUBLE.real(result << 32) == pytest.approx(
+            UPPER[name](DOUBLE.real(word << 32)), rel=2.0**-20
+        )
 
 
 def test_upper_words_of_special_values() -> None:
     infinity = DOUBLE.infinity >> 32
-    lanes = [Lane(word, 0, 0, 0, 0) for word in (0, 0x80000000, 0x000FFFFF, infinity, infinity | 0x80000000, 0x7FD00000, 0xC0000000)]
+    lanes = [
+        Lane(word, 0, 0, 0, 0)
+        for word in (
+            0,
+            0x80000000,
+            0x000FFFFF,
+            infinity,
+            infinity | 0x80000000,
+            0x7FD00000,
+            0xC0000000,
+        )
+    ]
     inverse = [infinity, infinity | 0x80000000, infinity, 0, 0x80000000, 0x00100000, 0xBFE00000]
     root = [infinity, infinity | 0x80000000, infinity, 0, 0x7FFFFFFF, 0x20000000, 0x7FFFFFFF]
     for name, want in (("RCP64H", inverse), ("RSQ64H", root)):
@@ -92,7 +183,10 @@ def test_upper_words_of_special_values() -> None:
 
 def test_a_literal_of_an_upper_word_is_a_float64() -> None:
     """`x / 7.0` begins with a reciprocal of the literal 7."""
-    rows = [Row("MUFU.RCP64H R12,7", lambda x: 0x3FC24925), Row("MUFU.RSQ64H R12,0.0625", lambda x: 0x40100000)]
+    rows = [
+        Row("MUFU.RCP64H R12,7", lambda x: 0x3FC24925),
+        Row("MUFU.RSQ64H R12,0.0625", lambda x: 0x40100000),
+    ]
     check_rows(rows, [Lane(0, 0, 0, 0, 0)], "together")
 
 
@@ -105,10 +199,24 @@ def test_functions_of_smaller_floats() -> None:
     ]
     for text, fmt, value, want in cases:
         pattern = bits(value, fmt) << (16 if "H1" in text else 0)
-        check_rows([Row(text, lambda x, fmt=fmt, want=want: bits(want, fmt))], [Lane(pattern, 0, 0, 0, 0)], "together")
+        check_rows(
+            [Row(text, lambda x, fmt=fmt, want=want: bits(want, fmt))],
+            [Lane(pattern, 0, 0, 0, 0)],
+            "together",
+        )
 
 
-SLOW = [(ONE, 0), (ONE, 1), (ONE, INF), (ONE, NAN), (INF, ONE), (NAN, ONE), (1, ONE), (bits(1e-37), bits(3.0)), (bits(1e30), bits(1e-30))]
+SLOW = [
+    (ONE, 0),
+    (ONE, 1),
+    (ONE, INF),
+    (ONE, NAN),
+    (INF, ONE),
+    (NAN, ONE),
+    (1, ONE),
+    (bits(1e-37), bits(3.0)),
+    (bits(1e30), bits(1e-30)),
+]
 SLOW += [(bits(1e-20), bits(1e25)), (bits(2.0), bits(2.0**127))]
 FAST = [(ONE, ONE), (bits(-10.0), bits(3.0)), (bits(1e20), bits(-1e-10)), (bits(1e-20), bits(1e10))]
 
@@ -120,6 +228,11 @@ def test_the_check_of_a_division_finds_what_the_fast_way_cannot_do() -> None:
 
 
 def test_every_opcode_and_modifier_is_tested() -> None:
-    texts = [*(f"MUFU.{name}" for name in (*EXACT, *UPPER)), "MUFU.EX2.F16", "MUFU.TANH.BF16", "FCHK"]
+    texts = [
+        *(f"MUFU.{name}" for name in (*EXACT, *UPPER)),
+        "MUFU.EX2.F16",
+        "MUFU.TANH.BF16",
+        "FCHK",
+    ]
     assert uncovered(SPECIAL, [Row(text, lambda x: 0) for text in texts]) == set()
     assert {name for name, opcode in SPECIAL.items() if opcode.approximate} == {"MUFU"}

@@ -87,7 +87,14 @@ def test_reads_every_form(text: str, operand: Operand) -> None:
     assert parse_operand(f" {text} ") == operand
 
 
-INTEGERS = [("0x10", 16), ("-0x1", 0xFFFFFFFF), ("-0x80000000", 0x80000000), ("-0x7fff8000", 0x80008000), ("~0x0", 0xFFFFFFFF), ("7", 7)]
+INTEGERS = [
+    ("0x10", 16),
+    ("-0x1", 0xFFFFFFFF),
+    ("-0x80000000", 0x80000000),
+    ("-0x7fff8000", 0x80008000),
+    ("~0x0", 0xFFFFFFFF),
+    ("7", 7),
+]
 
 
 @pytest.mark.parametrize(("text", "bits"), INTEGERS)
@@ -144,7 +151,8 @@ def test_a_decimal_with_a_fraction_is_no_integer() -> None:
 
 
 def test_a_hexadecimal_literal_is_no_float() -> None:
-    """nvdisasm prints the literals of float instructions as decimals; a hexadecimal one would be a form that is not known."""
+    """nvdisasm prints the literals of float instructions as decimals; a hexadecimal one would be a
+    form that is not known."""
     operand = parse_operand("0x3f800000")
     assert isinstance(operand, Immediate)
     with pytest.raises(Unsupported):

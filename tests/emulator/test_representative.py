@@ -6,25 +6,43 @@ import numpy as np
 import pytest
 
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.timing.representative import choose_representative, measure_distance, stand_for_all
+from grader.emulator.timing.representative import (
+    choose_representative,
+    measure_distance,
+    stand_for_all,
+)
 from grader.emulator.timing.streams import Streams
 
 LENGTH = 100
 
 
 def streams_of(*blocks: tuple[int, ...]) -> Streams:
-    """Blocks of one warp each, which executes these instructions again and again, and accesses no memory."""
+    """Blocks of one warp each, which executes these instructions again and again, and accesses no
+    memory."""
     code = np.concatenate([np.resize(np.array(block, dtype=np.int64), LENGTH) for block in blocks])
     none = np.zeros(0, dtype=np.int64)
     first = np.arange(len(blocks) + 1, dtype=np.int64) * LENGTH
     return Streams(
-        first, code, np.full(len(code), -1, dtype=np.int64), none, none, none, np.zeros(1, dtype=np.int64), none, none, none,
-        warps_per_block=1, fraction=1.0,
-    )  # fmt: skip
+        first,
+        code,
+        np.full(len(code), -1, dtype=np.int64),
+        none,
+        none,
+        none,
+        np.zeros(1, dtype=np.int64),
+        none,
+        none,
+        none,
+        warps_per_block=1,
+        fraction=1.0,
+    )
 
 
 def counts_of(*executed: int) -> list[InstructionCounts]:
-    return [InstructionCounts(index, "IADD3", None, number, 32 * number) for index, number in enumerate(executed)]
+    return [
+        InstructionCounts(index, "IADD3", None, number, 32 * number)
+        for index, number in enumerate(executed)
+    ]
 
 
 def test_the_first_blocks_stand_for_others_of_their_kind_only() -> None:

@@ -1,4 +1,5 @@
-"""The corpus on the other emulated GPUs: compiled for each of their architectures, it leaves what it leaves on the H100's.
+"""The corpus on the other emulated GPUs: compiled for each of their architectures, it leaves what
+it leaves on the H100's.
 
 A sample of it, of features whose instructions differ most; all of it with --all-targets.
 """
@@ -10,20 +11,33 @@ from dataclasses import replace
 import pytest
 
 from grader.devices.gpus import read_gpus
-
-from .corpus import Case, compile_cases, find_cases, find_differences, run_case
+from tests.support.corpus import Case, compile_cases, find_cases, find_differences, run_case
 
 SAMPLE = {
-    "t4": ("assert_that_holds", "copy_async_4_8_16", "device_variables", "generic_addresses", "half_from_float", "tiles_of_a_block"),
+    "t4": (
+        "assert_that_holds",
+        "copy_async_4_8_16",
+        "device_variables",
+        "generic_addresses",
+        "half_from_float",
+        "tiles_of_a_block",
+    ),
     "a100": ("copy_async_zero_fill", "match_any_and_all", "named_barriers"),
     "rtx3090": ("histogram_shared",),
     "rtx4090": ("votes",),
 }
 NEEDS_80 = {
-    "bf162_arithmetic", "bf162_clamped", "bf162_halves", "bf16_fma", "copy_async_ignore_source", "copy_async_zero_fill",
-    "float_min_max_nan", "reduce_sync",
-}  # fmt: skip
-"""Kernels that do not compile below sm_80: fused bfloat16 arithmetic, `cp.async`, minima that return NaN, `__reduce_add_sync`."""
+    "bf162_arithmetic",
+    "bf162_clamped",
+    "bf162_halves",
+    "bf16_fma",
+    "copy_async_ignore_source",
+    "copy_async_zero_fill",
+    "float_min_max_nan",
+    "reduce_sync",
+}
+"""Kernels that do not compile below sm_80: fused bfloat16 arithmetic, `cp.async`, minima that
+return NaN, `__reduce_add_sync`."""
 NEEDS_90 = {"atomic_float_vectors", "elect"}
 """Kernels that do not compile below sm_90."""
 
@@ -31,8 +45,14 @@ NEEDS_90 = {"atomic_float_vectors", "elect"}
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
         every = metafunc.config.getoption("--all-targets")
-        found = [case for gpu, names in SAMPLE.items() for case in find_cases(() if every else names, gpu=gpu)]
-        metafunc.parametrize("case", [case for case in found if case.level == 3 and compiles(case)], ids=str)
+        found = [
+            case
+            for gpu, names in SAMPLE.items()
+            for case in find_cases(() if every else names, gpu=gpu)
+        ]
+        metafunc.parametrize(
+            "case", [case for case in found if case.level == 3 and compiles(case)], ids=str
+        )
 
 
 def compiles(case: Case) -> bool:
@@ -48,13 +68,19 @@ def on_an_h100(case: Case) -> Case:
 @pytest.fixture(scope="module", autouse=True)
 def compiled(request: pytest.FixtureRequest) -> None:
     """Compiles all that will run on all processors: nvcc is most of the time."""
-    items = (item for item in request.session.items if item.path == request.path and "case" in item.fixturenames)
+    items = (
+        item
+        for item in request.session.items
+        if item.path == request.path and "case" in item.fixturenames
+    )
     cases = [item.callspec.params["case"] for item in items]
     compile_cases(dict.fromkeys([*cases, *map(on_an_h100, cases)]))
 
 
 def test_leaves_what_it_leaves_on_an_h100(case: Case) -> None:
-    differences = find_differences(replace(case, counted=False), run_case(case), run_case(on_an_h100(case)))
+    differences = find_differences(
+        replace(case, counted=False), run_case(case), run_case(on_an_h100(case))
+    )
     assert not differences, "\n".join(differences)
 
 

@@ -1,4 +1,5 @@
-"""Translation of real kernels: both forms, and that the second one is only made when a warp splits."""
+"""Translation of real kernels: both forms, and that the second one is only made when a warp
+splits."""
 
 from __future__ import annotations
 
@@ -7,9 +8,8 @@ from llvmlite import binding
 
 from grader.devices.emulated import kernel_code
 from grader.emulator import translate
-
-from .assembler import build, launch
-from .truth import find_kernel, kernel_names
+from tests.support.assembler import build, launch
+from tests.support.truth import find_kernel, kernel_names
 
 
 @pytest.mark.parametrize("name", kernel_names())

@@ -1,22 +1,24 @@
-"""The emulator against one H100: outputs bit for bit, counters to the last digit, on every kernel and size that was counted."""
+"""The emulator against one H100: outputs bit for bit, counters to the last digit, on every kernel
+and size that was counted."""
 
 from __future__ import annotations
 
 import pytest
 
 from grader.records import Counters, LaunchResult
-
-from .truth import Recorded, kernel_names, read_records, run_record
+from tests.support.truth import Recorded, kernel_names, read_records, run_record
 
 TRANSPOSES_TIMED_AT = 4096
-"""Of the sizes that were only timed, this one is small enough to emulate in every run of the tests."""
+"""Of the sizes that were only timed, this one is small enough to emulate in every run of the
+tests."""
 
 RAGGED = 500
 """The rows of the products that were counted at a size that is no multiple of anything."""
 
 
 def counters_of(launch: LaunchResult) -> dict[str, float | int]:
-    """The counters that tests/data/truth/README.md calls exact, under the names and with the rounding of h100.json."""
+    """The counters that tests/data/truth/README.md calls exact, under the names and with the
+    rounding of h100.json."""
     c = launch.counters
     return {
         "inst_executed": c.instructions_executed,
@@ -44,11 +46,19 @@ def percentage(fraction: float | None) -> float:
 
 
 def records_of_all_kernels() -> list[object]:
-    """All that was counted; of kernels that were counted at a ragged size too, the dear one is marked slow."""
+    """All that was counted; of kernels that were counted at a ragged size too, the dear one is
+    marked slow."""
     counted = read_records("counted")
     ragged = {recorded.kernel for recorded in counted if recorded.sizes.get("M") == RAGGED}
-    dear = [recorded for recorded in counted if recorded.kernel in ragged and recorded.sizes["M"] != RAGGED]
-    return [pytest.param(each, id=str(each), marks=[pytest.mark.slow] if each in dear else []) for each in counted]
+    dear = [
+        recorded
+        for recorded in counted
+        if recorded.kernel in ragged and recorded.sizes["M"] != RAGGED
+    ]
+    return [
+        pytest.param(each, id=str(each), marks=[pytest.mark.slow] if each in dear else [])
+        for each in counted
+    ]
 
 
 @pytest.mark.parametrize("recorded", records_of_all_kernels())
@@ -58,13 +68,27 @@ def test_output_and_exact_counters_equal_the_hardware(recorded: Recorded) -> Non
     assert recorded.launch is not None
     assert got == {name: recorded.launch["counters"][name] for name in got}
     assert sha256 == recorded.sha256
-    resources = (list(launch.grid), list(launch.block), launch.registers, launch.static_shared_bytes, launch.local_bytes)
-    assert resources == tuple(recorded.launch[name] for name in ("grid", "block", "regs", "static_shared", "local"))
+    resources = (
+        list(launch.grid),
+        list(launch.block),
+        launch.registers,
+        launch.static_shared_bytes,
+        launch.local_bytes,
+    )
+    assert resources == tuple(
+        recorded.launch[name] for name in ("grid", "block", "regs", "static_shared", "local")
+    )
     assert sum((line.counters for line in launch.lines), Counters()) == launch.counters
 
 
 @pytest.mark.parametrize(
-    "recorded", [recorded for recorded in read_records("timed") if recorded.sizes.get("rows") == TRANSPOSES_TIMED_AT], ids=str
+    "recorded",
+    [
+        recorded
+        for recorded in read_records("timed")
+        if recorded.sizes.get("rows") == TRANSPOSES_TIMED_AT
+    ],
+    ids=str,
 )
 def test_output_equals_the_hardware_at_a_size_that_was_timed(recorded: Recorded) -> None:
     _, sha256 = run_record(recorded)

@@ -1,4 +1,5 @@
-"""What warps do besides branching: calls, leaving a convergence barrier, `__syncwarp()`, fences, collectives."""
+"""What warps do besides branching: calls, leaving a convergence barrier, `__syncwarp()`, fences,
+collectives."""
 
 from __future__ import annotations
 
@@ -9,9 +10,8 @@ import numpy as np
 import pytest
 
 from grader.emulator import FaultKind
-
-from .assembler import build, launch
-from .lane_programs import STORE, executed, run
+from tests.support.assembler import build, launch
+from tests.support.lane_programs import STORE, executed, run
 
 CALL = (
     """
@@ -42,7 +42,9 @@ join: NOP                        # after
 def test_a_function_returns_each_path_to_its_own_call() -> None:
     text = CALL.format(even_return=16 * 7, odd_return=16 * 11, function=16 * 19)
     ran = run(text)
-    assert ran.arrays["out"].tolist() == [lane + (0x2100 if lane % 2 else 0x1100) for lane in range(32)]
+    assert ran.arrays["out"].tolist() == [
+        lane + (0x2100 if lane % 2 else 0x1100) for lane in range(32)
+    ]
     assert executed(ran, text) == {
         "even back": (1, 16),
         "odd back": (1, 16),
@@ -75,7 +77,9 @@ def test_a_return_may_split_a_warp() -> None:
     """One call from which odd lanes return to the place behind it, even lanes to a later one."""
     text = RETURNS_APART.format(first=16 * 6, second=16 * 9, function=16 * 15)
     ran = run(text)
-    assert ran.arrays["out"].tolist() == [lane + (0x3000 if lane % 2 else 0x2000) for lane in range(32)]
+    assert ran.arrays["out"].tolist() == [
+        lane + (0x3000 if lane % 2 else 0x2000) for lane in range(32)
+    ]
     counts = executed(ran, text)
     assert counts["first"] == (1, 16)
     assert counts["second"] == (2, 32)
@@ -139,14 +143,24 @@ def test_a_warp_that_synchronises_goes_on_as_one_path(sync: str) -> None:
     text = SYNC_WARP.format(mask=0xFFFFFFFF, sync=sync)
     ran = run(text)
     assert ran.arrays["out"].tolist() == [1, 2] * 16
-    assert executed(ran, text) == {"even": (1, 16), "odd": (1, 16), "sync": (3, 32), "after": (1, 32)}  # and once more together
+    assert executed(ran, text) == {
+        "even": (1, 16),
+        "odd": (1, 16),
+        "sync": (3, 32),
+        "after": (1, 32),
+    }  # and once more together
 
 
 def test_a_warp_whose_lanes_have_exited_synchronises_without_them() -> None:
     text = SYNC_WARP.format(mask=0xFFFFFFFF, sync="WARPSYNC R6").replace("BRA meet", "EXIT")
     ran = run(text)
     assert ran.arrays["out"].tolist() == [-1, 2] * 16
-    assert executed(ran, text) == {"even": (1, 16), "odd": (1, 16), "sync": (1, 16), "after": (1, 16)}
+    assert executed(ran, text) == {
+        "even": (1, 16),
+        "odd": (1, 16),
+        "sync": (1, 16),
+        "after": (1, 16),
+    }
 
 
 TWO_MEETINGS = (
@@ -168,7 +182,12 @@ all: WARPSYNC.ALL                # all
 def test_lanes_that_wait_for_all_are_not_released_by_a_meeting_of_others() -> None:
     ran = run(TWO_MEETINGS)
     assert ran.arrays["out"].tolist() == [1] * 8 + [2] * 24
-    assert executed(ran, TWO_MEETINGS) == {"some": (1, 24), "between": (1, 24), "all": (3, 32), "after": (1, 32)}
+    assert executed(ran, TWO_MEETINGS) == {
+        "some": (1, 24),
+        "between": (1, 24),
+        "all": (3, 32),
+        "after": (1, 32),
+    }
 
 
 def test_a_launch_leaves_no_cycle_that_holds_its_memory() -> None:
@@ -180,7 +199,10 @@ def test_a_launch_leaves_no_cycle_that_holds_its_memory() -> None:
         gc.enable()
 
 
-FENCES = "S2R R0,SR_TID.X\nMEMBAR.SC.GPU\nMEMBAR.ALL.CTA\nERRBAR\nCCTL.IVALL\nYIELD\nNOP\nMOV R4,0x1\n" + STORE
+FENCES = (
+    "S2R R0,SR_TID.X\nMEMBAR.SC.GPU\nMEMBAR.ALL.CTA\nERRBAR\nCCTL.IVALL\nYIELD\nNOP\nMOV R4,0x1\n"
+    + STORE
+)
 
 
 def test_fences_count_as_instructions_and_change_nothing() -> None:
@@ -190,10 +212,15 @@ def test_fences_count_as_instructions_and_change_nothing() -> None:
 
 
 def test_a_fence_for_the_system_takes_nine_instructions_more_and_a_store_request() -> None:
-    code = FENCES.replace("MEMBAR.SC.GPU", "ISETP.EQ.AND P0,PT,R0,0x40,PT\n@!P0 MEMBAR.SC.SYS\n@P0 MEMBAR.SC.SYS")
+    code = FENCES.replace(
+        "MEMBAR.SC.GPU", "ISETP.EQ.AND P0,PT,R0,0x40,PT\n@!P0 MEMBAR.SC.SYS\n@P0 MEMBAR.SC.SYS"
+    )
     ran = run(code)
     assert ran.executed == len([line for line in code.splitlines() if line.strip()]) + 9
-    assert sum(counts.requests for counts in ran.outcome.counts if counts.opcode.startswith("MEMBAR")) == 1
+    assert (
+        sum(counts.requests for counts in ran.outcome.counts if counts.opcode.startswith("MEMBAR"))
+        == 1
+    )
 
 
 COLLECTIVE = (
@@ -216,7 +243,8 @@ end: NOP
 
 
 def test_lanes_from_several_places_execute_a_collective_operation_once_and_together() -> None:
-    """`BRA.DIV` leaves for the slow way only where the named lanes are not on one path: converged warps never get there."""
+    """`BRA.DIV` leaves for the slow way only where the named lanes are not on one path: converged
+    warps never get there."""
     together = COLLECTIVE.format(named=0xFFFFFFFF, split="NOP")
     assert run(together).arrays["out"].tolist() == [0] * 32
     apart = COLLECTIVE.format(named=0xFFFFFFFF, split="@P0 BRA here")
@@ -249,7 +277,12 @@ join: NOP                        # after
 def test_the_way_back_from_a_collective_operation_is_executed_once_for_each_place() -> None:
     counts = executed(run(BOTH_SIDES), BOTH_SIDES)
     assert (counts["even"], counts["odd"]) == ((1, 16), (1, 16))
-    assert (counts["vote"], counts["back"], counts["sync"], counts["after"]) == ((1, 32), (2, 32), (2, 32), (1, 32))
+    assert (counts["vote"], counts["back"], counts["sync"], counts["after"]) == (
+        (1, 32),
+        (2, 32),
+        (2, 32),
+        (1, 32),
+    )
 
 
 GROUPS_OF_LANES = (
@@ -281,13 +314,18 @@ def test_lanes_that_are_not_named_may_be_elsewhere() -> None:
     assert run(odd_go_round).arrays["out"].tolist() == [0] * 32
 
 
-GUARDED = "S2R R0,SR_TID.X\nISETP.GE.AND P0,PT,R0,{first:#x},PT\nMOV R6,{value}\nUMOV UR4,0x7\n@P0 R2UR UR4,R6\nMOV R4,UR4\n" + STORE
+GUARDED = (
+    "S2R R0,SR_TID.X\nISETP.GE.AND P0,PT,R0,{first:#x},PT\nMOV R6,{value}\nUMOV UR4,0x7\n@P0 R2UR"
+    " UR4,R6\nMOV R4,UR4\n" + STORE
+)
 
 
 def test_a_guarded_move_to_a_uniform_register_takes_the_one_value_there_is() -> None:
     assert run(GUARDED.format(first=20, value="0x9")).arrays["out"].tolist() == [9] * 32
     assert run(GUARDED.format(first=32, value="R0")).arrays["out"].tolist() == [7] * 32
     out = np.zeros(32, dtype=np.int32)
-    fault = launch(build(GUARDED.format(first=20, value="R0")), {"out": out}, check=False).outcome.fault
+    fault = launch(
+        build(GUARDED.format(first=20, value="R0")), {"out": out}, check=False
+    ).outcome.fault
     assert fault is not None
     assert (fault.kind, fault.line) == (FaultKind.UNSUPPORTED, 5)

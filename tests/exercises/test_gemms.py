@@ -1,4 +1,5 @@
-"""The three GEMM exercises as they are handed out: their specs, their cases, and what is the same in all of them."""
+"""The three GEMM exercises as they are handed out: their specs, their cases, and what is the same
+in all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from grader.submission.read import read_submission
 
 ROOT = Path(__file__).parents[2]
 GEMMS = ("gemm_coalesced", "gemm_tiled", "gemm_register_blocked")
-YARDSTICK = {"gemm_coalesced": "gemm_naive", "gemm_tiled": "gemm_coalesced", "gemm_register_blocked": "gemm_coalesced"}
+YARDSTICK = {
+    "gemm_coalesced": "gemm_naive",
+    "gemm_tiled": "gemm_coalesced",
+    "gemm_register_blocked": "gemm_coalesced",
+}
 TILE = 32
 SIZES = ("M", "N", "K")
 MOST_PRODUCTS_OF_A_CASE = 200**3 * 4
@@ -32,10 +37,14 @@ def test_its_points_add_up(exercise: Exercise) -> None:
 
 
 def test_everything_but_correctness_requires_it(exercise: Exercise) -> None:
-    assert [check.name for check in exercise.checks if "correctness" not in check.requires] == ["correctness"]
+    assert [check.name for check in exercise.checks if "correctness" not in check.requires] == [
+        "correctness"
+    ]
 
 
-def test_a_kernel_without_shared_memory_gets_no_points_for_bank_conflicts(exercise: Exercise) -> None:
+def test_a_kernel_without_shared_memory_gets_no_points_for_bank_conflicts(
+    exercise: Exercise,
+) -> None:
     conflicts = [check for check in exercise.checks if check.metric == "shared_bank_conflicts"]
     assert all("global_load_sectors" in check.requires for check in conflicts)
     assert bool(conflicts) == (exercise.id != "gemm_coalesced")
@@ -61,7 +70,9 @@ def test_its_cases_cover_what_goes_wrong(exercise: Exercise, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_sizes_of_most_hidden_cases_are_all_different(exercise: Exercise, seed: int) -> None:
-    larger = [case for case in draw_cases(exercise, seed) if case.hidden and min(case.sizes.values()) > 1]
+    larger = [
+        case for case in draw_cases(exercise, seed) if case.hidden and min(case.sizes.values()) > 1
+    ]
     alike = [case.name for case in larger if len(set(case.sizes.values())) < 3]
     assert len(alike) <= 1, alike
 
@@ -76,23 +87,31 @@ def test_its_oracle_multiplies(exercise: Exercise) -> None:
     case = Case("small", {"M": 5, "N": 3, "K": 4}, hidden=False, init=Initialisation.SMALL_INTEGERS)
     inputs = make_inputs(exercise, case, 11)
     a, b = inputs["A"].tolist(), inputs["B"].tolist()
-    products = [[sum(a[row][k] * b[k][col] for k in range(4)) for col in range(3)] for row in range(5)]
+    products = [
+        [sum(a[row][k] * b[k][col] for k in range(4)) for col in range(3)] for row in range(5)
+    ]
     assert load_oracle(exercise)(inputs, case.sizes)["C"].tolist() == products
 
 
-def test_its_benchmark_sizes_have_no_tails_in_the_tiles_of_the_references(exercise: Exercise) -> None:
+def test_its_benchmark_sizes_have_no_tails_in_the_tiles_of_the_references(
+    exercise: Exercise,
+) -> None:
     for sizes in exercise.benchmark.values():
         assert all(size % 128 == 0 for size in sizes.values())
 
 
 def test_the_starter_s_launch_line_is_the_default_plan(exercise: Exercise) -> None:
     plan = read_plan(read_submission(exercise.baseline_source))  # type: ignore[arg-type]
-    assert [launch.text for launch in plan.launches] == [launch.text for launch in exercise.default_plan.launches]  # type: ignore[union-attr]
+    assert [launch.text for launch in plan.launches] == [
+        launch.text for launch in exercise.default_plan.launches
+    ]  # type: ignore[union-attr]
     assert [launch.kernel.name for launch in plan.launches] == [exercise.id]  # type: ignore[union-attr]
 
 
 def test_its_yardstick_is_a_kernel_of_the_starter(exercise: Exercise) -> None:
-    assert [launch.kernel.name for launch in exercise.baseline_plan.launches] == [YARDSTICK[exercise.id]]
+    assert [launch.kernel.name for launch in exercise.baseline_plan.launches] == [
+        YARDSTICK[exercise.id]
+    ]
     assert f"void {YARDSTICK[exercise.id]}(" in exercise.baseline_source.read_text(encoding="utf-8")
 
 
@@ -107,7 +126,18 @@ def test_the_bonus_is_blas_s_sgemm_and_exact_for_small_integers() -> None:
     case = Case("small", {"M": 5, "N": 3, "K": 4}, hidden=False, init=Initialisation.SMALL_INTEGERS)
     inputs = make_inputs(part, case, 12)
     a, b, c, (alpha, beta) = (inputs[name].tolist() for name in ("A", "B", "C", "scale"))
-    wanted = [[alpha * sum(a[row][k] * b[k][col] for k in range(4)) + beta * c[row][col] for col in range(3)] for row in range(5)]
+    wanted = [
+        [
+            alpha * sum(a[row][k] * b[k][col] for k in range(4)) + beta * c[row][col]
+            for col in range(3)
+        ]
+        for row in range(5)
+    ]
     assert beta != 0
-    assert load_oracle(read_exercise(ROOT / "exercises" / "gemm_coalesced"), part)(inputs, case.sizes)["C"].tolist() == wanted
+    assert (
+        load_oracle(read_exercise(ROOT / "exercises" / "gemm_coalesced"), part)(inputs, case.sizes)[
+            "C"
+        ].tolist()
+        == wanted
+    )
     assert tolerance_at(part, case).exact

@@ -1,4 +1,5 @@
-"""Every `grade` command that a handout shows runs, and prints what the handout says that it does."""
+"""Every `grade` command that a handout shows runs, and prints what the handout says that it
+does."""
 
 from __future__ import annotations
 
@@ -7,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from .transcripts import HANDOUTS, Command, as_printed, make_desk, read_commands, repeatable, run
+from tests.support.transcripts import (
+    HANDOUTS,
+    Command,
+    as_printed,
+    make_desk,
+    read_commands,
+    repeatable,
+    run,
+)
 
 QUICK = ("gallery", "host")
 """Subcommands that are tried by default; those that grade take several seconds each."""
@@ -18,11 +27,18 @@ def commands() -> Iterator[object]:
         for command in read_commands(handout):
             if command.words[0] == "grade":
                 quick = command.words[1] in QUICK
-                yield pytest.param(handout, command, id=command.text.partition("#")[0].strip(), marks=[] if quick else [pytest.mark.slow])
+                yield pytest.param(
+                    handout,
+                    command,
+                    id=command.text.partition("#")[0].strip(),
+                    marks=[] if quick else [pytest.mark.slow],
+                )
 
 
 @pytest.mark.parametrize(("handout", "command"), [*commands()])
-def test_a_command_does_what_the_handout_shows(handout: Path, command: Command, tmp_path: Path) -> None:
+def test_a_command_does_what_the_handout_shows(
+    handout: Path, command: Command, tmp_path: Path
+) -> None:
     ended = run(command, make_desk(handout, tmp_path))
     assert ended.returncode in (0, 1), ended.stderr
     assert ended.stdout
@@ -32,7 +48,11 @@ def test_a_command_does_what_the_handout_shows(handout: Path, command: Command, 
 
 @pytest.mark.parametrize("handout", HANDOUTS, ids=lambda path: path.name)
 def test_a_handout_shows_a_report_a_sweep_and_how_to_profile(handout: Path) -> None:
-    shown = {command.words[1] for command in read_commands(handout) if command.words[0] == "grade" and command.shown}
+    shown = {
+        command.words[1]
+        for command in read_commands(handout)
+        if command.words[0] == "grade" and command.shown
+    }
     assert {handout.name, "sweep"} <= shown
     named = {command.words[1] for command in read_commands(handout) if command.words[0] == "grade"}
     assert {"compare", "host"} <= named
@@ -40,7 +60,15 @@ def test_a_handout_shows_a_report_a_sweep_and_how_to_profile(handout: Path) -> N
 
 def test_figures_of_this_processor_are_left_out() -> None:
     head = "128 ms GB/s × naive × C loop × NumPy"
-    text = f"{head}\nmeasured:\n CPU (NumPy) 1.0 2.0 3 4 5\nmodelled:\n naive 1.5 2 1.00 7 8\n\ncounted load %\n naive 5 6"
+    text = (
+        f"{head}\nmeasured:\n CPU (NumPy) 1.0 2.0 3 4 5\nmodelled:\n naive 1.5 2 1.00 7"
+        " 8\n\ncounted load %\n naive 5 6"
+    )
     assert repeatable(text) == [
-        head, "measured:", "modelled:", "naive 1.5 2 1.00", "counted load %", "naive 5 6",
-    ]  # fmt: skip
+        head,
+        "measured:",
+        "modelled:",
+        "naive 1.5 2 1.00",
+        "counted load %",
+        "naive 5 6",
+    ]

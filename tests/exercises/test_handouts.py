@@ -1,4 +1,5 @@
-"""The handouts keep to their exercises: what they promise is what the spec gives, and what they say of lanes and banks is so."""
+"""The handouts keep to their exercises: what they promise is what the spec gives, and what they say
+of lanes and banks is so."""
 
 from __future__ import annotations
 
@@ -43,18 +44,26 @@ def section(text: str, title: str) -> str:
 
 def promises(exercise: Exercise) -> list[list[str]]:
     """The cells of the table of points, one list for each check."""
-    lines = re.findall(r"^\| *\d+ \|.*$", section(handout_of(exercise), "What you can earn"), flags=re.MULTILINE)
+    lines = re.findall(
+        r"^\| *\d+ \|.*$", section(handout_of(exercise), "What you can earn"), flags=re.MULTILINE
+    )
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
 def test_it_promises_the_points_of_every_check(exercise: Exercise) -> None:
-    assert [int(points) for points, *_ in promises(exercise)] == [check.points for check in exercise.checks]
+    assert [int(points) for points, *_ in promises(exercise)] == [
+        check.points for check in exercise.checks
+    ]
 
 
 def test_it_promises_the_goal_of_every_check(exercise: Exercise) -> None:
     for check, (_, _, goal, partial) in zip(exercise.checks, promises(exercise), strict=True):
         assert words_of_goal(check) in goal, check.name
-        assert partial == ("none" if check.threshold.zero_at is None else f"from {figure(check, check.threshold.zero_at)} on")
+        assert partial == (
+            "none"
+            if check.threshold.zero_at is None
+            else f"from {figure(check, check.threshold.zero_at)} on"
+        )
 
 
 def test_it_names_each_check_by_its_headline(exercise: Exercise) -> None:
@@ -64,7 +73,9 @@ def test_it_names_each_check_by_its_headline(exercise: Exercise) -> None:
 
 
 def test_it_promises_the_lines_at_the_head_of_the_report(exercise: Exercise) -> None:
-    text = re.sub(r"^```console$.*?^```$", "", handout_of(exercise), flags=re.MULTILINE | re.DOTALL)  # less the transcripts
+    text = re.sub(
+        r"^```console$.*?^```$", "", handout_of(exercise), flags=re.MULTILINE | re.DOTALL
+    )  # less the transcripts
     promised = re.findall(r"^✓ ([^:]+): PASSED", text, flags=re.MULTILINE)
     assert promised == [check.headline for check in exercise.checks if check.headline]
 
@@ -80,7 +91,11 @@ def test_it_has_everything_that_a_student_needs(exercise: Exercise) -> None:
 
 def test_it_explains_every_metric_that_is_graded(exercise: Exercise) -> None:
     counters = section(handout_of(exercise), "What the counters mean")
-    assert [check.metric for check in exercise.checks if check.metric != "correctness" and f"`{check.metric}`" not in counters] == []
+    assert [
+        check.metric
+        for check in exercise.checks
+        if check.metric != "correctness" and f"`{check.metric}`" not in counters
+    ] == []
 
 
 def test_it_names_the_gpus_that_have_goals_of_their_own(exercise: Exercise) -> None:
@@ -90,11 +105,15 @@ def test_it_names_the_gpus_that_have_goals_of_their_own(exercise: Exercise) -> N
 
 
 def test_it_says_where_times_come_from(exercise: Exercise) -> None:
-    """Measured or modelled, at the same sizes; a time is left out where the run was not verified, not for want of a GPU."""
+    """Measured or modelled, at the same sizes; a time is left out where the run was not verified,
+    not for want of a GPU."""
     text = " ".join(section(handout_of(exercise), "How to run it").split())
     sizes = " × ".join(str(size) for size in exercise.benchmark["gpu"].values())
     assert f"models the time at {sizes}, where a GPU measures it" in text
-    assert "`NOT MEASURED`, and why, where the timed run could not be verified, and with `--no-model`" in text
+    assert (
+        "`NOT MEASURED`, and why, where the timed run could not be verified, and with `--no-model`"
+        in text
+    )
     assert "too close to call on a model" in text
 
 
@@ -102,7 +121,9 @@ def test_it_tells_the_limits_of_what_a_part_may_use(exercise: Exercise) -> None:
     text = handout_of(exercise)
     for task in (exercise, *exercise.parts):
         limit = task.forbid.device_variable_bytes_above
-        assert limit is None or f"{limit:,} bytes of `__device__` variables" in " ".join(text.split())
+        assert limit is None or f"{limit:,} bytes of `__device__` variables" in " ".join(
+            text.split()
+        )
         assert task.forbid.scratch_bytes_above is None or "no scratch buffer" in text
 
 
@@ -112,7 +133,11 @@ def test_it_gives_nothing_of_the_reference_away(exercise: Exercise) -> None:
 
 def figure(check: CheckSpec, value: float) -> str:
     """A goal as the handouts write it: `80 %`, `3 ×`."""
-    return f"{value:g} ×" if check.metric in FACTORS or check.threshold.relative_to else f"{100 * value:g} %"
+    return (
+        f"{value:g} ×"
+        if check.metric in FACTORS or check.threshold.relative_to
+        else f"{100 * value:g} %"
+    )
 
 
 def words_of_goal(check: CheckSpec) -> str:
@@ -126,7 +151,7 @@ def words_of_goal(check: CheckSpec) -> str:
     return f"at least {figure(check, check.threshold.at_least)}"
 
 
-# --- sectors and banks: the pictures of the GEMM handouts, by the rules themselves ---------------------------------
+# --- sectors and banks: the pictures of the GEMM handouts, by the rules themselves ----------------
 
 M, N, K = 512, 768, 640
 STEPS = M * N * K // 32
@@ -151,8 +176,14 @@ def product_sectors(rows: Iterable[int], cols: Iterable[int]) -> int:
     ("kernel", "each"),
     [
         ("`gemm_naive`", product_sectors(LANES, [7] * 32)),
-        ("`B` as it is, `threadIdx.x` = column, blocks of 32 × 32", product_sectors([7] * 32, LANES)),
-        ("`B` as it is, `threadIdx.x` = column, blocks of 16 × 16", product_sectors((t // 16 for t in LANES), (t % 16 for t in LANES))),
+        (
+            "`B` as it is, `threadIdx.x` = column, blocks of 32 × 32",
+            product_sectors([7] * 32, LANES),
+        ),
+        (
+            "`B` as it is, `threadIdx.x` = column, blocks of 16 × 16",
+            product_sectors((t // 16 for t in LANES), (t % 16 for t in LANES)),
+        ),
     ],
 )
 def test_the_coalesced_handout_counts_sectors_right(kernel: str, each: int) -> None:
@@ -167,7 +198,9 @@ def test_the_coalesced_handout_is_right_about_a_transposed_b() -> None:
     assert f"| {by_rows * STEPS + transposition:,} | {by_rows} |" in text
 
 
-@pytest.mark.parametrize(("tile", "words"), [(8, "8 × 8 tiles"), (16, "16 × 16 tiles"), (32, "32 × 32 tiles")])
+@pytest.mark.parametrize(
+    ("tile", "words"), [(8, "8 × 8 tiles"), (16, "16 × 16 tiles"), (32, "32 × 32 tiles")]
+)
 def test_the_tiled_handout_counts_sectors_right(tile: int, words: str) -> None:
     text = (ROOT / "exercises" / "gemm_tiled" / "README.md").read_text(encoding="utf-8")
     assert f"| {words} | {M * K // 8 * (N // tile) + K * N // 8 * (M // tile):,} |" in text

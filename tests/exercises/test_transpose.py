@@ -1,4 +1,5 @@
-"""The exercise "transpose" as it is handed out: its spec, its cases, and what its handout and its reference claim about banks."""
+"""The exercise "transpose" as it is handed out: its spec, its cases, and what its handout and its
+reference claim about banks."""
 
 from __future__ import annotations
 
@@ -33,10 +34,14 @@ def test_has_the_points_that_its_handout_promises(exercise: Exercise) -> None:
 
 
 def test_everything_but_correctness_requires_it(exercise: Exercise) -> None:
-    assert [check.name for check in exercise.checks if "correctness" not in check.requires] == ["correctness"]
+    assert [check.name for check in exercise.checks if "correctness" not in check.requires] == [
+        "correctness"
+    ]
 
 
-def test_a_kernel_without_shared_memory_gets_no_points_for_bank_conflicts(exercise: Exercise) -> None:
+def test_a_kernel_without_shared_memory_gets_no_points_for_bank_conflicts(
+    exercise: Exercise,
+) -> None:
     [conflicts] = [check for check in exercise.checks if check.metric == "shared_bank_conflicts"]
     assert {"global_load_efficiency", "global_store_efficiency"} <= set(conflicts.requires)
 
@@ -44,7 +49,11 @@ def test_a_kernel_without_shared_memory_gets_no_points_for_bank_conflicts(exerci
 @pytest.mark.parametrize("seed", range(5))
 def test_its_cases_cover_what_goes_wrong(exercise: Exercise, seed: int) -> None:
     sizes = [(case.sizes["rows"], case.sizes["cols"]) for case in draw_cases(exercise, seed)]
-    hidden = [(case.sizes["rows"], case.sizes["cols"]) for case in draw_cases(exercise, seed) if case.hidden]
+    hidden = [
+        (case.sizes["rows"], case.sizes["cols"])
+        for case in draw_cases(exercise, seed)
+        if case.hidden
+    ]
     assert (1, 1) in sizes
     assert any(rows == 1 and cols > 1 for rows, cols in hidden)
     assert any(cols == 1 and rows > 1 for rows, cols in hidden)
@@ -65,7 +74,9 @@ def test_its_oracle_transposes(exercise: Exercise) -> None:
 def test_the_starter_s_launch_line_is_the_default_plan(exercise: Exercise) -> None:
     submission = read_submission(exercise.baseline_source)
     plan = read_plan(submission)  # type: ignore[arg-type]
-    assert [launch.text for launch in plan.launches] == [launch.text for launch in exercise.default_plan.launches]  # type: ignore[union-attr]
+    assert [launch.text for launch in plan.launches] == [
+        launch.text for launch in exercise.default_plan.launches
+    ]  # type: ignore[union-attr]
 
 
 def test_the_reference_is_there_and_says_how_it_is_launched(exercise: Exercise) -> None:
@@ -74,7 +85,7 @@ def test_the_reference_is_there_and_says_how_it_is_launched(exercise: Exercise) 
     assert [launch.kernel.name for launch in plan.launches] == ["transpose"]  # type: ignore[union-attr]
 
 
-# --- banks: the claims of the handout and of the reference, by the rule itself ------------------------------------
+# --- banks: the claims of the handout and of the reference, by the rule itself --------------------
 
 
 def wavefronts(word_addresses: Iterable[int]) -> int:
@@ -84,13 +95,18 @@ def wavefronts(word_addresses: Iterable[int]) -> int:
 
 
 def quad_wavefronts(quad_addresses: Iterable[int]) -> int:
-    """The same for 16-byte accesses, which go by quarter-warps: addresses are float4 numbers, 32 of them."""
+    """The same for 16-byte accesses, which go by quarter-warps: addresses are float4 numbers, 32 of
+    them."""
     quads = list(quad_addresses)
     quarters = [quads[start : start + 8] for start in range(0, 32, 8)]
-    return sum(wavefronts(4 * quad + word for quad in quarter for word in range(4)) for quarter in quarters)
+    return sum(
+        wavefronts(4 * quad + word for quad in quarter for word in range(4)) for quarter in quarters
+    )
 
 
-PADDINGS = re.findall(r"^\| `tile\[32\]\[(\d+)\]` \| \d+ \| (\d+-way|no conflict) \|", HANDOUT, flags=re.MULTILINE)
+PADDINGS = re.findall(
+    r"^\| `tile\[32\]\[(\d+)\]` \| \d+ \| (\d+-way|no conflict) \|", HANDOUT, flags=re.MULTILINE
+)
 
 
 def test_the_handout_has_a_table_of_paddings() -> None:
@@ -110,7 +126,9 @@ def test_the_handout_is_right_about_blocks_of_16_by_16() -> None:
 
 
 @pytest.mark.parametrize(("quads_in_row", "length", "ways"), [(8, 33, 1), (16, 65, 2)])
-def test_the_handout_is_right_about_float4_taken_apart(quads_in_row: int, length: int, ways: int) -> None:
+def test_the_handout_is_right_about_float4_taken_apart(
+    quads_in_row: int, length: int, ways: int
+) -> None:
     places = [(lane // quads_in_row, 4 * (lane % quads_in_row)) for lane in LANES]
     for element in range(4):
         assert wavefronts(length * line + column + element for line, column in places) == ways

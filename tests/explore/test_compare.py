@@ -14,16 +14,34 @@ from grader.errors import UsageError
 from grader.explore.compare import find_common_exercise
 from grader.judging.score import failed_score
 from grader.records import Failure, MetricValue, Score, Source, Status
-from grader.report.compare import Change, Versions, compare_metrics, format_versions, print_versions, summarise
+from grader.report.compare import (
+    Change,
+    Versions,
+    compare_metrics,
+    format_versions,
+    print_versions,
+    summarise,
+)
 from grader.report.terminal import make_console
-from tests.judging.factories import CROOKED_LINES, H100, make_case, make_exercise, make_graded, make_submission
+from tests.support.factories import (
+    CROOKED_LINES,
+    H100,
+    make_case,
+    make_exercise,
+    make_graded,
+    make_submission,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 CROOKED, GOOD = make_graded(lines=CROOKED_LINES), make_graded()
 BROKEN = failed_score(
-    make_exercise(), make_submission("broken.cu"), Failure(Status.COMPILE_ERROR, "line 11 does not compile", "a caret\n^"),
-    device=H100, environment={}, seed=1,
-)  # fmt: skip
+    make_exercise(),
+    make_submission("broken.cu"),
+    Failure(Status.COMPILE_ERROR, "line 11 does not compile", "a caret\n^"),
+    device=H100,
+    environment={},
+    seed=1,
+)
 
 
 def show(versions: Versions) -> str:
@@ -34,8 +52,13 @@ def show(versions: Versions) -> str:
 
 def timed(score: Score, time_ms: float) -> Score:
     """The score with a time that is known to 5 %."""
-    time = MetricValue("time_ms", time_ms, "ms", Source.MEASURED, interval=(0.95 * time_ms, 1.05 * time_ms))
-    return replace(score, metrics=tuple(time if metric.name == "time_ms" else metric for metric in score.metrics))
+    time = MetricValue(
+        "time_ms", time_ms, "ms", Source.MEASURED, interval=(0.95 * time_ms, 1.05 * time_ms)
+    )
+    return replace(
+        score,
+        metrics=tuple(time if metric.name == "time_ms" else metric for metric in score.metrics),
+    )
 
 
 def test_every_metric_that_one_has_is_a_row_with_its_ratio() -> None:
@@ -45,7 +68,9 @@ def test_every_metric_that_one_has_is_a_row_with_its_ratio() -> None:
     assert rows["shared_bank_conflicts"].ratio == 0
     assert rows["instructions_executed"].change is Change.WORSE  # 407 before, 1000 now
     assert rows["global_load_sectors"].change is Change.SAME
-    assert rows["shared_wavefronts"].change is Change.UNKNOWN  # 3300 before, 200 now: neither is better by itself
+    assert (
+        rows["shared_wavefronts"].change is Change.UNKNOWN
+    )  # 3300 before, 200 now: neither is better by itself
     assert "time_ms" not in rows
 
 
@@ -57,11 +82,17 @@ def test_no_ratio_to_zero() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "words"),
-    [(1.0, 0.25, "4 x as fast"), (0.25, 1.0, "4 x as slow"), (1.0, 0.98, "as fast as before, as far as can be told")],
+    [
+        (1.0, 0.25, "4 x as fast"),
+        (0.25, 1.0, "4 x as slow"),
+        (1.0, 0.98, "as fast as before, as far as can be told"),
+    ],
 )
 def test_one_line_sums_up(before: float, after: float, words: str) -> None:
-    assert summarise(Versions(timed(CROOKED, before), timed(GOOD, after))) == (
-        f"{words}; shared bank conflicts 3,100 -> 0; global store efficiency 12.5 % -> 100 %; 25 -> 75 of 75 points"
+    assert (
+        summarise(Versions(timed(CROOKED, before), timed(GOOD, after)))
+        == f"{words}; shared bank conflicts 3,100 -> 0; global store efficiency 12.5 % -> 100 %; 25"
+        " -> 75 of 75 points"
     )
 
 
@@ -83,7 +114,9 @@ def test_a_version_that_fails_is_one_line_beside_the_others_figures() -> None:
     text = show(Versions(GOOD, BROKEN))
     assert "new: broken.cu: compile error: line 11 does not compile\n" in text
     assert "caret" not in text
-    assert ["instructions_executed", "1,000", "-", "counted"] in [line.split() for line in text.splitlines()]
+    assert ["instructions_executed", "1,000", "-", "counted"] in [
+        line.split() for line in text.splitlines()
+    ]
     wrong = make_graded(cases=(make_case(), make_case("ragged", passed=False)))
     assert "; ragged: 612 of 37,481 elements of `out` are wrong\n" in show(Versions(GOOD, wrong))
 
@@ -92,7 +125,12 @@ def test_json_holds_both_scores_and_the_comparison() -> None:
     plain = json.loads(format_versions(Versions(CROOKED, GOOD)))
     assert plain["old"]["score"] == 25
     assert plain["new"]["score"] == 75
-    assert plain["metrics"]["shared_bank_conflicts"] == {"old": 3100, "new": 0, "ratio": 0, "change": "better"}
+    assert plain["metrics"]["shared_bank_conflicts"] == {
+        "old": 3100,
+        "new": 0,
+        "ratio": 0,
+        "change": "better",
+    }
 
 
 def test_the_exercise_is_found_by_file_names_or_by_the_kernel(tmp_path: Path) -> None:
@@ -103,14 +141,26 @@ def test_the_exercise_is_found_by_file_names_or_by_the_kernel(tmp_path: Path) ->
     mine.write_text(starter.read_text())
     assert find_common_exercise(exercises, starter, mine).name == "transpose"
     mine.write_text((ROOT / "starter" / "gemm_register_blocked.cu").read_text())
-    with pytest.raises(UsageError, match="may be for any of gemm_coalesced, gemm_register_blocked, gemm_tiled"):
+    with pytest.raises(
+        UsageError, match="may be for any of gemm_coalesced, gemm_register_blocked, gemm_tiled"
+    ):
         find_common_exercise(exercises, mine, mine)
     with pytest.raises(UsageError, match="have no kernel in common"):
         find_common_exercise(exercises, starter, mine)
 
 
-@pytest.mark.parametrize("names", [["one.cu"], ["a", "b", "c", "d"], ["no_such_exercise", "a.cu", "b.cu"], ["transpose", "a.cu", "b.cu"]])
-def test_bad_usage(names: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["one.cu"],
+        ["a", "b", "c", "d"],
+        ["no_such_exercise", "a.cu", "b.cu"],
+        ["transpose", "a.cu", "b.cu"],
+    ],
+)
+def test_bad_usage(
+    names: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(ROOT)
     assert main(["compare", *names]) == 2
     assert capsys.readouterr().err.startswith("grade: ")
@@ -120,11 +170,24 @@ def test_a_real_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     """With a version that does not compile, so that one grading is enough."""
     bad, target = tmp_path / "bad.cu", tmp_path / "both.json"
     bad.write_text("__global__ void transpose_shared(float* out) { out[0] = nothing; }\n")
-    command = ["compare", str(ROOT / "exercises" / "transpose"), str(bad), str(ROOT / "solutions" / "transpose.cu")]
-    assert main([*command, "--device", "emulated", "--no-model", "--seed", "1", "--json", str(target)]) == 0
+    command = [
+        "compare",
+        str(ROOT / "exercises" / "transpose"),
+        str(bad),
+        str(ROOT / "solutions" / "transpose.cu"),
+    ]
+    assert (
+        main([*command, "--device", "emulated", "--no-model", "--seed", "1", "--json", str(target)])
+        == 0
+    )
     shown = capsys.readouterr().out
     assert "old: bad.cu: compile error: bad.cu does not compile: line 1: " in shown
     assert "In short: 0 of 100 -> 75 of 75 points" in shown
     plain = json.loads(target.read_text())
     assert plain["old"]["seed"] == plain["new"]["seed"] == 1
-    assert plain["metrics"]["shared_bank_conflicts"] == {"old": None, "new": 0, "ratio": None, "change": None}
+    assert plain["metrics"]["shared_bank_conflicts"] == {
+        "old": None,
+        "new": 0,
+        "ratio": None,
+        "change": None,
+    }

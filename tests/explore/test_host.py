@@ -1,4 +1,5 @@
-"""Host programs: they compile for every exercise, run their plan as often as they should, and judge as the grader does."""
+"""Host programs: they compile for every exercise, run their plan as often as they should, and judge
+as the grader does."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from grader.cli import main
 from grader.spec.model import Case
 from grader.spec.read import read_exercise
 from grader.spec.tolerance import tolerance_at
-from tests.explore.building import compile_object, link_for_gpu, link_without_gpu, run_program
+from tests.support.host_builds import compile_object, link_for_gpu, link_without_gpu, run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 EXERCISES = sorted(path.parent.name for path in ROOT.glob("exercises/*/spec.json"))
@@ -60,25 +61,36 @@ def starters(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         target = folder / f"{id_}.cu"
         if target.with_suffix(".o").exists():
             return target.with_suffix(".o")
-        return compile_object(write_host(target, ROOT / "exercises" / id_, ROOT / "starter" / f"{id_}.cu"))
+        return compile_object(
+            write_host(target, ROOT / "exercises" / id_, ROOT / "starter" / f"{id_}.cu")
+        )
 
     return compiled
 
 
-@pytest.mark.parametrize("id_", [*QUICK, *(pytest.param(id_, marks=pytest.mark.slow) for id_ in EXERCISES if id_ not in QUICK)])
+@pytest.mark.parametrize(
+    "id_",
+    [*QUICK, *(pytest.param(id_, marks=pytest.mark.slow) for id_ in EXERCISES if id_ not in QUICK)],
+)
 def test_a_starters_program_compiles_and_links(id_: str, starters: Callable[[str], Path]) -> None:
     """Without a GPU it says so, with the line of the call that failed, or runs."""
     ran = run_program([str(link_for_gpu(starters(id_))), "--once"])
-    assert ran.returncode == 0 or re.match(rf".*{id_}\.cu:\d+: cudaMalloc\(&\w+, .*\): \w.*", ran.stderr), ran.stderr
+    assert ran.returncode == 0 or re.match(
+        rf".*{id_}\.cu:\d+: cudaMalloc\(&\w+, .*\): \w.*", ran.stderr
+    ), ran.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id_", EXERCISES)
 def test_a_references_program_compiles(id_: str, tmp_path: Path) -> None:
-    compile_object(write_host(tmp_path / f"{id_}.cu", ROOT / "exercises" / id_, ROOT / "solutions" / f"{id_}.cu"))
+    compile_object(
+        write_host(
+            tmp_path / f"{id_}.cu", ROOT / "exercises" / id_, ROOT / "solutions" / f"{id_}.cu"
+        )
+    )
 
 
-# --- what a program does -----------------------------------------------------------------------------------------
+# --- what a program does --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +105,11 @@ def gemm(starters: Callable[[str], Path]) -> str:
 
 def test_right_results_end_with_0(transpose: str) -> None:
     ran = run_program([transpose, "100", "70"], TRANSPOSING)
-    assert ran.stdout == (
-        "0.5000 ms, the median of 21 runs with a cold cache, 0.1 GB/s of useful bytes\n"
-        "out: 7000 elements compared with the plain loop on the processor, which they must equal: all right, worst error 0\n"
+    assert (
+        ran.stdout
+        == "0.5000 ms, the median of 21 runs with a cold cache, 0.1 GB/s of useful bytes\nout: 7000"
+        " elements compared with the plain loop on the processor, which they must equal: all"
+        " right, worst error 0\n"
     )
     assert ran.returncode == 0
     assert ran.launches == ["3 4 1, 32 8 1"] * 24
@@ -117,7 +131,9 @@ def test_an_element_that_nobody_writes_is_wrong(transpose: str) -> None:
 def test_an_input_that_is_written_to_is_wrong(transpose: str) -> None:
     ran = run_program([transpose, "8", "--once"], TRANSPOSING | {"FAKE_SPOIL": "1"})
     assert ran.returncode == 1
-    assert ran.stdout.endswith("all right, worst error 0\nin: WRONG, a kernel wrote to this input\n")
+    assert ran.stdout.endswith(
+        "all right, worst error 0\nin: WRONG, a kernel wrote to this input\n"
+    )
 
 
 def test_what_is_not_verified_is_not_called_right(transpose: str) -> None:
@@ -126,7 +142,9 @@ def test_what_is_not_verified_is_not_called_right(transpose: str) -> None:
     assert ran.launches == ["64 4 1, 32 8 1"]
 
 
-@pytest.mark.parametrize("arguments", [["--twice"], ["0"], ["8", "8", "8"], ["12x"], ["99999999999"], [""]])
+@pytest.mark.parametrize(
+    "arguments", [["--twice"], ["0"], ["8", "8", "8"], ["12x"], ["99999999999"], [""]]
+)
 def test_arguments_that_make_no_sense_end_with_2(arguments: list[str], transpose: str) -> None:
     ran = run_program([transpose, *arguments], TRANSPOSING)
     assert ran.returncode == 2
@@ -136,7 +154,11 @@ def test_arguments_that_make_no_sense_end_with_2(arguments: list[str], transpose
 def test_an_error_of_cuda_is_told_with_its_line(transpose: str) -> None:
     ran = run_program([transpose, "2100", "2100"], TRANSPOSING)
     assert ran.returncode == 1
-    assert re.fullmatch(r"\S+transpose\.cu:\d+: cudaMalloc\(&out, out_count \* sizeof\(\*out\)\): as good as a GPU's error\n", ran.stderr)
+    assert re.fullmatch(
+        r"\S+transpose\.cu:\d+: cudaMalloc\(&out, out_count \* sizeof\(\*out\)\): as good as a"
+        r" GPU's error\n",
+        ran.stderr,
+    )
 
 
 @pytest.mark.parametrize(("part", "verdict"), [(0.9, 0), (-0.9, 0), (1.1, 1)])
@@ -144,7 +166,9 @@ def test_a_sum_may_be_off_by_the_graders_tolerance(part: float, verdict: int, ge
     exercise = read_exercise(ROOT / "exercises" / "gemm_tiled")
     sizes = {"M": 60, "N": 50, "K": 300}
     bound = tolerance_at(exercise, Case("any", sizes, hidden=False)).absolute
-    ran = run_program([gemm, *map(str, sizes.values()), "--once"], MULTIPLYING | {"FAKE_ERROR": str(part * bound)})
+    ran = run_program(
+        [gemm, *map(str, sizes.values()), "--once"], MULTIPLYING | {"FAKE_ERROR": str(part * bound)}
+    )
     assert ran.returncode == verdict, ran.stdout
     assert f"off by at most {bound:.2g} + 2.4e-07 * |expected|" in ran.stdout
 
@@ -155,9 +179,13 @@ def test_nothing_of_an_awkward_submission_is_in_the_way(tmp_path: Path) -> None:
     program = write_host(tmp_path / "host.cu", ROOT / "exercises" / "transpose", submission)
     text = program.read_text()
     assert f'#line 1 "{submission}"' in text
-    after = text.splitlines().index(next(line for line in text.splitlines() if line.endswith('host.cu"')))
+    after = text.splitlines().index(
+        next(line for line in text.splitlines() if line.endswith('host.cu"'))
+    )
     assert text.splitlines()[after] == f'#line {after + 2} "{program}"'
-    ran = run_program([str(link_without_gpu(compile_object(program))), "8", "64", "--once"], {"FAKE_KERNEL": ""})
+    ran = run_program(
+        [str(link_without_gpu(compile_object(program))), "8", "64", "--once"], {"FAKE_KERNEL": ""}
+    )
     assert ran.launches == ["2 2 1, 128 1 1", "1 1 1, 8 1 1", "2 1 1, 32 1 1"]
 
 
@@ -170,21 +198,30 @@ def test_without_cpu_c_numpy_says_what_is_right(tmp_path: Path) -> None:
     host = str(link_without_gpu(compile_object(program)))
     right = run_program([host, "--once"], TRANSPOSING)
     assert right.returncode == 0
-    assert "4194304 elements compared with what NumPy computed, which they must equal: all right" in right.stdout
+    assert (
+        "4194304 elements compared with what NumPy computed, which they must equal: all right"
+        in right.stdout
+    )
     assert run_program([host, "--once"], TRANSPOSING | {"FAKE_SKIP": "1"}).returncode == 1
     assert run_program([host, "64"], TRANSPOSING).returncode == 2
     (tmp_path / "host.expected").unlink()
     assert "write it anew with `grade host`" in run_program([host], TRANSPOSING).stderr
 
 
-# --- the command -------------------------------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 
-def test_the_command_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "starter" / "transpose.cu", "mine.cu")
-    write_host(Path("my_main.cu"), ROOT / "exercises" / "transpose", Path("mine.cu"), "--arch", "sm_90")
-    commands = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    write_host(
+        Path("my_main.cu"), ROOT / "exercises" / "transpose", Path("mine.cu"), "--arch", "sm_90"
+    )
+    commands = [
+        line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")
+    ]
     assert commands == [
         "nvcc -O3 -std=c++17 -lineinfo -arch=sm_90 -o my_main my_main.cu",
         "./my_main",
@@ -196,7 +233,11 @@ def test_the_command_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_replaces_only_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    exercise, starter, target = ROOT / "exercises" / "transpose", ROOT / "starter" / "transpose.cu", tmp_path / "my_main.cu"
+    exercise, starter, target = (
+        ROOT / "exercises" / "transpose",
+        ROOT / "starter" / "transpose.cu",
+        tmp_path / "my_main.cu",
+    )
     target.write_text("precious")
     assert main(["host", str(exercise), str(starter), "-o", str(target)]) == 2
     assert "`grade host` did not write it" in capsys.readouterr().err
@@ -206,7 +247,13 @@ def test_replaces_only_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert write_host(target, exercise, starter).read_text() == first
 
 
-BAD_OPTIONS = (["-o", "host.c"], ["-o", "host.cu", "--arch", "sm_90; rm"], ["-o", "mine.cu"], ["-o", "no/host.cu"], [])
+BAD_OPTIONS = (
+    ["-o", "host.c"],
+    ["-o", "host.cu", "--arch", "sm_90; rm"],
+    ["-o", "mine.cu"],
+    ["-o", "no/host.cu"],
+    [],
+)
 
 
 @pytest.mark.parametrize("options", BAD_OPTIONS)
@@ -220,7 +267,10 @@ def test_bad_usage(options: list[str], tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [(("dim3(TILE, ROWS)", "dim3(TILE, ROW)"), "'ROW' is not known here"), (("int cols)", "int cols, int more)"), "takes 5 arguments")],
+    [
+        (("dim3(TILE, ROWS)", "dim3(TILE, ROW)"), "'ROW' is not known here"),
+        (("int cols)", "int cols, int more)"), "takes 5 arguments"),
+    ],
 )
 def test_a_plan_that_is_wrong_is_told_as_in_grading(
     change: tuple[str, str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -228,6 +278,9 @@ def test_a_plan_that_is_wrong_is_told_as_in_grading(
     submission = tmp_path / "mine.cu"
     submission.write_text((ROOT / "starter" / "transpose.cu").read_text().replace(*change))
     target = tmp_path / "host.cu"
-    assert main(["host", str(ROOT / "exercises" / "transpose"), str(submission), "-o", str(target)]) == 1
+    assert (
+        main(["host", str(ROOT / "exercises" / "transpose"), str(submission), "-o", str(target)])
+        == 1
+    )
     assert words in capsys.readouterr().out
     assert not target.exists()

@@ -1,4 +1,5 @@
-"""Host programs on a real GPU (--run-gpu), by the very commands that `grade host` prints: compiled, run, profiled and sanitized."""
+"""Host programs on a real GPU (--run-gpu), by the very commands that `grade host` prints: compiled,
+run, profiled and sanitized."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ WRONG = {
 """Of each exercise, a submission that is wrong at the program's sizes too."""
 
 
-def make_commands(submission: Path, id_: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+def make_commands(
+    submission: Path, id_: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> list[str]:
     """Write the program into the folder; returns the commands that are printed then."""
     target = folder / "my_main.cu"
     assert main(["host", str(ROOT / "exercises" / id_), str(submission), "-o", str(target)]) == 0
@@ -32,11 +35,15 @@ def make_commands(submission: Path, id_: str, folder: Path, capsys: pytest.Captu
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, shell=True, cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize("id_", WRONG)
-def test_a_reference_is_right_and_profiles(id_: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reference_is_right_and_profiles(
+    id_: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     compiles, runs, *tools = make_commands(ROOT / "solutions" / f"{id_}.cu", id_, tmp_path, capsys)
     compiled = run(compiles, tmp_path)
     assert compiled.returncode == 0, compiled.stderr
@@ -56,7 +63,9 @@ def test_a_reference_is_right_and_profiles(id_: str, tmp_path: Path, capsys: pyt
 
 
 @pytest.mark.parametrize(("id_", "name"), WRONG.items())
-def test_a_wrong_submission_is_wrong_here_and_in_grading(id_: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_submission_is_wrong_here_and_in_grading(
+    id_: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     submission = ROOT / "tests" / "submissions" / id_ / f"{name}.cu"
     compiles, runs, *_ = make_commands(submission, id_, tmp_path, capsys)
     assert run(compiles, tmp_path).returncode == 0

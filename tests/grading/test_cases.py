@@ -1,4 +1,5 @@
-"""A run that ends badly says in which case, and of a hidden one no sizes: with a compiler and the emulated device."""
+"""A run that ends badly says in which case, and of a hidden one no sizes: with a compiler and the
+emulated device."""
 
 from __future__ import annotations
 
@@ -67,20 +68,32 @@ def test_a_hidden_case_that_ends_badly_gives_no_bytes_away(tmp_path: Path) -> No
     assert "the end of buffer out (kernel" in score.message
     assert score.message.endswith(f" In case '{HIDDEN.name}'.")
     size_bytes = 4 * HIDDEN.sizes["rows"] * HIDDEN.sizes["cols"]
-    assert not any(figure in shown(score) for figure in (f"{size_bytes:,}", str(size_bytes), " bytes"))
+    assert not any(
+        figure in shown(score) for figure in (f"{size_bytes:,}", str(size_bytes), " bytes")
+    )
     assert [finding.offset_bytes for finding in score.findings] == [None]
 
 
 def test_a_launch_that_a_hidden_case_makes_too_large_gives_no_threads_away(tmp_path: Path) -> None:
     path = tmp_path / "transpose.cu"
-    path.write_text(KERNEL.replace("dim3(32, 8)>>>", "dim3(32, 8 + rows / 257 * rows)>>>").replace("BROKEN", "false").replace("ACTION", ""))
+    path.write_text(
+        KERNEL.replace("dim3(32, 8)>>>", "dim3(32, 8 + rows / 257 * rows)>>>")
+        .replace("BROKEN", "false")
+        .replace("ACTION", "")
+    )
     score = grader.grade(TRANSPOSE, path, device="emulated", seed=SEED, cache=tmp_path / "cache")
     case = next(case for case in CASES if case.sizes["rows"] >= 257)
     assert case.hidden
     assert score.status is Status.LAUNCH_ERROR
-    assert score.message == f"line 1, column 74: the block has more threads than can be launched. In case '{case.name}'."
+    assert (
+        score.message
+        == "line 1, column 74: the block has more threads than can be launched. In case"
+        f" '{case.name}'."
+    )
     side = 8 + case.sizes["rows"] // 257 * case.sizes["rows"]
-    assert not any(figure in shown(score) for figure in (f"(32, {side}", f" {side}", f"{32 * side} threads"))
+    assert not any(
+        figure in shown(score) for figure in (f"(32, {side}", f" {side}", f"{32 * side} threads")
+    )
 
 
 @pytest.mark.slow
@@ -104,9 +117,14 @@ def test_what_a_public_case_prints_is_shown_as_the_submissions_own(tmp_path: Pat
     public = CASES[0]
     score = grade(tmp_path, public, 'if (x + y == 0) printf("\\x1b[31m%d rows\\n", rows)')
     printed = {case.name: case.printed for case in score.cases if case.printed}
-    assert printed == {public.name: (Printed("transpose", f"\x1b[31m{public.sizes['rows']} rows\n"),)}
+    assert printed == {
+        public.name: (Printed("transpose", f"\x1b[31m{public.sizes['rows']} rows\n"),)
+    }
     report = shown(score)
-    assert f"Printed by the submission itself, not by the grader (kernel transpose, case {public.name})" in report
+    assert (
+        "Printed by the submission itself, not by the grader (kernel transpose, case"
+        f" {public.name})" in report
+    )
     assert f"| \\x1b[31m{public.sizes['rows']} rows" in report
 
 

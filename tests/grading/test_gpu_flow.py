@@ -1,4 +1,5 @@
-"""The whole way on a device with a clock, on a modelled one: what is timed, counted, judged and said."""
+"""The whole way on a device with a clock, on a modelled one: what is timed, counted, judged and
+said."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ from grader.records import (
 )
 from grader.report.json import format_score
 from grader.report.terminal import make_console, print_score
-from grading.fake_clock import STEADY
-from grading.fake_gpu import PEAK_GBPS, FakeGpu
+from tests.support.fake_clock import STEADY
+from tests.support.fake_gpu import PEAK_GBPS, FakeGpu
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_text())
@@ -52,7 +53,8 @@ Grade = Callable[..., Score]
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The transpose exercise with a benchmark for a GPU that the emulated device runs in no time."""
+    """The transpose exercise with a benchmark for a GPU that the emulated device runs in no
+    time."""
     root = tmp_path_factory.mktemp("course")
     for name in ("starter", "solutions"):
         (root / name).symlink_to(ROOT / name)
@@ -95,7 +97,9 @@ def test_a_fast_submission_earns_every_point(grade: Grade) -> None:
     assert (score.status, score.score, score.judged_points) == (Status.PASSED, 100, 100)
     assert gpu.name == "gpu:0"
     assert gpu.prepared == ("submission", "naive", "reference")
-    assert {timing.plan: len(timing.samples_ms) for timing in score.timings} == dict.fromkeys(TIMES_MS, LOOKS[0])
+    assert {timing.plan: len(timing.samples_ms) for timing in score.timings} == dict.fromkeys(
+        TIMES_MS, LOOKS[0]
+    )
     bandwidth = next(metric for metric in score.metrics if metric.name == "bandwidth_fraction")
     assert bandwidth.source is Source.MEASURED
     assert bandwidth.value == pytest.approx(0.85, rel=0.01)
@@ -105,15 +109,20 @@ def test_a_fast_submission_earns_every_point(grade: Grade) -> None:
 
 @pytest.fixture
 def compared(small: Path) -> Iterator[Path]:
-    """The small exercise with a comparison, and with goals that are relative to the baseline and to the reference."""
+    """The small exercise with a comparison, and with goals that are relative to the baseline and to
+    the reference."""
     spec = small / "spec.json"
     text = spec.read_text()
     document = json.loads(text)
     document["comparisons"] = {"unmended": document["default_plan"]}
     document["checks"][1] |= {"at_least": 0.9, "zero_at": 0.4, "relative_to": "reference"}
     document["checks"][4] = {
-        "metric": "global_store_sectors", "title": "Fewer sectors written", "points": 15, "at_most": 0.2, "relative_to": "baseline",
-    }  # fmt: skip
+        "metric": "global_store_sectors",
+        "title": "Fewer sectors written",
+        "points": 15,
+        "at_most": 0.2,
+        "relative_to": "baseline",
+    }
     spec.write_text(json.dumps(document))
     yield small
     spec.write_text(text)
@@ -128,9 +137,16 @@ def test_comparisons_are_timed_and_reported(compared: Path, grade: Grade) -> Non
 
 
 @pytest.mark.parametrize(
-    ("own", "points"), [(0.5, 5.42), pytest.param(0.85, 15, marks=pytest.mark.slow), pytest.param(0.3, 0, marks=pytest.mark.slow)]
+    ("own", "points"),
+    [
+        (0.5, 5.42),
+        pytest.param(0.85, 15, marks=pytest.mark.slow),
+        pytest.param(0.3, 0, marks=pytest.mark.slow),
+    ],
 )
-def test_a_speed_may_be_relative_to_the_reference(compared: Path, grade: Grade, own: float, points: float) -> None:
+def test_a_speed_may_be_relative_to_the_reference(
+    compared: Path, grade: Grade, own: float, points: float
+) -> None:
     times = TIMES_MS | {"unmended": 2 * FLOOR_MS, "submission": FLOOR_MS / own}
     bandwidth = check(grade("solutions/transpose.cu", FakeGpu(times)), "bandwidth_fraction")
     assert bandwidth.points == pytest.approx(points, abs=0.1)
@@ -143,12 +159,19 @@ def test_counters_of_the_baseline_come_from_who_counted_the_submission(
     times = TIMES_MS | {"unmended": 2 * FLOOR_MS}
     monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
     emulated = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
-    assert (emulated.value, emulated.relative_value) == (64 * 128 / 8, 64 * 128)  # at the emulated benchmark's sizes
+    assert (emulated.value, emulated.relative_value) == (
+        64 * 128 / 8,
+        64 * 128,
+    )  # at the emulated benchmark's sizes
     counts = iter([Counters(global_store_sectors=30), Counters(global_store_sectors=200)])
     monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts)),))
     by_ncu = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (by_ncu.status, by_ncu.value, by_ncu.relative_value) == (CheckStatus.PASSED, 30, 200)
-    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(Counters(global_store_sectors=40)),))
+    monkeypatch.setattr(
+        counting,
+        "count_with_ncu",
+        lambda *_, **__: (CountedLaunch(Counters(global_store_sectors=40)),),
+    )
     again = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (again.value, again.relative_value) == (40, 200)  # the baseline is counted once
 
@@ -173,7 +196,9 @@ def test_the_score_says_how_it_was_measured(grade: Grade) -> None:
 
 
 def test_the_starter_loses_points_to_time_and_conflicts(grade: Grade) -> None:
-    score = grade("starter/transpose.cu", FakeGpu(TIMES_MS | {"submission": FLOOR_MS / 0.52}, noise=0.002))
+    score = grade(
+        "starter/transpose.cu", FakeGpu(TIMES_MS | {"submission": FLOOR_MS / 0.52}, noise=0.002)
+    )
     assert score.status is Status.FAILED
     assert check(score, "bandwidth_fraction").status is CheckStatus.PARTIAL
     assert check(score, "speedup_over_naive").status is CheckStatus.PASSED
@@ -181,19 +206,32 @@ def test_the_starter_loses_points_to_time_and_conflicts(grade: Grade) -> None:
     assert "line " in check(score, "shared_bank_conflicts").hint
 
 
-def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there", "Install it."))
+def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(
+    grade: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there", "Install it.")
+    )
     score = grade("starter/transpose.cu", FakeGpu(TIMES_MS))
     conflicts = check(score, "shared_bank_conflicts")
     assert conflicts.source is Source.COUNTED
     assert conflicts.value == 31 * 64 * 128 / 32  # at the emulated benchmark's sizes
-    assert score.environment["counters"] == "emulated device, rows = 64, cols = 128, because ncu is not there. Install it."
+    assert (
+        score.environment["counters"]
+        == "emulated device, rows = 64, cols = 128, because ncu is not there. Install it."
+    )
     assert "Counters: emulated device" in shown(score)
 
 
 def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
-    counters = Counters(instructions_executed=7, shared_load_wavefronts=5, shared_wavefronts_ideal=4)
-    counted = (CountedLaunch(counters, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17),)
+    counters = Counters(
+        instructions_executed=7, shared_load_wavefronts=5, shared_wavefronts_ideal=4
+    )
+    counted = (
+        CountedLaunch(
+            counters, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17
+        ),
+    )
     monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: counted)
     score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
     metrics = {metric.name: metric for metric in score.metrics}
@@ -201,14 +239,21 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
     assert metrics["shared_bank_conflicts"].value == 1
     assert (metrics["dram_bytes"].value, metrics["dram_bytes"].source) == (123, Source.MEASURED)
     assert (metrics["l1_hit_rate"].value, metrics["l1_hit_rate"].source) == (0.25, Source.MEASURED)
-    assert (metrics["l2_hit_rate"].value, metrics["l2_hit_rate"].reason) == (None, "the launches ask this cache for nothing")
+    assert (metrics["l2_hit_rate"].value, metrics["l2_hit_rate"].reason) == (
+        None,
+        "the launches ask this cache for nothing",
+    )
     assert "L1 hit rate 25 %" in shown(score)
     assert score.environment["counters"] == "Nsight Compute, rows = 256, cols = 256"
     assert "17 (" in score.environment["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"]
-    assert sum(line.counters.instructions_executed for line in score.lines) > 7  # those are the emulated device's
+    assert (
+        sum(line.counters.instructions_executed for line in score.lines) > 7
+    )  # those are the emulated device's
 
 
-def test_what_nobody_can_count_is_not_measured(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_can_count_is_not_measured(
+    grade: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
     monkeypatch.setattr(benchmark, "count_emulated", lambda *_: "it does not know an instruction")
     score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
@@ -218,12 +263,19 @@ def test_what_nobody_can_count_is_not_measured(grade: Grade, monkeypatch: pytest
 
 
 def test_a_goal_within_the_interval_is_the_students(grade: Grade) -> None:
-    just_missed = 1.0002 * FLOOR_MS / 0.8 / (1 + 0.02 * math.log(2))  # the median of the scatter is ln 2 of its mean
-    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS | {"submission": just_missed}, noise=0.02))
+    just_missed = (
+        1.0002 * FLOOR_MS / 0.8 / (1 + 0.02 * math.log(2))
+    )  # the median of the scatter is ln 2 of its mean
+    score = grade(
+        "solutions/transpose.cu", FakeGpu(TIMES_MS | {"submission": just_missed}, noise=0.02)
+    )
     bandwidth = check(score, "bandwidth_fraction")
     assert (bandwidth.status, bandwidth.points) == (CheckStatus.PASSED, bandwidth.max_points)
     assert "cannot be told from the goal >= 80 %: the benefit of the doubt" in bandwidth.message
-    assert len(next(timing for timing in score.timings if timing.plan == "submission").samples_ms) == LOOKS[-1]
+    assert (
+        len(next(timing for timing in score.timings if timing.plan == "submission").samples_ms)
+        == LOOKS[-1]
+    )
 
 
 def test_faster_than_the_memory_is_rejected(grade: Grade) -> None:
@@ -255,7 +307,9 @@ def test_an_unknown_peak_is_the_graders_and_says_how_to_set_it(grade: Grade) -> 
     score = grade("solutions/transpose.cu", SilentGpu(TIMES_MS))
     assert score.status is Status.GRADER_ERROR
     assert score.exit_code == 3
-    assert score.message.startswith("the peak memory bandwidth and fp32 rate of GRID V is not known")
+    assert score.message.startswith(
+        "the peak memory bandwidth and fp32 rate of GRID V is not known"
+    )
     assert "--peak GB/s,TFLOP/s" in shown(score)
 
 
@@ -264,7 +318,9 @@ def test_variables_that_could_serve_a_later_launch_are_told() -> None:
     program = Program("submission", binary, (), ())
     assert benchmark.describe_variables(program) == {}
     keeps = replace(program, binary=replace(binary, variable_bytes=268_435_456))
-    assert benchmark.describe_variables(keeps) == {"device_variables": "268,435,456 bytes, which outlive a launch"}
+    assert benchmark.describe_variables(keeps) == {
+        "device_variables": "268,435,456 bytes, which outlive a launch"
+    }
 
 
 def test_wrong_in_a_timed_run_is_wrong(grade: Grade) -> None:
@@ -276,7 +332,9 @@ def test_wrong_in_a_timed_run_is_wrong(grade: Grade) -> None:
 
 
 def test_a_throttled_gpu_is_inconclusive_and_nobodys_fault(grade: Grade) -> None:
-    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS, clocks=[ClockState(throttled=("hw_slowdown",))]))
+    score = grade(
+        "solutions/transpose.cu", FakeGpu(TIMES_MS, clocks=[ClockState(throttled=("hw_slowdown",))])
+    )
     assert score.status is Status.INCONCLUSIVE
     assert score.exit_code == 3
     assert score.judged_points == 0

@@ -1,6 +1,8 @@
-"""No report of a mistake in a hidden case holds a figure of its sizes: of each kind of mistake, at sizes of several seeds.
+"""No report of a mistake in a hidden case holds a figure of its sizes: of each kind of mistake, at
+sizes of several seeds.
 
-One compile; then every kind of mistake runs in the checked mode. Its sizes differ from seed to seed, and its reports must not.
+One compile; then every kind of mistake runs in the checked mode. Its sizes differ from seed to
+seed, and its reports must not.
 """
 
 from __future__ import annotations
@@ -20,7 +22,12 @@ from grader.devices.base import Arrays
 from grader.devices.choose import Choice
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.gpu.placement import Damage, Place, buffer_bytes
-from grader.devices.gpu.words import describe_damage, describe_fault, describe_refusal, out_of_memory
+from grader.devices.gpu.words import (
+    describe_damage,
+    describe_fault,
+    describe_refusal,
+    out_of_memory,
+)
 from grader.errors import GraderError, WorkerError
 from grader.grading.cases import prepare_case, run_case
 from grader.grading.job import Job
@@ -136,25 +143,46 @@ RUNS: dict[str, tuple[int, str]] = {
     "a size for some values": (20, "some of the elements of `out` are wrong"),
     "some never written": (21, "(some were never written)"),
     "input modified": (22, "wrote to its input `in`"),
-}  # fmt: skip
+}
 
 LAUNCHES: dict[str, tuple[str, str]] = {
     "threads": (K.format("1, dim3(64, rows)"), "line 1, column 24: the block has more threads"),
     "negative": (K.format("1, dim3(32 - rows, 8)"), "at least one thread wide"),
     "no blocks": (K.format("dim3(rows / 1000, 1), 32"), "at least one thread wide"),
     "depth of the block": (K.format("1, dim3(1, 1, rows)"), "larger than what can be launched"),
-    "height of the grid": (K.format("dim3(1, rows * cols), 32"), "larger than what can be launched"),
+    "height of the grid": (
+        K.format("dim3(1, rows * cols), 32"),
+        "larger than what can be launched",
+    ),
     "shared memory": (K.format("1, 32, rows * cols * 4"), "more shared memory than the device has"),
-    "negative shared memory": (K.format("1, 32, 4 - rows"), "the dynamic shared memory is negative"),
+    "negative shared memory": (
+        K.format("1, 32, 4 - rows"),
+        "the dynamic shared memory is negative",
+    ),
     "registers": (K.format("1, rows"), "more registers than the device has"),
     "division by zero": (K.format("rows / (cols - cols), 32"), "division by zero"),
     "64 bits": (K.format("rows * 9223372036854775807, 32"), "fits no integer type"),
-    "launch bounds": ("// launch: bounded<<<1, rows>>>(out)", "more threads than the kernel's __launch_bounds__"),
-    "argument": ("// launch: narrow<<<1, 32>>>(out, rows * cols)", "does not fit the kernel's parameter"),
+    "launch bounds": (
+        "// launch: bounded<<<1, rows>>>(out)",
+        "more threads than the kernel's __launch_bounds__",
+    ),
+    "argument": (
+        "// launch: narrow<<<1, 32>>>(out, rows * cols)",
+        "does not fit the kernel's parameter",
+    ),
     "no instance": ("// launch: picked<rows + 1><<<1, 32>>>(out)", "no instance of the kernel"),
-    "an instance": ("// launch: picked<rows><<<1, 32>>>(out)", "before the start of buffer out (kernel picked)"),
-    "scratch": ("// scratch: float s[rows * cols * 65536]\n" + K.format("1, 32"), "the scratch buffers take more"),
-    "empty scratch": ("// scratch: float s[4 - rows]\n" + K.format("1, 32"), "a scratch buffer has no elements"),
+    "an instance": (
+        "// launch: picked<rows><<<1, 32>>>(out)",
+        "before the start of buffer out (kernel picked)",
+    ),
+    "scratch": (
+        "// scratch: float s[rows * cols * 65536]\n" + K.format("1, 32"),
+        "the scratch buffers take more",
+    ),
+    "empty scratch": (
+        "// scratch: float s[4 - rows]\n" + K.format("1, 32"),
+        "a scratch buffer has no elements",
+    ),
 }
 
 
@@ -193,12 +221,25 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     read, device = read_exercise(exercise), EmulatedDevice()
     text = K.format("8, dim3(32, 8)") + "\n\n" + MACHINE_CODE
     job = Job(
-        read, Submission("transpose.cu", "0" * 64, text), Choice("emulated", "h100"), device.info, seed=0, cache=folder / "cache",
-        show=_hide, environment={},
-    )  # fmt: skip
-    built = build(job.submission, read, find_toolchain(prefer_wheel=True, cache=None, isolated=False), arch=device.info.arch)
+        read,
+        Submission("transpose.cu", "0" * 64, text),
+        Choice("emulated", "h100"),
+        device.info,
+        seed=0,
+        cache=folder / "cache",
+        show=_hide,
+        environment={},
+    )
+    built = build(
+        job.submission,
+        read,
+        find_toolchain(prefer_wheel=True, cache=None, isolated=False),
+        arch=device.info.arch,
+    )
     assert isinstance(built, Built), built
-    kernels = tuple(replace(each, registers=200) if each.name == "k" else each for each in built.binary.kernels)
+    kernels = tuple(
+        replace(each, registers=200) if each.name == "k" else each for each in built.binary.kernels
+    )
     device.load(built.binary)
     return Bench(job, replace(built, binary=replace(built.binary, kernels=kernels)), device)
 
@@ -220,28 +261,55 @@ def graded(job: Job, built: Built, device: EmulatedDevice) -> Score:
     if isinstance(run, Failure):
         return job.fail(run)
     return make_score(
-        job.exercise, built.source, device=job.info, cases=[run.result], execution=None, environment={}, seed=job.seed,
+        job.exercise,
+        built.source,
+        device=job.info,
+        cases=[run.result],
+        execution=None,
+        environment={},
+        seed=job.seed,
         sanitized=findings.outcome,
-    )  # fmt: skip
+    )
 
 
 def reports(score: Score, source: Submission) -> str:
-    """All that a student may get to see of a score, the seed and the points' own figures left out."""
+    """All that a student may get to see of a score, the seed and the points' own figures left
+    out."""
     stream = io.StringIO()
     console = make_console(stream, environ={}, width=300)
     print_score(score, console=console)
     print_annotation(annotate(score, source), console=console)
-    page = render_submission(score, student="jane", title="t", source=source.text, back="index.html")
-    texts = [stream.getvalue(), page, format_score(score), format_github(score), format_junit(score)]
+    page = render_submission(
+        score, student="jane", title="t", source=source.text, back="index.html"
+    )
+    texts = [
+        stream.getvalue(),
+        page,
+        format_score(score),
+        format_github(score),
+        format_junit(score),
+    ]
     if score.status.has_points:
         texts.append(format_gradescope(score))
     return "\n".join(texts).replace(str(score.seed), "SEED")
 
 
 def figures_of(case: Case) -> set[int]:
-    """What a message may make of the sizes: themselves, sums, products, numbers of tiles and bytes, and what is next to those."""
+    """What a message may make of the sizes: themselves, sums, products, numbers of tiles and bytes,
+    and what is next to those."""
     rows, cols = case.sizes["rows"], case.sizes["cols"]
-    whole = {rows, cols, rows + cols, abs(rows - cols), rows * cols, 64 * rows, 32 * rows, 200 * rows, 200 * cols, 1000 * rows + cols}
+    whole = {
+        rows,
+        cols,
+        rows + cols,
+        abs(rows - cols),
+        rows * cols,
+        64 * rows,
+        32 * rows,
+        200 * rows,
+        200 * cols,
+        1000 * rows + cols,
+    }
     bytes_ = {factor * each for factor, each in product((1, 2, 4, 8, 16, 65536, 4 * 65536), whole)}
     return {each + step for each, step in product(bytes_, range(-33, 34)) if each + step >= 300}
 
@@ -253,12 +321,21 @@ def figures_in(text: str) -> set[int]:
 
 
 def check(make: Callable[[int], Score], source: Submission, words: str, job: Job) -> None:
-    """Make a score at the sizes of each seed: the reports are the same, say these words, and hold no figure of the sizes."""
+    """Make a score at the sizes of each seed: the reports are the same, say these words, and hold
+    no figure of the sizes."""
     scores = {seed: make(seed) for seed in SEEDS}
     texts = {seed: reports(score, source) for seed, score in scores.items()}
     told = "\n".join(part for score in scores.values() for part in messages_of(score))
     assert words in told, told
-    empty = make_score(job.exercise, source, device=job.info, cases=(), execution=None, environment={}, seed=SEEDS[0])
+    empty = make_score(
+        job.exercise,
+        source,
+        device=job.info,
+        cases=(),
+        execution=None,
+        environment={},
+        seed=SEEDS[0],
+    )
     public = figures_in(reports(empty, source))
     for seed, text in texts.items():
         assert text == texts[SEEDS[0]]
@@ -279,22 +356,34 @@ def test_the_seeds_draw_different_sizes(bench: Bench) -> None:
 @pytest.mark.parametrize(("what", "words"), RUNS.values(), ids=RUNS)
 def test_what_a_kernel_does(what: int, words: str, bench: Bench) -> None:
     built = bench.planned(f"// launch: k<<<8, dim3(32, 8)>>>(out, in, rows, cols, {what})")
-    check(lambda seed: graded(bench.drawing(seed), built, bench.device), built.source, words, bench.job)
+    check(
+        lambda seed: graded(bench.drawing(seed), built, bench.device),
+        built.source,
+        words,
+        bench.job,
+    )
 
 
 @pytest.mark.parametrize(("plan", "words"), LAUNCHES.values(), ids=LAUNCHES)
 def test_what_a_launch_line_comes_to(plan: str, words: str, bench: Bench) -> None:
     built = bench.planned(plan)
-    check(lambda seed: graded(bench.drawing(seed), built, bench.device), built.source, words, bench.job)
+    check(
+        lambda seed: graded(bench.drawing(seed), built, bench.device),
+        built.source,
+        words,
+        bench.job,
+    )
 
 
-# --- what other devices and the machine say ---------------------------------------------------------------------
+# --- what other devices and the machine say -------------------------------------------------------
 
 
 def _damage(offset: Callable[[int], int]) -> Callable[[Program], Failure]:
     def describe(program: Program) -> Failure:
         size_bytes = buffer_bytes(program.buffers[0])
-        return describe_damage(Damage(Place("out", 0, size_bytes), offset(size_bytes)), program.launches[0], "k")
+        return describe_damage(
+            Damage(Place("out", 0, size_bytes), offset(size_bytes)), program.launches[0], "k"
+        )
 
     return describe
 
@@ -306,29 +395,54 @@ def _out_of_memory(program: Program) -> Failure:
 
 
 def _cuda(said: str) -> Callable[[Program], Failure]:
-    return lambda program: describe_fault(Exception(f"cuCtxSynchronize failed: {said}"), program.launches[0], "k")
+    return lambda program: describe_fault(
+        Exception(f"cuCtxSynchronize failed: {said}"), program.launches[0], "k"
+    )
 
 
 def _refusal(program: Program) -> Failure:
-    return describe_refusal(Exception("cuLaunchKernel failed: invalid argument"), program.launches[0], "k")
+    return describe_refusal(
+        Exception("cuLaunchKernel failed: invalid argument"), program.launches[0], "k"
+    )
 
 
 ELSEWHERE: dict[str, tuple[Callable[[Program], Failure], str]] = {
-    "a damaged band": (_damage(lambda size_bytes: size_bytes + size_bytes // 7), "past the end of buffer out"),
-    "a damaged band before": (_damage(lambda size_bytes: -size_bytes // 7 // 4 * 4), "before the start of buffer out"),
-    "an illegal access": (_cuda("an illegal memory access was encountered"), "belongs to no buffer"),
+    "a damaged band": (
+        _damage(lambda size_bytes: size_bytes + size_bytes // 7),
+        "past the end of buffer out",
+    ),
+    "a damaged band before": (
+        _damage(lambda size_bytes: -size_bytes // 7 // 4 * 4),
+        "before the start of buffer out",
+    ),
+    "an illegal access": (
+        _cuda("an illegal memory access was encountered"),
+        "belongs to no buffer",
+    ),
     "an assert": (_cuda("device-side assert triggered"), "the kernel was stopped"),
     "the watchdog": (_cuda("the launch timed out and was terminated"), "the time limit"),
     "out of memory": (_out_of_memory, "out of device memory"),
     "a refused launch": (_refusal, "refused the launch"),
-    "the wall limit": (lambda program: wall_limit_failure(program.launches, RunLimits(1, 60)), "the time limit of this exercise"),
+    "the wall limit": (
+        lambda program: wall_limit_failure(program.launches, RunLimits(1, 60)),
+        "the time limit of this exercise",
+    ),
 }
 
 
 @pytest.mark.parametrize(("describe", "words"), ELSEWHERE.values(), ids=ELSEWHERE)
-def test_what_a_gpu_and_the_clock_end(describe: Callable[[Program], Failure], words: str, bench: Bench) -> None:
-    built = bench.planned("// launch: k<<<dim3(rows, cols), dim3(rows / 2), cols * 4>>>(out, in, rows, cols, rows)")
-    few = replace(built, binary=replace(built.binary, kernels=tuple(replace(each, registers=8) for each in built.binary.kernels)))
+def test_what_a_gpu_and_the_clock_end(
+    describe: Callable[[Program], Failure], words: str, bench: Bench
+) -> None:
+    built = bench.planned(
+        "// launch: k<<<dim3(rows, cols), dim3(rows / 2), cols * 4>>>(out, in, rows, cols, rows)"
+    )
+    few = replace(
+        built,
+        binary=replace(
+            built.binary, kernels=tuple(replace(each, registers=8) for each in built.binary.kernels)
+        ),
+    )
 
     def make(seed: int) -> Score:
         job = bench.drawing(seed)
@@ -353,11 +467,19 @@ def test_buffers_that_do_not_fit(bench: Bench) -> None:
 class Dying(EmulatedDevice):
     """A device that dies of a case and tells its sizes."""
 
-    def execute(self, launches: object, buffers: object, arrays: Arrays, **_: object) -> tuple[Execution, Arrays]:
+    def execute(
+        self, launches: object, buffers: object, arrays: Arrays, **_: object
+    ) -> tuple[Execution, Arrays]:
         raise WorkerError(f"the worker failed: {buffers}", f"{buffers}", detail=f"{launches}")
 
     def rehearse(
-        self, launches: object, buffers: object, arrays: Arrays, *, limits: RunLimits, rehearsal: Rehearsal
+        self,
+        launches: object,
+        buffers: object,
+        arrays: Arrays,
+        *,
+        limits: RunLimits,
+        rehearsal: Rehearsal,
     ) -> tuple[Execution, Arrays]:
         return self.execute(launches, buffers, arrays)
 
@@ -372,6 +494,8 @@ def test_a_worker_that_dies(bench: Bench) -> None:
         with pytest.raises(GraderError) as in_checked_mode:
             graded(job, built, Dying())
         assert str(told.value) == str(in_checked_mode.value)
-        return job.fail(Failure(Status.GRADER_ERROR, str(told.value), told.value.detail, told.value.advice))
+        return job.fail(
+            Failure(Status.GRADER_ERROR, str(told.value), told.value.detail, told.value.advice)
+        )
 
     check(make, built.source, "the grader failed in the hidden case 'secret'", bench.job)

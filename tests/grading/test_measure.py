@@ -1,4 +1,5 @@
-"""Rounds on a modelled clock: in which order, how many, and what drift, scatter, throttling and wrong outputs make of them."""
+"""Rounds on a modelled clock: in which order, how many, and what drift, scatter, throttling and
+wrong outputs make of them."""
 
 from __future__ import annotations
 
@@ -8,27 +9,56 @@ from collections.abc import Collection, Sequence
 from random import Random
 
 import pytest
-from judging.factories import GPU, make_exercise
 
-from grader.grading.measure import ATTEMPTS, CALL_SECONDS, MAX_SECONDS, MIN_ROUNDS, WARM_UP_SECONDS, Measurement, measure
+from grader.grading.measure import (
+    ATTEMPTS,
+    CALL_SECONDS,
+    MAX_SECONDS,
+    MIN_ROUNDS,
+    WARM_UP_SECONDS,
+    Measurement,
+    measure,
+)
 from grader.judging.timing import LOOKS, NAIVE, REFERENCE, estimate_metrics
-from grader.records import SUBMISSION, ClockState, Progress, ShowProgress, Status, TimedLaunch, TimedStep, Timing
-from grading.fake_clock import STEADY, FakeClock
+from grader.records import (
+    SUBMISSION,
+    ClockState,
+    Progress,
+    ShowProgress,
+    Status,
+    TimedLaunch,
+    TimedStep,
+    Timing,
+)
+from tests.support.factories import GPU, make_exercise
+from tests.support.fake_clock import STEADY, FakeClock
 
 TIMES_MS = {SUBMISSION: 0.2, NAIVE: 1.3, REFERENCE: 0.19}
 SIZES = {"rows": 8192, "cols": 8192}
 
 
 def run(
-    device: FakeClock, *still_open: Collection[str], programs: Sequence[str] = tuple(TIMES_MS), show: ShowProgress | None = None
+    device: FakeClock,
+    *still_open: Collection[str],
+    programs: Sequence[str] = tuple(TIMES_MS),
+    show: ShowProgress | None = None,
 ) -> Measurement:
-    """Measure; `still_open` is which programs each look of a measurement needs more of, none from then on."""
+    """Measure; `still_open` is which programs each look of a measurement needs more of, none from
+    then on."""
     answers = list(still_open)
 
     def find_open(timings: Sequence[Timing]) -> Collection[str]:
         return answers.pop(0) if answers else ()
 
-    return measure(device, programs, input_sets=3, find_open=find_open, rng=Random(5), show=show, clock=device.clock)
+    return measure(
+        device,
+        programs,
+        input_sets=3,
+        find_open=find_open,
+        rng=Random(5),
+        show=show,
+        clock=device.clock,
+    )
 
 
 def samples(found: Measurement) -> dict[str, int]:
@@ -75,7 +105,9 @@ def test_no_two_consecutive_launches_share_their_inputs() -> None:
     device = FakeClock(TIMES_MS)
     run(device, [SUBMISSION], [SUBMISSION])
     for call in device.calls:
-        assert all(step.input_set != following.input_set for step, following in itertools.pairwise(call))
+        assert all(
+            step.input_set != following.input_set for step, following in itertools.pairwise(call)
+        )
     for program in TIMES_MS:
         assert {step.input_set for step in device.steps if step.program == program} == {0, 1, 2}
 
@@ -104,11 +136,14 @@ def test_drift_of_the_clocks_cancels_in_the_ratios() -> None:
     assert low <= 6.5 <= high
     assert high - low < 0.1
     submission = found.timings[0] if found.timings[0].plan == SUBMISSION else found.timings[1]
-    assert submission.interval_ms[1] / submission.interval_ms[0] > 1.02  # the times themselves did drift
+    assert (
+        submission.interval_ms[1] / submission.interval_ms[0] > 1.02
+    )  # the times themselves did drift
 
 
 def test_verdicts_do_not_change_from_run_to_run() -> None:
-    """Ten measurements of one kernel on a GPU that scatters by half a percent: all on the same side of goals 1.5 % away."""
+    """Ten measurements of one kernel on a GPU that scatters by half a percent: all on the same side
+    of goals 1.5 % away."""
     intervals = [speedup(run(FakeClock(TIMES_MS, noise=0.005, seed=seed))) for seed in range(10)]
     assert all(6.5 * 0.985 < low < high < 6.5 * 1.015 for low, high in intervals)
 
@@ -168,18 +203,26 @@ def test_no_request_lasts_long() -> None:
     device = FakeClock({SUBMISSION: 100.0, NAIVE: 200.0, REFERENCE: 10.0})
     run(device)
     assert len(device.calls) > 2
-    assert all(sum(device.times_ms[step.program] for step in call) <= 1000 * CALL_SECONDS for call in device.calls)
+    assert all(
+        sum(device.times_ms[step.program] for step in call) <= 1000 * CALL_SECONDS
+        for call in device.calls
+    )
 
 
 def test_a_launch_that_does_not_end_well_ends_it() -> None:
     """The device answers it with no time, and nothing after it."""
 
     class Faulty(FakeClock):
-        def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+        def time(
+            self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None
+        ) -> tuple[tuple[TimedLaunch, ...], ClockState]:
             taken, clocks = super().time(steps, progress=progress)
             end = next((i for i, launch in enumerate(taken) if not launch.right), len(taken) - 1)
             launch = taken[end]
-            return (*taken[:end], launch if launch.right else TimedLaunch(launch.step, math.nan, right=False)), clocks
+            return (
+                *taken[:end],
+                launch if launch.right else TimedLaunch(launch.step, math.nan, right=False),
+            ), clocks
 
     found = run(Faulty(TIMES_MS, wrong=frozenset({90})), [SUBMISSION])
     assert found.wrong is not None
@@ -195,4 +238,9 @@ def test_progress_tells_the_stages() -> None:
 
 @pytest.mark.parametrize("reason", ["gpu_idle", "applications_clocks", "sw_power_cap"])
 def test_ordinary_limits_of_the_clock_disturb_nothing(reason: str) -> None:
-    assert run(FakeClock(TIMES_MS, clocks=[ClockState(sm_mhz=(1900, 1980), throttled=(reason,))])).attempts == 1
+    assert (
+        run(
+            FakeClock(TIMES_MS, clocks=[ClockState(sm_mhz=(1900, 1980), throttled=(reason,))])
+        ).attempts
+        == 1
+    )

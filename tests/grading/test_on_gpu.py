@@ -1,4 +1,5 @@
-"""The whole way on a real GPU (--run-gpu): verdicts, who counts, bad input and what a student may try."""
+"""The whole way on a real GPU (--run-gpu): verdicts, who counts, bad input and what a student may
+try."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_tex
 REFERENCE = ROOT / "solutions" / "transpose.cu"
 STARTER = ROOT / "starter" / "transpose.cu"
 BAD_INPUT = ROOT / "tests" / "data" / "bad_input"
-BAD = sorted(file.stem for file in BAD_INPUT.glob("*.cu") if file.stem.startswith(("runtime_error", "failed")))
+BAD = sorted(
+    file.stem
+    for file in BAD_INPUT.glob("*.cu")
+    if file.stem.startswith(("runtime_error", "failed"))
+)
 WALL_SECONDS = 3
 
 COUNTS_ITS_RUNS = """
@@ -73,7 +78,10 @@ def check(score: Score, name: str) -> CheckResult:
 
 
 def test_the_reference_earns_every_point(reference: Score) -> None:
-    assert (reference.status, reference.score) == (Status.PASSED, reference.max_score), reference.message
+    assert (reference.status, reference.score) == (
+        Status.PASSED,
+        reference.max_score,
+    ), reference.message
     assert {timing.plan for timing in reference.timings} == {"submission", "naive", "reference"}
     assert all(len(timing.samples_ms) >= LOOKS[0] for timing in reference.timings)
 
@@ -91,11 +99,15 @@ def test_auto_takes_the_gpu(cache: Path) -> None:
     assert check(score, "shared_bank_conflicts").status is CheckStatus.FAILED
 
 
-def test_without_ncu_the_emulated_device_counts(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ncu_the_emulated_device_counts(
+    grade: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GRADER_NCU", "/no/such/ncu")
     score = grade(STARTER)
     assert check(score, "shared_bank_conflicts").value == 4_063_232  # at 2048 x 2048
-    assert score.environment["counters"].startswith("emulated device, rows = 2,048, cols = 2,048, because Nsight Compute")
+    assert score.environment["counters"].startswith(
+        "emulated device, rows = 2,048, cols = 2,048, because Nsight Compute"
+    )
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -114,8 +126,11 @@ def test_an_endless_loop_ends_at_the_wall_limit_and_the_next_one_grades(grade: G
 
 
 @pytest.mark.parametrize(("limit", "right"), [("runs <= 1", True), ("runs < 1", False)])
-def test_a_kernel_cannot_count_its_runs(limit: str, *, right: bool, grade: Grade, tmp_path: Path) -> None:
-    """One that stops working after its first run works in all of them: its variables are as at a program's start."""
+def test_a_kernel_cannot_count_its_runs(
+    limit: str, *, right: bool, grade: Grade, tmp_path: Path
+) -> None:
+    """One that stops working after its first run works in all of them: its variables are as at a
+    program's start."""
     file = tmp_path / "counts.cu"
     file.write_text(COUNTS_ITS_RUNS.replace("LIMIT", limit))
     score = grade(file)

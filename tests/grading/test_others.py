@@ -1,4 +1,5 @@
-"""The exercise's own programs on the emulated device: counted where a goal is relative to them, and ours to mend where they fail."""
+"""The exercise's own programs on the emulated device: counted where a goal is relative to them, and
+ours to mend where they fail."""
 
 from __future__ import annotations
 
@@ -20,20 +21,32 @@ NAIVE_STORES = SIDE * SIDE  # a sector for every element
 Course = Callable[..., Path]
 
 FEWER_STORES = {
-    "metric": "global_store_sectors", "title": "Fewer sectors written", "points": 20, "at_most": 0.2, "zero_at": 1,
-    "relative_to": "baseline", "requires": ["correctness"],
-}  # fmt: skip
+    "metric": "global_store_sectors",
+    "title": "Fewer sectors written",
+    "points": 20,
+    "at_most": 0.2,
+    "zero_at": 1,
+    "relative_to": "baseline",
+    "requires": ["correctness"],
+}
 LIKE_THE_REFERENCE = {
-    "metric": "instructions_executed", "title": "As few instructions as the reference", "points": 20, "at_most": 1,
-    "relative_to": "reference", "requires": ["correctness"],
-}  # fmt: skip
+    "metric": "instructions_executed",
+    "title": "As few instructions as the reference",
+    "points": 20,
+    "at_most": 1,
+    "relative_to": "reference",
+    "requires": ["correctness"],
+}
 
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    """A copy of the transpose exercise with a small benchmark and these checks after correctness."""
+    """A copy of the transpose exercise with a small benchmark and these checks after
+    correctness."""
 
-    def make(*checks: dict[str, Any], starter: Callable[[str], str] = str, reference: bool = True) -> Path:
+    def make(
+        *checks: dict[str, Any], starter: Callable[[str], str] = str, reference: bool = True
+    ) -> Path:
         exercise = tmp_path / "exercises" / "transpose"
         shutil.copytree(ROOT / "exercises" / "transpose", exercise)
         spec = json.loads((exercise / "spec.json").read_text())
@@ -42,7 +55,9 @@ def course(tmp_path: Path) -> Course:
         spec["benchmark"]["emulated"] = {"rows": SIDE, "cols": SIDE}
         (exercise / "spec.json").write_text(json.dumps(spec))
         (tmp_path / "starter").mkdir()
-        (tmp_path / "starter" / "transpose.cu").write_text(starter((ROOT / "starter" / "transpose.cu").read_text()))
+        (tmp_path / "starter" / "transpose.cu").write_text(
+            starter((ROOT / "starter" / "transpose.cu").read_text())
+        )
         if reference:
             (tmp_path / "solutions").symlink_to(ROOT / "solutions")
         return exercise
@@ -55,7 +70,15 @@ def grade(exercise: Path, file: str, cache: Path, seen: list[str] | None = None)
         if seen is not None and step.stage not in seen:
             seen.append(step.stage)
 
-    return grader.grade(exercise, ROOT / file, device="emulated:h100", seed=7, progress=show, cache=cache, model=False)
+    return grader.grade(
+        exercise,
+        ROOT / file,
+        device="emulated:h100",
+        seed=7,
+        progress=show,
+        cache=cache,
+        model=False,
+    )
 
 
 def check(score: Score, name: str) -> CheckResult:
@@ -66,30 +89,43 @@ def test_a_goal_relative_to_the_baseline(course: Course, cache: Path) -> None:
     stages: list[str] = []
     score = grade(course(FEWER_STORES), "solutions/transpose.cu", cache, stages)
     stores = check(score, "global_store_sectors")
-    assert (stores.status, stores.value, stores.relative_value) == (CheckStatus.PASSED, SIDE * SIDE / 8, NAIVE_STORES)
+    assert (stores.status, stores.value, stores.relative_value) == (
+        CheckStatus.PASSED,
+        SIDE * SIDE / 8,
+        NAIVE_STORES,
+    )
     assert stores.threshold == "<= 0.2 x the baseline's 4,096"
     assert "counting the naive kernel" in stages
 
 
 def test_half_of_the_baseline_earns_partial_credit(course: Course, cache: Path) -> None:
-    score = grade(course(FEWER_STORES), "tests/submissions/transpose/failed--naive_coalesced_reads.cu", cache)
-    stores = check(score, "global_store_sectors")  # its warps are two rows of 16 threads: two elements a sector
+    score = grade(
+        course(FEWER_STORES), "tests/submissions/transpose/failed--naive_coalesced_reads.cu", cache
+    )
+    stores = check(
+        score, "global_store_sectors"
+    )  # its warps are two rows of 16 threads: two elements a sector
     assert (stores.status, stores.points) == (CheckStatus.PARTIAL, 12.5)
     assert (stores.value, stores.relative_value) == (NAIVE_STORES / 2, NAIVE_STORES)
 
 
 def test_a_goal_relative_to_the_reference(course: Course, cache: Path) -> None:
-    instructions = check(grade(course(LIKE_THE_REFERENCE), "solutions/transpose.cu", cache), "instructions_executed")
+    instructions = check(
+        grade(course(LIKE_THE_REFERENCE), "solutions/transpose.cu", cache), "instructions_executed"
+    )
     assert instructions.status is CheckStatus.PASSED
     assert instructions.value == instructions.relative_value
 
 
-def test_a_reference_that_is_not_shipped_leaves_the_check_unmeasured(course: Course, cache: Path) -> None:
+def test_a_reference_that_is_not_shipped_leaves_the_check_unmeasured(
+    course: Course, cache: Path
+) -> None:
     score = grade(course(LIKE_THE_REFERENCE, reference=False), "solutions/transpose.cu", cache)
     instructions = check(score, "instructions_executed")
     assert (instructions.status, instructions.message) == (
-        CheckStatus.NOT_MEASURED, "the reference is not shipped with this exercise",
-    )  # fmt: skip
+        CheckStatus.NOT_MEASURED,
+        "the reference is not shipped with this exercise",
+    )
     assert score.judged_points == 80
 
 
@@ -103,12 +139,22 @@ def test_nothing_else_is_run_where_no_goal_needs_it(course: Course, cache: Path)
     ("old", "new", "words"),
     [
         ("__global__ void transpose_naive(", "__global__ void transpose_naive(oops ", "oops"),
-        ("transpose_naive(float* out, const float* in, int rows, int cols)\n{", "\\g<0>\n    out[(size_t)rows * cols] = 1;", "buffer out"),
-        ("transpose_naive(float* out, const float* in, int rows, int cols)\n{", "\\g<0>\n    return;", "never written"),
+        (
+            "transpose_naive(float* out, const float* in, int rows, int cols)\n{",
+            "\\g<0>\n    out[(size_t)rows * cols] = 1;",
+            "buffer out",
+        ),
+        (
+            "transpose_naive(float* out, const float* in, int rows, int cols)\n{",
+            "\\g<0>\n    return;",
+            "never written",
+        ),
     ],
     ids=["compile", "bounds", "result"],
 )
-def test_a_baseline_that_fails_is_the_exercise_s_mistake(course: Course, cache: Path, old: str, new: str, words: str) -> None:
+def test_a_baseline_that_fails_is_the_exercise_s_mistake(
+    course: Course, cache: Path, old: str, new: str, words: str
+) -> None:
     def break_it(source: str) -> str:
         assert old in source
         return source.replace(old, new.replace("\\g<0>", old))

@@ -1,4 +1,5 @@
-"""What a submission asks for and cannot have on the emulated device is its own launch error, with the bytes: with a compiler."""
+"""What a submission asks for and cannot have on the emulated device is its own launch error, with
+the bytes: with a compiler."""
 
 from __future__ import annotations
 
@@ -27,19 +28,40 @@ __global__ void transpose(float* out, const float* in, int rows, int cols{parame
 
 def grade(tmp_path: Path, **parts: str) -> Score:
     path = tmp_path / "transpose.cu"
-    path.write_text(KERNEL.format(**dict.fromkeys(("declared", "shared", "argument", "parameter", "used"), "") | parts))
-    return grader.grade(TRANSPOSE, path, device="emulated", seed=7, cache=tmp_path / "cache", model=False)
+    path.write_text(
+        KERNEL.format(
+            **dict.fromkeys(("declared", "shared", "argument", "parameter", "used"), "") | parts
+        )
+    )
+    return grader.grade(
+        TRANSPOSE, path, device="emulated", seed=7, cache=tmp_path / "cache", model=False
+    )
 
 
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ({"declared": "__device__ char big[3900000000];", "used": "if (rows == 12345) big[(size_t)x * 99991] = 1;"}, "3,900,000,000 bytes"),
-        ({"declared": "// scratch: char big[3900000000]", "argument": ", big", "parameter": ", char* big"}, "3,900,000,000 bytes"),
+        (
+            {
+                "declared": "__device__ char big[3900000000];",
+                "used": "if (rows == 12345) big[(size_t)x * 99991] = 1;",
+            },
+            "3,900,000,000 bytes",
+        ),
+        (
+            {
+                "declared": "// scratch: char big[3900000000]",
+                "argument": ", big",
+                "parameter": ", char* big",
+            },
+            "3,900,000,000 bytes",
+        ),
         ({"shared": ", 300000"}, "300000"),
     ],
 )
-def test_memory_that_cannot_be_had_is_a_launch_error_with_the_bytes(tmp_path: Path, parts: dict[str, str], said: str) -> None:
+def test_memory_that_cannot_be_had_is_a_launch_error_with_the_bytes(
+    tmp_path: Path, parts: dict[str, str], said: str
+) -> None:
     score = grade(tmp_path, **parts)
     assert score.status is Status.LAUNCH_ERROR, score.message
     assert said in score.message
@@ -47,21 +69,33 @@ def test_memory_that_cannot_be_had_is_a_launch_error_with_the_bytes(tmp_path: Pa
 
 def test_large_local_arrays_are_run(tmp_path: Path) -> None:
     """300 KB a thread: 77 MB a block, however many threads the machine has."""
-    used = "volatile int local[75000]; local[(x * 977 + rows) % 75000] = y; if (local[(x * 977 + rows) % 75000] != y) return;"
+    used = (
+        "volatile int local[75000]; local[(x * 977 + rows) % 75000] = y; if (local[(x * 977 + rows)"
+        " % 75000] != y) return;"
+    )
     score = grade(tmp_path, used=used)
     assert score.status in (Status.PASSED, Status.FAILED), score.message
     assert all(case.passed for case in score.cases)
 
 
-def test_a_large_variable_that_fits_is_run_without_the_checks_where_their_shadow_would_not(tmp_path: Path) -> None:
-    score = grade(tmp_path, declared="__device__ char big[100000000];", used="if (rows == 12345) big[(size_t)x * 99991] = 1;")
+def test_a_large_variable_that_fits_is_run_without_the_checks_where_their_shadow_would_not(
+    tmp_path: Path,
+) -> None:
+    score = grade(
+        tmp_path,
+        declared="__device__ char big[100000000];",
+        used="if (rows == 12345) big[(size_t)x * 99991] = 1;",
+    )
     assert score.status in (Status.PASSED, Status.FAILED), score.message
     assert all(case.passed for case in score.cases)
 
 
 def test_scratch_and_variables_count_together() -> None:
     limits: LaunchLimits = read_gpus()["h100"].emulated_info.limits
-    scratch = (DeviceBuffer("s", "float32", (300 << 20,), Role.SCRATCH), DeviceBuffer("in", "float32", (1 << 32,), Role.INPUT))
+    scratch = (
+        DeviceBuffer("s", "float32", (300 << 20,), Role.SCRATCH),
+        DeviceBuffer("in", "float32", (1 << 32,), Role.INPUT),
+    )
     assert check_room(scratch, 800 << 20, limits) is None
     failure = check_room(scratch, 900 << 20, limits)
     assert failure is not None

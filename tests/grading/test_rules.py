@@ -1,4 +1,5 @@
-"""What an exercise or a part forbids: each rule on code that breaks it and on code that just keeps it. With a compiler."""
+"""What an exercise or a part forbids: each rule on code that breaks it and on code that just keeps
+it. With a compiler."""
 
 from __future__ import annotations
 
@@ -75,7 +76,9 @@ def tools(cache: Path) -> Toolchain:
 
 @pytest.fixture(scope="module")
 def compiled(tools: Toolchain) -> Built:
-    built = build(_submission(KERNELS), TRANSPOSE, tools, arch="sm_90", plan=TRANSPOSE.baseline_plan)
+    built = build(
+        _submission(KERNELS), TRANSPOSE, tools, arch="sm_90", plan=TRANSPOSE.baseline_plan
+    )
     assert isinstance(built, Built), built
     assert built.binary.variable_bytes == VARIABLE_BYTES
     return built
@@ -86,10 +89,19 @@ def _submission(text: str) -> Submission:
 
 
 def judge(
-    compiled: Built, kernel: str, forbid: Forbidden, *, scratch: tuple[str, ...] = (), sizes: dict[str, int] = SIZES
+    compiled: Built,
+    kernel: str,
+    forbid: Forbidden,
+    *,
+    scratch: tuple[str, ...] = (),
+    sizes: dict[str, int] = SIZES,
 ) -> Failure | None:
-    """What is said of a file that launches this kernel, behind its code, for a transpose that forbids this."""
-    lines = [*(f"// scratch: {text}" for text in scratch), f"// launch: {kernel}<<<1, 32>>>(out, in, rows, cols)"]
+    """What is said of a file that launches this kernel, behind its code, for a transpose that
+    forbids this."""
+    lines = [
+        *(f"// scratch: {text}" for text in scratch),
+        f"// launch: {kernel}<<<1, 32>>>(out, in, rows, cols)",
+    ]
     source = _submission(KERNELS + "\n".join(lines))
     plan = read_plan(source)
     assert plan is not None
@@ -103,7 +115,7 @@ def judge(
     return program
 
 
-# --- scratch memory -------------------------------------------------------------------------------------------
+# --- scratch memory -------------------------------------------------------------------------------
 
 
 def scratch_above(formula: str) -> Forbidden:
@@ -114,35 +126,51 @@ def test_no_scratch_memory_at_all(compiled: Built) -> None:
     assert judge(compiled, "plain", scratch_above("0")) is None
     failure = judge(compiled, "plain", scratch_above("0"), scratch=("char one[1]",))
     assert failure is not None
-    assert failure.message == f"the exercise allows no scratch memory: line {LINES + 1} declares 'char one[1]'"
+    assert (
+        failure.message
+        == f"the exercise allows no scratch memory: line {LINES + 1} declares 'char one[1]'"
+    )
     assert failure.detail == f"{LINES + 1} | // scratch: char one[1]"
 
 
 def test_scratch_memory_up_to_a_formula_of_the_sizes(compiled: Built) -> None:
     just_enough = ("float row[cols - 1]", "short two[2]")
     assert judge(compiled, "plain", scratch_above("4 * cols"), scratch=just_enough) is None
-    failure = judge(compiled, "plain", scratch_above("4 * cols"), scratch=(*just_enough, "char more[1]"))
+    failure = judge(
+        compiled, "plain", scratch_above("4 * cols"), scratch=(*just_enough, "char more[1]")
+    )
     assert failure is not None
-    wanted = f"the exercise allows no more than 4 * cols bytes of scratch memory: line {LINES + 3} declares 'char more[1]'"
+    wanted = (
+        f"the exercise allows no more than 4 * cols bytes of scratch memory: line {LINES + 3}"
+        " declares 'char more[1]'"
+    )
     assert failure.message == wanted
 
 
-def test_scratch_memory_that_is_too_much_at_some_sizes_only_and_no_figure_of_them(compiled: Built) -> None:
+def test_scratch_memory_that_is_too_much_at_some_sizes_only_and_no_figure_of_them(
+    compiled: Built,
+) -> None:
     grows = ("float late[max(1, rows - 4096)]",)
     assert judge(compiled, "plain", scratch_above("4"), scratch=grows) is None
-    failure = judge(compiled, "plain", scratch_above("4"), scratch=grows, sizes={"rows": 5167, "cols": 30})
+    failure = judge(
+        compiled, "plain", scratch_above("4"), scratch=grows, sizes={"rows": 5167, "cols": 30}
+    )
     assert failure is not None
     said = f"{failure.message} {failure.detail} {failure.advice}"
-    assert not [figure for figure in ("5167", "5,167", "1071", "1,071", "4284", "4,284") if figure in said]
+    assert not [
+        figure for figure in ("5167", "5,167", "1071", "1,071", "4284", "4,284") if figure in said
+    ]
 
 
 def test_malloc_is_scratch_memory_of_any_size(compiled: Built) -> None:
     failure = judge(compiled, "heap", scratch_above("4 * rows * cols"))
     assert failure is not None
-    assert failure.message.endswith("4 * rows * cols bytes of scratch memory: the kernel heap can call malloc")
+    assert failure.message.endswith(
+        "4 * rows * cols bytes of scratch memory: the kernel heap can call malloc"
+    )
 
 
-# --- __device__ variables -------------------------------------------------------------------------------------
+# --- __device__ variables -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", ["by_name", "by_pointer", "by_constant", "by_call", "by_text"])
@@ -151,7 +179,10 @@ def test_a_kernel_that_has_an_address_reaches_all_variables(kernel: str, compile
     failure = judge(compiled, kernel, Forbidden(device_variable_bytes_above=VARIABLE_BYTES - 1))
     assert failure is not None
     what = f"the kernel {kernel} can reach 4,045 bytes of them, most of them declared in line 3"
-    assert failure.message == f"the exercise allows no more than 4,044 bytes of __device__ variables: {what}"
+    assert (
+        failure.message
+        == f"the exercise allows no more than 4,044 bytes of __device__ variables: {what}"
+    )
     assert failure.detail == "3 | namespace course { __device__ float table[1000]; }"
 
 
@@ -162,7 +193,7 @@ def test_variables_of_other_kernels_do_not_matter(compiled: Built) -> None:
     assert failure.message.startswith("the exercise allows no __device__ variables: ")
 
 
-# --- atomics --------------------------------------------------------------------------------------------------
+# --- atomics --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("forbidden", Atomics)
@@ -180,27 +211,46 @@ def test_atomics_on_shared_memory_are_forbidden_with_all_others_only(compiled: B
     assert judge(compiled, "adds_in_shared_memory", Forbidden(atomics=Atomics.GLOBAL)) is None
     failure = judge(compiled, "adds_in_shared_memory", Forbidden(atomics=Atomics.ALL))
     assert failure is not None
-    assert failure.message.startswith("the exercise allows no atomics: the kernel adds_in_shared_memory has one in line ")
+    assert failure.message.startswith(
+        "the exercise allows no atomics: the kernel adds_in_shared_memory has one in line "
+    )
 
 
 def test_atomics_of_kernels_that_are_not_launched_do_not_matter(compiled: Built) -> None:
     assert judge(compiled, "plain", Forbidden(atomics=Atomics.ALL)) is None
 
 
-# --- headers --------------------------------------------------------------------------------------------------
+# --- headers --------------------------------------------------------------------------------------
 
-PLAIN = "__global__ void plain(float* out, const float* in, int rows, int cols) { out[threadIdx.x] = in[threadIdx.x]; }\n"
+PLAIN = (
+    "__global__ void plain(float* out, const float* in, int rows, int cols) { out[threadIdx.x] ="
+    " in[threadIdx.x]; }\n"
+)
 LAUNCH = "// launch: plain<<<1, 32>>>(out, in, rows, cols)\n"
 HEADERS = [
-    ("#include <cstdio>\n  #  include <cub/util_type.cuh>\n", "cub", "line 2 includes cub/util_type.cuh"),
+    (
+        "#include <cstdio>\n  #  include <cub/util_type.cuh>\n",
+        "cub",
+        "line 2 includes cub/util_type.cuh",
+    ),
     ('#include "mma.h"\n', "mma.h", "line 1 includes mma.h"),
-    ("#define INSIDE <cuda/std/cstdint>\n#include INSIDE\n", "cuda", "another header includes cuda/std/"),
-    ("#include <cooperative_groups.h>\n", "cooperative_groups", "includes cooperative_groups/details/"),
+    (
+        "#define INSIDE <cuda/std/cstdint>\n#include INSIDE\n",
+        "cuda",
+        "another header includes cuda/std/",
+    ),
+    (
+        "#include <cooperative_groups.h>\n",
+        "cooperative_groups",
+        "includes cooperative_groups/details/",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("text", "name", "words"), HEADERS)
-def test_a_forbidden_header_is_refused_however_it_is_included(text: str, name: str, words: str, tools: Toolchain) -> None:
+def test_a_forbidden_header_is_refused_however_it_is_included(
+    text: str, name: str, words: str, tools: Toolchain
+) -> None:
     exercise = replace(TRANSPOSE, forbid=Forbidden(headers=("thrust", name)))
     failure = build(_submission(text + LAUNCH + PLAIN), exercise, tools, arch="sm_90")
     assert isinstance(failure, Failure)
@@ -210,17 +260,27 @@ def test_a_forbidden_header_is_refused_however_it_is_included(text: str, name: s
 
 
 def test_the_toolkits_own_headers_use_none_of_a_library(tools: Toolchain) -> None:
-    exercise = replace(TRANSPOSE, forbid=Forbidden(headers=("cub", "thrust", "cuda", "cooperative_groups", "mma.h", "cu")))
-    assert isinstance(build(_submission("#include <cuda_fp16.h>\n" + LAUNCH + PLAIN), exercise, tools, arch="sm_90"), Built)
+    exercise = replace(
+        TRANSPOSE,
+        forbid=Forbidden(headers=("cub", "thrust", "cuda", "cooperative_groups", "mma.h", "cu")),
+    )
+    assert isinstance(
+        build(
+            _submission("#include <cuda_fp16.h>\n" + LAUNCH + PLAIN), exercise, tools, arch="sm_90"
+        ),
+        Built,
+    )
 
 
 def test_the_exercises_own_programs_are_not_bound(tools: Toolchain) -> None:
     exercise = replace(TRANSPOSE, forbid=Forbidden(headers=("cub",)))
     source = _submission("#include <cub/util_type.cuh>\n" + LAUNCH + PLAIN)
-    assert isinstance(build(source, exercise, tools, arch="sm_90", plan=exercise.default_plan), Built)
+    assert isinstance(
+        build(source, exercise, tools, arch="sm_90", plan=exercise.default_plan), Built
+    )
 
 
-# --- a whole grading ------------------------------------------------------------------------------------------
+# --- a whole grading ------------------------------------------------------------------------------
 
 
 def test_what_the_exercise_itself_forbids_is_rejected(tmp_path: Path, cache: Path) -> None:
@@ -228,9 +288,13 @@ def test_what_the_exercise_itself_forbids_is_rejected(tmp_path: Path, cache: Pat
     shutil.copytree(ROOT / "exercises" / "transpose", folder)
     shutil.copytree(ROOT / "starter", tmp_path / "starter")
     spec = json.loads((folder / "spec.json").read_text())
-    (folder / "spec.json").write_text(json.dumps({**spec, "forbid": {"scratch_bytes_above": "4 * rows"}}))
+    (folder / "spec.json").write_text(
+        json.dumps({**spec, "forbid": {"scratch_bytes_above": "4 * rows"}})
+    )
     file = ROOT / "tests" / "submissions" / "transpose" / "failed--copy_to_scratch_first.cu"
     score = grader.grade(folder, file, device="emulated:h100", seed=1, cache=cache, model=False)
     assert (score.status, score.score, score.exit_code) == (Status.REJECTED, 0, 1)
-    assert score.message.startswith("the exercise allows no more than 4 * rows bytes of scratch memory: line ")
+    assert score.message.startswith(
+        "the exercise allows no more than 4 * rows bytes of scratch memory: line "
+    )
     assert all(check.points == 0 for check in score.checks)

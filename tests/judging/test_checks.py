@@ -7,30 +7,73 @@ from pathlib import Path
 
 import pytest
 
-from grader.judging.checks import earned_fraction, find_counted, find_open, find_timed, judge_checks, judge_failure
+from grader.judging.checks import (
+    earned_fraction,
+    find_counted,
+    find_open,
+    find_timed,
+    judge_checks,
+    judge_failure,
+)
 from grader.judging.timing import REFERENCE, make_timing
-from grader.judging.values import NOT_SHIPPED, OtherCounts, collect_metrics, collect_others, missing_metrics
+from grader.judging.values import (
+    NOT_SHIPPED,
+    OtherCounts,
+    collect_metrics,
+    collect_others,
+    missing_metrics,
+)
 from grader.metrics import METRICS
-from grader.records import SUBMISSION, CaseResult, CheckResult, CheckStatus, DeviceInfo, Failure, MetricValue, PartResult, Source, Status
+from grader.records import (
+    SUBMISSION,
+    CaseResult,
+    CheckResult,
+    CheckStatus,
+    DeviceInfo,
+    Failure,
+    MetricValue,
+    PartResult,
+    Source,
+    Status,
+)
 from grader.spec.model import CheckSpec, Threshold, Yardstick
 from grader.spec.plans import Plan
-from judging.factories import BANDWIDTH, CHECKS, CONFLICTS, CORRECTNESS, GPU, H100, STORES, make_case, make_execution, make_exercise
+from tests.support.factories import (
+    BANDWIDTH,
+    CHECKS,
+    CONFLICTS,
+    CORRECTNESS,
+    GPU,
+    H100,
+    STORES,
+    make_case,
+    make_execution,
+    make_exercise,
+)
 
 RIGHT = (make_case(),)
-WRONG = (make_case(), make_case("ragged", passed=False), make_case("primes", passed=False, hidden=True))
+WRONG = (
+    make_case(),
+    make_case("ragged", passed=False),
+    make_case("primes", passed=False, hidden=True),
+)
 
 
 def metrics_with(**values: float) -> tuple[MetricValue, ...]:
     return tuple(
-        MetricValue(name, values[name], METRICS[name].unit, Source.COUNTED)
-        if name in values
-        else MetricValue(name, None, METRICS[name].unit, None, "not asked for")
+        (
+            MetricValue(name, values[name], METRICS[name].unit, Source.COUNTED)
+            if name in values
+            else MetricValue(name, None, METRICS[name].unit, None, "not asked for")
+        )
         for name in METRICS
         if name != "correctness"
     )
 
 
-def judge(*checks: CheckSpec, device: DeviceInfo = GPU, cases: tuple = RIGHT, **values: float) -> dict[str, CheckResult]:
+def judge(
+    *checks: CheckSpec, device: DeviceInfo = GPU, cases: tuple = RIGHT, **values: float
+) -> dict[str, CheckResult]:
     results = judge_checks(make_exercise(checks), cases, metrics_with(**values), device)
     assert [result.name for result in results] == [check.name for check in checks]
     return {result.name: result for result in results}
@@ -52,7 +95,9 @@ def judge(*checks: CheckSpec, device: DeviceInfo = GPU, cases: tuple = RIGHT, **
         (1000, Threshold(at_most=10, zero_at=100), 0.0),
     ],
 )
-def test_credit_is_linear_between_zero_and_the_threshold(value: float, threshold: Threshold, fraction: float) -> None:
+def test_credit_is_linear_between_zero_and_the_threshold(
+    value: float, threshold: Threshold, fraction: float
+) -> None:
     assert earned_fraction(value, threshold) == pytest.approx(fraction)
 
 
@@ -72,7 +117,13 @@ def test_a_count_passes_at_zero_and_fails_above() -> None:
 
 
 def test_wrong_cases_fail_correctness_and_skip_what_requires_it() -> None:
-    results = judge(*CHECKS, cases=WRONG, shared_bank_conflicts=0, global_store_efficiency=1, bandwidth_fraction=0.9)
+    results = judge(
+        *CHECKS,
+        cases=WRONG,
+        shared_bank_conflicts=0,
+        global_store_efficiency=1,
+        bandwidth_fraction=0.9,
+    )
     assert results["correctness"].status is CheckStatus.FAILED
     assert results["correctness"].points == 0
     assert results["correctness"].message == "2 of 3 cases: ragged, primes"
@@ -88,48 +139,81 @@ def test_correctness_may_give_partial_credit_if_the_spec_says_so() -> None:
 
 def test_a_skipped_prerequisite_skips_too_whatever_the_order() -> None:
     late = replace(BANDWIDTH, requires=("shared_bank_conflicts",))
-    results = judge(late, CONFLICTS, CORRECTNESS, cases=WRONG, shared_bank_conflicts=0, bandwidth_fraction=0.9)
+    results = judge(
+        late, CONFLICTS, CORRECTNESS, cases=WRONG, shared_bank_conflicts=0, bandwidth_fraction=0.9
+    )
     assert results["bandwidth_fraction"].status is CheckStatus.SKIPPED
     assert results["bandwidth_fraction"].message == "Bank conflicts must pass first"
 
 
 def test_a_partial_prerequisite_did_not_pass() -> None:
     conflicts = replace(CONFLICTS, requires=("global_store_efficiency",))
-    results = judge(CORRECTNESS, STORES, conflicts, global_store_efficiency=0.5, shared_bank_conflicts=0)
+    results = judge(
+        CORRECTNESS, STORES, conflicts, global_store_efficiency=0.5, shared_bank_conflicts=0
+    )
     assert results["shared_bank_conflicts"].status is CheckStatus.SKIPPED
 
 
 def test_a_prerequisite_that_was_not_measured_leaves_the_rest_unjudged() -> None:
-    results = judge(CORRECTNESS, BANDWIDTH, replace(CONFLICTS, requires=("bandwidth_fraction",)), shared_bank_conflicts=0)
+    results = judge(
+        CORRECTNESS,
+        BANDWIDTH,
+        replace(CONFLICTS, requires=("bandwidth_fraction",)),
+        shared_bank_conflicts=0,
+    )
     assert results["shared_bank_conflicts"].status is CheckStatus.NOT_MEASURED
     assert results["shared_bank_conflicts"].message == "Performance could not be judged"
 
 
 def test_a_gpu_may_have_a_threshold_of_its_own() -> None:
     check = replace(BANDWIDTH, overrides={"t4": Threshold(at_least=0.6)})
-    assert judge(CORRECTNESS, check, bandwidth_fraction=0.7)["bandwidth_fraction"].status is CheckStatus.PARTIAL
-    on_t4 = judge(CORRECTNESS, check, device=replace(GPU, id="t4"), bandwidth_fraction=0.7)["bandwidth_fraction"]
+    assert (
+        judge(CORRECTNESS, check, bandwidth_fraction=0.7)["bandwidth_fraction"].status
+        is CheckStatus.PARTIAL
+    )
+    on_t4 = judge(CORRECTNESS, check, device=replace(GPU, id="t4"), bandwidth_fraction=0.7)[
+        "bandwidth_fraction"
+    ]
     assert (on_t4.status, on_t4.threshold) == (CheckStatus.PASSED, ">= 60 %")
 
 
-@pytest.mark.parametrize("status", [Status.COMPILE_ERROR, Status.LAUNCH_ERROR, Status.RUNTIME_ERROR, Status.TIMEOUT, Status.REJECTED])
+@pytest.mark.parametrize(
+    "status",
+    [
+        Status.COMPILE_ERROR,
+        Status.LAUNCH_ERROR,
+        Status.RUNTIME_ERROR,
+        Status.TIMEOUT,
+        Status.REJECTED,
+    ],
+)
 def test_the_students_failure_fails_correctness_and_skips_the_rest(status: Status) -> None:
-    results = judge_failure(make_exercise(), Failure(status, "no"), missing_metrics("no run", H100), H100)
+    results = judge_failure(
+        make_exercise(), Failure(status, "no"), missing_metrics("no run", H100), H100
+    )
     assert [result.status for result in results] == [
-        CheckStatus.FAILED, CheckStatus.SKIPPED, CheckStatus.SKIPPED, CheckStatus.SKIPPED,
-    ]  # fmt: skip
+        CheckStatus.FAILED,
+        CheckStatus.SKIPPED,
+        CheckStatus.SKIPPED,
+        CheckStatus.SKIPPED,
+    ]
     assert all(result.points == 0 for result in results)
 
 
 @pytest.mark.parametrize("status", [Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR])
 def test_our_failure_judges_nothing(status: Status) -> None:
-    results = judge_failure(make_exercise(), Failure(status, "no"), missing_metrics("no run", None), None)
+    results = judge_failure(
+        make_exercise(), Failure(status, "no"), missing_metrics("no run", None), None
+    )
     assert {result.status for result in results} == {CheckStatus.NOT_MEASURED}
 
 
 def measured(value: float, low: float, high: float) -> tuple[MetricValue, ...]:
     others = (metric for metric in metrics_with() if metric.name != "bandwidth_fraction")
-    return (*others, MetricValue("bandwidth_fraction", value, "", Source.MEASURED, interval=(low, high)))
+    return (
+        *others,
+        MetricValue("bandwidth_fraction", value, "", Source.MEASURED, interval=(low, high)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,31 +232,52 @@ def test_the_benefit_of_the_doubt(value: float, low: float, high: float, points:
     assert result.points == points
     in_doubt = low < 0.8 < high
     assert (result.in_doubt, "the benefit of the doubt" in result.message) == (in_doubt, in_doubt)
-    assert find_open(make_exercise((CORRECTNESS, BANDWIDTH)), metrics, GPU) == ((SUBMISSION,) if in_doubt else ())
+    assert find_open(make_exercise((CORRECTNESS, BANDWIDTH)), metrics, GPU) == (
+        (SUBMISSION,) if in_doubt else ()
+    )
 
 
 def test_a_doubt_is_told_with_its_interval() -> None:
-    result = judge_checks(make_exercise((CORRECTNESS, BANDWIDTH)), RIGHT, measured(0.799, 0.795, 0.804), GPU)[1]
-    assert result.message == "bandwidth 79.9 % (79.5 % to 80.4 %) cannot be told from the goal >= 80 %: the benefit of the doubt"
+    result = judge_checks(
+        make_exercise((CORRECTNESS, BANDWIDTH)), RIGHT, measured(0.799, 0.795, 0.804), GPU
+    )[1]
+    assert (
+        result.message
+        == "bandwidth 79.9 % (79.5 % to 80.4 %) cannot be told from the goal >= 80 %: the benefit"
+        " of the doubt"
+    )
 
 
 def test_what_is_counted_is_never_in_doubt() -> None:
-    assert find_open(make_exercise(), metrics_with(shared_bank_conflicts=0.0, bandwidth_fraction=0.8), GPU) == ()
+    assert (
+        find_open(
+            make_exercise(), metrics_with(shared_bank_conflicts=0.0, bandwidth_fraction=0.8), GPU
+        )
+        == ()
+    )
 
 
-# --- relative to another program --------------------------------------------------------------------------------
+# --- relative to another program ------------------------------------------------------------------
 
 SECTORS = CheckSpec(
-    "global_load_sectors", "Fewer sectors", "global_load_sectors", 25, Threshold(at_most=0.5, zero_at=1, relative_to=Yardstick.BASELINE)
+    "global_load_sectors",
+    "Fewer sectors",
+    "global_load_sectors",
+    25,
+    Threshold(at_most=0.5, zero_at=1, relative_to=Yardstick.BASELINE),
 )
-AS_FAST = replace(BANDWIDTH, threshold=Threshold(at_least=0.8, zero_at=0.4, relative_to=Yardstick.REFERENCE))
+AS_FAST = replace(
+    BANDWIDTH, threshold=Threshold(at_least=0.8, zero_at=0.4, relative_to=Yardstick.REFERENCE)
+)
 SIZES = {"rows": 8192, "cols": 8192}
 
 
 def judge_sectors(sectors: float, baseline: OtherCounts) -> CheckResult:
     exercise = make_exercise((CORRECTNESS, SECTORS))
     others = collect_others(exercise, H100, counts={Yardstick.BASELINE: baseline})
-    return judge_checks(exercise, RIGHT, metrics_with(global_load_sectors=sectors), H100, others=others)[1]
+    return judge_checks(
+        exercise, RIGHT, metrics_with(global_load_sectors=sectors), H100, others=others
+    )[1]
 
 
 @pytest.mark.parametrize(("sectors", "points"), [(200, 25), (300, 12.5), (400, 0), (100, 25)])
@@ -180,7 +285,11 @@ def test_a_counter_may_be_judged_by_that_of_the_baseline(sectors: int, points: f
     result = judge_sectors(sectors, OtherCounts(make_execution()))  # which has 400 sectors
     assert (result.points, result.value, result.relative_value) == (points, sectors, 400)
     assert result.threshold == "<= 0.5 x the baseline's 400"
-    assert result.message == f"load sectors {sectors} {'reaches' if points == 25 else 'misses'} the goal {result.threshold}"
+    assert (
+        result.message
+        == f"load sectors {sectors} {'reaches' if points == 25 else 'misses'} the goal"
+        f" {result.threshold}"
+    )
 
 
 def test_what_was_not_counted_of_the_baseline_is_told() -> None:
@@ -191,20 +300,30 @@ def test_what_was_not_counted_of_the_baseline_is_told() -> None:
 
 
 @pytest.mark.parametrize("cases", [RIGHT, WRONG])
-def test_a_reference_that_is_not_shipped_measures_nothing_whatever_the_submission_did(cases: tuple[CaseResult, ...]) -> None:
+def test_a_reference_that_is_not_shipped_measures_nothing_whatever_the_submission_did(
+    cases: tuple[CaseResult, ...],
+) -> None:
     exercise = make_exercise((CORRECTNESS, AS_FAST))
     result = judge_checks(exercise, cases, metrics_with(bandwidth_fraction=0.9), GPU)[1]
     assert (result.status, result.message) == (CheckStatus.NOT_MEASURED, NOT_SHIPPED)
-    failed = judge_failure(exercise, Failure(Status.COMPILE_ERROR, "no"), missing_metrics("no run", GPU), GPU)[1]
+    failed = judge_failure(
+        exercise, Failure(Status.COMPILE_ERROR, "no"), missing_metrics("no run", GPU), GPU
+    )[1]
     assert (failed.status, failed.message) == (CheckStatus.NOT_MEASURED, NOT_SHIPPED)
 
 
-def judge_speed(own_ms: list[float], reference_ms: list[float]) -> tuple[CheckResult, tuple[str, ...]]:
-    exercise = replace(make_exercise((CORRECTNESS, AS_FAST)), reference_source=Path("solutions/transpose.cu"))
+def judge_speed(
+    own_ms: list[float], reference_ms: list[float]
+) -> tuple[CheckResult, tuple[str, ...]]:
+    exercise = replace(
+        make_exercise((CORRECTNESS, AS_FAST)), reference_source=Path("solutions/transpose.cu")
+    )
     timings = (make_timing(SUBMISSION, own_ms), make_timing(REFERENCE, reference_ms))
     metrics = collect_metrics(None, SIZES, exercise, GPU, timings=timings)
     others = collect_others(exercise, GPU, timings=timings)
-    return judge_checks(exercise, RIGHT, metrics, GPU, others=others)[1], find_open(exercise, metrics, GPU, others)
+    return judge_checks(exercise, RIGHT, metrics, GPU, others=others)[1], find_open(
+        exercise, metrics, GPU, others
+    )
 
 
 def test_a_speed_may_be_judged_by_that_of_the_reference() -> None:
@@ -216,7 +335,8 @@ def test_a_speed_may_be_judged_by_that_of_the_reference() -> None:
 
 
 def test_drift_that_both_share_leaves_no_doubt() -> None:
-    """The clock falls by half while they are timed: each interval is wide, that of the ratio is not."""
+    """The clock falls by half while they are timed: each interval is wide, that of the ratio is
+    not."""
     drift = [1 + round_ / 50 for round_ in range(50)]
     result, still_open = judge_speed([0.2 / 0.79 * d for d in drift], [0.2 * d for d in drift])
     assert (result.status, still_open) == (CheckStatus.PARTIAL, ())
@@ -231,36 +351,71 @@ def test_a_ratio_within_its_doubt_is_the_students_and_needs_both_programs() -> N
 
 
 def test_only_the_programs_that_counters_are_relative_to_are_counted() -> None:
-    on_t4 = replace(BANDWIDTH, name="b", metric="global_store_sectors", overrides={"t4": SECTORS.threshold}, threshold=Threshold(at_most=1))
+    on_t4 = replace(
+        BANDWIDTH,
+        name="b",
+        metric="global_store_sectors",
+        overrides={"t4": SECTORS.threshold},
+        threshold=Threshold(at_most=1),
+    )
     assert find_counted(make_exercise((CORRECTNESS, AS_FAST, on_t4)), GPU) == ()
-    assert find_counted(make_exercise((CORRECTNESS, on_t4)), replace(GPU, id="t4")) == (Yardstick.BASELINE,)
+    assert find_counted(make_exercise((CORRECTNESS, on_t4)), replace(GPU, id="t4")) == (
+        Yardstick.BASELINE,
+    )
     by_reference = replace(SECTORS, threshold=Threshold(at_most=2, relative_to=Yardstick.REFERENCE))
-    assert find_counted(make_exercise((SECTORS, by_reference)), GPU) == (Yardstick.BASELINE,)  # the reference is not shipped
+    assert find_counted(make_exercise((SECTORS, by_reference)), GPU) == (
+        Yardstick.BASELINE,
+    )  # the reference is not shipped
 
 
-# --- parts ------------------------------------------------------------------------------------------------------
+# --- parts ----------------------------------------------------------------------------------------
 
 IN_PLACE = CheckSpec(
-    "in_place", "In place", "correctness", 5, Threshold(at_least=1), requires=("correctness",), bonus=True, part="in_place"
+    "in_place",
+    "In place",
+    "correctness",
+    5,
+    Threshold(at_least=1),
+    requires=("correctness",),
+    bonus=True,
+    part="in_place",
 )
 
 
 def judge_part(part: PartResult, cases: tuple[CaseResult, ...] = RIGHT) -> CheckResult:
-    return judge_checks(make_exercise((CORRECTNESS, IN_PLACE)), cases, metrics_with(), H100, parts=(part,))[1]
+    return judge_checks(
+        make_exercise((CORRECTNESS, IN_PLACE)), cases, metrics_with(), H100, parts=(part,)
+    )[1]
 
 
 def test_a_part_is_judged_by_its_own_cases() -> None:
     assert judge_part(PartResult("in_place", RIGHT)).points == 5
     wrong = judge_part(PartResult("in_place", WRONG))
-    assert (wrong.status, wrong.message, wrong.bonus) == (CheckStatus.FAILED, "2 of 3 cases: ragged, primes", True)
+    assert (wrong.status, wrong.message, wrong.bonus) == (
+        CheckStatus.FAILED,
+        "2 of 3 cases: ragged, primes",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
     ("part", "status", "message"),
     [
-        (PartResult("in_place", absent="the file has no kernel k"), CheckStatus.SKIPPED, "the file has no kernel k"),
-        (PartResult("in_place", RIGHT, Failure(Status.RUNTIME_ERROR, "It broke.")), CheckStatus.FAILED, "It broke."),
-        (PartResult("in_place", (), Failure(Status.UNSUPPORTED, "Not known.")), CheckStatus.NOT_MEASURED, "Not known."),
+        (
+            PartResult("in_place", absent="the file has no kernel k"),
+            CheckStatus.SKIPPED,
+            "the file has no kernel k",
+        ),
+        (
+            PartResult("in_place", RIGHT, Failure(Status.RUNTIME_ERROR, "It broke.")),
+            CheckStatus.FAILED,
+            "It broke.",
+        ),
+        (
+            PartResult("in_place", (), Failure(Status.UNSUPPORTED, "Not known.")),
+            CheckStatus.NOT_MEASURED,
+            "Not known.",
+        ),
     ],
 )
 def test_what_ends_a_part_is_told(part: PartResult, status: CheckStatus, message: str) -> None:
@@ -270,12 +425,20 @@ def test_what_ends_a_part_is_told(part: PartResult, status: CheckStatus, message
 
 def test_a_part_is_skipped_when_the_exercise_itself_is_wrong_or_does_not_run() -> None:
     assert judge_part(PartResult("in_place", RIGHT), WRONG).status is CheckStatus.SKIPPED
-    results = judge_failure(make_exercise((CORRECTNESS, IN_PLACE)), Failure(Status.TIMEOUT, "no"), missing_metrics("no run", H100), H100)
+    results = judge_failure(
+        make_exercise((CORRECTNESS, IN_PLACE)),
+        Failure(Status.TIMEOUT, "no"),
+        missing_metrics("no run", H100),
+        H100,
+    )
     assert [result.status for result in results] == [CheckStatus.FAILED, CheckStatus.SKIPPED]
 
 
 def test_less_than_a_hundredth_of_the_points_is_none() -> None:
-    hardly, little = (judge(CORRECTNESS, STORES, global_store_efficiency=0.125 + 0.865 * part)[STORES.name] for part in (0.009, 0.011))
+    hardly, little = (
+        judge(CORRECTNESS, STORES, global_store_efficiency=0.125 + 0.865 * part)[STORES.name]
+        for part in (0.009, 0.011)
+    )
     assert (hardly.status, hardly.points) == (CheckStatus.FAILED, 0)
     assert (little.status, little.points) == (CheckStatus.PARTIAL, pytest.approx(0.27, abs=0.01))
 

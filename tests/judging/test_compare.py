@@ -19,11 +19,21 @@ def random_matrix(rows: int, cols: int) -> np.ndarray:
 
 
 def judge(
-    expected: np.ndarray, got: np.ndarray, tolerance: Tolerance = EXACT, *, hidden: bool = False, modified: tuple[str, ...] = ()
+    expected: np.ndarray,
+    got: np.ndarray,
+    tolerance: Tolerance = EXACT,
+    *,
+    hidden: bool = False,
+    modified: tuple[str, ...] = (),
 ) -> CaseResult:
-    buffers = [DeviceBuffer("in", "float32", (1,), Role.INPUT), DeviceBuffer("out", str(got.dtype), got.shape, Role.OUTPUT)]
+    buffers = [
+        DeviceBuffer("in", "float32", (1,), Role.INPUT),
+        DeviceBuffer("out", str(got.dtype), got.shape, Role.OUTPUT),
+    ]
     case = Case("case", {"rows": got.shape[0]}, hidden)
-    return judge_case(case, buffers, {"out": expected}, {"out": got}, tolerance, modified_inputs=modified)
+    return judge_case(
+        case, buffers, {"out": expected}, {"out": got}, tolerance, modified_inputs=modified
+    )
 
 
 def with_change(matrix: np.ndarray, index: tuple[object, ...], value: object) -> np.ndarray:
@@ -69,7 +79,9 @@ def test_reports_the_first_mismatch() -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("tolerance", [EXACT, LOOSE, Tolerance(absolute=1e30)])
-def test_nan_and_inf_are_wrong_where_a_finite_value_is_expected(value: float, tolerance: Tolerance) -> None:
+def test_nan_and_inf_are_wrong_where_a_finite_value_is_expected(
+    value: float, tolerance: Tolerance
+) -> None:
     matrix = random_matrix(8, 8)
     result = judge(matrix, with_change(matrix, (1, 2), value), tolerance)
     assert result.mismatch is not None
@@ -78,7 +90,9 @@ def test_nan_and_inf_are_wrong_where_a_finite_value_is_expected(value: float, to
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("tolerance", [EXACT, LOOSE])
-def test_the_same_special_value_is_right_where_it_is_expected(value: float, tolerance: Tolerance) -> None:
+def test_the_same_special_value_is_right_where_it_is_expected(
+    value: float, tolerance: Tolerance
+) -> None:
     matrix = with_change(random_matrix(8, 8), (1, 2), value)
     assert judge(matrix, matrix.copy(), tolerance).passed
     assert not judge(matrix, with_change(matrix, (1, 2), 1.0), tolerance).passed
@@ -127,7 +141,12 @@ def test_the_picture_has_at_most_8_rows_of_16_cells() -> None:
 
 @pytest.mark.parametrize(
     ("shape", "picture"),
-    [((1, 1), ("█",)), ((3, 1), ("·", "█", "·")), ((5,), ("·█···",)), ((2, 2, 2), ("··", "█·", "··", "··"))],
+    [
+        ((1, 1), ("█",)),
+        ((3, 1), ("·", "█", "·")),
+        ((5,), ("·█···",)),
+        ((2, 2, 2), ("··", "█·", "··", "··")),
+    ],
 )
 def test_any_shape_is_drawn_as_a_matrix(shape: tuple[int, ...], picture: tuple[str, ...]) -> None:
     expected = np.zeros(shape, dtype=np.float32)
@@ -145,9 +164,10 @@ def test_the_message_of_a_hidden_case_gives_no_sizes_away() -> None:
     got = expected.copy()
     got[:, 192:] = 0
     result = judge(expected, got, hidden=True)
-    assert result.message == (
-        "some of the elements of `out` are wrong; every wrong element is 0; the wrong elements all lie in the last columns:"
-        " is the edge handled?"
+    assert (
+        result.message
+        == "some of the elements of `out` are wrong; every wrong element is 0; the wrong elements"
+        " all lie in the last columns: is the edge handled?"
     )
     assert (result.mismatch, result.worst_error) == (None, None)
 
@@ -178,17 +198,27 @@ def test_the_place_in_a_hidden_case_has_no_numbers(where: tuple[slice, slice], w
 
 def test_ragged_edges_of_a_hidden_case_have_no_numbers() -> None:
     expected = random_matrix(101, 211)
-    got = with_change(with_change(expected, (slice(96, None),), np.float32(3)), (slice(None), slice(208, None)), np.float32(3))
-    assert judge(expected, got, hidden=True).message.endswith("in the last rows and the last columns: is the edge handled?")
+    got = with_change(
+        with_change(expected, (slice(96, None),), np.float32(3)),
+        (slice(None), slice(208, None)),
+        np.float32(3),
+    )
+    assert judge(expected, got, hidden=True).message.endswith(
+        "in the last rows and the last columns: is the edge handled?"
+    )
 
 
 @pytest.mark.parametrize("tolerance", [EXACT, LOOSE])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_wrong_elements_that_are_not_finite_have_no_worst_error(value: float, tolerance: Tolerance) -> None:
+def test_wrong_elements_that_are_not_finite_have_no_worst_error(
+    value: float, tolerance: Tolerance
+) -> None:
     matrix = random_matrix(8, 8)
     result = judge(matrix, with_change(matrix, (1, 2), value), tolerance)
     assert result.worst_error == np.inf
-    assert judge(matrix, with_change(with_change(matrix, (1, 2), value), (3, 3), 1e6), tolerance).worst_error == pytest.approx(1e6)
+    assert judge(
+        matrix, with_change(with_change(matrix, (1, 2), value), (3, 3), 1e6), tolerance
+    ).worst_error == pytest.approx(1e6)
 
 
 def test_a_written_input_fails_the_case() -> None:
@@ -201,7 +231,11 @@ def test_a_written_input_fails_the_case() -> None:
 def test_a_missing_output_is_the_workers_fault() -> None:
     with pytest.raises(WorkerError, match="'out'"):
         judge_case(
-            Case("case", {}, False), [DeviceBuffer("out", "float32", (2,), Role.OUTPUT)], {"out": np.zeros(2)}, {}, EXACT
+            Case("case", {}, False),
+            [DeviceBuffer("out", "float32", (2,), Role.OUTPUT)],
+            {"out": np.zeros(2)},
+            {},
+            EXACT,
         )
 
 

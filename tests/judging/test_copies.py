@@ -1,4 +1,5 @@
-"""Which of a kernel's parameters are copies that the file makes of an input, and what a hint says of one that is read poorly."""
+"""Which of a kernel's parameters are copies that the file makes of an input, and what a hint says
+of one that is read poorly."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import pytest
 from grader.judging.copies import Copy, find_copies
 from grader.records import Counters, LineCounters
 from grader.spec.model import CheckSpec, Threshold
-from judging.factories import CORRECTNESS, make_exercise, make_graded, make_submission
+from tests.support.factories import CORRECTNESS, make_exercise, make_graded, make_submission
 
 SOURCE = """\
 // scratch: float flipped[rows * cols]
@@ -19,7 +20,9 @@ __global__ void __launch_bounds__(32) use(float* out, const float* copy, int row
     out[threadIdx.x] = copy[threadIdx.x * rows];
 }
 """
-LOADS = CheckSpec("global_load_efficiency", "Loads", "global_load_efficiency", 25, Threshold(at_least=0.9))
+LOADS = CheckSpec(
+    "global_load_efficiency", "Loads", "global_load_efficiency", 25, Threshold(at_least=0.9)
+)
 
 
 def test_a_scratch_buffer_that_one_input_goes_into_is_a_copy_of_it() -> None:
@@ -41,12 +44,24 @@ def test_what_is_no_copy_for_certain_is_none(old: str, new: str) -> None:
 
 
 def loads(sectors: int) -> str:
-    counters = Counters(global_load_requests=10, global_load_sectors=10 * sectors, global_load_sectors_ideal=40, global_load_bytes=1280)
+    counters = Counters(
+        global_load_requests=10,
+        global_load_sectors=10 * sectors,
+        global_load_sectors_ideal=40,
+        global_load_bytes=1280,
+    )
     exercise = make_exercise((CORRECTNESS, LOADS))
-    score = make_graded(lines=(LineCounters(7, counters),), submission=make_submission(text=SOURCE), exercise=exercise)
+    score = make_graded(
+        lines=(LineCounters(7, counters),),
+        submission=make_submission(text=SOURCE),
+        exercise=exercise,
+    )
     return score.checks[1].hint
 
 
 def test_a_copy_that_is_read_down_a_column_is_named() -> None:
-    assert "copy is the copy of in that flip makes, and neighbouring lanes of the warp read copy[threadIdx.x * rows] from" in loads(32)
+    assert (
+        "copy is the copy of in that flip makes, and neighbouring lanes of the warp read"
+        " copy[threadIdx.x * rows] from" in loads(32)
+    )
     assert "is the copy of" not in loads(5)

@@ -11,14 +11,23 @@ from grader.judging.diagnose import diagnose
 
 
 def say(expected: np.ndarray, got: np.ndarray) -> str:
-    return diagnose(expected, got, wrong=expected != got, unwritten=np.zeros(got.shape, dtype=bool), absolute=0, relative=0)
+    return diagnose(
+        expected,
+        got,
+        wrong=expected != got,
+        unwritten=np.zeros(got.shape, dtype=bool),
+        absolute=0,
+        relative=0,
+    )
 
 
 def random_matrix(rows: int, cols: int) -> np.ndarray:
     return np.random.default_rng(5).standard_normal((rows, cols), dtype=np.float32)
 
 
-def by_tiles(matrix: np.ndarray, change: Callable[[np.ndarray, np.ndarray, int, int], None], tile: int = 32) -> np.ndarray:
+def by_tiles(
+    matrix: np.ndarray, change: Callable[[np.ndarray, np.ndarray, int, int], None], tile: int = 32
+) -> np.ndarray:
     result = matrix.copy()
     for i in range(0, matrix.shape[0], tile):
         for j in range(0, matrix.shape[1], tile):
@@ -42,7 +51,9 @@ def test_an_untransposed_copy(shape: tuple[int, int]) -> None:
 
 def test_tiles_in_place_but_not_transposed_inside() -> None:
     matrix = random_matrix(128, 64)
-    assert "each 32x32 tile is in its place, but is not transposed inside" in say(matrix, by_tiles(matrix, leave_untransposed_inside))
+    assert "each 32x32 tile is in its place, but is not transposed inside" in say(
+        matrix, by_tiles(matrix, leave_untransposed_inside)
+    )
 
 
 def test_block_indices_not_swapped() -> None:
@@ -52,7 +63,12 @@ def test_block_indices_not_swapped() -> None:
 
 @pytest.mark.parametrize(
     ("axis", "step", "words"),
-    [(1, -1, "right neighbour's"), (1, 1, "left neighbour's"), (0, -1, "one row below"), (0, 1, "one row above")],
+    [
+        (1, -1, "right neighbour's"),
+        (1, 1, "left neighbour's"),
+        (0, -1, "one row below"),
+        (0, 1, "one row above"),
+    ],
 )
 def test_off_by_one(axis: int, step: int, words: str) -> None:
     matrix = random_matrix(40, 50)
@@ -90,7 +106,10 @@ def test_both_ragged_edges() -> None:
     got = matrix.copy()
     noise = np.random.default_rng(8).standard_normal(got.shape, dtype=np.float32)
     got[96:], got[:, 96:] = noise[96:], noise[:, 96:]
-    assert say(matrix, got) == "the wrong elements all lie in the last row and the last 5 columns: is the edge handled?"
+    assert (
+        say(matrix, got)
+        == "the wrong elements all lie in the last row and the last 5 columns: is the edge handled?"
+    )
 
 
 def test_zeros_and_not_numbers_are_named() -> None:

@@ -1,4 +1,5 @@
-"""What is told of a failure in a hidden case: its kind, its line and names, in words of its own; never those that a device found."""
+"""What is told of a failure in a hidden case: its kind, its line and names, in words of its own;
+never those that a device found."""
 
 from __future__ import annotations
 
@@ -10,35 +11,68 @@ from grader.devices.gpu.placement import Damage, Place
 from grader.devices.gpu.words import describe_damage
 from grader.errors import GraderError, SpecError, SpecProblem, WorkerError
 from grader.judging.hidden import name_case, tell_failure, tell_findings, telling_errors
-from grader.records import Cause, Dim3, Failure, Finding, FindingKind, Launch, Obstacle, Printed, Status
-from judging.factories import make_case_spec
+from grader.records import (
+    Cause,
+    Dim3,
+    Failure,
+    Finding,
+    FindingKind,
+    Launch,
+    Obstacle,
+    Printed,
+    Status,
+)
+from tests.support.factories import make_case_spec
 
 PUBLIC, HIDDEN = make_case_spec(100, 1075), make_case_spec(101, 293, hidden=True)
 FIGURES = "29593 elements, 118,372 bytes, 0x1ce64"
 LINES = (11, 12)
 
 
-def finding(kind: FindingKind, buffer: str | None = "out", offset_bytes: int | None = 118372) -> Finding:
+def finding(
+    kind: FindingKind, buffer: str | None = "out", offset_bytes: int | None = 118372
+) -> Finding:
     """A finding in which every field that could hold a figure of the run does."""
     place, other = Dim3(101, 293, 64), Dim3(293, 101, 64)
-    return Finding(kind, FIGURES, "transpose<293>", 11, place, other, buffer, offset_bytes, 12, other, place, f"out{[101, 293]}")
+    return Finding(
+        kind,
+        FIGURES,
+        "transpose<293>",
+        11,
+        place,
+        other,
+        buffer,
+        offset_bytes,
+        12,
+        other,
+        place,
+        f"out{[101, 293]}",
+    )
 
 
 def digits(*records: Failure | Finding) -> str:
     """The numbers in all texts of the records but those of source lines."""
-    text = " ".join(str(getattr(record, field.name)) for record in records for field in fields(record))
+    text = " ".join(
+        str(getattr(record, field.name)) for record in records for field in fields(record)
+    )
     for line in LINES:
         text = text.replace(f"line {line}", "")
     return "".join(letter for letter in text if letter.isdigit())
 
 
-@pytest.mark.parametrize("buffer", [None, "out", "shared memory", "__device__ table<293>", "__device__ _Z5tableILi293EE"])
+@pytest.mark.parametrize(
+    "buffer", [None, "out", "shared memory", "__device__ table<293>", "__device__ _Z5tableILi293EE"]
+)
 @pytest.mark.parametrize("offset_bytes", [None, -4, 118372])
 @pytest.mark.parametrize("kind", FindingKind)
-def test_a_finding_of_any_kind_keeps_its_lines_and_names_only(kind: FindingKind, offset_bytes: int | None, buffer: str | None) -> None:
+def test_a_finding_of_any_kind_keeps_its_lines_and_names_only(
+    kind: FindingKind, offset_bytes: int | None, buffer: str | None
+) -> None:
     (told,) = tell_findings([finding(kind, buffer, offset_bytes)], HIDDEN)
     kept = ("kind", "message", "kernel", "line", "buffer", "other_line")
-    assert all(getattr(told, field.name) is None for field in fields(told) if field.name not in kept)
+    assert all(
+        getattr(told, field.name) is None for field in fields(told) if field.name not in kept
+    )
     assert (told.kind, told.kernel, told.line, told.other_line) == (kind, "transpose", 11, 12)
     assert told.message
     assert not digits(replace(told, line=None, other_line=None))
@@ -46,11 +80,23 @@ def test_a_finding_of_any_kind_keeps_its_lines_and_names_only(kind: FindingKind,
 
 @pytest.mark.parametrize("kind", FindingKind)
 def test_a_run_that_failed_says_what_kind_of_mistake_where(kind: FindingKind) -> None:
-    failure = Failure(Status.RUNTIME_ERROR, FIGURES, FIGURES, FIGURES, (finding(kind),), (Printed("transpose<293>", FIGURES),))
+    failure = Failure(
+        Status.RUNTIME_ERROR,
+        FIGURES,
+        FIGURES,
+        FIGURES,
+        (finding(kind),),
+        (Printed("transpose<293>", FIGURES),),
+    )
     told = name_case(failure, HIDDEN)
     assert told.message.startswith("line 11: ")
     assert told.message.endswith(" (kernel transpose). In case 'case'.")
-    assert (told.status, told.detail, told.advice, told.printed) == (Status.RUNTIME_ERROR, "", "", ())
+    assert (told.status, told.detail, told.advice, told.printed) == (
+        Status.RUNTIME_ERROR,
+        "",
+        "",
+        (),
+    )
     assert told.findings == tell_findings(failure.findings, HIDDEN)
     assert not digits(replace(told, findings=()))
 
@@ -58,14 +104,23 @@ def test_a_run_that_failed_says_what_kind_of_mistake_where(kind: FindingKind) ->
 @pytest.mark.parametrize("obstacle", [None, *Obstacle])
 def test_a_launch_that_cannot_be_says_why(obstacle: Obstacle | None) -> None:
     cause = Cause(obstacle, 11, 40, "transpose<293>")
-    told = tell_failure(Failure(Status.LAUNCH_ERROR, FIGURES, FIGURES, FIGURES, cause=cause), HIDDEN)
+    told = tell_failure(
+        Failure(Status.LAUNCH_ERROR, FIGURES, FIGURES, FIGURES, cause=cause), HIDDEN
+    )
     assert told.message.startswith("line 11, column 40: ")
     assert told.message.endswith(" (kernel transpose). In case 'case'.")
     assert told.advice
     assert digits(told) == "40"
 
 
-@pytest.mark.parametrize("status", [status for status in Status if status not in (Status.PASSED, Status.FAILED, Status.COMPILE_ERROR)])
+@pytest.mark.parametrize(
+    "status",
+    [
+        status
+        for status in Status
+        if status not in (Status.PASSED, Status.FAILED, Status.COMPILE_ERROR)
+    ],
+)
 def test_a_failure_of_which_nothing_is_known_is_told_by_its_status(status: Status) -> None:
     told = tell_failure(Failure(status, FIGURES, FIGURES, FIGURES), HIDDEN)
     assert told.status is status
@@ -73,23 +128,45 @@ def test_a_failure_of_which_nothing_is_known_is_told_by_its_status(status: Statu
     assert not digits(told)
 
 
-@pytest.mark.parametrize(("offset_bytes", "words"), [(-4, "before the start"), (118372, "past the end"), (118400, "past the end")])
+@pytest.mark.parametrize(
+    ("offset_bytes", "words"),
+    [(-4, "before the start"), (118372, "past the end"), (118400, "past the end")],
+)
 def test_the_words_of_a_gpus_guard_bands_are_not_told(offset_bytes: int, words: str) -> None:
-    launch = Launch("transpose", Dim3(101), Dim3(293), 118372, (), 11, "transpose<<<rows, cols>>>(out)")
-    told = name_case(describe_damage(Damage(Place("out", 0, 118372), offset_bytes), launch, "transpose"), HIDDEN)
-    assert told.message == f"access out of bounds, {words} of buffer out (kernel transpose). In case 'case'."
+    launch = Launch(
+        "transpose", Dim3(101), Dim3(293), 118372, (), 11, "transpose<<<rows, cols>>>(out)"
+    )
+    told = name_case(
+        describe_damage(Damage(Place("out", 0, 118372), offset_bytes), launch, "transpose"), HIDDEN
+    )
+    assert (
+        told.message
+        == f"access out of bounds, {words} of buffer out (kernel transpose). In case 'case'."
+    )
     assert not digits(told)
 
 
 def test_a_public_case_is_named_with_its_sizes() -> None:
-    failure = Failure(Status.RUNTIME_ERROR, "line 11: right behind the end of buffer out.", findings=(finding(FindingKind.OUT_OF_BOUNDS),))
+    failure = Failure(
+        Status.RUNTIME_ERROR,
+        "line 11: right behind the end of buffer out.",
+        findings=(finding(FindingKind.OUT_OF_BOUNDS),),
+    )
     told = name_case(failure, PUBLIC)
-    assert told == replace(failure, message="line 11: right behind the end of buffer out. In case 'case' (rows = 100, cols = 1,075).")
+    assert told == replace(
+        failure,
+        message=(
+            "line 11: right behind the end of buffer out. In case 'case' (rows = 100, cols ="
+            " 1,075)."
+        ),
+    )
     assert tell_failure(failure, PUBLIC) is failure
     assert tell_findings(failure.findings, PUBLIC) == failure.findings
 
 
-@pytest.mark.parametrize("error", [GraderError(FIGURES, FIGURES, detail=FIGURES), MemoryError(FIGURES)])
+@pytest.mark.parametrize(
+    "error", [GraderError(FIGURES, FIGURES, detail=FIGURES), MemoryError(FIGURES)]
+)
 def test_the_graders_own_failure_in_a_hidden_case_has_no_words_of_the_run(error: Exception) -> None:
     with pytest.raises(WorkerError) as told, telling_errors(HIDDEN):
         raise error

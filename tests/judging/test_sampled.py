@@ -1,4 +1,5 @@
-"""Judging what a sample of the blocks wrote: right elements, coverage within the error of the sample, and nothing twice."""
+"""Judging what a sample of the blocks wrote: right elements, coverage within the error of the
+sample, and nothing twice."""
 
 from __future__ import annotations
 
@@ -7,7 +8,16 @@ import pytest
 
 from grader.judging.compare import poison
 from grader.judging.sampled import BEYOND, LACKING, REPEATED, judge_sampled, unseen_share
-from grader.records import CaseResult, Coverage, DeviceBuffer, Dim3, Execution, LaunchResult, Role, Sample
+from grader.records import (
+    CaseResult,
+    Coverage,
+    DeviceBuffer,
+    Dim3,
+    Execution,
+    LaunchResult,
+    Role,
+    Sample,
+)
 from grader.records import Counters as NoCounters
 from grader.spec.model import Case, Tolerance
 
@@ -19,16 +29,28 @@ EXPECTED = np.arange(SIZE, dtype=np.float32)
 
 def launch(error: float = 0.0) -> LaunchResult:
     sample = Sample(BLOCKS, 0, SPREAD, error)
-    return LaunchResult("k", Dim3(BLOCKS), Dim3(100), 16, 0, 0, 0, 1.0, NoCounters(), (), sample=sample)
+    return LaunchResult(
+        "k", Dim3(BLOCKS), Dim3(100), 16, 0, 0, 0, 1.0, NoCounters(), (), sample=sample
+    )
 
 
-def judge(elements: int, *, repeated: int = 0, error: float = 0.0, launches: int = 1, wrong: int | None = None) -> CaseResult | str:
+def judge(
+    elements: int,
+    *,
+    repeated: int = 0,
+    error: float = 0.0,
+    launches: int = 1,
+    wrong: int | None = None,
+) -> CaseResult | str:
     """The first `elements` were written, all by the spread; one of them is `wrong`."""
     got = poison((SIZE,), np.float32).copy()
     got[:elements] = EXPECTED[:elements]
     if wrong is not None:
         got[wrong] += 1
-    execution = Execution((launch(),) * (launches - 1) + (launch(error),), coverage=(Coverage("y", 0, elements, repeated),))
+    execution = Execution(
+        (launch(),) * (launches - 1) + (launch(error),),
+        coverage=(Coverage("y", 0, elements, repeated),),
+    )
     return judge_sampled(CASE, BUFFERS, {"y": EXPECTED}, {"y": got}, Tolerance(), execution)
 
 
@@ -46,7 +68,10 @@ def test_one_wrong_element_is_wrong() -> None:
     assert result.mismatch.index == (77,)
 
 
-@pytest.mark.parametrize(("elements", "words"), [(0, "`y` was never written"), (SIZE // 20, "about 50 % of `y` are never written")])
+@pytest.mark.parametrize(
+    ("elements", "words"),
+    [(0, "`y` was never written"), (SIZE // 20, "about 50 % of `y` are never written")],
+)
 def test_what_blocks_leave_out_is_missing(elements: int, words: str) -> None:
     result = judge(elements)
     assert isinstance(result, CaseResult)
@@ -67,6 +92,9 @@ def test_what_cannot_be_told_is_not_verified() -> None:
     assert judge(SIZE // 20, launches=2) == LACKING
 
 
-@pytest.mark.parametrize(("blocks", "spread", "share"), [(65_536, 684, 0.02), (1_000_000, 684, 0.02), (4096, 684, 0.0184), (16, 16, 0.0)])
+@pytest.mark.parametrize(
+    ("blocks", "spread", "share"),
+    [(65_536, 684, 0.02), (1_000_000, 684, 0.02), (4096, 684, 0.0184), (16, 16, 0.0)],
+)
 def test_the_share_of_blocks_that_can_go_unseen(blocks: int, spread: int, share: float) -> None:
     assert unseen_share(blocks, spread) == pytest.approx(share, rel=0.02)

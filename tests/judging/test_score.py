@@ -8,9 +8,18 @@ import pytest
 
 from grader.judging.score import failed_score, make_score
 from grader.metrics import METRICS
-from grader.records import CheckStatus, Dim3, Failure, Finding, FindingKind, LineCounters, Score, Status
+from grader.records import (
+    CheckStatus,
+    Dim3,
+    Failure,
+    Finding,
+    FindingKind,
+    LineCounters,
+    Score,
+    Status,
+)
 from grader.spec.model import CheckSpec, Threshold
-from judging.factories import (
+from tests.support.factories import (
     CHECKS,
     CLEAN,
     CORRECTNESS,
@@ -28,14 +37,24 @@ BONUS = CheckSpec("occupancy", "Occupancy", "occupancy", 5, Threshold(at_least=1
 
 
 def fail(failure: Failure) -> Score:
-    return failed_score(make_exercise(), make_submission(), failure, device=H100, environment={}, seed=7, cases=(make_case(),))
+    return failed_score(
+        make_exercise(),
+        make_submission(),
+        failure,
+        device=H100,
+        environment={},
+        seed=7,
+        cases=(make_case(),),
+    )
 
 
 def test_full_marks_of_what_the_device_can_judge_pass() -> None:
     score = make_graded()
     assert (score.status, score.exit_code) == (Status.PASSED, 0)
     assert (score.score, score.judged_points, score.max_score) == (75, 75, 100)
-    assert score.message == "75 of 75 points that this device can judge (25 of 100 were not measured)"
+    assert (
+        score.message == "75 of 75 points that this device can judge (25 of 100 were not measured)"
+    )
 
 
 def test_a_missed_check_fails() -> None:
@@ -59,14 +78,22 @@ def test_a_bonus_comes_on_top_and_spoils_nothing() -> None:
     earned = make_graded(exercise=make_exercise((*CHECKS, BONUS)))
     assert (earned.score, earned.judged_points, earned.max_score) == (80, 75, 100)
     assert earned.checks[-1].title == "Occupancy (bonus)"
-    missed = make_graded(exercise=make_exercise((*CHECKS, replace(BONUS, threshold=Threshold(at_least=1.1)))))
+    missed = make_graded(
+        exercise=make_exercise((*CHECKS, replace(BONUS, threshold=Threshold(at_least=1.1))))
+    )
     assert (missed.score, missed.status) == (75, Status.PASSED)
 
 
 def test_nothing_judged_is_inconclusive() -> None:
     score = make_score(
-        make_exercise(), make_submission(), device=H100, cases=(), execution=None, environment={}, seed=1
-    )  # fmt: skip
+        make_exercise(),
+        make_submission(),
+        device=H100,
+        cases=(),
+        execution=None,
+        environment={},
+        seed=1,
+    )
     assert (score.status, score.exit_code, score.judged_points) == (Status.INCONCLUSIVE, 3, 0)
 
 
@@ -74,30 +101,54 @@ def test_lines_are_summed_over_launches_in_the_files_order() -> None:
     lines = (LineCounters(None, CLEAN), LineCounters(11, CLEAN), LineCounters(8, LOADING))
     launch = make_execution(lines).launches[0]
     score = make_score(
-        make_exercise(), make_submission(), device=H100, cases=(make_case(),), environment={}, seed=1,
+        make_exercise(),
+        make_submission(),
+        device=H100,
+        cases=(make_case(),),
+        environment={},
+        seed=1,
         execution=replace(make_execution(), launches=(launch, launch)),
-    )  # fmt: skip
+    )
     assert [line.line for line in score.lines] == [8, 11, None]
     assert score.lines[0].text == "tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * cols + x];"
     assert score.lines[0].counters.global_load_sectors == 800
-    assert [(entry.kernel, entry.shared_bytes) for entry in score.resources] == [("transpose_shared", 4096)] * 2
+    assert [(entry.kernel, entry.shared_bytes) for entry in score.resources] == [
+        ("transpose_shared", 4096)
+    ] * 2
 
 
 def test_all_metrics_are_in_every_score() -> None:
     assert [metric.name for metric in make_graded().metrics] == list(METRICS)
-    assert [metric.name for metric in fail(Failure(Status.TIMEOUT, "too slow")).metrics] == list(METRICS)
+    assert [metric.name for metric in fail(Failure(Status.TIMEOUT, "too slow")).metrics] == list(
+        METRICS
+    )
 
 
 def test_a_failure_keeps_its_words_and_earns_nothing() -> None:
-    score = fail(Failure(Status.COMPILE_ERROR, "line 3 does not compile", detail="error: ...", advice="Mend it."))
-    assert (score.status, score.exit_code, score.score, score.judged_points) == (Status.COMPILE_ERROR, 1, 0, 100)
-    assert (score.message, score.detail, score.advice) == ("line 3 does not compile", "error: ...", "Mend it.")
+    score = fail(
+        Failure(
+            Status.COMPILE_ERROR, "line 3 does not compile", detail="error: ...", advice="Mend it."
+        )
+    )
+    assert (score.status, score.exit_code, score.score, score.judged_points) == (
+        Status.COMPILE_ERROR,
+        1,
+        0,
+        100,
+    )
+    assert (score.message, score.detail, score.advice) == (
+        "line 3 does not compile",
+        "error: ...",
+        "Mend it.",
+    )
     assert score.checks[0].hint == "line 3 does not compile Mend it."
     assert len(score.cases) == 1
 
 
 def test_a_finding_brings_its_source_line_and_advice() -> None:
-    finding = Finding(FindingKind.OUT_OF_BOUNDS, "line 11: beyond out", line=11, block=Dim3(1), thread=Dim3(2))
+    finding = Finding(
+        FindingKind.OUT_OF_BOUNDS, "line 11: beyond out", line=11, block=Dim3(1), thread=Dim3(2)
+    )
     score = fail(Failure(Status.RUNTIME_ERROR, finding.message, findings=(finding,)))
     assert score.findings == (finding,)
     assert [(line.line, line.text[:6]) for line in score.lines] == [(11, "out[x ")]

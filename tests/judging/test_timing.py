@@ -1,4 +1,5 @@
-"""Intervals that hold what they promise, metrics from timings, the physical floor, and what disturbs a measurement."""
+"""Intervals that hold what they promise, metrics from timings, the physical floor, and what
+disturbs a measurement."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from grader.judging.timing import (
 )
 from grader.records import ClockState, Status
 from grader.spec.expressions import parse_expression
-from judging.factories import GPU, make_exercise
+from tests.support.factories import GPU, make_exercise
 
 SIZES = {"rows": 8192, "cols": 8192}
 FLOOR_MS = 2 * 8192 * 8192 * 4 / 3352e6
@@ -41,7 +42,9 @@ FLOOR_MS = 2 * 8192 * 8192 * 4 / 3352e6
         (1, 0.01, (1, 1)),
     ],
 )
-def test_the_interval_is_that_of_the_tables(count: int, error: float, ranks: tuple[int, int]) -> None:
+def test_the_interval_is_that_of_the_tables(
+    count: int, error: float, ranks: tuple[int, int]
+) -> None:
     numbers = [float(i) for i in range(1, count + 1)]
     Random(3).shuffle(numbers)
     estimate = estimate_median(numbers, error=error)
@@ -60,7 +63,10 @@ def test_the_interval_misses_the_true_median_as_rarely_as_it_says(count: int) ->
 
 
 def test_metrics_follow_from_medians_and_ratios_of_rounds() -> None:
-    submission, naive = make_timing("submission", [0.20, 0.30, 0.25]), make_timing("naive", [1.20, 1.50, 1.00])
+    submission, naive = (
+        make_timing("submission", [0.20, 0.30, 0.25]),
+        make_timing("naive", [1.20, 1.50, 1.00]),
+    )
     found = estimate_metrics([naive, submission], SIZES, make_exercise(), GPU)
     assert found["time_ms"] == Estimate(0.25, 0.20, 0.30)
     assert found["naive_time_ms"].value == 1.20
@@ -72,8 +78,13 @@ def test_metrics_follow_from_medians_and_ratios_of_rounds() -> None:
 
 
 def test_a_program_that_was_left_out_later_is_compared_in_its_rounds() -> None:
-    submission, naive = make_timing("submission", [0.2, 0.4, 0.1, 0.1, 0.1]), make_timing("naive", [1.0, 2.0])
-    assert estimate_metrics([submission, naive], SIZES, make_exercise(), GPU)["speedup_over_naive"].value == pytest.approx(5.0)
+    submission, naive = (
+        make_timing("submission", [0.2, 0.4, 0.1, 0.1, 0.1]),
+        make_timing("naive", [1.0, 2.0]),
+    )
+    assert estimate_metrics([submission, naive], SIZES, make_exercise(), GPU)[
+        "speedup_over_naive"
+    ].value == pytest.approx(5.0)
 
 
 def test_without_the_submission_there_is_nothing_to_tell() -> None:
@@ -81,10 +92,16 @@ def test_without_the_submission_there_is_nothing_to_tell() -> None:
 
 
 def test_faster_than_the_memory_is_rejected() -> None:
-    failure = check_floor([make_timing("submission", [0.8 * FLOOR_MS])], SIZES, make_exercise(), GPU)
+    failure = check_floor(
+        [make_timing("submission", [0.8 * FLOOR_MS])], SIZES, make_exercise(), GPU
+    )
     assert failure is not None
     assert failure.status is Status.REJECTED
-    assert failure.message == "Faster than the memory allows (3,352 GB/s): 0.1281 ms, where the task cannot take less than 0.1602 ms."
+    assert (
+        failure.message
+        == "Faster than the memory allows (3,352 GB/s): 0.1281 ms, where the task cannot take less"
+        " than 0.1602 ms."
+    )
 
 
 def test_faster_than_the_arithmetic_is_rejected() -> None:
@@ -110,8 +127,14 @@ CALM = (make_timing("submission", [0.2] * 25), make_timing("naive", [1.3, 1.31] 
         (ClockState(sm_mhz=(1755, 1980)), None),
         (ClockState(sm_mhz=(1980, 1980), throttled=("sw_power_cap",)), None),
         (ClockState(sm_mhz=(1410, 1980)), "the GPU's clock moved between 1,410 and 1,980 MHz"),
-        (ClockState(throttled=("gpu_idle", "hw_slowdown")), "the GPU was slowed down (hw slowdown)"),
-        (ClockState(throttled=("hw_power_brake_slowdown",)), "the GPU was slowed down (hw power brake slowdown)"),
+        (
+            ClockState(throttled=("gpu_idle", "hw_slowdown")),
+            "the GPU was slowed down (hw slowdown)",
+        ),
+        (
+            ClockState(throttled=("hw_power_brake_slowdown",)),
+            "the GPU was slowed down (hw power brake slowdown)",
+        ),
     ],
 )
 def test_what_disturbs_a_measurement(clocks: ClockState, words: str | None) -> None:
@@ -121,11 +144,20 @@ def test_what_disturbs_a_measurement(clocks: ClockState, words: str | None) -> N
 def test_a_restless_baseline_disturbs_and_a_restless_submission_does_not() -> None:
     restless = [1.0, 1.2] * 12
     assert find_disturbance([make_timing("submission", restless)], ClockState()) is None
-    assert "something else uses the GPU" in (find_disturbance([make_timing("naive", restless)], ClockState()) or "")
+    assert "something else uses the GPU" in (
+        find_disturbance([make_timing("naive", restless)], ClockState()) or ""
+    )
 
 
 def test_clocks_of_several_stretches_are_one_state() -> None:
     one = ClockState(sm_mhz=(1900, 1980), temperature_c=40, throttled=("gpu_idle",))
-    other = ClockState(sm_mhz=(1950, 1990), memory_mhz=(2619, 2619), temperature_c=44, throttled=("sw_power_cap", "gpu_idle"))
-    assert merge_clocks([one, other]) == ClockState((1900, 1990), (2619, 2619), 44, ("gpu_idle", "sw_power_cap"))
+    other = ClockState(
+        sm_mhz=(1950, 1990),
+        memory_mhz=(2619, 2619),
+        temperature_c=44,
+        throttled=("sw_power_cap", "gpu_idle"),
+    )
+    assert merge_clocks([one, other]) == ClockState(
+        (1900, 1990), (2619, 2619), 44, ("gpu_idle", "sw_power_cap")
+    )
     assert merge_clocks([ClockState()]) == ClockState()

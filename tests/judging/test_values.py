@@ -8,12 +8,34 @@ import pytest
 
 from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
 from grader.metrics import METRICS, format_value
-from grader.records import Counters, Execution, Failure, LineCounters, Lookups, MetricValue, Source, Status, Timing, Traffic
+from grader.records import (
+    Counters,
+    Execution,
+    Failure,
+    LineCounters,
+    Lookups,
+    MetricValue,
+    Source,
+    Status,
+    Timing,
+    Traffic,
+)
 from grader.spec.expressions import parse_expression
-from judging.factories import CLEAN, CROOKED_LINES, GPU, H100, make_case, make_execution, make_exercise
+from tests.support.factories import (
+    CLEAN,
+    CROOKED_LINES,
+    GPU,
+    H100,
+    make_case,
+    make_execution,
+    make_exercise,
+)
 
 SIZES = {"rows": 8192, "cols": 8192}
-TIMINGS = (Timing("submission", 0.194, (0.193, 0.195), (0.193, 0.194, 0.195)), Timing("naive", 1.28, (1.27, 1.29), (1.27, 1.28, 1.29)))
+TIMINGS = (
+    Timing("submission", 0.194, (0.193, 0.195), (0.193, 0.194, 0.195)),
+    Timing("naive", 1.28, (1.27, 1.29), (1.27, 1.28, 1.29)),
+)
 
 
 def by_name(metrics: tuple[MetricValue, ...]) -> dict[str, MetricValue]:
@@ -22,13 +44,22 @@ def by_name(metrics: tuple[MetricValue, ...]) -> dict[str, MetricValue]:
 
 def test_every_metric_is_there_with_a_value_or_a_reason() -> None:
     metrics = collect_metrics(make_execution(), SIZES, make_exercise(), H100)
-    assert [metric.name for metric in metrics] == [name for name in METRICS if name not in ("correctness", "sanitized")]
-    assert all((metric.value is None) == (metric.reason is not None) == (metric.source is None) for metric in metrics)
+    assert [metric.name for metric in metrics] == [
+        name for name in METRICS if name not in ("correctness", "sanitized")
+    ]
+    assert all(
+        (metric.value is None) == (metric.reason is not None) == (metric.source is None)
+        for metric in metrics
+    )
 
 
 def test_counters_are_summed_over_the_launches() -> None:
     launch = make_execution(CROOKED_LINES).launches[0]
-    metrics = by_name(collect_metrics(Execution((launch, replace(launch, occupancy=0.5))), SIZES, make_exercise(), H100))
+    metrics = by_name(
+        collect_metrics(
+            Execution((launch, replace(launch, occupancy=0.5))), SIZES, make_exercise(), H100
+        )
+    )
     assert metrics["shared_bank_conflicts"].value == 6200
     assert metrics["shared_bank_conflicts"].source is Source.COUNTED
     assert metrics["shared_wavefronts"].value == 6600
@@ -41,14 +72,25 @@ def test_counters_are_summed_over_the_launches() -> None:
 
 
 def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> None:
-    """A column read by atomics that return a value, beside one load and one store that are as they should be."""
+    """A column read by atomics that return a value, beside one load and one store that are as they
+    should be."""
     counters = Counters(
-        global_load_requests=1, global_load_sectors=4, global_load_bytes=128,
-        global_store_requests=1, global_store_sectors=4, global_store_bytes=128,
-        global_atomic_requests=2, global_atomic_sectors=64, global_atomic_bytes=256,
-        global_fetch_requests=1, global_fetch_sectors=32, global_fetch_bytes=128,
-    )  # fmt: skip
-    metrics = by_name(collect_metrics(make_execution((LineCounters(1, counters),)), SIZES, make_exercise(), H100))
+        global_load_requests=1,
+        global_load_sectors=4,
+        global_load_bytes=128,
+        global_store_requests=1,
+        global_store_sectors=4,
+        global_store_bytes=128,
+        global_atomic_requests=2,
+        global_atomic_sectors=64,
+        global_atomic_bytes=256,
+        global_fetch_requests=1,
+        global_fetch_sectors=32,
+        global_fetch_bytes=128,
+    )
+    metrics = by_name(
+        collect_metrics(make_execution((LineCounters(1, counters),)), SIZES, make_exercise(), H100)
+    )
     assert metrics["global_load_sectors"].value == 36
     assert metrics["global_load_efficiency"].value == 256 / (32 * 36)
     assert metrics["global_store_sectors"].value == 68
@@ -56,14 +98,31 @@ def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> Non
 
 
 def test_times_on_the_emulated_device_are_modelled() -> None:
-    metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), H100, timings=TIMINGS, traffic=Traffic(9, Lookups(1, 2))))
-    for name in ("time_ms", "speedup_over_naive", "bandwidth_fraction", "dram_bytes", "l1_hit_rate"):
+    metrics = by_name(
+        collect_metrics(
+            make_execution(),
+            SIZES,
+            make_exercise(),
+            H100,
+            timings=TIMINGS,
+            traffic=Traffic(9, Lookups(1, 2)),
+        )
+    )
+    for name in (
+        "time_ms",
+        "speedup_over_naive",
+        "bandwidth_fraction",
+        "dram_bytes",
+        "l1_hit_rate",
+    ):
         assert metrics[name].source is Source.MODELLED
     assert metrics["l2_hit_rate"].reason == "the timing model simulates no L2 cache"
 
 
 def test_times_give_bandwidth_and_speedup() -> None:
-    metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), GPU, timings=TIMINGS))
+    metrics = by_name(
+        collect_metrics(make_execution(), SIZES, make_exercise(), GPU, timings=TIMINGS)
+    )
     assert metrics["bandwidth_gbps"].value == pytest.approx(2767, rel=1e-3)
     assert metrics["bandwidth_fraction"].value == pytest.approx(0.8255, rel=1e-3)
     assert metrics["speedup_over_naive"].value == pytest.approx(6.598, rel=1e-3)
@@ -72,14 +131,20 @@ def test_times_give_bandwidth_and_speedup() -> None:
 
 
 def test_modelled_times_are_labelled_so() -> None:
-    metrics = by_name(collect_metrics(make_execution(), SIZES, make_exercise(), H100, timings=TIMINGS))
+    metrics = by_name(
+        collect_metrics(make_execution(), SIZES, make_exercise(), H100, timings=TIMINGS)
+    )
     assert metrics["bandwidth_gbps"].source is Source.MODELLED
 
 
 def test_floating_point_rate() -> None:
     exercise = replace(make_exercise(), useful_flops=parse_expression("2 * rows * rows * cols"))
     timings = (Timing("submission", 0.402, (0.4, 0.41), ()),)
-    metrics = by_name(collect_metrics(make_execution(), {"rows": 2048, "cols": 2048}, exercise, GPU, timings=timings))
+    metrics = by_name(
+        collect_metrics(
+            make_execution(), {"rows": 2048, "cols": 2048}, exercise, GPU, timings=timings
+        )
+    )
     assert metrics["gflops"].value == pytest.approx(42737, rel=1e-3)
     assert metrics["compute_fraction"].value == pytest.approx(0.639, rel=1e-2)
     assert metrics["speedup_over_naive"].value is None
@@ -88,13 +153,20 @@ def test_floating_point_rate() -> None:
 def test_an_efficiency_without_accesses_has_no_value() -> None:
     lines = (LineCounters(8, Counters(instructions_executed=5)),)
     metrics = by_name(collect_metrics(make_execution(lines), SIZES, make_exercise(), H100))
-    assert metrics["global_store_efficiency"].reason == "the launches store nothing to global memory"
+    assert (
+        metrics["global_store_efficiency"].reason == "the launches store nothing to global memory"
+    )
 
 
 def test_a_run_that_failed_counts_nothing() -> None:
-    failed = replace(make_execution((LineCounters(8, CLEAN),)), failure=Failure(Status.TIMEOUT, "too slow"))
+    failed = replace(
+        make_execution((LineCounters(8, CLEAN),)), failure=Failure(Status.TIMEOUT, "too slow")
+    )
     metrics = by_name(collect_metrics(failed, SIZES, make_exercise(), H100))
-    assert (metrics["shared_wavefronts"].value, metrics["shared_wavefronts"].reason) == (None, "the benchmark did not run")
+    assert (metrics["shared_wavefronts"].value, metrics["shared_wavefronts"].reason) == (
+        None,
+        "the benchmark did not run",
+    )
 
 
 def test_correctness_is_the_fraction_of_the_cases() -> None:
@@ -124,5 +196,7 @@ def test_missing_metrics_keep_the_devices_own_reasons() -> None:
         ("bandwidth_gbps", 2765.04, "2,765 GB/s"),
     ],
 )
-def test_values_read_well_and_never_better_than_they_are(name: str, value: float, text: str) -> None:
+def test_values_read_well_and_never_better_than_they_are(
+    name: str, value: float, text: str
+) -> None:
     assert format_value(name, value) == text

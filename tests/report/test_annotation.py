@@ -1,4 +1,5 @@
-"""The source page: which figures belong to which line, which lines are hot, and how it looks on paper and on a terminal."""
+"""The source page: which figures belong to which line, which lines are hot, and how it looks on
+paper and on a terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +7,6 @@ import io
 from dataclasses import replace
 
 import pytest
-from judging.factories import CROOKED_LINES, H100, SOURCE, make_case, make_exercise, make_graded, make_submission
 from rich.cells import cell_len
 
 from grader.judging.score import failed_score
@@ -14,6 +14,15 @@ from grader.records import Counters, Failure, Finding, FindingKind, LineCounters
 from grader.report.annotation import AnnotatedLine, annotate
 from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console
+from tests.support.factories import (
+    CROOKED_LINES,
+    H100,
+    SOURCE,
+    make_case,
+    make_exercise,
+    make_graded,
+    make_submission,
+)
 
 CROOKED = make_graded(lines=CROOKED_LINES)
 
@@ -27,8 +36,17 @@ def row(number: int, score: Score = CROOKED) -> AnnotatedLine:
     return annotate(score, make_submission()).lines[number - 1]
 
 
-def show(score: Score = CROOKED, text: str = SOURCE, *, width: int = 120, encoding: str = "utf-8", terminal: bool = False) -> str:
-    stream = (Terminal if terminal else io.TextIOWrapper)(io.BytesIO(), encoding=encoding, errors="strict")
+def show(
+    score: Score = CROOKED,
+    text: str = SOURCE,
+    *,
+    width: int = 120,
+    encoding: str = "utf-8",
+    terminal: bool = False,
+) -> str:
+    stream = (Terminal if terminal else io.TextIOWrapper)(
+        io.BytesIO(), encoding=encoding, errors="strict"
+    )
     console = make_console(stream, width=width, environ={"TERM": "xterm"})
     print_annotation(annotate(score, make_submission(text=text)), console=console)
     stream.flush()
@@ -38,7 +56,13 @@ def show(score: Score = CROOKED, text: str = SOURCE, *, width: int = 120, encodi
 
 def test_figures_are_those_of_the_line() -> None:
     loads = {"load_sectors": 4, "load_efficiency": 1}
-    assert row(8).figures == {"instructions": 200, "active_lanes": 0, "wavefronts": 100, "excess": 0, **loads}
+    assert row(8).figures == {
+        "instructions": 200,
+        "active_lanes": 0,
+        "wavefronts": 100,
+        "excess": 0,
+        **loads,
+    }
     assert row(11).figures["excess"] == 3100
     assert row(11).figures["store_sectors"] == 32
     assert row(11).figures["store_efficiency"] == 0.125
@@ -52,14 +76,22 @@ def test_a_line_without_code_has_no_figures() -> None:
 def test_hot_lines_hold_much_of_a_cost() -> None:
     assert row(11).shares == {"instructions": 200 / 407, "excess": 1.0, "store_sectors": 1.0}
     assert row(11).hot
-    lines = [LineCounters(8, Counters(instructions_executed=19)), LineCounters(9, Counters(instructions_executed=81))]
+    lines = [
+        LineCounters(8, Counters(instructions_executed=19)),
+        LineCounters(9, Counters(instructions_executed=81)),
+    ]
     score = make_graded(lines=lines)
     assert [row(number, score).hot for number in (8, 9)] == [False, True]
 
 
 def test_columns_without_figures_are_left_out() -> None:
-    score = make_graded(lines=[LineCounters(8, Counters(instructions_executed=5, thread_instructions_executed=160))])
-    assert [column.name for column in annotate(score, make_submission()).columns] == ["instructions", "active_lanes"]
+    score = make_graded(
+        lines=[LineCounters(8, Counters(instructions_executed=5, thread_instructions_executed=160))]
+    )
+    assert [column.name for column in annotate(score, make_submission()).columns] == [
+        "instructions",
+        "active_lanes",
+    ]
 
 
 def test_code_of_no_line_comes_last_and_counts() -> None:
@@ -67,13 +99,18 @@ def test_code_of_no_line_comes_last_and_counts() -> None:
     assert annotation.lines[-1].number is None
     assert annotation.lines[-1].figures["instructions"] == 7
     assert annotation.total["instructions"] == 407
-    beyond = make_graded(lines=[LineCounters(900, Counters(instructions_executed=3))])  # after `#line 900`
+    beyond = make_graded(
+        lines=[LineCounters(900, Counters(instructions_executed=3))]
+    )  # after `#line 900`
     assert annotate(beyond, make_submission()).lines[-1].figures["instructions"] == 3
 
 
 def test_lines_are_those_of_a_compiler() -> None:
     text = "// a\x0cb\u2028c\n__global__ void k() {}\n"
-    assert [line.number for line in annotate(CROOKED, make_submission(text=text)).lines[:2]] == [1, 2]
+    assert [line.number for line in annotate(CROOKED, make_submission(text=text)).lines[:2]] == [
+        1,
+        2,
+    ]
     assert annotate(CROOKED, make_submission(text=text)).lines[1].text == "__global__ void k() {}"
 
 
@@ -90,7 +127,9 @@ def test_the_page_is_aligned_and_says_the_sizes() -> None:
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_long_lines_are_cut(encoding: str, terminal: bool) -> None:
-    text = SOURCE.replace("// both are crooked", "// " + "both are crooked, 両方とも曲がっている " * 9)
+    text = SOURCE.replace(
+        "// both are crooked", "// " + "both are crooked, 両方とも曲がっている " * 9
+    )
     shown = show(text=text, encoding=encoding)
     assert ("…" if encoding == "utf-8" else "...") in shown
     assert all(cell_len(line) <= 120 for line in shown.split("\n"))
@@ -110,7 +149,9 @@ def test_nothing_of_the_source_controls_the_terminal() -> None:
 def test_findings_stand_under_their_lines() -> None:
     finding = Finding(FindingKind.OUT_OF_BOUNDS, "store beyond the end of out", line=11)
     failure = Failure(Status.RUNTIME_ERROR, "line 11: no", findings=(finding,))
-    score = failed_score(make_exercise(), make_submission(), failure, device=H100, environment={}, seed=1)
+    score = failed_score(
+        make_exercise(), make_submission(), failure, device=H100, environment={}, seed=1
+    )
     lines = show(score).split("\n")
     place = next(number for number, line in enumerate(lines) if line.startswith("  11 "))
     assert lines[place + 1].strip() == "^ store beyond the end of out"

@@ -1,4 +1,5 @@
-"""The score's JSON: valid by its schema for every kind of score, and written whole or not at all."""
+"""The score's JSON: valid by its schema for every kind of score, and written whole or not at
+all."""
 
 from __future__ import annotations
 
@@ -10,17 +11,36 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from judging.factories import CROOKED_LINES, H100, make_case, make_exercise, make_graded, make_submission
 
 from grader.errors import UsageError
 from grader.judging.score import failed_score
 from grader.metrics import METRICS
 from grader.records import Counters, Dim3, Failure, Finding, FindingKind, Score, Status, Timing
 from grader.report.json import format_score, write_score
+from tests.support.factories import (
+    CROOKED_LINES,
+    H100,
+    make_case,
+    make_exercise,
+    make_graded,
+    make_submission,
+)
 
-SCHEMA = json.loads((resources.files("grader") / "schemas" / "score.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    (resources.files("grader") / "schemas" / "score.schema.json").read_text(encoding="utf-8")
+)
 FINDINGS = tuple(
-    Finding(kind, "line 8: no", kernel="k", line=8, block=Dim3(1, 2, 3), thread=Dim3(0), buffer="out", offset_bytes=-4, other_line=11)
+    Finding(
+        kind,
+        "line 8: no",
+        kernel="k",
+        line=8,
+        block=Dim3(1, 2, 3),
+        thread=Dim3(0),
+        buffer="out",
+        offset_bytes=-4,
+        other_line=11,
+    )
     for kind in FindingKind
 )
 
@@ -29,28 +49,48 @@ def wrong_score() -> Score:
     wrong = make_case("ragged", passed=False)
     assert wrong.mismatch is not None
     mismatch = replace(wrong.mismatch, got=math.nan, expected=-math.inf, worst_error=math.inf)
-    cases = (make_case(), replace(wrong, mismatch=mismatch, worst_error=math.inf), make_case("primes", passed=False, hidden=True))
+    cases = (
+        make_case(),
+        replace(wrong, mismatch=mismatch, worst_error=math.inf),
+        make_case("primes", passed=False, hidden=True),
+    )
     return make_graded(cases=cases)
 
 
 def failed(status: Status, *, with_device: bool = True) -> Score:
     failure = Failure(status, "it \x1b[31mfailed", detail="error\n", findings=FINDINGS)
     submission = make_submission("b\udcff\x1b[2J.cu")
-    return failed_score(make_exercise(), submission, failure, device=H100 if with_device else None, environment={}, seed=1)
+    return failed_score(
+        make_exercise(),
+        submission,
+        failure,
+        device=H100 if with_device else None,
+        environment={},
+        seed=1,
+    )
 
 
 SCORES = {
     "passed": make_graded(),
     "partial": make_graded(lines=CROOKED_LINES),
     "wrong": wrong_score(),
-    "timed": replace(make_graded(), timings=(Timing("submission", 0.2, (0.1, 0.3), (0.1, 0.2, 0.3)),)),
+    "timed": replace(
+        make_graded(), timings=(Timing("submission", 0.2, (0.1, 0.3), (0.1, 0.2, 0.3)),)
+    ),
     "no device": failed(Status.GRADER_ERROR, with_device=False),
-    **{status.value: failed(status) for status in Status if status not in (Status.PASSED, Status.FAILED)},
+    **{
+        status.value: failed(status)
+        for status in Status
+        if status not in (Status.PASSED, Status.FAILED)
+    },
 }
 
 
 def errors_of(score: object) -> list[str]:
-    return [f"{error.json_path}: {error.message}" for error in Draft202012Validator(SCHEMA).iter_errors(score)]
+    return [
+        f"{error.json_path}: {error.message}"
+        for error in Draft202012Validator(SCHEMA).iter_errors(score)
+    ]
 
 
 def test_the_schema_itself_is_valid() -> None:
@@ -70,7 +110,9 @@ def test_the_schema_knows_all_metrics_counters_and_statuses() -> None:
     assert SCHEMA["properties"]["metrics"]["minProperties"] == len(METRICS)
     assert definitions["counters"]["required"] == [field.name for field in fields(Counters)]
     assert SCHEMA["properties"]["status"]["enum"] == [status.value for status in Status]
-    assert definitions["finding"]["properties"]["kind"]["enum"] == [kind.value for kind in FindingKind]
+    assert definitions["finding"]["properties"]["kind"]["enum"] == [
+        kind.value for kind in FindingKind
+    ]
 
 
 @pytest.mark.parametrize(
@@ -98,12 +140,20 @@ def test_the_schema_refuses_what_is_no_score(path: tuple[str | int, ...], value:
 
 def test_figures_that_json_does_not_know_are_words() -> None:
     mismatch = json.loads(format_score(SCORES["wrong"]))["cases"][1]["mismatch"]
-    assert (mismatch["got"], mismatch["expected"], mismatch["worst_error"]) == ("NaN", "-Infinity", "Infinity")
+    assert (mismatch["got"], mismatch["expected"], mismatch["worst_error"]) == (
+        "NaN",
+        "-Infinity",
+        "Infinity",
+    )
 
 
 def test_sizes_of_hidden_cases_stay_hidden() -> None:
     cases = json.loads(format_score(SCORES["wrong"]))["cases"]
-    assert [case["sizes"] for case in cases] == [{"rows": 37, "cols": 1013}, {"rows": 37, "cols": 1013}, None]
+    assert [case["sizes"] for case in cases] == [
+        {"rows": 37, "cols": 1013},
+        {"rows": 37, "cols": 1013},
+        None,
+    ]
 
 
 def test_field_names_of_the_contract() -> None:
@@ -111,8 +161,12 @@ def test_field_names_of_the_contract() -> None:
     assert score["schema_version"] == 1
     assert score["submission"] == {"name": "transpose.cu", "sha256": "0" * 64}
     assert score["metrics"]["shared_bank_conflicts"] == {
-        "value": 3100, "unit": "", "source": "counted", "reason": None, "interval": None,
-    }  # fmt: skip
+        "value": 3100,
+        "unit": "",
+        "source": "counted",
+        "reason": None,
+        "interval": None,
+    }
     assert score["checks"][1]["name"] == "shared_bank_conflicts"
     assert score["lines"][1]["line"] == 11
     assert score["lines"][1]["counters"]["global_store_sectors"] == 3200

@@ -18,11 +18,20 @@ def test_draws_a_line_for_each_series_and_names_it_in_the_legend() -> None:
     drawn = draw(Panel("Time", "ms", {"naive": [(1, 10), (2, 40)], "mine": [(1, 1), (2, 4)]}))
     lines = [line for line in drawn.iter(f"{SVG}polyline") if " " in (line.get("points") or "")]
     assert len({line.get("stroke") for line in lines}) == 2
-    assert {text.text for text in drawn.iter(f"{SVG}text")} >= {"naive", "mine", "Time (ms)", "size", "a <title> & more"}
+    assert {text.text for text in drawn.iter(f"{SVG}text")} >= {
+        "naive",
+        "mine",
+        "Time (ms)",
+        "size",
+        "a <title> & more",
+    }
 
 
 def test_a_line_looks_alike_in_all_panels() -> None:
-    drawn = draw(Panel("Time", "ms", {"naive": [(1, 2)], "mine": [(1, 1)]}), Panel("Rate", "GB/s", {"mine": [(1, 3)]}))
+    drawn = draw(
+        Panel("Time", "ms", {"naive": [(1, 2)], "mine": [(1, 1)]}),
+        Panel("Rate", "GB/s", {"mine": [(1, 3)]}),
+    )
     strokes = [line.get("stroke") for line in drawn.iter(f"{SVG}polyline")]
     assert strokes == [*COLOURS[:2], COLOURS[1], *COLOURS[:2]]  # first panel, second panel, legend
 
@@ -30,7 +39,9 @@ def test_a_line_looks_alike_in_all_panels() -> None:
 def test_equal_factors_are_equal_distances() -> None:
     drawn = draw(Panel("Time", "ms", {"mine": [(1, 1), (10, 100), (100, 10000)]}))
     first = next(drawn.iter(f"{SVG}polyline"))
-    (x0, y0), (x1, y1), (x2, y2) = ((float(x), float(y)) for x, y in re.findall(r"([\d.]+),([\d.]+)", first.get("points") or ""))
+    (x0, y0), (x1, y1), (x2, y2) = (
+        (float(x), float(y)) for x, y in re.findall(r"([\d.]+),([\d.]+)", first.get("points") or "")
+    )
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)
     assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2)
     assert y2 < y0

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
-from judging.factories import H100, make_case, make_exercise, make_graded, make_submission
-
 from grader.judging.score import failed_score
 from grader.records import Failure, Printed, Score, Status
 from grader.report.printed import format_printed
 from grader.report.terminal import make_console, print_score
+from tests.support.factories import H100, make_case, make_exercise, make_graded, make_submission
 
 
 def printing(*texts: str, cut: bool = False) -> tuple[Printed, ...]:
@@ -18,7 +17,9 @@ def printing(*texts: str, cut: bool = False) -> tuple[Printed, ...]:
 
 
 def graded(text: str, *, cut: bool = False) -> Score:
-    return make_graded(cases=(make_case(), replace(make_case("small"), printed=printing(text, cut=cut))))
+    return make_graded(
+        cases=(make_case(), replace(make_case("small"), printed=printing(text, cut=cut)))
+    )
 
 
 def show(score: Score) -> str:
@@ -30,7 +31,10 @@ def show(score: Score) -> str:
 
 def test_says_whose_words_they_are_and_where_from() -> None:
     shown = show(graded("i = 3\n✓ Correctness: PASSED\n"))
-    assert "Printed by the submission itself, not by the grader (kernel k<4>, case small)\n  | i = 3\n  | ✓ Correctness: PASSED\n" in shown
+    assert (
+        "Printed by the submission itself, not by the grader (kernel k<4>, case small)\n  | i = 3\n"
+        "  | ✓ Correctness: PASSED\n" in shown
+    )
 
 
 def test_control_characters_become_visible() -> None:
@@ -57,8 +61,12 @@ def test_the_wrong_case_comes_first() -> None:
 
 
 def test_a_failed_run_shows_what_it_printed_before() -> None:
-    failure = Failure(Status.RUNTIME_ERROR, "line 3: assert(x) failed", printed=printing("x = 0", "again"))
-    score = failed_score(make_exercise(), make_submission(), failure, device=H100, environment={}, seed=1)
+    failure = Failure(
+        Status.RUNTIME_ERROR, "line 3: assert(x) failed", printed=printing("x = 0", "again")
+    )
+    score = failed_score(
+        make_exercise(), make_submission(), failure, device=H100, environment={}, seed=1
+    )
     assert [block.lines for block in format_printed(score)] == [("| x = 0",), ("| again",)]
 
 

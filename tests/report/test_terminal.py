@@ -1,4 +1,5 @@
-"""What a student reads: at every width, in a pipe, without colour, and whatever a submission is called."""
+"""What a student reads: at every width, in a pipe, without colour, and whatever a submission is
+called."""
 
 from __future__ import annotations
 
@@ -8,13 +9,32 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from judging.factories import CROOKED_LINES, DOUBTFUL, H100, make_case, make_exercise, make_graded, make_submission, with_last
 from rich.cells import cell_len
 from rich.console import Console
 
 from grader.judging.score import failed_score
-from grader.records import CheckStatus, Dim3, Failure, Finding, FindingKind, Progress, Score, Source, Status
+from grader.records import (
+    CheckStatus,
+    Dim3,
+    Failure,
+    Finding,
+    FindingKind,
+    Progress,
+    Score,
+    Source,
+    Status,
+)
 from grader.report.terminal import make_console, print_score, progress_display
+from tests.support.factories import (
+    CROOKED_LINES,
+    DOUBTFUL,
+    H100,
+    make_case,
+    make_exercise,
+    make_graded,
+    make_submission,
+    with_last,
+)
 
 ESCAPE = "\x1b"
 
@@ -26,32 +46,64 @@ class Terminal(io.TextIOWrapper):
         return True
 
 
-def show(score: Score, *, width: int = 80, encoding: str = "utf-8", terminal: bool = False, **environ: str) -> str:
+def show(
+    score: Score,
+    *,
+    width: int = 80,
+    encoding: str = "utf-8",
+    terminal: bool = False,
+    **environ: str,
+) -> str:
     raw = io.BytesIO()
     stream = (Terminal if terminal else io.TextIOWrapper)(raw, encoding=encoding, errors="strict")
-    print_score(score, console=make_console(stream, width=width, environ={"TERM": "xterm", **environ}))
+    print_score(
+        score, console=make_console(stream, width=width, environ={"TERM": "xterm", **environ})
+    )
     stream.flush()
     return raw.getvalue().decode(encoding)
 
 
 def fail(failure: Failure, name: str = "transpose.cu") -> Score:
-    return failed_score(make_exercise(), make_submission(name), failure, device=H100, environment={}, seed=1)
+    return failed_score(
+        make_exercise(), make_submission(name), failure, device=H100, environment={}, seed=1
+    )
 
 
-WRONG = make_graded(cases=(make_case(), make_case("ragged", passed=False), make_case("primes", passed=False, hidden=True)))
+WRONG = make_graded(
+    cases=(
+        make_case(),
+        make_case("ragged", passed=False),
+        make_case("primes", passed=False, hidden=True),
+    )
+)
 CROOKED = make_graded(lines=CROOKED_LINES)
 COMPILE_ERROR = fail(
     Failure(
-        Status.COMPILE_ERROR, "line 11 does not compile",
-        'transpose.cu(11): error: identifier "colz" is undefined\n    out[x] = colz;\n             ^\n', "Mend it.",
+        Status.COMPILE_ERROR,
+        "line 11 does not compile",
+        'transpose.cu(11): error: identifier "colz" is undefined\n    out[x] = colz;\n           '
+        "  ^\n",
+        "Mend it.",
     )
-)  # fmt: skip
+)
 OUT_OF_BOUNDS = Finding(
-    FindingKind.OUT_OF_BOUNDS, "line 11: beyond the end of out", kernel="transpose_shared", line=11, block=Dim3(3, 1),
-    thread=Dim3(5, 2), buffer="out", offset_bytes=40128,
-)  # fmt: skip
+    FindingKind.OUT_OF_BOUNDS,
+    "line 11: beyond the end of out",
+    kernel="transpose_shared",
+    line=11,
+    block=Dim3(3, 1),
+    thread=Dim3(5, 2),
+    buffer="out",
+    offset_bytes=40128,
+)
 FAULT = fail(Failure(Status.RUNTIME_ERROR, OUT_OF_BOUNDS.message, findings=(OUT_OF_BOUNDS,)))
-ALL = {"crooked": CROOKED, "good": make_graded(), "wrong": WRONG, "compile error": COMPILE_ERROR, "fault": FAULT}
+ALL = {
+    "crooked": CROOKED,
+    "good": make_graded(),
+    "wrong": WRONG,
+    "compile error": COMPILE_ERROR,
+    "fault": FAULT,
+}
 
 
 def in_order(text: str, parts: Sequence[str]) -> bool:
@@ -61,8 +113,20 @@ def in_order(text: str, parts: Sequence[str]) -> bool:
 
 def test_the_promised_lines_come_first_then_table_total_and_hints() -> None:
     text = show(CROOKED)
-    assert text.startswith("✓ Correctness: PASSED\n✗ Bank conflicts: FAILED (count == 3,100)\n– Performance: NOT MEASURED (it was not")
-    assert in_order(text, ["Check ", "Coalesced stores  12.5 %", "Score: 25 of 75 points", "What to try", "line 11: tile["])
+    assert text.startswith(
+        "✓ Correctness: PASSED\n✗ Bank conflicts: FAILED (count == 3,100)\n– Performance: NOT"
+        " MEASURED (it was not"
+    )
+    assert in_order(
+        text,
+        [
+            "Check ",
+            "Coalesced stores  12.5 %",
+            "Score: 25 of 75 points",
+            "What to try",
+            "line 11: tile[",
+        ],
+    )
 
 
 def test_verdicts_stand_in_words_and_glyphs() -> None:
@@ -91,25 +155,37 @@ def test_the_table_says_why_a_bonus_was_skipped() -> None:
     skipped = replace(score.checks[-1], status=CheckStatus.SKIPPED, points=0, headline=None)
     bonus = replace(skipped, title="In place (bonus)", message="the file has no kernel flip")
     text = show(with_last(score, bonus), width=110)
-    assert re.search(r"In place \(bonus\) +>= 80 % +0 / 25 +– skipped: the file has no kernel flip\n", text)
-    assert "– In place (bonus): skipped: the file has no kernel flip\n" in show(with_last(score, bonus), width=60)
+    assert re.search(
+        r"In place \(bonus\) +>= 80 % +0 / 25 +– skipped: the file has no kernel flip\n", text
+    )
+    assert "– In place (bonus): skipped: the file has no kernel flip\n" in show(
+        with_last(score, bonus), width=60
+    )
 
 
 def test_the_benefit_of_the_doubt_is_said_beside_the_verdict() -> None:
     text = show(DOUBTFUL, width=110)
     assert "✓ Performance: PASSED (bandwidth 79 % of peak; too close to call on a model)\n" in text
-    assert re.search(r"Performance +79 % +>= 80 % +25 / 25 +✓ passed: too close to call on a model\n", text)
+    assert re.search(
+        r"Performance +79 % +>= 80 % +25 / 25 +✓ passed: too close to call on a model\n", text
+    )
     measured = with_last(DOUBTFUL, replace(DOUBTFUL.checks[-1], source=Source.MEASURED))
     assert "(bandwidth 79 % of peak; cannot be told from the goal)" in show(measured, width=110)
 
 
 def test_a_wrong_case_shows_where() -> None:
     text = show(WRONG)
-    assert text.startswith("✗ Correctness: FAILED (2 of 3 cases: ragged, primes)\n– Bank conflicts: SKIPPED (Correctness must pass first)")
+    assert text.startswith(
+        "✗ Correctness: FAILED (2 of 3 cases: ragged, primes)\n– Bank conflicts: SKIPPED"
+        " (Correctness must pass first)"
+    )
     assert "Where it is wrong: case ragged (rows = 37, cols = 1,013)" in text
     assert "first wrong: out[0][32], expected 0.5, got -1.25" in text
     assert "worst error: 3.21" in text
-    assert "    ····▒▒██\n    ······??\n    · right, ▒ some wrong, █ all wrong, ? never written\n" in text
+    assert (
+        "    ····▒▒██\n    ······??\n    · right, ▒ some wrong, █ all wrong, ? never written\n"
+        in text
+    )
 
 
 def test_a_hidden_case_shows_no_sizes() -> None:
@@ -117,7 +193,10 @@ def test_a_hidden_case_shows_no_sizes() -> None:
     assert "Where it is wrong: case primes (hidden sizes)" in text
     assert "1,013" not in text
     assert "some of the elements of `out` are wrong" in text
-    assert not any(part in text for part in ("612", "37,481", "first wrong:", "worst error", "-1.25", "··", "▒"))
+    assert not any(
+        part in text
+        for part in ("612", "37,481", "first wrong:", "worst error", "-1.25", "··", "▒")
+    )
 
 
 def test_an_error_that_is_not_finite_is_said_in_words() -> None:
@@ -128,7 +207,11 @@ def test_an_error_that_is_not_finite_is_said_in_words() -> None:
 
 
 def test_a_finding_is_not_repeated_where_the_message_also_names_the_case() -> None:
-    named = Failure(Status.RUNTIME_ERROR, f"{OUT_OF_BOUNDS.message}. In case 'ragged'.", findings=(OUT_OF_BOUNDS,))
+    named = Failure(
+        Status.RUNTIME_ERROR,
+        f"{OUT_OF_BOUNDS.message}. In case 'ragged'.",
+        findings=(OUT_OF_BOUNDS,),
+    )
     assert show(fail(named), width=200).count("line 11: beyond the end of out") == 1
 
 
@@ -143,18 +226,24 @@ def test_the_compilers_words_stay_as_they_are() -> None:
     text = show(COMPILE_ERROR)
     assert COMPILE_ERROR.detail in text
     assert text.startswith("✗ Correctness: FAILED (it does not compile)")
-    assert in_order(text, ["Compile error: line 11", "error:", "What to try", "Mend it.", "Score: 0 of 100"])
+    assert in_order(
+        text, ["Compile error: line 11", "error:", "What to try", "Mend it.", "Score: 0 of 100"]
+    )
     assert "Check " not in text
 
 
 def test_a_very_long_detail_is_cut() -> None:
-    text = show(fail(Failure(Status.COMPILE_ERROR, "no", "\n".join(f"error {n}" for n in range(500)))))
+    text = show(
+        fail(Failure(Status.COMPILE_ERROR, "no", "\n".join(f"error {n}" for n in range(500))))
+    )
     assert "error 59\n... and 440 more lines" in text
 
 
 def test_a_finding_quotes_its_source_line() -> None:
     text = show(FAULT, width=200)
-    assert "at kernel transpose_shared, block (3, 1, 1), thread (5, 2, 1), out + 40,128 bytes" in text
+    assert (
+        "at kernel transpose_shared, block (3, 1, 1), thread (5, 2, 1), out + 40,128 bytes" in text
+    )
     assert "11 | out[x * rows + y + j] = tile[threadIdx.x][threadIdx.y + j];" in text
     assert text.count("line 11: beyond the end of out") == 1
 
@@ -164,7 +253,11 @@ def test_a_finding_quotes_its_source_line() -> None:
 def test_fits_the_width(kind: str, width: int) -> None:
     verbatim = ("identifier", "colz", " | ")
     lines = show(ALL[kind], width=width).split("\n")
-    assert [line for line in lines if cell_len(line) > width and not any(part in line for part in verbatim)] == []
+    assert [
+        line
+        for line in lines
+        if cell_len(line) > width and not any(part in line for part in verbatim)
+    ] == []
 
 
 def test_a_narrow_terminal_gets_a_list() -> None:
@@ -205,9 +298,12 @@ HOSTILE = "\x1b[31mred\x1b[0m [red]m[/red]\r\x1b]0;title\x07\x9b2J\u202eevil\udc
 @pytest.mark.parametrize("terminal", [False, True])
 def test_hostile_text_is_shown_and_not_obeyed(terminal: bool) -> None:
     failure = Failure(
-        Status.COMPILE_ERROR, f"{HOSTILE}\nsecond line", detail=f"{HOSTILE}\n[bold]x", advice=HOSTILE,
+        Status.COMPILE_ERROR,
+        f"{HOSTILE}\nsecond line",
+        detail=f"{HOSTILE}\n[bold]x",
+        advice=HOSTILE,
         findings=(replace(OUT_OF_BOUNDS, message=HOSTILE, kernel=HOSTILE, buffer=HOSTILE),),
-    )  # fmt: skip
+    )
     text = show(fail(failure, HOSTILE), width=200, terminal=terminal, NO_COLOR="1")
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\udcff]", text)
     assert "Compile error: red [red]m[/red] evil second line" in text
@@ -225,7 +321,7 @@ def test_a_pipe_has_a_width_of_its_own_unless_columns_says_otherwise() -> None:
     assert make_console(io.StringIO(), environ={"COLUMNS": "50"}).width == 50
 
 
-# --- progress --------------------------------------------------------------------------------------------------
+# --- progress -------------------------------------------------------------------------------------
 
 
 def run_stages(console: Console, *, quiet: bool = False) -> None:

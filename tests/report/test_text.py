@@ -31,7 +31,13 @@ def test_a_line_is_one_line() -> None:
 
 @pytest.mark.parametrize(
     ("text", "folded"),
-    [("✓ passed", "[+] passed"), ("– skipped", "[-] skipped"), ("~ partial", "[~] partial"), ("a – b ~ c", "a - b ~ c"), ("é", "\\xe9")],
+    [
+        ("✓ passed", "[+] passed"),
+        ("– skipped", "[-] skipped"),
+        ("~ partial", "[~] partial"),
+        ("a – b ~ c", "a - b ~ c"),
+        ("é", "\\xe9"),
+    ],
 )
 def test_folds_to_ascii(text: str, folded: str) -> None:
     assert fold_to_ascii(text) == folded

@@ -22,21 +22,28 @@ WORKS = {Layer.BUBBLEWRAP: _bubblewrap() is not None, Layer.LANDLOCK: landlock_v
 NOT_HERE = pytest.mark.skip(reason="this layer does not work here")
 
 
-@pytest.fixture(params=[pytest.param(layer, marks=[] if works else NOT_HERE) for layer, works in WORKS.items()])
+@pytest.fixture(
+    params=[pytest.param(layer, marks=[] if works else NOT_HERE) for layer, works in WORKS.items()]
+)
 def layer(request: pytest.FixtureRequest) -> Layer:
     return Layer(request.param)
 
 
 def run(layer: Layer, script: str, folder: Path, *readable: Path) -> Completed:
     (folder / "source").mkdir(exist_ok=True)
-    return run_tool(["/bin/sh", "-c", script], cwd=folder / "source", confinement=Confinement(layer, readable))
+    return run_tool(
+        ["/bin/sh", "-c", script], cwd=folder / "source", confinement=Confinement(layer, readable)
+    )
 
 
 def test_one_layer_works_here() -> None:
     assert WORKS[find_layer()]
 
 
-@pytest.mark.parametrize("file", ["/etc/passwd", "/proc/self/environ", str(Path(__file__)), "/dev/zero", "/usr/share/doc"])
+@pytest.mark.parametrize(
+    "file",
+    ["/etc/passwd", "/proc/self/environ", str(Path(__file__)), "/dev/zero", "/usr/share/doc"],
+)
 def test_files_of_the_machine_cannot_be_read(layer: Layer, tmp_path: Path, file: str) -> None:
     completed = run(layer, f"head -c 1 {file} && echo read", tmp_path)
     assert completed.returncode != 0
@@ -46,15 +53,25 @@ def test_files_of_the_machine_cannot_be_read(layer: Layer, tmp_path: Path, file:
 def test_bubblewrap_does_not_tell_what_exists(tmp_path: Path) -> None:
     if not WORKS[Layer.BUBBLEWRAP]:
         pytest.skip("not here")
-    assert run(Layer.BUBBLEWRAP, f"test -e /etc/passwd || test -e {Path(__file__)}", tmp_path).returncode == 1
+    assert (
+        run(
+            Layer.BUBBLEWRAP, f"test -e /etc/passwd || test -e {Path(__file__)}", tmp_path
+        ).returncode
+        == 1
+    )
 
 
-def test_the_own_folder_and_the_private_one_can_be_written_and_readable_ones_read(layer: Layer, tmp_path: Path) -> None:
+def test_the_own_folder_and_the_private_one_can_be_written_and_readable_ones_read(
+    layer: Layer, tmp_path: Path
+) -> None:
     work, shared = tmp_path / "work", tmp_path / "shared"
     work.mkdir()
     shared.mkdir()
     (shared / "header.h").write_text("int x;\n")
-    script = f"cat {shared}/header.h && echo own > ../made && echo temporary > $TMPDIR/made && cat $TMPDIR/made"
+    script = (
+        f"cat {shared}/header.h && echo own > ../made && echo temporary > $TMPDIR/made && cat"
+        " $TMPDIR/made"
+    )
     completed = run(layer, script, work, shared)
     assert completed.stdout == "int x;\ntemporary\n", completed.stderr
     assert (work / "made").read_text() == "own\n"
@@ -78,7 +95,9 @@ def test_there_is_no_network(layer: Layer, tmp_path: Path) -> None:
     command = [str(python), "-I", "-c", code]
     completed = run_tool(command, cwd=tmp_path / "source", confinement=Confinement(layer, readable))
     assert completed.returncode != 0
-    assert "refused" not in completed.stderr or layer is Layer.BUBBLEWRAP  # an empty namespace has a loopback of its own, or none
+    assert (
+        "refused" not in completed.stderr or layer is Layer.BUBBLEWRAP
+    )  # an empty namespace has a loopback of its own, or none
 
 
 def test_the_grader_itself_stays_free(layer: Layer, tmp_path: Path) -> None:
@@ -96,7 +115,8 @@ def test_the_emulated_devices_worker_is_confined_unless_told_otherwise() -> None
 
 @pytest.mark.parametrize("models", [False, True])
 def test_only_a_worker_that_is_asked_for_times_loads_their_model(models: bool) -> None:
-    """A second of its start; it must be before the worker is confined, for compiled functions go to a cache."""
+    """A second of its start; it must be before the worker is confined, for compiled functions go to
+    a cache."""
     with RemoteDevice("emulated:h100", models=models) as device:
         assert device.info.id == "h100"
         assert device._worker is not None
@@ -106,8 +126,9 @@ def test_only_a_worker_that_is_asked_for_times_loads_their_model(models: bool) -
 
 def test_a_worker_ends_with_its_grader() -> None:
     code = (
-        "from grader.sandbox.remote import RemoteDevice; import os, time\n"
-        "device = RemoteDevice('emulated:h100'); device.info; print(device._worker._process.pid, flush=True); time.sleep(60)"
+        "from grader.sandbox.remote import RemoteDevice; import os, time\ndevice ="
+        " RemoteDevice('emulated:h100'); device.info; print(device._worker._process.pid,"
+        " flush=True); time.sleep(60)"
     )
     grader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert grader.stdout is not None

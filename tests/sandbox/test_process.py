@@ -34,7 +34,12 @@ def dies_soon(pid: int) -> bool:
 
 def test_returns_code_and_both_outputs() -> None:
     completed = run_tool(["sh", "-c", "echo out; echo err >&2; exit 7"])
-    assert (completed.returncode, completed.stdout, completed.stderr, completed.limit) == (7, "out\n", "err\n", None)
+    assert (completed.returncode, completed.stdout, completed.stderr, completed.limit) == (
+        7,
+        "out\n",
+        "err\n",
+        None,
+    )
 
 
 def test_arguments_are_passed_unchanged() -> None:
@@ -63,7 +68,9 @@ def test_a_child_that_outlives_the_tool_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_tool_that_closed_its_outputs_still_times_out() -> None:
-    completed = run_tool(["sh", "-c", "exec >&- 2>&-; sleep 300"], limits=ToolLimits(wall_seconds=0.3))
+    completed = run_tool(
+        ["sh", "-c", "exec >&- 2>&-; sleep 300"], limits=ToolLimits(wall_seconds=0.3)
+    )
     assert completed.limit == "time"
 
 
@@ -76,7 +83,10 @@ def test_a_flood_of_output_is_cut_and_ended(stream: str) -> None:
 
 
 def test_both_outputs_are_read_while_the_tool_writes() -> None:
-    code = "import sys\nfor _ in range(200): sys.stdout.write('o' * 5000); sys.stderr.write('e' * 5000)"
+    code = (
+        "import sys\nfor _ in range(200): sys.stdout.write('o' * 5000); sys.stderr.write('e' *"
+        " 5000)"
+    )
     _, stdout, stderr, limit = run_python(code, wall_seconds=30)
     assert (len(stdout), len(stderr), limit) == (1_000_000, 1_000_000, None)
 
@@ -104,10 +114,19 @@ def test_a_child_of_the_tool_has_the_limits_too() -> None:
 
 def test_the_environment_is_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_TEST_SECRET", "token")
-    code = "import os; print(*sorted(os.environ)); print(os.environ['HOME'] == os.environ['TMPDIR'], os.environ['GIVEN'])"
+    code = (
+        "import os; print(*sorted(os.environ)); print(os.environ['HOME'] == os.environ['TMPDIR'],"
+        " os.environ['GIVEN'])"
+    )
     completed = run_tool([sys.executable, "-c", code], env={"GIVEN": "yes"})
     names, rest = completed.stdout.splitlines()
-    assert set(names.split()) - {"LC_CTYPE", "PWD", "OLDPWD", "SHLVL", "_"} == {"GIVEN", "HOME", "LANG", "PATH", "TMPDIR"}
+    assert set(names.split()) - {"LC_CTYPE", "PWD", "OLDPWD", "SHLVL", "_"} == {
+        "GIVEN",
+        "HOME",
+        "LANG",
+        "PATH",
+        "TMPDIR",
+    }
     assert rest == "True yes"
 
 
@@ -121,7 +140,10 @@ def test_the_private_folder_is_removed() -> None:
 def test_the_tool_has_no_input_and_none_of_our_files() -> None:
     with Path(__file__).open() as ours:
         os.set_inheritable(ours.fileno(), True)
-        code = f"import os, sys\nprint(repr(sys.stdin.read()))\ntry:\n  os.fstat({ours.fileno()})\nexcept OSError: print('closed')"
+        code = (
+            "import os, sys\nprint(repr(sys.stdin.read()))\ntry:\n "
+            f" os.fstat({ours.fileno()})\nexcept OSError: print('closed')"
+        )
         completed = run_tool([sys.executable, "-c", code])
     assert completed.stdout.split() == ["''", "closed"]
 

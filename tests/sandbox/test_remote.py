@@ -28,8 +28,11 @@ from grader.records import (
 )
 from grader.sandbox.remote import RemoteDevice
 
-COMMAND = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
-BUFFERS = (DeviceBuffer("in", "float32", (4,), Role.INPUT), DeviceBuffer("out", "float32", (4,), Role.OUTPUT))
+COMMAND = (sys.executable, str(Path(__file__).parents[1] / "support" / "fake_worker.py"))
+BUFFERS = (
+    DeviceBuffer("in", "float32", (4,), Role.INPUT),
+    DeviceBuffer("out", "float32", (4,), Role.OUTPUT),
+)
 BINARY = Binary("sm_90", "13.0", b"cubin", ())
 
 
@@ -41,12 +44,18 @@ def device() -> Iterator[RemoteDevice]:
 
 
 def execute(
-    device: RemoteDevice, what: str, *, wall_seconds: float = 20.0, shown: list[Progress] | None = None
+    device: RemoteDevice,
+    what: str,
+    *,
+    wall_seconds: float = 20.0,
+    shown: list[Progress] | None = None,
 ) -> tuple[Execution, dict[str, np.ndarray]]:
     launch = Launch(what, Dim3(1), Dim3(1), 0, (), None, f"{what}<<<1, 1>>>()")
     arrays = {"in": np.arange(4, dtype=np.float32), "out": np.full(4, np.nan, dtype=np.float32)}
     show = None if shown is None else shown.append
-    return device.execute([launch], BUFFERS, arrays, limits=RunLimits(1000, wall_seconds), progress=show)
+    return device.execute(
+        [launch], BUFFERS, arrays, limits=RunLimits(1000, wall_seconds), progress=show
+    )
 
 
 def test_the_answer_and_its_outputs_come_back(device: RemoteDevice) -> None:
@@ -66,7 +75,9 @@ def test_a_students_failure_is_a_value(device: RemoteDevice) -> None:
 
 
 @pytest.mark.parametrize("what", ["loop", "loop_with_progress"])
-def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(device: RemoteDevice, what: str) -> None:
+def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(
+    device: RemoteDevice, what: str
+) -> None:
     started = time.monotonic()
     execution, _ = execute(device, what, wall_seconds=0.3)
     assert time.monotonic() - started < 30
@@ -77,7 +88,9 @@ def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(device:
     np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
 
 
-def test_a_worker_that_translates_until_the_limit_is_told_apart_from_one_that_runs(device: RemoteDevice) -> None:
+def test_a_worker_that_translates_until_the_limit_is_told_apart_from_one_that_runs(
+    device: RemoteDevice,
+) -> None:
     execution, _ = execute(device, "translate", wall_seconds=0.3)
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
@@ -122,13 +135,17 @@ def sleepers() -> set[int]:
         ("allocate", "MemoryError"),
     ],
 )
-def test_a_worker_that_breaks_is_our_error_and_is_replaced(device: RemoteDevice, what: str, message: str) -> None:
+def test_a_worker_that_breaks_is_our_error_and_is_replaced(
+    device: RemoteDevice, what: str, message: str
+) -> None:
     with pytest.raises(WorkerError, match=message):
         execute(device, what)
     np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
 
 
-def test_after_a_students_failure_the_next_request_gets_a_fresh_worker(device: RemoteDevice) -> None:
+def test_after_a_students_failure_the_next_request_gets_a_fresh_worker(
+    device: RemoteDevice,
+) -> None:
     before = device._worker
     execute(device, "fail")
     np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
@@ -161,7 +178,10 @@ def test_a_device_that_cannot_be_made_says_why() -> None:
 
 
 def test_a_device_that_is_not_there_is_the_users_mistake() -> None:
-    with RemoteDevice("missing", command=COMMAND) as device, pytest.raises(UsageError, match="there is no GPU 99") as caught:
+    with (
+        RemoteDevice("missing", command=COMMAND) as device,
+        pytest.raises(UsageError, match="there is no GPU 99") as caught,
+    ):
         _ = device.info
     assert caught.value.advice == "There is GPU 0 only."
 
@@ -175,7 +195,7 @@ def test_close_ends_the_process() -> None:
         os.kill(pid, 0)
 
 
-# --- a device with a clock ---------------------------------------------------------------------------------------
+# --- a device with a clock ------------------------------------------------------------------------
 
 STEPS = [TimedStep("naive", 0), TimedStep("submission", 1)]
 
@@ -186,7 +206,9 @@ def clock() -> Iterator[RemoteDevice]:
         yield device
 
 
-def prepare(device: RemoteDevice, what: str, *, wall_seconds: float = 20.0) -> tuple[Execution, list[dict[str, np.ndarray]]]:
+def prepare(
+    device: RemoteDevice, what: str, *, wall_seconds: float = 20.0
+) -> tuple[Execution, list[dict[str, np.ndarray]]]:
     launch = Launch(what, Dim3(1), Dim3(1), 0, (), None, f"{what}<<<1, 1>>>()")
     programs = [Program(label, BINARY, (launch,), BUFFERS) for label in ("naive", "submission")]
     sets = [{"in": np.full(4, value, dtype=np.float32)} for value in (1, 2, 3)]
@@ -217,7 +239,9 @@ def test_a_submission_that_fails_when_it_is_prepared_is_a_value(clock: RemoteDev
 
 
 @pytest.mark.parametrize("what", ["fault", "loop"])
-def test_a_submission_that_stops_while_it_is_timed_is_not_right(clock: RemoteDevice, what: str) -> None:
+def test_a_submission_that_stops_while_it_is_timed_is_not_right(
+    clock: RemoteDevice, what: str
+) -> None:
     prepare(clock, what, wall_seconds=0.5)
     before = clock._worker
     launches, _ = clock.time(STEPS)

@@ -67,14 +67,37 @@ KERNEL = Kernel(
     None,
     (SassInstruction(0, "@!P0", "MOV", "R1, c[0x0][0x28]", None),),
 )
-LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 16, (BufferArgument("out"), ScalarArgument(-3, 4)), 12, "k<<<4, 32>>>(out, 3)")
+LAUNCH = Launch(
+    "_Z1k",
+    Dim3(4, 5),
+    Dim3(32, 8),
+    16,
+    (BufferArgument("out"), ScalarArgument(-3, 4)),
+    12,
+    "k<<<4, 32>>>(out, 3)",
+)
 BINARY = Binary("sm_90", "13.0", bytes(range(256)), (KERNEL,), "a warning")
 OUT = DeviceBuffer("out", "float32", (3, 2), Role.OUTPUT)
 FAILURE = Failure(
-    Status.TIMEOUT, "too long", findings=(Finding(FindingKind.OUT_OF_BOUNDS, "beyond", block=Dim3(1), thread=Dim3(2, 3), offset_bytes=-4),)
+    Status.TIMEOUT,
+    "too long",
+    findings=(
+        Finding(
+            FindingKind.OUT_OF_BOUNDS, "beyond", block=Dim3(1), thread=Dim3(2, 3), offset_bytes=-4
+        ),
+    ),
 )
 RESULT = LaunchResult(
-    "k", Dim3(4, 5), Dim3(32, 8), 32, 4096, 16, 0, 0.5, Counters(7), (LineCounters(None, Counters(shared_load_wavefronts=3)),)
+    "k",
+    Dim3(4, 5),
+    Dim3(32, 8),
+    32,
+    4096,
+    16,
+    0,
+    0.5,
+    Counters(7),
+    (LineCounters(None, Counters(shared_load_wavefronts=3)),),
 )
 
 
@@ -95,19 +118,26 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         PrepareRequest((Program("submission", BINARY, (LAUNCH,), (OUT,)),), 2, RunLimits(10, 1.5)),
         Prepared(Execution((RESULT,), ("in",))),
         TimeRequest((TimedStep("naive", 0), TimedStep("submission", 1)), RunLimits(10, 1.5)),
-        Timed((TimedLaunch(TimedStep("naive", 0), 0.25, right=True),), ClockState((1200, 1980), None, 40, ("hw_slowdown",))),
+        Timed(
+            (TimedLaunch(TimedStep("naive", 0), 0.25, right=True),),
+            ClockState((1200, 1980), None, 40, ("hw_slowdown",)),
+        ),
         CopyBandwidthRequest(),
         CopyBandwidth(2960.5),
         Executed(Execution((RESULT,), ("in",), FAILURE)),
     ],
     ids=lambda message: type(message).__name__,
 )
-def test_messages_arrive_as_they_were_sent(ends: tuple[socket.socket, socket.socket], message: Message) -> None:
+def test_messages_arrive_as_they_were_sent(
+    ends: tuple[socket.socket, socket.socket], message: Message
+) -> None:
     Channel(ends[0]).send(message)
     assert Channel(ends[1]).receive(max_array_bytes=0) == (message, {})
 
 
-def test_arrays_arrive_with_type_shape_and_contents(ends: tuple[socket.socket, socket.socket]) -> None:
+def test_arrays_arrive_with_type_shape_and_contents(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
     sent = {
         "matrix": np.arange(6, dtype=np.float32).reshape(2, 3).T,
         "poison": np.array([np.nan, np.inf], dtype=np.float64),
@@ -128,7 +158,9 @@ def test_the_deadline_holds_when_nothing_comes(ends: tuple[socket.socket, socket
         Channel(ends[0]).receive(max_array_bytes=0, deadline=time.monotonic() + 0.05)
 
 
-def test_a_closed_end_is_told_apart_from_nonsense(ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_closed_end_is_told_apart_from_nonsense(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
     ends[1].close()
     with pytest.raises(EOFError):
         Channel(ends[0]).receive(max_array_bytes=0)
@@ -156,7 +188,10 @@ def loaded(*arrays: object) -> bytes:
         (frame({"kind": "Explode", "body": {}, "arrays": []}), "no known kind"),
         (frame({"kind": ["Loaded"], "body": {}, "arrays": []}), "no known kind"),
         (frame({"kind": "Loaded", "body": {"more": 1}, "arrays": []}), "fields of Loaded"),
-        (frame({"kind": "ProgressNote", "body": {"progress": 3}, "arrays": []}), "fields of ProgressNote"),
+        (
+            frame({"kind": "ProgressNote", "body": {"progress": 3}, "arrays": []}),
+            "fields of ProgressNote",
+        ),
         (frame({"kind": "Loaded", "body": {}, "arrays": 3}), "list of arrays"),
         (loaded(["x", "float32", [1000]]), "more than 16 bytes"),
         (loaded(["x", "float32", [2**40, 2**40]]), "more than 16 bytes"),
@@ -167,14 +202,19 @@ def loaded(*arrays: object) -> bytes:
         (loaded(["x", "no such", [1]]), "unknown type"),
     ],
 )
-def test_a_malformed_frame_is_refused(ends: tuple[socket.socket, socket.socket], raw: bytes, complaint: str) -> None:
+def test_a_malformed_frame_is_refused(
+    ends: tuple[socket.socket, socket.socket], raw: bytes, complaint: str
+) -> None:
     ends[0].sendall(raw)
     with pytest.raises(WorkerError, match=complaint):
         Channel(ends[1]).receive(max_array_bytes=16, deadline=time.monotonic() + 5)
 
 
 def test_sets_of_arrays_travel_as_one() -> None:
-    sets = [{"in": np.arange(4.0), "other": np.arange(2)}, {"in": np.arange(4.0) + 1, "other": np.arange(2) + 1}]
+    sets = [
+        {"in": np.arange(4.0), "other": np.arange(2)},
+        {"in": np.arange(4.0) + 1, "other": np.arange(2) + 1},
+    ]
     got = unpack_sets(pack_sets(sets), 2)
     assert [{name: array.tolist() for name, array in arrays.items()} for arrays in got] == [
         {name: array.tolist() for name, array in arrays.items()} for arrays in sets

@@ -39,7 +39,9 @@ def test_finds_the_pair(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "\x1b" not in printed
 
 
-def test_writes_json_and_a_page(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_writes_json_and_a_page(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = tmp_path / "similar.html"
     assert main(["similar", str(folder), "--json", "-", "--html", str(page)]) == 1
     found = json.loads(capsys.readouterr().out)
@@ -57,7 +59,9 @@ def test_nothing_found_is_zero(folder: Path) -> None:
     assert main(["similar", str(folder)]) == 0
 
 
-@pytest.mark.parametrize("arguments", [["nowhere"], ["."], [".", "--threshold", "0"], [".", "--starter", "nowhere.cu"]])
+@pytest.mark.parametrize(
+    "arguments", [["nowhere"], ["."], [".", "--threshold", "0"], [".", "--starter", "nowhere.cu"]]
+)
 def test_bad_usage(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if "nowhere.cu" in arguments:

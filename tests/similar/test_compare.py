@@ -1,4 +1,5 @@
-"""Copies are found, whatever is done to their text; independent solutions of the same exercise are not."""
+"""Copies are found, whatever is done to their text; independent solutions of the same exercise are
+not."""
 
 from __future__ import annotations
 
@@ -26,13 +27,21 @@ def read(exercise: str) -> str:
     return (ROOT / "tests" / "submissions" / exercise / ORIGINALS[exercise]).read_text()
 
 
-def compare(*texts: str, threshold: float = DEFAULT_THRESHOLD, starters: dict[str, str] = STARTERS) -> Comparison:
-    return compare_files({str(number): text for number, text in enumerate(texts)}, starters=starters, threshold=threshold)
+def compare(
+    *texts: str, threshold: float = DEFAULT_THRESHOLD, starters: dict[str, str] = STARTERS
+) -> Comparison:
+    return compare_files(
+        {str(number): text for number, text in enumerate(texts)},
+        starters=starters,
+        threshold=threshold,
+    )
 
 
 def rename(text: str) -> str:
     """Other names for everything that a student names, and other numbers."""
-    text = re.sub(r"\b[A-Za-z_]\w*", lambda name: name[0] if name[0] in WORDS else f"my_{name[0]}_of_it", text)
+    text = re.sub(
+        r"\b[A-Za-z_]\w*", lambda name: name[0] if name[0] in WORDS else f"my_{name[0]}_of_it", text
+    )
     return re.sub(r"\b(?:16|4)\b", "32", text)
 
 
@@ -40,7 +49,9 @@ def reformat(text: str) -> str:
     """No comments but others, all on long lines, other white space."""
     text = re.sub(r"//[^\n]*", "", text)
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    return "// all my own work\n\n\n" + "\n\n".join(line if line.startswith("#") else f"{line}  /* mine */" for line in lines)
+    return "// all my own work\n\n\n" + "\n\n".join(
+        line if line.startswith("#") else f"{line}  /* mine */" for line in lines
+    )
 
 
 def reorder(text: str) -> str:
@@ -73,7 +84,11 @@ def test_independent_solutions_are_not_found(exercise: str) -> None:
     """The reference against kernels of other authors for the same task."""
     ours = (ROOT / "solutions" / f"{exercise}.cu").read_text()
     family = "transpose" if exercise == "transpose" else "gemm"
-    texts = [ours, read(exercise), *(path.read_text() for path in sorted(KERNELS.glob(f"{family}_*.cu")))]
+    texts = [
+        ours,
+        read(exercise),
+        *(path.read_text() for path in sorted(KERNELS.glob(f"{family}_*.cu"))),
+    ]
     found = compare(*texts)
     assert [pair for pair in found.pairs if 0 in (pair.left, pair.right)] == []
 
@@ -100,7 +115,17 @@ def test_what_half_the_class_writes_is_nobodys() -> None:
     assert [(pair.left, pair.right) for pair in found.pairs] == [(12, 13)]
 
 
-ODD = ("", "\x00\xff", "x" * 100_000, '"' * 999, "/*", "#define A \\\n" * 500, 'R"(' * 300, "'" * 5001, "\\\n" * 5000)
+ODD = (
+    "",
+    "\x00\xff",
+    "x" * 100_000,
+    '"' * 999,
+    "/*",
+    "#define A \\\n" * 500,
+    'R"(' * 300,
+    "'" * 5001,
+    "\\\n" * 5000,
+)
 
 
 @pytest.mark.parametrize("text", ODD)

@@ -22,14 +22,21 @@ def exercise(tmp_path: Path) -> Exercise:
 
 
 def exercise_with(root: Path, *, dtype: str, init: str) -> Exercise:
-    buffers = [SPEC["buffers"][0], {"name": "x", "dtype": dtype, "shape": ["n", "m"], "role": "input", "init": init}]
+    buffers = [
+        SPEC["buffers"][0],
+        {"name": "x", "dtype": dtype, "shape": ["n", "m"], "role": "input", "init": init},
+    ]
     return read_exercise(write_exercise(root, {**SPEC, "buffers": buffers}))
 
 
 def test_public_cases_come_first_as_they_are(exercise: Exercise) -> None:
     cases = draw_cases(exercise, 1)
     assert cases[:1] == exercise.public_cases
-    assert [(case.name, case.hidden) for case in cases] == [("small", False), ("drawn", True), ("fixed", True)]
+    assert [(case.name, case.hidden) for case in cases] == [
+        ("small", False),
+        ("drawn", True),
+        ("fixed", True),
+    ]
 
 
 def test_cases_are_the_same_for_the_same_seed(exercise: Exercise) -> None:
@@ -50,14 +57,20 @@ def test_inputs_are_the_same_for_the_same_seed_and_differ_for_another(exercise: 
 
 
 def test_inputs_differ_between_cases(exercise: Exercise) -> None:
-    [one, other] = [make_inputs(exercise, Case(name, {"n": 30, "m": 40}, True), 3)["x"] for name in ("a", "b")]
+    [one, other] = [
+        make_inputs(exercise, Case(name, {"n": 30, "m": 40}, True), 3)["x"] for name in ("a", "b")
+    ]
     assert np.mean(one == other) < 0.01
 
 
 def test_inputs_are_contiguous_finite_and_of_the_spec_s_dtype(exercise: Exercise) -> None:
     inputs = make_inputs(exercise, Case("c", {"n": 7, "m": 9}, False), 0)
     assert list(inputs) == ["x"]
-    assert (inputs["x"].shape, inputs["x"].dtype, inputs["x"].flags.c_contiguous) == ((7, 9), np.float32, True)
+    assert (inputs["x"].shape, inputs["x"].dtype, inputs["x"].flags.c_contiguous) == (
+        (7, 9),
+        np.float32,
+        True,
+    )
     assert np.isfinite(inputs["x"]).all()
 
 
@@ -69,19 +82,31 @@ def test_normal_inputs_show_a_wrong_index(exercise: Exercise) -> None:
 
 def test_the_case_s_initialisation_wins(exercise: Exercise) -> None:
     [public, *_] = draw_cases(exercise, 0)
-    assert np.array_equal(make_inputs(exercise, public, 0)["x"], np.arange(20, dtype=np.float32).reshape(4, 5))
+    assert np.array_equal(
+        make_inputs(exercise, public, 0)["x"], np.arange(20, dtype=np.float32).reshape(4, 5)
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
 def test_small_integers_are_small_integers(tmp_path: Path, dtype: str) -> None:
-    array = make_inputs(exercise_with(tmp_path, dtype=dtype, init="small_integers"), Case("c", {"n": 50, "m": 50}, False), 0)["x"]
+    array = make_inputs(
+        exercise_with(tmp_path, dtype=dtype, init="small_integers"),
+        Case("c", {"n": 50, "m": 50}, False),
+        0,
+    )["x"]
     assert array.dtype == dtype
     assert set(array.ravel().tolist()) == set(range(-8, 9))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint32"])
-def test_neighbours_differ_even_where_the_index_is_beyond_the_type(tmp_path: Path, dtype: str) -> None:
-    array = make_inputs(exercise_with(tmp_path, dtype=dtype, init="index"), Case("c", {"n": 100, "m": 100}, False), 0)["x"].ravel()
+def test_neighbours_differ_even_where_the_index_is_beyond_the_type(
+    tmp_path: Path, dtype: str
+) -> None:
+    array = make_inputs(
+        exercise_with(tmp_path, dtype=dtype, init="index"),
+        Case("c", {"n": 100, "m": 100}, False),
+        0,
+    )["x"].ravel()
     assert np.isfinite(array).all()
     assert (array[1:] != array[:-1]).all()
     assert array[:2000].tolist() == list(range(2000))

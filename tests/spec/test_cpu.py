@@ -27,14 +27,36 @@ def test_the_loop_computes_what_the_oracle_says(folder: Path, sums: str, tmp_pat
     path = find_cpu_file(exercise)
     assert path is not None
     library = tmp_path / "cpu.so"
-    subprocess.run(["cc", "-std=c99", *WARNINGS, "-O2", "-shared", "-fPIC", f"-D{SUM_TYPE}={sums}", path, "-o", library], check=True)
-    case = Case("sizes that differ", dict(zip(exercise.size_names, (37, 53, 71), strict=False)), hidden=False)
+    subprocess.run(
+        [
+            "cc",
+            "-std=c99",
+            *WARNINGS,
+            "-O2",
+            "-shared",
+            "-fPIC",
+            f"-D{SUM_TYPE}={sums}",
+            path,
+            "-o",
+            library,
+        ],
+        check=True,
+    )
+    case = Case(
+        "sizes that differ",
+        dict(zip(exercise.size_names, (37, 53, 71), strict=False)),
+        hidden=False,
+    )
     arrays = run(exercise, ctypes.CDLL(str(library)), case)
-    expected = load_oracle(exercise)({name: arrays[name] for name in make_inputs(exercise, case, 1)}, case.sizes)
+    expected = load_oracle(exercise)(
+        {name: arrays[name] for name in make_inputs(exercise, case, 1)}, case.sizes
+    )
     bound = tolerance_at(exercise, case)
     relative = 2.0**-23 if sums == "double" else bound.relative
     for name, wanted in expected.items():
-        allowed = (0 if sums == "double" else bound.absolute) + (0 if bound.exact else relative * np.abs(wanted))
+        allowed = (0 if sums == "double" else bound.absolute) + (
+            0 if bound.exact else relative * np.abs(wanted)
+        )
         assert (np.abs(arrays[name] - wanted) <= allowed).all(), name
 
 
@@ -47,7 +69,11 @@ def run(exercise: Exercise, library: ctypes.CDLL, case: Case) -> dict[str, np.nd
         if buffer.role is Role.OUTPUT
     }
     given = [
-        ctypes.c_int(case.sizes[each]) if isinstance(each, str) else ctypes.c_void_p(arrays[each.name].ctypes.data)
+        (
+            ctypes.c_int(case.sizes[each])
+            if isinstance(each, str)
+            else ctypes.c_void_p(arrays[each.name].ctypes.data)
+        )
         for each in cpu_parameters(exercise)
     ]
     library[CPU_FUNCTION](*given)
@@ -62,4 +88,9 @@ def test_the_loop_is_cpp_too_and_has_the_spec_s_signature(folder: Path) -> None:
     assert path is not None
     text = f'{cpu_declaration(exercise)};\n#include "{path}"\n'
     for language in ("c++", "c"):
-        subprocess.run(["cc", "-x", language, *WARNINGS, "-fsyntax-only", "-"], input=text, text=True, check=True)
+        subprocess.run(
+            ["cc", "-x", language, *WARNINGS, "-fsyntax-only", "-"],
+            input=text,
+            text=True,
+            check=True,
+        )

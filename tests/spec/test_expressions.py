@@ -1,4 +1,5 @@
-"""The expressions of launch lines mean what they mean in C, and every mistake has a line and a column."""
+"""The expressions of launch lines mean what they mean in C, and every mistake has a line and a
+column."""
 
 from __future__ import annotations
 
@@ -8,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.spec.expressions import LARGEST_VALUE, MAX_DEPTH, SMALLEST_VALUE, LanguageError, Position, parse_expression
+from grader.spec.expressions import (
+    LARGEST_VALUE,
+    MAX_DEPTH,
+    SMALLEST_VALUE,
+    LanguageError,
+    Position,
+    parse_expression,
+)
 from grader.spec.tokens import MAX_LENGTH
 
 VALUES = {"rows": 65, "cols": 33, "TILE": 32, "ROWS": 8, "negative": -7}
@@ -78,9 +86,13 @@ def test_value(text: str, value: int) -> None:
         ("0x", 1, "'0x' is no integer"),
         ("1lul", 1, "'1lul' is no integer"),
         ("12ab", 1, "'12ab' is no integer"),
-        ("'os'", 1, "expected a number or a name before \"'\""),
+        ("'os'", 1, 'expected a number or a name before "\'"'),
         ('"os"', 1, "expected a number or a name before '\"'"),
-        ("__import__('os').system('ls')", 1, "'__import__' cannot be called here; the functions are ceil_div, min, max"),
+        (
+            "__import__('os').system('ls')",
+            1,
+            "'__import__' cannot be called here; the functions are ceil_div, min, max",
+        ),
         ("1 + exec(1)", 5, "'exec' cannot be called here"),
         ("sizeof(float) * 4", 1, "write the size in bytes as a number"),
         ("(lambda: 1)()", 8, "expected ')' before ':'"),
@@ -144,7 +156,9 @@ def test_text_and_position_are_those_of_the_file() -> None:
     assert expression.place_of("rows") == Position(4, 12)
 
 
-@pytest.mark.parametrize(("text", "name"), [("out", "out"), ("(out)", "out"), ("out + 0", None), ("1", None)])
+@pytest.mark.parametrize(
+    ("text", "name"), [("out", "out"), ("(out)", "out"), ("out + 0", None), ("1", None)]
+)
 def test_bare_name(text: str, name: str | None) -> None:
     assert parse_expression(text).bare_name == name
 
@@ -159,13 +173,16 @@ def test_long_sum_evaluates() -> None:
     assert parse_expression("+".join(["1"] * (MAX_LENGTH // 2))).evaluate({}) == MAX_LENGTH // 2
 
 
-# Random expressions: the text, and its value by C's rules as Python computes them; None where C has none.
+# Random expressions: the text, and its value by C's rules as Python computes them; None where C has
+# none.
 
 Sample = tuple[str, int | None]
 
 
 def c_divide(a: int, b: int) -> int | None:
-    return None if b == 0 else (a // b if (a >= 0) == (b > 0) else -(-a // b) if a < 0 else -(a // -b))
+    return (
+        None if b == 0 else (a // b if (a >= 0) == (b > 0) else -(-a // b) if a < 0 else -(a // -b))
+    )
 
 
 def c_remainder(a: int, b: int) -> int | None:
@@ -219,7 +236,9 @@ def test_random_expressions_agree_with_c(sample: Sample) -> None:
         assert expression.evaluate(VALUES) == value
 
 
-@given(st.lists(st.tuples(st.sampled_from("+-*"), st.integers(0, 9)), max_size=12), st.integers(0, 9))
+@given(
+    st.lists(st.tuples(st.sampled_from("+-*"), st.integers(0, 9)), max_size=12), st.integers(0, 9)
+)
 def test_precedence_agrees_with_python(steps: list[tuple[str, int]], first: int) -> None:
     text = str(first) + "".join(f" {operator} {number}" for operator, number in steps)
     assert parse_expression(text).evaluate({}) == eval(text)  # digits and operators only

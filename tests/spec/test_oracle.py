@@ -18,11 +18,19 @@ INPUTS = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
 
 
 def oracle_of(root: Path, body: str) -> Oracle:
-    return load_oracle(read_exercise(write_exercise(root, oracle=f"import numpy as np\n\ndef expected(inputs, sizes):\n    {body}\n")))
+    return load_oracle(
+        read_exercise(
+            write_exercise(
+                root, oracle=f"import numpy as np\n\ndef expected(inputs, sizes):\n    {body}\n"
+            )
+        )
+    )
 
 
 def test_hands_out_what_the_oracle_returns(tmp_path: Path) -> None:
-    outputs = oracle_of(tmp_path, "return {'y': inputs['x'] + np.float32(sizes['n'])}")(INPUTS, SIZES)
+    outputs = oracle_of(tmp_path, "return {'y': inputs['x'] + np.float32(sizes['n'])}")(
+        INPUTS, SIZES
+    )
     assert outputs["y"].dtype == np.float32
     assert np.array_equal(outputs["y"], INPUTS["x"] + 2)
 
@@ -47,13 +55,28 @@ def test_does_not_let_the_oracle_change_its_inputs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("return {'y': inputs['x'].T}", r"the output 'y' has the shape \(3, 2\); the spec says \(2, 3\)"),
-        ("return {'y': inputs['x'].ravel()}", r"the output 'y' has the shape \(6,\); the spec says \(2, 3\)"),
-        ("return {'y': inputs['x'].astype(int)}", "the output 'y' has the dtype int64; the spec says float32"),
-        ("return {'y': inputs['x'].astype(np.float16)}", "the output 'y' has the dtype float16; the spec says float32"),
+        (
+            "return {'y': inputs['x'].T}",
+            r"the output 'y' has the shape \(3, 2\); the spec says \(2, 3\)",
+        ),
+        (
+            "return {'y': inputs['x'].ravel()}",
+            r"the output 'y' has the shape \(6,\); the spec says \(2, 3\)",
+        ),
+        (
+            "return {'y': inputs['x'].astype(int)}",
+            "the output 'y' has the dtype int64; the spec says float32",
+        ),
+        (
+            "return {'y': inputs['x'].astype(np.float16)}",
+            "the output 'y' has the dtype float16; the spec says float32",
+        ),
         ("return {'y': inputs['x'].tolist()}", "the output 'y' must be a NumPy array, got list"),
         ("return {'y': inputs['x'] / 0}", "the output 'y' has values that are not finite"),
-        ("return {'y': inputs['x'].astype(float) * 1e300}", "the output 'y' has values that are not finite in float32"),
+        (
+            "return {'y': inputs['x'].astype(float) * 1e300}",
+            "the output 'y' has values that are not finite in float32",
+        ),
         ("return {}", "the output 'y' is missing"),
         ("return {'y': inputs['x'], 'x': inputs['x']}", "'x' is no output of the spec"),
         ("return inputs['x']", "must return a dict of arrays, got ndarray"),
@@ -80,7 +103,11 @@ def test_an_oracle_that_does_not_load(tmp_path: Path) -> None:
 
 
 def test_an_oracle_that_exits_when_it_is_loaded(tmp_path: Path) -> None:
-    exercise = read_exercise(write_exercise(tmp_path, oracle="import sys\nsys.exit(0)\n\ndef expected(inputs, sizes):\n    pass\n"))
+    exercise = read_exercise(
+        write_exercise(
+            tmp_path, oracle="import sys\nsys.exit(0)\n\ndef expected(inputs, sizes):\n    pass\n"
+        )
+    )
     with pytest.raises(SpecError, match="line 2: SystemExit: 0"):
         load_oracle(exercise)
 
@@ -91,8 +118,13 @@ def test_an_interrupt_stays_one(tmp_path: Path) -> None:
         oracle(INPUTS, SIZES)
 
 
-def test_what_the_oracle_prints_stays_off_our_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "print('loaded')\n\ndef expected(inputs, sizes):\n    print('called')\n    return {'y': inputs['x']}\n"
+def test_what_the_oracle_prints_stays_off_our_stdout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "print('loaded')\n\ndef expected(inputs, sizes):\n    print('called')\n    return {'y':"
+        " inputs['x']}\n"
+    )
     load_oracle(read_exercise(write_exercise(tmp_path, oracle=text)))(INPUTS, SIZES)
     assert capsys.readouterr() == ("", "loaded\ncalled\n")
 

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from grader.spec.expressions import Expression
 from grader.spec.plans import LanguageError, Plan, TypeName, parse_launch, parse_scratch
 
-TRANSPOSE = "transpose_shared<<<dim3(ceil_div(cols, TILE), ceil_div(rows, TILE)), dim3(TILE, ROWS)>>>(out, in, rows, cols)"
+TRANSPOSE = (
+    "transpose_shared<<<dim3(ceil_div(cols, TILE), ceil_div(rows, TILE)), dim3(TILE, ROWS)>>>(out,"
+    " in, rows, cols)"
+)
 
 
 def texts(expressions: tuple[Expression, ...]) -> list[str]:
@@ -35,23 +38,68 @@ def test_launch_without_a_line_is_the_exercises() -> None:
     [
         ("k<<<1, 256>>>()", "k", None, ["1"], ["256"], None, []),
         ("k<<<n / 2, 2 * 64, 4 * n>>>(a)", "k", None, ["n / 2"], ["2 * 64"], "4 * n", ["a"]),
-        ("k <<<dim3(1,2,3),dim3(4)>>> (a , b)", "k", None, ["1", "2", "3"], ["4"], None, ["a", "b"]),
+        (
+            "k <<<dim3(1,2,3),dim3(4)>>> (a , b)",
+            "k",
+            None,
+            ["1", "2", "3"],
+            ["4"],
+            None,
+            ["a", "b"],
+        ),
         ("ns::inner::k<<<1, 1>>>()", "ns::inner::k", None, ["1"], ["1"], None, []),
         ("::k<<<1, 1>>>()", "k", None, ["1"], ["1"], None, []),
         ("k<><<<1, 1>>>()", "k", [], ["1"], ["1"], None, []),
         ("k<32, TILE / 4><<<1, 1>>>()", "k", ["32", "TILE / 4"], ["1"], ["1"], None, []),
-        ("k<ceil_div(9, 2), -1><<<1, 1>>>()", "k", ["ceil_div(9, 2)", "-1"], ["1"], ["1"], None, []),
-        ("k<float, true, const float *><<<1, 1>>>()", "k", ["float", "true", "const float *"], ["1"], ["1"], None, []),
-        ("k<ns::pair<int, 3>, T><<<1, 1>>>()", "k", ["ns::pair<int, 3>", "T"], ["1"], ["1"], None, []),
+        (
+            "k<ceil_div(9, 2), -1><<<1, 1>>>()",
+            "k",
+            ["ceil_div(9, 2)", "-1"],
+            ["1"],
+            ["1"],
+            None,
+            [],
+        ),
+        (
+            "k<float, true, const float *><<<1, 1>>>()",
+            "k",
+            ["float", "true", "const float *"],
+            ["1"],
+            ["1"],
+            None,
+            [],
+        ),
+        (
+            "k<ns::pair<int, 3>, T><<<1, 1>>>()",
+            "k",
+            ["ns::pair<int, 3>", "T"],
+            ["1"],
+            ["1"],
+            None,
+            [],
+        ),
     ],
 )
 def test_forms_of_a_launch(
-    text: str, name: str, template: list[str] | None, grid: list[str], block: list[str], shared: str | None, arguments: list[str]
+    text: str,
+    name: str,
+    template: list[str] | None,
+    grid: list[str],
+    block: list[str],
+    shared: str | None,
+    arguments: list[str],
 ) -> None:
     launch = parse_launch(text)
     given = launch.kernel.template_arguments
-    assert (launch.kernel.name, None if given is None else [argument.text for argument in given]) == (name, template)
-    assert (texts(launch.grid), texts(launch.block), texts(launch.arguments)) == (grid, block, arguments)
+    assert (
+        launch.kernel.name,
+        None if given is None else [argument.text for argument in given],
+    ) == (name, template)
+    assert (texts(launch.grid), texts(launch.block), texts(launch.arguments)) == (
+        grid,
+        block,
+        arguments,
+    )
     assert (launch.shared_bytes.text if launch.shared_bytes else None) == shared
 
 

@@ -1,4 +1,5 @@
-"""Reading an exercise: a sound one, and every kind of broken one with the exact JSON paths of its mistakes."""
+"""Reading an exercise: a sound one, and every kind of broken one with the exact JSON paths of its
+mistakes."""
 
 from __future__ import annotations
 
@@ -36,10 +37,16 @@ SPEC: Spec = {
         {"name": "x", "dtype": "float32", "shape": ["n", "m"], "role": "input", "init": "normal"},
     ],
     "default_plan": {"launch": ["blocked<TILE><<<ceil_div(n, TILE), TILE>>>(y, x, n)"]},
-    "baseline_plan": {"launch": ["naive<<<n, 32>>>(tmp, x, n)", "naive<<<n, 32>>>(y, tmp, n)"], "scratch": ["float tmp[n * m]"]},
+    "baseline_plan": {
+        "launch": ["naive<<<n, 32>>>(tmp, x, n)", "naive<<<n, 32>>>(y, tmp, n)"],
+        "scratch": ["float tmp[n * m]"],
+    },
     "cases": {
         "public": [{"name": "small", "sizes": {"n": 4, "m": 5}, "init": "index"}],
-        "hidden": [{"name": "drawn", "sizes": {"n": {"from": 2, "to": 9}, "m": [3, 5, 7]}}, {"name": "fixed", "sizes": {"n": 1, "m": 1}}],
+        "hidden": [
+            {"name": "drawn", "sizes": {"n": {"from": 2, "to": 9}, "m": [3, 5, 7]}},
+            {"name": "fixed", "sizes": {"n": 1, "m": 1}},
+        ],
     },
     "tolerance": {"absolute": 1e-6, "relative": 1e-5},
     "benchmark": {"gpu": {"n": 4096, "m": 4096}, "emulated": {"n": 256, "m": 256}},
@@ -47,7 +54,13 @@ SPEC: Spec = {
     "useful_flops": "n * m",
     "limits": {"warp_instructions": 1000000, "wall_seconds": 10, "compile_seconds": 20.5},
     "checks": [
-        {"metric": "correctness", "title": "Right", "headline": "Correctness", "points": 70, "at_least": 1},
+        {
+            "metric": "correctness",
+            "title": "Right",
+            "headline": "Correctness",
+            "points": 70,
+            "at_least": 1,
+        },
         {
             "metric": "bandwidth_fraction",
             "title": "Fast",
@@ -71,7 +84,13 @@ SPEC: Spec = {
 }
 
 
-def write_exercise(root: Path, spec: Spec | str = SPEC, *, oracle: str | None = ORACLE, starter: str | None = STARTER) -> Path:
+def write_exercise(
+    root: Path,
+    spec: Spec | str = SPEC,
+    *,
+    oracle: str | None = ORACLE,
+    starter: str | None = STARTER,
+) -> Path:
     folder = root / "exercises" / "scale"
     folder.mkdir(parents=True)
     (folder / "spec.json").write_text(spec if isinstance(spec, str) else json.dumps(spec))
@@ -95,24 +114,40 @@ def read_broken(root: Path, edit: Callable[[Spec], object]) -> list[tuple[str, s
     return problems_of(write_exercise(root, spec))
 
 
-# --- a sound exercise -----------------------------------------------------------------------------------
+# --- a sound exercise -----------------------------------------------------------------------------
 
 
 def test_reads_a_sound_exercise(tmp_path: Path) -> None:
     exercise = read_exercise(write_exercise(tmp_path))
 
     assert isinstance(exercise, Exercise)
-    assert (exercise.id, exercise.title, exercise.size_names) == ("scale", "Scale a matrix", ("n", "m"))
+    assert (exercise.id, exercise.title, exercise.size_names) == (
+        "scale",
+        "Scale a matrix",
+        ("n", "m"),
+    )
     assert [(buffer.name, buffer.role, buffer.init) for buffer in exercise.buffers] == [
         ("y", Role.OUTPUT, None),
         ("x", Role.INPUT, Initialisation.NORMAL),
     ]
     assert exercise.default_plan.launches[0].kernel.name == "blocked"
-    assert [launch.text for launch in exercise.baseline_plan.launches] == SPEC["baseline_plan"]["launch"]
+    assert [launch.text for launch in exercise.baseline_plan.launches] == SPEC["baseline_plan"][
+        "launch"
+    ]
     assert exercise.baseline_plan.scratch[0].name == "tmp"
-    assert (exercise.public_cases[0].init, exercise.public_cases[0].hidden) == (Initialisation.INDEX, False)
-    assert [dict(case.choices) for case in exercise.hidden_cases] == [{"n": range(2, 10), "m": (3, 5, 7)}, {"n": (1,), "m": (1,)}]
-    assert (exercise.tolerance.absolute, exercise.tolerance.relative, exercise.tolerance.exact) == (1e-6, 1e-5, False)
+    assert (exercise.public_cases[0].init, exercise.public_cases[0].hidden) == (
+        Initialisation.INDEX,
+        False,
+    )
+    assert [dict(case.choices) for case in exercise.hidden_cases] == [
+        {"n": range(2, 10), "m": (3, 5, 7)},
+        {"n": (1,), "m": (1,)},
+    ]
+    assert (exercise.tolerance.absolute, exercise.tolerance.relative, exercise.tolerance.exact) == (
+        1e-6,
+        1e-5,
+        False,
+    )
     assert exercise.benchmark["emulated"] == {"n": 256, "m": 256}
     assert exercise.useful_bytes.evaluate({"n": 2, "m": 3}) == 48
     assert (exercise.limits.warp_instructions, exercise.limits.compile_seconds) == (1000000, 20.5)
@@ -128,16 +163,30 @@ def test_reads_what_is_forbidden(tmp_path: Path) -> None:
     read = read_exercise(write_exercise(tmp_path, {**SPEC, "forbid": forbid})).forbid
     assert read.scratch_bytes_above is not None
     assert read.scratch_bytes_above.evaluate({}) == 0
-    assert (read.device_variable_bytes_above, read.atomics, read.headers) == (64, Atomics.GLOBAL, ("cub", "mma.h", "thrust/sort.h"))
+    assert (read.device_variable_bytes_above, read.atomics, read.headers) == (
+        64,
+        Atomics.GLOBAL,
+        ("cub", "mma.h", "thrust/sort.h"),
+    )
 
 
 def test_reads_the_checks(tmp_path: Path) -> None:
     correctness, bandwidth, conflicts = read_exercise(write_exercise(tmp_path)).checks
 
-    assert (correctness.name, correctness.headline, correctness.requires, correctness.bonus) == ("correctness", "Correctness", (), False)
+    assert (correctness.name, correctness.headline, correctness.requires, correctness.bonus) == (
+        "correctness",
+        "Correctness",
+        (),
+        False,
+    )
     assert bandwidth.threshold == Threshold(at_least=0.8, zero_at=0.4)
     assert bandwidth.overrides == {"t4": Threshold(at_least=0.7, zero_at=0.3)}
-    assert (conflicts.name, conflicts.metric, conflicts.bonus, conflicts.hint) == ("no_conflicts", "shared_bank_conflicts", True, "Pad.")
+    assert (conflicts.name, conflicts.metric, conflicts.bonus, conflicts.hint) == (
+        "no_conflicts",
+        "shared_bank_conflicts",
+        True,
+        "Pad.",
+    )
     assert conflicts.threshold == Threshold(at_most=0)
 
 
@@ -157,13 +206,15 @@ def test_the_reference_may_be_absent(tmp_path: Path) -> None:
     assert read_exercise(folder).reference_source == tmp_path / "solutions" / "scale.cu"
 
 
-def test_finds_the_starter_from_inside_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finds_the_starter_from_inside_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(write_exercise(tmp_path))
     exercise = read_exercise(Path())
     assert (exercise.id, exercise.baseline_source) == ("scale", tmp_path / "starter" / "scale.cu")
 
 
-# --- one mistake: its path and its words ------------------------------------------------------------------
+# --- one mistake: its path and its words ----------------------------------------------------------
 
 
 def put(*place: str | int, value: object) -> Callable[[Spec], None]:
@@ -203,125 +254,435 @@ def drop_correctness(spec: Spec) -> None:
 SCHEMA_MISTAKES = [
     (drop("title"), "$.title", "this field is missing"),
     (drop("checks", 1, "points"), "$.checks[1].points", "this field is missing"),
-    (put("colour", value="red"), "$.colour", "there is no field 'colour'; the fields here are $schema,"),
-    (put("checks", 1, "heading", value="x"), "$.checks[1].heading", "there is no field 'heading'; did you mean 'headline'?"),
+    (
+        put("colour", value="red"),
+        "$.colour",
+        "there is no field 'colour'; the fields here are $schema,",
+    ),
+    (
+        put("checks", 1, "heading", value="x"),
+        "$.checks[1].heading",
+        "there is no field 'heading'; did you mean 'headline'?",
+    ),
     (put("schema_version", value=2), "$.schema_version", "must be 1, got 2"),
     (put("title", value=7), "$.title", "must be a text in quotes, got 7"),
     (put("title", value=""), "$.title", "must not be empty"),
     (put("sizes", value={}), "$.sizes", "must not be empty"),
-    (put("sizes", value={"2n": "x", "n": "rows", "m": "columns"}), "$['2n']", "must be a name as C has it"),
+    (
+        put("sizes", value={"2n": "x", "n": "rows", "m": "columns"}),
+        "$['2n']",
+        "must be a name as C has it",
+    ),
     (put("buffers", 1, "dtype", value="flaot32"), "$.buffers[1].dtype", "did you mean 'float32'?"),
-    (put("buffers", 1, "init", value="random"), "$.buffers[1].init", "must be one of normal, small_integers, index"),
+    (
+        put("buffers", 1, "init", value="random"),
+        "$.buffers[1].init",
+        "must be one of normal, small_integers, index",
+    ),
     (put("buffers", 0, "shape", value="n"), "$.buffers[0].shape", 'must be a list [ ], got "n"'),
     (put("cases", "public", value=[]), "$.cases.public", "must not be empty"),
-    (put("cases", "public", 0, "sizes", "n", value=0), "$.cases.public[0].sizes.n", "must be at least 1, got 0"),
-    (put("cases", "public", 0, "sizes", "n", value=1.5), "$.cases.public[0].sizes.n", "must be a whole number, got 1.5"),
-    (put("cases", "hidden", 0, "sizes", "n", value={"from": 1, "till": 3}), "$.cases.hidden[0].sizes.n.to", "this field is missing"),
-    (put("cases", "hidden", 0, "sizes", "m", value=[]), "$.cases.hidden[0].sizes.m", "must not be empty"),
-    (put("cases", "hidden", 0, "sizes", "m", value=["3"]), "$.cases.hidden[0].sizes.m[0]", 'must be a whole number, got "3"'),
+    (
+        put("cases", "public", 0, "sizes", "n", value=0),
+        "$.cases.public[0].sizes.n",
+        "must be at least 1, got 0",
+    ),
+    (
+        put("cases", "public", 0, "sizes", "n", value=1.5),
+        "$.cases.public[0].sizes.n",
+        "must be a whole number, got 1.5",
+    ),
+    (
+        put("cases", "hidden", 0, "sizes", "n", value={"from": 1, "till": 3}),
+        "$.cases.hidden[0].sizes.n.to",
+        "this field is missing",
+    ),
+    (
+        put("cases", "hidden", 0, "sizes", "m", value=[]),
+        "$.cases.hidden[0].sizes.m",
+        "must not be empty",
+    ),
+    (
+        put("cases", "hidden", 0, "sizes", "m", value=["3"]),
+        "$.cases.hidden[0].sizes.m[0]",
+        'must be a whole number, got "3"',
+    ),
     (put("tolerance", value="exactly"), "$.tolerance", 'must be "exact", got "exactly"'),
     (put("tolerance", "relative", value=-1), "$.tolerance.relative", "must be at least 0, got -1"),
     (drop("benchmark", "gpu"), "$.benchmark.gpu", "this field is missing"),
     (put("limits", "wall_seconds", value=0), "$.limits.wall_seconds", "must be more than 0, got 0"),
-    (put("limits", "wall_seconds", value=86401), "$.limits.wall_seconds", "must be at most 86400, got 86401"),
-    (put("limits", "compile_seconds", value=1e300), "$.limits.compile_seconds", "must be at most 86400"),
-    (put("limits", "warp_instructions", value=10**16), "$.limits.warp_instructions", "must be at most 1000000000000000"),
+    (
+        put("limits", "wall_seconds", value=86401),
+        "$.limits.wall_seconds",
+        "must be at most 86400, got 86401",
+    ),
+    (
+        put("limits", "compile_seconds", value=1e300),
+        "$.limits.compile_seconds",
+        "must be at most 86400",
+    ),
+    (
+        put("limits", "warp_instructions", value=10**16),
+        "$.limits.warp_instructions",
+        "must be at most 1000000000000000",
+    ),
     (put("checks", 1, "points", value=0), "$.checks[1].points", "must be more than 0, got 0"),
     (put("checks", 1, "points", value=-3), "$.checks[1].points", "must be more than 0, got -3"),
-    (put("checks", 1, "at_least", value="0.8"), "$.checks[1].at_least", 'must be a number, got "0.8"'),
-    (put("checks", 1, "overrides", "t4", value={"at_least": 0.7}), "$.checks[1].overrides.t4.why", "this field is missing"),
-    (put("checks", 1, "relative_to", value="basline"), "$.checks[1].relative_to", "did you mean 'baseline'?"),
-    (put("tolerance", value={"float32_sum": 3}), "$.tolerance.float32_sum", "must be a text in quotes, got 3"),
-    (put("tolerance", value={"float32_sum": "n", "relative": 1}), "$.tolerance.relative", "there is no field 'relative'"),
-    (put("tolerance", value={"float32_sum": "k"}), "$.tolerance.float32_sum", "column 1: 'k' is not known here"),
-    (put("tolerance", value={"float32_sum": "n - 4"}), "$.tolerance.float32_sum", "not positive, at the sizes of $.cases.public[0]"),
+    (
+        put("checks", 1, "at_least", value="0.8"),
+        "$.checks[1].at_least",
+        'must be a number, got "0.8"',
+    ),
+    (
+        put("checks", 1, "overrides", "t4", value={"at_least": 0.7}),
+        "$.checks[1].overrides.t4.why",
+        "this field is missing",
+    ),
+    (
+        put("checks", 1, "relative_to", value="basline"),
+        "$.checks[1].relative_to",
+        "did you mean 'baseline'?",
+    ),
+    (
+        put("tolerance", value={"float32_sum": 3}),
+        "$.tolerance.float32_sum",
+        "must be a text in quotes, got 3",
+    ),
+    (
+        put("tolerance", value={"float32_sum": "n", "relative": 1}),
+        "$.tolerance.relative",
+        "there is no field 'relative'",
+    ),
+    (
+        put("tolerance", value={"float32_sum": "k"}),
+        "$.tolerance.float32_sum",
+        "column 1: 'k' is not known here",
+    ),
+    (
+        put("tolerance", value={"float32_sum": "n - 4"}),
+        "$.tolerance.float32_sum",
+        "not positive, at the sizes of $.cases.public[0]",
+    ),
     (put("max_score", value="100"), "$.max_score", 'must be a number, got "100"'),
     (put("comparisons", value={"Tiled": SPEC["default_plan"]}), "$.Tiled", "must be a short name"),
     (put("checks", 1, value="fast"), "$.checks[1]", 'must be an object { }, got "fast"'),
     (put("forbid", value={}), "$.forbid", "must not be empty"),
-    (put("forbid", value={"atomic": "all"}), "$.forbid.atomic", "there is no field 'atomic'; did you mean 'atomics'?"),
-    (put("forbid", value={"atomics": True}), "$.forbid.atomics", "must be one of global, all, got true"),
-    (put("forbid", value={"scratch_bytes_above": 0}), "$.forbid.scratch_bytes_above", "must be a text in quotes, got 0"),
-    (put("forbid", value={"device_variable_bytes_above": "0"}), "$.forbid.device_variable_bytes_above", "must be a whole number, got"),
-    (put("forbid", value={"device_variable_bytes_above": -1}), "$.forbid.device_variable_bytes_above", "must be at least 0, got -1"),
+    (
+        put("forbid", value={"atomic": "all"}),
+        "$.forbid.atomic",
+        "there is no field 'atomic'; did you mean 'atomics'?",
+    ),
+    (
+        put("forbid", value={"atomics": True}),
+        "$.forbid.atomics",
+        "must be one of global, all, got true",
+    ),
+    (
+        put("forbid", value={"scratch_bytes_above": 0}),
+        "$.forbid.scratch_bytes_above",
+        "must be a text in quotes, got 0",
+    ),
+    (
+        put("forbid", value={"device_variable_bytes_above": "0"}),
+        "$.forbid.device_variable_bytes_above",
+        "must be a whole number, got",
+    ),
+    (
+        put("forbid", value={"device_variable_bytes_above": -1}),
+        "$.forbid.device_variable_bytes_above",
+        "must be at least 0, got -1",
+    ),
     (put("forbid", value={"headers": []}), "$.forbid.headers", "must not be empty"),
-    (put("forbid", value={"headers": ["cub", "cub"]}), "$.forbid.headers", "the same item is listed twice"),
-    (put("forbid", value={"headers": ["<cub/cub.cuh>"]}), "$.forbid.headers[0]", "must be the name of a header, or of its folder"),
-    (put("forbid", value={"headers": ["../cub"]}), "$.forbid.headers[0]", "must be the name of a header, or of its folder"),
+    (
+        put("forbid", value={"headers": ["cub", "cub"]}),
+        "$.forbid.headers",
+        "the same item is listed twice",
+    ),
+    (
+        put("forbid", value={"headers": ["<cub/cub.cuh>"]}),
+        "$.forbid.headers[0]",
+        "must be the name of a header, or of its folder",
+    ),
+    (
+        put("forbid", value={"headers": ["../cub"]}),
+        "$.forbid.headers[0]",
+        "must be the name of a header, or of its folder",
+    ),
 ]
 
 SEMANTIC_MISTAKES = [
     (add_buffer("max"), "$.buffers[2].name", "'max' already means something in launch lines"),
     (add_buffer("y"), "$.buffers[2].name", "there are two sizes or buffers of the name 'y'"),
     (add_buffer("n"), "$.buffers[2].name", "there are two sizes or buffers of the name 'n'"),
-    (put("buffers", 0, value={**SPEC["buffers"][1], "name": "y"}), "$.buffers", "there is no output"),
-    (put("buffers", 0, "shape", value=["n", "k"]), "$.buffers[0].shape[1]", "column 1: 'k' is not known here"),
-    (put("buffers", 0, "shape", value=["n", "m - 5"]), "$.buffers[0].shape[1]", "not positive, at the sizes of $.cases.public[0]"),
-    (put("buffers", 0, "shape", value=["n", "m *"]), "$.buffers[0].shape[1]", "column 4: expected a number or a name"),
-    (drop("buffers", 1, "init"), "$.buffers[1].init", "this field is missing: say how the input is filled"),
-    (put("buffers", 0, "init", value="index"), "$.buffers[0].init", "an output is not filled, but in a part"),
-    (put("buffers", 1, "dtype", value="int32"), "$.buffers[1].init", "int32 cannot hold normal values"),
-    (put("default_plan", "launch", 0, value="naive<<n, 32>>>(y)"), "$.default_plan.launch[0]", "column 6: expected"),
-    (put("default_plan", "launch", 0, value="naive<<<n, TIEL>>>(y, x, n)"), "$.default_plan.launch[0]", "column 12: 'TIEL' is not known"),
-    (put("default_plan", "launch", 0, value="naive<<<n, SQUARE>>>(y, x)"), "$.default_plan.launch[0]", "column 12: 'SQUARE' is not known"),
-    (put("default_plan", "launch", 0, value="naive<<<n, COMMENTED>>>(y)"), "$.default_plan.launch[0]", "column 12: 'COMMENTED' is not"),
-    (put("default_plan", "launch", 0, value="naive<<<n, 32>>>(tmp, x, n)"), "$.default_plan.launch[0]", "column 18: 'tmp' is not known"),
-    (put("baseline_plan", "launch", 1, value="niave<<<n, 32>>>(y, x, n)"), "$.baseline_plan.launch[1]", "did you mean 'naive'?"),
-    (put("baseline_plan", "scratch", 0, value="flaot tmp[n]"), "$.baseline_plan.scratch[0]", "did you mean 'float'?"),
-    (put("baseline_plan", "scratch", 0, value="float tmp[k]"), "$.baseline_plan.scratch[0]", "column 11: 'k' is not known here"),
-    (put("baseline_plan", "scratch", value=["float tmp[n]", "int tmp[n]"]), "$.baseline_plan.scratch[1]", "another scratch buffer"),
-    (put("default_plan", "scratch", value=["float x[n]"]), "$.default_plan.scratch[0]", "'x' is already the name of a buffer"),
-    (put("default_plan", "scratch", value=["float m[n]"]), "$.default_plan.scratch[0]", "'m' is already the name of a size"),
-    (put("default_plan", "scratch", value=["int min[n]"]), "$.default_plan.scratch[0]", "'min' is already the name of a function"),
-    (put("benchmark", "gpu", "n", value=(1 << 17) + 1), "$.benchmark.gpu", "the buffers need 4,295,000,064 bytes"),
-    (put("cases", "public", 0, "sizes", "n", value=1 << 30), "$.cases.public[0]", "the buffers need 42,949,672,960 bytes in all; at most"),
-    (put("cases", "hidden", 0, "sizes", "n", "to", value=1 << 30), "$.cases.hidden[0]", "(4 GiB) can be used"),
-    (put("cases", "hidden", 0, "sizes", "m", value=[3, 1 << 30]), "$.cases.hidden[0]", "(4 GiB) can be used"),
+    (
+        put("buffers", 0, value={**SPEC["buffers"][1], "name": "y"}),
+        "$.buffers",
+        "there is no output",
+    ),
+    (
+        put("buffers", 0, "shape", value=["n", "k"]),
+        "$.buffers[0].shape[1]",
+        "column 1: 'k' is not known here",
+    ),
+    (
+        put("buffers", 0, "shape", value=["n", "m - 5"]),
+        "$.buffers[0].shape[1]",
+        "not positive, at the sizes of $.cases.public[0]",
+    ),
+    (
+        put("buffers", 0, "shape", value=["n", "m *"]),
+        "$.buffers[0].shape[1]",
+        "column 4: expected a number or a name",
+    ),
+    (
+        drop("buffers", 1, "init"),
+        "$.buffers[1].init",
+        "this field is missing: say how the input is filled",
+    ),
+    (
+        put("buffers", 0, "init", value="index"),
+        "$.buffers[0].init",
+        "an output is not filled, but in a part",
+    ),
+    (
+        put("buffers", 1, "dtype", value="int32"),
+        "$.buffers[1].init",
+        "int32 cannot hold normal values",
+    ),
+    (
+        put("default_plan", "launch", 0, value="naive<<n, 32>>>(y)"),
+        "$.default_plan.launch[0]",
+        "column 6: expected",
+    ),
+    (
+        put("default_plan", "launch", 0, value="naive<<<n, TIEL>>>(y, x, n)"),
+        "$.default_plan.launch[0]",
+        "column 12: 'TIEL' is not known",
+    ),
+    (
+        put("default_plan", "launch", 0, value="naive<<<n, SQUARE>>>(y, x)"),
+        "$.default_plan.launch[0]",
+        "column 12: 'SQUARE' is not known",
+    ),
+    (
+        put("default_plan", "launch", 0, value="naive<<<n, COMMENTED>>>(y)"),
+        "$.default_plan.launch[0]",
+        "column 12: 'COMMENTED' is not",
+    ),
+    (
+        put("default_plan", "launch", 0, value="naive<<<n, 32>>>(tmp, x, n)"),
+        "$.default_plan.launch[0]",
+        "column 18: 'tmp' is not known",
+    ),
+    (
+        put("baseline_plan", "launch", 1, value="niave<<<n, 32>>>(y, x, n)"),
+        "$.baseline_plan.launch[1]",
+        "did you mean 'naive'?",
+    ),
+    (
+        put("baseline_plan", "scratch", 0, value="flaot tmp[n]"),
+        "$.baseline_plan.scratch[0]",
+        "did you mean 'float'?",
+    ),
+    (
+        put("baseline_plan", "scratch", 0, value="float tmp[k]"),
+        "$.baseline_plan.scratch[0]",
+        "column 11: 'k' is not known here",
+    ),
+    (
+        put("baseline_plan", "scratch", value=["float tmp[n]", "int tmp[n]"]),
+        "$.baseline_plan.scratch[1]",
+        "another scratch buffer",
+    ),
+    (
+        put("default_plan", "scratch", value=["float x[n]"]),
+        "$.default_plan.scratch[0]",
+        "'x' is already the name of a buffer",
+    ),
+    (
+        put("default_plan", "scratch", value=["float m[n]"]),
+        "$.default_plan.scratch[0]",
+        "'m' is already the name of a size",
+    ),
+    (
+        put("default_plan", "scratch", value=["int min[n]"]),
+        "$.default_plan.scratch[0]",
+        "'min' is already the name of a function",
+    ),
+    (
+        put("benchmark", "gpu", "n", value=(1 << 17) + 1),
+        "$.benchmark.gpu",
+        "the buffers need 4,295,000,064 bytes",
+    ),
+    (
+        put("cases", "public", 0, "sizes", "n", value=1 << 30),
+        "$.cases.public[0]",
+        "the buffers need 42,949,672,960 bytes in all; at most",
+    ),
+    (
+        put("cases", "hidden", 0, "sizes", "n", "to", value=1 << 30),
+        "$.cases.hidden[0]",
+        "(4 GiB) can be used",
+    ),
+    (
+        put("cases", "hidden", 0, "sizes", "m", value=[3, 1 << 30]),
+        "$.cases.hidden[0]",
+        "(4 GiB) can be used",
+    ),
     (drop("cases", "public", 0, "sizes", "m"), "$.cases.public[0].sizes.m", "this size is missing"),
-    (put("cases", "hidden", 1, "sizes", "k", value=1), "$.cases.hidden[1].sizes.k", "there is no size 'k'"),
-    (put("cases", "hidden", 0, "name", value="small"), "$.cases.hidden[0].name", "there are two cases of the name 'small'"),
-    (put("cases", "hidden", 0, "sizes", "n", value={"from": 9, "to": 2}), "$.cases.hidden[0].sizes.n", "no value lies from 9 to 2"),
+    (
+        put("cases", "hidden", 1, "sizes", "k", value=1),
+        "$.cases.hidden[1].sizes.k",
+        "there is no size 'k'",
+    ),
+    (
+        put("cases", "hidden", 0, "name", value="small"),
+        "$.cases.hidden[0].name",
+        "there are two cases of the name 'small'",
+    ),
+    (
+        put("cases", "hidden", 0, "sizes", "n", value={"from": 9, "to": 2}),
+        "$.cases.hidden[0].sizes.n",
+        "no value lies from 9 to 2",
+    ),
     (drop("benchmark", "gpu", "m"), "$.benchmark.gpu.m", "this size is missing"),
     (put("useful_bytes", value="8 * n * mm"), "$.useful_bytes", "column 9: 'mm' is not known here"),
-    (put("useful_bytes", value="n / (m - m)"), "$.useful_bytes", "column 3: division by zero at the sizes of $.benchmark.gpu"),
+    (
+        put("useful_bytes", value="n / (m - m)"),
+        "$.useful_bytes",
+        "column 3: division by zero at the sizes of $.benchmark.gpu",
+    ),
     (put("useful_flops", value="0 * n"), "$.useful_flops", "gives 0, which is not positive"),
-    (put("checks", 2, "metric", value="share_bank_conflicts"), "$.checks[2].metric", "did you mean 'shared_bank_conflicts'?"),
-    (put("checks", 2, "metric", value="beauty"), "$.checks[2].metric", "there is no metric 'beauty'; the metrics are correctness,"),
-    (put("checks", 1, "zero_at", value=0.9), "$.checks[1].zero_at", "partial credit runs backwards: 0.9 must lie below at_least (0.8)"),
-    (put("checks", 1, "zero_at", value=0.8), "$.checks[1].zero_at", "partial credit runs backwards"),
-    (put("checks", 2, "zero_at", value=-1), "$.checks[2].zero_at", "partial credit runs backwards: -1 must lie above at_most (0)"),
-    (put("checks", 1, "overrides", "t4", "zero_at", value=0.75), "$.checks[1].overrides.t4.zero_at", "partial credit runs backwards"),
-    (put("checks", 1, "at_most", value=1), "$.checks[1]", "give either at_least or at_most, not both"),
+    (
+        put("checks", 2, "metric", value="share_bank_conflicts"),
+        "$.checks[2].metric",
+        "did you mean 'shared_bank_conflicts'?",
+    ),
+    (
+        put("checks", 2, "metric", value="beauty"),
+        "$.checks[2].metric",
+        "there is no metric 'beauty'; the metrics are correctness,",
+    ),
+    (
+        put("checks", 1, "zero_at", value=0.9),
+        "$.checks[1].zero_at",
+        "partial credit runs backwards: 0.9 must lie below at_least (0.8)",
+    ),
+    (
+        put("checks", 1, "zero_at", value=0.8),
+        "$.checks[1].zero_at",
+        "partial credit runs backwards",
+    ),
+    (
+        put("checks", 2, "zero_at", value=-1),
+        "$.checks[2].zero_at",
+        "partial credit runs backwards: -1 must lie above at_most (0)",
+    ),
+    (
+        put("checks", 1, "overrides", "t4", "zero_at", value=0.75),
+        "$.checks[1].overrides.t4.zero_at",
+        "partial credit runs backwards",
+    ),
+    (
+        put("checks", 1, "at_most", value=1),
+        "$.checks[1]",
+        "give either at_least or at_most, not both",
+    ),
     (drop("checks", 0, "at_least"), "$.checks[0]", "give either at_least or at_most"),
-    (put("checks", 2, "metric", value="occupancy"), "$.checks[2].at_most", "occupancy is better when it is higher: use at_least"),
-    (put("checks", 2, "name", value="correctness"), "$.checks[2].name", "there are two checks of the name 'correctness'"),
-    (put("checks", 1, "requires", value=["corectness"]), "$.checks[1].requires[0]", "did you mean 'correctness'?"),
-    (put("checks", 1, "requires", value=["correctness", "no_conflicts"]), "$.checks[1].requires[1]", "'no_conflicts' comes later"),
-    (put("checks", 0, "requires", value=["correctness"]), "$.checks[0].requires[0]", "a check cannot require itself"),
-    (put("checks", 0, "points", value=60), "$.checks", "add up to 90, not to 100: correct them, or give max_score (90)"),
+    (
+        put("checks", 2, "metric", value="occupancy"),
+        "$.checks[2].at_most",
+        "occupancy is better when it is higher: use at_least",
+    ),
+    (
+        put("checks", 2, "name", value="correctness"),
+        "$.checks[2].name",
+        "there are two checks of the name 'correctness'",
+    ),
+    (
+        put("checks", 1, "requires", value=["corectness"]),
+        "$.checks[1].requires[0]",
+        "did you mean 'correctness'?",
+    ),
+    (
+        put("checks", 1, "requires", value=["correctness", "no_conflicts"]),
+        "$.checks[1].requires[1]",
+        "'no_conflicts' comes later",
+    ),
+    (
+        put("checks", 0, "requires", value=["correctness"]),
+        "$.checks[0].requires[0]",
+        "a check cannot require itself",
+    ),
+    (
+        put("checks", 0, "points", value=60),
+        "$.checks",
+        "add up to 90, not to 100: correct them, or give max_score (90)",
+    ),
     (put("max_score", value=90), "$.checks", "add up to 100, not to 90: correct them"),
-    (put("checks", 0, "relative_to", value="baseline"), "$.checks[0].relative_to", "correctness is nothing that another program has too"),
-    (put("checks", 2, "relative_to", value="reference"), "$.checks[2].at_most", "must be more than 0 where it is a multiple, got 0"),
-    (put("comparisons", value={"naive": SPEC["baseline_plan"]}), "$.comparisons.naive", "timings call another program 'naive'"),
-    (put("comparisons", value={"tiled": {"launch": ["tield<<<n, 32>>>(y, x, n)"]}}), "$.comparisons.tiled.launch[0]", "has no kernel"),
-    (put("comparisons", value={"tiled": {"launch": ["naive<<<k, 32>>>(y, x, n)"]}}), "$.comparisons.tiled.launch[0]", "'k' is not known"),
+    (
+        put("checks", 0, "relative_to", value="baseline"),
+        "$.checks[0].relative_to",
+        "correctness is nothing that another program has too",
+    ),
+    (
+        put("checks", 2, "relative_to", value="reference"),
+        "$.checks[2].at_most",
+        "must be more than 0 where it is a multiple, got 0",
+    ),
+    (
+        put("comparisons", value={"naive": SPEC["baseline_plan"]}),
+        "$.comparisons.naive",
+        "timings call another program 'naive'",
+    ),
+    (
+        put("comparisons", value={"tiled": {"launch": ["tield<<<n, 32>>>(y, x, n)"]}}),
+        "$.comparisons.tiled.launch[0]",
+        "has no kernel",
+    ),
+    (
+        put("comparisons", value={"tiled": {"launch": ["naive<<<k, 32>>>(y, x, n)"]}}),
+        "$.comparisons.tiled.launch[0]",
+        "'k' is not known",
+    ),
     (drop_correctness, "$.checks[0].metric", "the first check must be correctness"),
-    (put("forbid", value={"scratch_bytes_above": "4 * k"}), "$.forbid.scratch_bytes_above", "column 5: 'k' is not known here"),
-    (put("forbid", value={"scratch_bytes_above": "n - 5"}), "$.forbid.scratch_bytes_above", "gives -1, which is negative, at the sizes"),
+    (
+        put("forbid", value={"scratch_bytes_above": "4 * k"}),
+        "$.forbid.scratch_bytes_above",
+        "column 5: 'k' is not known here",
+    ),
+    (
+        put("forbid", value={"scratch_bytes_above": "n - 5"}),
+        "$.forbid.scratch_bytes_above",
+        "gives -1, which is negative, at the sizes",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("edit", "path", "words"), SEMANTIC_MISTAKES, ids=[f"{path} {words}" for _, path, words in SEMANTIC_MISTAKES])
-def test_one_mistake_of_meaning_is_the_only_one_reported(tmp_path: Path, edit: Callable[[Spec], None], path: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("edit", "path", "words"),
+    SEMANTIC_MISTAKES,
+    ids=[f"{path} {words}" for _, path, words in SEMANTIC_MISTAKES],
+)
+def test_one_mistake_of_meaning_is_the_only_one_reported(
+    tmp_path: Path, edit: Callable[[Spec], None], path: str, words: str
+) -> None:
     [(got_path, message)] = read_broken(tmp_path, edit)
     assert got_path == path
     assert words in message
 
 
-@pytest.mark.parametrize(("edit", "path", "words"), SCHEMA_MISTAKES, ids=[f"{path} {words}" for _, path, words in SCHEMA_MISTAKES])
-def test_a_mistake_of_form_is_reported_at_its_path(tmp_path: Path, edit: Callable[[Spec], None], path: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("edit", "path", "words"),
+    SCHEMA_MISTAKES,
+    ids=[f"{path} {words}" for _, path, words in SCHEMA_MISTAKES],
+)
+def test_a_mistake_of_form_is_reported_at_its_path(
+    tmp_path: Path, edit: Callable[[Spec], None], path: str, words: str
+) -> None:
     found = read_broken(tmp_path, edit)
-    assert any(got_path.endswith(path.lstrip("$")) and words in message for got_path, message in found), found
+    assert any(
+        got_path.endswith(path.lstrip("$")) and words in message for got_path, message in found
+    ), found
 
 
 def test_a_metric_of_operations_needs_their_formula(tmp_path: Path) -> None:
@@ -330,10 +691,12 @@ def test_a_metric_of_operations_needs_their_formula(tmp_path: Path) -> None:
         spec["checks"][1]["metric"] = spec["checks"][1]["name"] = "gflops"
         spec["checks"][2]["requires"] = ["gflops"]
 
-    assert read_broken(tmp_path, edit) == [("$.checks[1].metric", "gflops needs the formula useful_flops, which this spec leaves out")]
+    assert read_broken(tmp_path, edit) == [
+        ("$.checks[1].metric", "gflops needs the formula useful_flops, which this spec leaves out")
+    ]
 
 
-# --- several mistakes at once -------------------------------------------------------------------------------
+# --- several mistakes at once ---------------------------------------------------------------------
 
 
 def test_lists_mistakes_of_form_and_of_meaning_together(tmp_path: Path) -> None:
@@ -369,23 +732,41 @@ def test_a_value_of_the_wrong_form_is_complained_about_once(tmp_path: Path) -> N
         spec["limits"] = []
 
     paths = [path for path, _ in read_broken(tmp_path, edit)]
-    assert paths == ["$.buffers[1].init", "$.benchmark.emulated.n", "$.limits", "$.checks[0].at_least", "$.checks[1].name"]
+    assert paths == [
+        "$.buffers[1].init",
+        "$.benchmark.emulated.n",
+        "$.limits",
+        "$.checks[0].at_least",
+        "$.checks[1].name",
+    ]
 
 
-@pytest.mark.parametrize("document", ["[]", "7", "{}", "null", '{"checks": null, "cases": null, "sizes": [1]}', '{"buffers": [null]}'])
+@pytest.mark.parametrize(
+    "document",
+    [
+        "[]",
+        "7",
+        "{}",
+        "null",
+        '{"checks": null, "cases": null, "sizes": [1]}',
+        '{"buffers": [null]}',
+    ],
+)
 def test_any_json_is_survived(tmp_path: Path, document: str) -> None:
     assert problems_of(write_exercise(tmp_path, document))
 
 
 @pytest.mark.parametrize("field", sorted(SPEC))
-@pytest.mark.parametrize("value", [None, 0, "x", [], {}, [None], {"gpu": None, "public": None, "launch": None}], ids=str)
+@pytest.mark.parametrize(
+    "value", [None, 0, "x", [], {}, [None], {"gpu": None, "public": None, "launch": None}], ids=str
+)
 def test_any_value_of_any_field_is_survived(tmp_path: Path, field: str, value: object) -> None:
     folder = write_exercise(tmp_path, {**SPEC, field: value})
     if (field, value) != ("title", "x"):
         assert all(path.startswith("$") for path, _ in problems_of(folder))
 
 
-# --- files ----------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -416,14 +797,22 @@ def test_missing_files_are_listed_together(tmp_path: Path) -> None:
     folder = write_exercise(tmp_path, oracle=None, starter=None)
     with pytest.raises(SpecError) as caught:
         read_exercise(folder)
-    assert [Path(problem.file) for problem in caught.value.problems] == [folder / "oracle.py", tmp_path / "starter" / "scale.cu"]
+    assert [Path(problem.file) for problem in caught.value.problems] == [
+        folder / "oracle.py",
+        tmp_path / "starter" / "scale.cu",
+    ]
 
 
 @pytest.mark.parametrize(
     ("oracle", "words"),
-    [("def expected(inputs, sizes)\n    pass\n", "line 1, column 28"), ("def expect(inputs, sizes):\n    pass\n", "no function expected")],
+    [
+        ("def expected(inputs, sizes)\n    pass\n", "line 1, column 28"),
+        ("def expect(inputs, sizes):\n    pass\n", "no function expected"),
+    ],
 )
-def test_a_broken_oracle_is_seen_without_running_it(tmp_path: Path, oracle: str, words: str) -> None:
+def test_a_broken_oracle_is_seen_without_running_it(
+    tmp_path: Path, oracle: str, words: str
+) -> None:
     with pytest.raises(SpecError, match=r"oracle\.py") as caught:
         read_exercise(write_exercise(tmp_path, oracle=oracle))
     assert words in str(caught.value)

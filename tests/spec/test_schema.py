@@ -13,11 +13,15 @@ from grader.records import Role
 from grader.spec.model import Atomics, Initialisation
 from grader.spec.schema import json_path
 
-SCHEMA = json.loads(resources.files("grader").joinpath("schemas", "spec.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    resources.files("grader").joinpath("schemas", "spec.schema.json").read_text(encoding="utf-8")
+)
 
 
 def subschemas(schema: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON of any form
-    children = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    children = (
+        schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    )
     if isinstance(schema, dict):
         yield schema
     for child in children:
@@ -30,22 +34,32 @@ def test_is_a_schema_of_draft_2020_12() -> None:
 
 
 def test_no_object_takes_fields_that_it_does_not_know() -> None:
-    objects = [schema for schema in subschemas(SCHEMA) if isinstance(schema.get("properties"), dict)]
+    objects = [
+        schema for schema in subschemas(SCHEMA) if isinstance(schema.get("properties"), dict)
+    ]
     assert len(objects) > 8
     assert all(schema["additionalProperties"] is False for schema in objects)
 
 
 def test_every_field_is_described() -> None:
-    objects = [schema for schema in subschemas(SCHEMA) if isinstance(schema.get("properties"), dict)]
+    objects = [
+        schema for schema in subschemas(SCHEMA) if isinstance(schema.get("properties"), dict)
+    ]
     for field in (field for schema in objects for field in schema["properties"].values()):
-        described = SCHEMA["$defs"][field["$ref"].split("/")[-1]] if "$ref" in field and "description" not in field else field
+        described = (
+            SCHEMA["$defs"][field["$ref"].split("/")[-1]]
+            if "$ref" in field and "description" not in field
+            else field
+        )
         assert described.get("description"), field
 
 
 def test_its_words_are_those_of_the_model() -> None:
     assert SCHEMA["$defs"]["init"]["enum"] == list(Initialisation)
     assert SCHEMA["$defs"]["forbid"]["properties"]["atomics"]["enum"] == list(Atomics)
-    assert set(SCHEMA["$defs"]["buffer"]["properties"]["role"]["enum"]) == set(Role) - {Role.SCRATCH}
+    assert set(SCHEMA["$defs"]["buffer"]["properties"]["role"]["enum"]) == set(Role) - {
+        Role.SCRATCH
+    }
 
 
 def test_json_paths() -> None:

@@ -1,4 +1,5 @@
-"""The derived tolerance: float32 in any order of summation passes, anything of lower precision fails."""
+"""The derived tolerance: float32 in any order of summation passes, anything of lower precision
+fails."""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from judging.factories import make_exercise
 
 from grader.judging.compare import compare
 from grader.spec.expressions import parse_expression
 from grader.spec.model import Case, Float32Sum, Initialisation, Tolerance
 from grader.spec.tolerance import tolerance_at
+from tests.support.factories import make_exercise
 
 TASK = replace(make_exercise(), tolerance=Float32Sum(parse_expression("rows")))
 TERMS = (1, 7, 300, 2048, 4096)
@@ -30,7 +31,8 @@ def one_after_another(terms: np.ndarray) -> np.ndarray:
 
 
 def fused(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A float64 holds the product of two float32 exactly, and its sum with a float32 closely enough to count as one rounding."""
+    """A float64 holds the product of two float32 exactly, and its sum with a float32 closely enough
+    to count as one rounding."""
     total = np.zeros(len(a), dtype=np.float32)
     for x, y in zip(a.T.astype(np.float64), b.T.astype(np.float64), strict=True):
         total = (total + x * y).astype(np.float32)
@@ -38,13 +40,16 @@ def fused(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def rounded_to(bits: int) -> Callable[[np.ndarray], np.ndarray]:
-    """Round a float32's significand to so many bits, to nearest even: 11 for tf32, 8 for bfloat16."""
+    """Round a float32's significand to so many bits, to nearest even: 11 for tf32, 8 for
+    bfloat16."""
     drop = np.uint32(24 - bits)
 
     def rounded(x: np.ndarray) -> np.ndarray:
         words = x.view(np.uint32)
         odd = (words >> drop) & np.uint32(1)
-        return ((words + (np.uint32((1 << (23 - bits)) - 1) + odd)) >> drop << drop).view(np.float32)
+        return ((words + (np.uint32((1 << (23 - bits)) - 1) + odd)) >> drop << drop).view(
+            np.float32
+        )
 
     return rounded
 
@@ -65,8 +70,12 @@ FLOAT32: dict[str, Kernel] = {
     "reversed": lambda a, b: one_after_another((a * b)[:, ::-1]),
     "pairwise": lambda a, b: np.ascontiguousarray(a * b).sum(axis=1),
     "fused": fused,
-    "in tiles of 32": lambda a, b: one_after_another(np.add.reduceat(a * b, np.arange(0, a.shape[1], 32), axis=1)),
-    "positive terms first": lambda a, b: one_after_another(np.take_along_axis(a * b, np.argsort(a * b < 0, axis=1, kind="stable"), 1)),
+    "in tiles of 32": lambda a, b: one_after_another(
+        np.add.reduceat(a * b, np.arange(0, a.shape[1], 32), axis=1)
+    ),
+    "positive terms first": lambda a, b: one_after_another(
+        np.take_along_axis(a * b, np.argsort(a * b < 0, axis=1, kind="stable"), 1)
+    ),
     "ascending": lambda a, b: one_after_another(np.sort(a * b, axis=1)),
 }
 LOWER: dict[str, Kernel] = {
@@ -84,7 +93,9 @@ def wrong_share(kernel: Kernel, terms: int, init: Initialisation) -> float:
     else:
         a, b = (rng.integers(-8, 9, (SUMS, terms)).astype(np.float32) for _ in range(2))
     expected = np.einsum("ij,ij->i", a.astype(np.float64), b.astype(np.float64)).astype(np.float32)
-    tolerance = tolerance_at(TASK, Case("case", {"rows": terms, "cols": 1}, hidden=False, init=init))
+    tolerance = tolerance_at(
+        TASK, Case("case", {"rows": terms, "cols": 1}, hidden=False, init=init)
+    )
     return compare(expected, kernel(a, b).astype(np.float32), tolerance).wrong_elements / SUMS
 
 
@@ -103,7 +114,9 @@ def test_lower_precision_gets_most_elements_wrong(kernel: Kernel, terms: int) ->
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("kernel", FLOAT32.values(), ids=FLOAT32)
 def test_small_integers_are_exact_in_any_order(kernel: Kernel, terms: int) -> None:
-    assert tolerance_at(TASK, Case("case", {"rows": terms, "cols": 1}, False, Initialisation.SMALL_INTEGERS)).exact
+    assert tolerance_at(
+        TASK, Case("case", {"rows": terms, "cols": 1}, False, Initialisation.SMALL_INTEGERS)
+    ).exact
     assert wrong_share(kernel, terms, Initialisation.SMALL_INTEGERS) == 0
 
 
@@ -121,4 +134,7 @@ def test_small_integers_are_inexact_where_float32_cannot_hold_every_sum() -> Non
 
 def test_a_fixed_tolerance_is_the_same_for_every_case() -> None:
     fixed = Tolerance(absolute=1e-6)
-    assert tolerance_at(replace(TASK, tolerance=fixed), Case("case", {"rows": 4096, "cols": 1}, False)) is fixed
+    assert (
+        tolerance_at(replace(TASK, tolerance=fixed), Case("case", {"rows": 4096, "cols": 1}, False))
+        is fixed
+    )

@@ -34,11 +34,30 @@ from grader.submission.comments import Comment, find_comments
         ("/// a", [("/ a", 1, 3, True)]),
     ],
 )
-def test_comments(source: str, found: list[tuple[str, int, int, bool] | tuple[str, int, int, bool, str]]) -> None:
+def test_comments(
+    source: str, found: list[tuple[str, int, int, bool] | tuple[str, int, int, bool, str]]
+) -> None:
     assert list(find_comments(source)) == [Comment(*row) for row in found]
 
 
-@pytest.mark.parametrize("piece", ['R"(', "/*", "/*a*/", "/*a\n", "/*launch <<<\n", '"', "'", "//", "// \\\n", "'\\", "/", "a1'", "\\\n"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        'R"(',
+        "/*",
+        "/*a*/",
+        "/*a\n",
+        "/*launch <<<\n",
+        '"',
+        "'",
+        "//",
+        "// \\\n",
+        "'\\",
+        "/",
+        "a1'",
+        "\\\n",
+    ],
+)
 def test_hostile_text_of_a_mebibyte_takes_seconds_at_most(piece: str) -> None:
     start = time.monotonic()
     list(find_comments(piece * ((1 << 20) // len(piece))))

@@ -22,14 +22,25 @@ def roots(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_headers_are_allowed(roots: tuple[Path, Path], tmp_path: Path) -> None:
-    files = [str(roots[0] / "cub/header.h"), str(tmp_path / "cuda/cub/../cub/header.h"), str(tmp_path / "c++/vector")]
+    files = [
+        str(roots[0] / "cub/header.h"),
+        str(tmp_path / "cuda/cub/../cub/header.h"),
+        str(tmp_path / "c++/vector"),
+    ]
     assert check_includes(files, roots) is None
     assert check_includes([], roots) is None
 
 
 @pytest.mark.parametrize(
     "file",
-    ["solution.cu", "cuda-private/secret.h", "cuda/../solution.cu", "cuda/cub/../../solution.cu", "cuda/link.h", "cuda/../../passwd"],
+    [
+        "solution.cu",
+        "cuda-private/secret.h",
+        "cuda/../solution.cu",
+        "cuda/cub/../../solution.cu",
+        "cuda/link.h",
+        "cuda/../../passwd",
+    ],
 )
 def test_other_files_are_refused(roots: tuple[Path, Path], tmp_path: Path, file: str) -> None:
     failure = check_includes([str(tmp_path / "c++/vector"), f"{tmp_path}/{file}"], roots)
@@ -40,7 +51,9 @@ def test_other_files_are_refused(roots: tuple[Path, Path], tmp_path: Path, file:
 
 
 @pytest.mark.parametrize("file", ["vector", "../c++/vector", "", "/a\0b"])
-def test_path_that_is_not_absolute_or_no_path_is_refused(roots: tuple[Path, Path], file: str) -> None:
+def test_path_that_is_not_absolute_or_no_path_is_refused(
+    roots: tuple[Path, Path], file: str
+) -> None:
     assert isinstance(check_includes([file], roots), Failure)
 
 

@@ -8,42 +8,48 @@ from grader.records import Failure, Status
 from grader.submission.lookups import check_lookups
 
 
-@pytest.mark.parametrize("text", [
-    "#if __has_include(<cuda_fp16.h>)\n#endif",
-    '#if defined(__has_include) && __has_include ( "cub/cub.cuh" )\n#endif',
-    "#ifdef __has_include\n#if __has_include(<cuda/std/array>)\n#endif\n#endif",
-    "#ifndef __has_include\n#endif",
-    '// asks __has_include("/etc/passwd")',
-    '/* __has_include("/etc/passwd") */',
-    'const char* text = "__has_include";',
-    "#define JOIN(a, b) a##b\nint JOIN(tile_, 32);",
-    "int has_next, include, _tile; // __h ## _",
-    "int dependency; // GCC",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#if __has_include(<cuda_fp16.h>)\n#endif",
+        '#if defined(__has_include) && __has_include ( "cub/cub.cuh" )\n#endif',
+        "#ifdef __has_include\n#if __has_include(<cuda/std/array>)\n#endif\n#endif",
+        "#ifndef __has_include\n#endif",
+        '// asks __has_include("/etc/passwd")',
+        '/* __has_include("/etc/passwd") */',
+        'const char* text = "__has_include";',
+        "#define JOIN(a, b) a##b\nint JOIN(tile_, 32);",
+        "int has_next, include, _tile; // __h ## _",
+        "int dependency; // GCC",
+    ],
+)
 def test_honest_code_passes(text: str) -> None:
     assert check_lookups(text) is None
 
 
-@pytest.mark.parametrize("text", [
-    '#if __has_include("/etc/passwd")\n#endif',
-    "#if __has_include(</etc/passwd>)\n#endif",
-    '#if __has_include("../solutions/transpose.cu")\n#endif',
-    "#if __has_include(<a/../../b>)\n#endif",
-    "#define FILE <x>\n#if __has_include(FILE)\n#endif",
-    '#if __has_\\\ninclude("/etc/passwd")\n#endif',
-    '#if __has_include/* */("/etc/passwd")\n#endif',
-    '#if __has_include_next("/etc/passwd")\n#endif',
-    '#if _CCCL_HAS_INCLUDE("/etc/passwd")\n#endif',
-    '#define J(a, b) a##b\n#if J(__has_, include)("/etc/passwd")\n#endif',
-    '#define J(a, b) a##b\n#if J(_, _has_include)("/etc/passwd")\n#endif',
-    '#define J(a, b) a%:%:b\n#if J(__h, as_include)("/etc/passwd")\n#endif',
-    '#if __CONCAT(__ha, s_include)("/etc/passwd")\n#endif',
-    '$R"(" \n#if __has_include("/etc/passwd")\n#endif\n")"',
-    '#define has __has_include\n#if has("/etc/passwd")\n#endif',
-    '#if __has_embed("/etc/passwd")\n#endif',
-    '#pragma GCC dependency "/etc/passwd"',
-    '_Pragma("GCC dependency \\"/etc/passwd\\"")',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#if __has_include("/etc/passwd")\n#endif',
+        "#if __has_include(</etc/passwd>)\n#endif",
+        '#if __has_include("../solutions/transpose.cu")\n#endif',
+        "#if __has_include(<a/../../b>)\n#endif",
+        "#define FILE <x>\n#if __has_include(FILE)\n#endif",
+        '#if __has_\\\ninclude("/etc/passwd")\n#endif',
+        '#if __has_include/* */("/etc/passwd")\n#endif',
+        '#if __has_include_next("/etc/passwd")\n#endif',
+        '#if _CCCL_HAS_INCLUDE("/etc/passwd")\n#endif',
+        '#define J(a, b) a##b\n#if J(__has_, include)("/etc/passwd")\n#endif',
+        '#define J(a, b) a##b\n#if J(_, _has_include)("/etc/passwd")\n#endif',
+        '#define J(a, b) a%:%:b\n#if J(__h, as_include)("/etc/passwd")\n#endif',
+        '#if __CONCAT(__ha, s_include)("/etc/passwd")\n#endif',
+        '$R"(" \n#if __has_include("/etc/passwd")\n#endif\n")"',
+        '#define has __has_include\n#if has("/etc/passwd")\n#endif',
+        '#if __has_embed("/etc/passwd")\n#endif',
+        '#pragma GCC dependency "/etc/passwd"',
+        '_Pragma("GCC dependency \\"/etc/passwd\\"")',
+    ],
+)
 def test_what_asks_for_files_is_refused(text: str) -> None:
     failure = check_lookups(text)
     assert isinstance(failure, Failure)

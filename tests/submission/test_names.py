@@ -1,6 +1,7 @@
 """A launch line finds its kernel, however the demangler prints the name.
 
-The names of `KERNELS` are those that c++filt prints for a cubin of nvcc 13, less parameters and return type.
+The names of `KERNELS` are those that c++filt prints for a cubin of nvcc 13, less parameters and
+return type.
 """
 
 from __future__ import annotations
@@ -42,10 +43,17 @@ def find(written: str, source: str = "", names: list[str] | None = None) -> str:
     return choose(wanted, kernels, source=source).name
 
 
-def choose(wanted: KernelName, kernels: list[Kernel], *, argument_count: int = 0, source: str = "") -> Kernel:
+def choose(
+    wanted: KernelName, kernels: list[Kernel], *, argument_count: int = 0, source: str = ""
+) -> Kernel:
     values = frozenset(VALUES)
     return find_kernel(
-        wanted, kernels, argument_count=argument_count, evaluate=lambda e: e.evaluate(VALUES), values=values, source=source
+        wanted,
+        kernels,
+        argument_count=argument_count,
+        evaluate=lambda e: e.evaluate(VALUES),
+        values=values,
+        source=source,
     )
 
 
@@ -84,15 +92,39 @@ def test_kernel_is_found(written: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("written", "message", "advice"),
     [
-        ("naiv", "there is no kernel 'naiv'; did you mean 'naive'?", "The file's kernels are: naive, "),
+        (
+            "naiv",
+            "there is no kernel 'naiv'; did you mean 'naive'?",
+            "The file's kernels are: naive, ",
+        ),
         ("othr", "there is no kernel 'othr'; did you mean 'b::other'?", "The file's kernels are"),
-        ("wrong::naive", "there is no kernel 'wrong::naive'; did you mean 'naive'?", "The file's kernels are"),
+        (
+            "wrong::naive",
+            "there is no kernel 'wrong::naive'; did you mean 'naive'?",
+            "The file's kernels are",
+        ),
         ("xyz", "there is no kernel 'xyz'", "The file's kernels are: "),
         ("same", "'same' may be any of a::same, b::same", "Write the whole name"),
-        ("tile", "'tile' may be any of tile<32, 8>, tile<16, 8>, tile<16, (bool)1>", "Write the whole name"),
-        ("tile<16>", "'tile<16>' may be any of tile<16, 8>, tile<16, (bool)1>", "Write the whole name"),
-        ("tile<TILE, 4>", "there is no instance tile<32, 4>; the file has tile<32, 8>,", "template __global__ void tile<32, 4>(...)"),
-        ("k<half>", "there is no instance k<__half>; the file has ns::k<float,", "explicit instantiation"),
+        (
+            "tile",
+            "'tile' may be any of tile<32, 8>, tile<16, 8>, tile<16, (bool)1>",
+            "Write the whole name",
+        ),
+        (
+            "tile<16>",
+            "'tile<16>' may be any of tile<16, 8>, tile<16, (bool)1>",
+            "Write the whole name",
+        ),
+        (
+            "tile<TILE, 4>",
+            "there is no instance tile<32, 4>; the file has tile<32, 8>,",
+            "template __global__ void tile<32, 4>(...)",
+        ),
+        (
+            "k<half>",
+            "there is no instance k<__half>; the file has ns::k<float,",
+            "explicit instantiation",
+        ),
         ("naive<3>", "there is no instance naive<3>; the file has naive", ""),
     ],
 )
@@ -125,7 +157,14 @@ def test_template_without_an_instance(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["template <int T> __device__ int other() { return 1; }\n__global__ void lone(float* out) { }", "void f() { lone(1); }"]
+    "source",
+    [
+        (
+            "template <int T> __device__ int other() { return 1; }\n__global__ void lone(float*"
+            " out) { }"
+        ),
+        "void f() { lone(1); }",
+    ],
 )
 def test_what_is_no_template_is_not_called_one(source: str) -> None:
     with pytest.raises(LanguageError, match="there is no kernel 'lone'"):
@@ -139,7 +178,17 @@ def test_long_lists_of_kernels_are_cut() -> None:
 
 
 OVERLOADS = [
-    Kernel(f"symbol {types}", "k", tuple(KernelParameter(0, 4, type) for type in types), 0x210, 32, 0, 0, None, ())
+    Kernel(
+        f"symbol {types}",
+        "k",
+        tuple(KernelParameter(0, 4, type) for type in types),
+        0x210,
+        32,
+        0,
+        0,
+        None,
+        (),
+    )
     for types in (("float*", "int"), ("float*",), ("float*", "long"))
 ]
 
@@ -153,7 +202,10 @@ def test_the_number_of_arguments_chooses_the_overload() -> None:
 def test_overloads_that_it_cannot_tell_apart_are_shown_with_their_parameters(count: int) -> None:
     with pytest.raises(LanguageError) as caught:
         choose(parse_launch("k<<<1, 1>>>(a, b)").kernel, OVERLOADS, argument_count=count)
-    assert caught.value.message == f"'k' with {count} arguments may be any of k(float*, int), k(float*), k(float*, long)"
+    assert (
+        caught.value.message
+        == f"'k' with {count} arguments may be any of k(float*, int), k(float*), k(float*, long)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,14 @@ def failure_of(text: str) -> Failure:
 
 
 def test_lines_are_read_in_order_with_their_places() -> None:
-    plan = plan_of(f"#define TILE 32\n  // launch: a<<<1, 1>>>()\n// scratch: float x[4]\nint i;\r\n//launch:{LAUNCH}\r\n")
-    assert [(str(launch.kernel), launch.line, launch.column) for launch in plan.launches] == [("a", 2, 14), ("k", 5, 10)]
+    plan = plan_of(
+        "#define TILE 32\n  // launch: a<<<1, 1>>>()\n// scratch: float x[4]\nint"
+        f" i;\r\n//launch:{LAUNCH}\r\n"
+    )
+    assert [(str(launch.kernel), launch.line, launch.column) for launch in plan.launches] == [
+        ("a", 2, 14),
+        ("k", 5, 10),
+    ]
     assert [(buffer.name, buffer.line, buffer.column) for buffer in plan.scratch] == [("x", 3, 13)]
 
 
@@ -71,7 +77,12 @@ def test_what_is_no_launch_line(text: str) -> None:
         ("// launch: k<<<1, 1>>>(a,\n//  b)", 1, 26, "before the end of the line"),
         ("// launch: __import__('os').system('id')", 1, 22, "expected '<<<' before '('"),
         ("// launch:", 1, 11, "expected the name of a kernel"),
-        (f"//launch : {LAUNCH}", 1, 3, "'//launch :' starts no launch line; did you mean '// launch:'?"),
+        (
+            f"//launch : {LAUNCH}",
+            1,
+            3,
+            "'//launch :' starts no launch line; did you mean '// launch:'?",
+        ),
         (f"  // lauch: {LAUNCH}", 1, 6, "'// lauch:' starts no launch line"),
         (f"// Launch: {LAUNCH}", 1, 4, "did you mean '// launch:'?"),
         (f"// launch {LAUNCH}", 1, 4, "did you mean '// launch:'?"),
@@ -79,7 +90,12 @@ def test_what_is_no_launch_line(text: str) -> None:
         (f"// launches: {LAUNCH}", 1, 4, "did you mean '// launch:'?"),
         ("// scratsh: float x[2]", 1, 4, "did you mean '// scratch:'?"),
         *[
-            (f"\n  //{written} k<<<1, 32>>>(out)", 2, column, "starts no launch line; did you mean '// launch:'?")
+            (
+                f"\n  //{written} k<<<1, 32>>>(out)",
+                2,
+                column,
+                "starts no launch line; did you mean '// launch:'?",
+            )
             for written, column in [
                 (" LAUNCH:", 6),
                 (" LAUNCH", 6),
@@ -96,7 +112,12 @@ def test_what_is_no_launch_line(text: str) -> None:
         ],
         ("/* launch: k<<<1, 1>>>(out) */", 1, 4, "'/* launch:' starts no launch line"),
         ("int i; /* launch: k<<<1, 1>>>(out) */", 1, 11, "'/* launch:' starts no launch line"),
-        ("/**\n * The kernel.\n * launch: k<<<1, 1>>>(out)\n */", 3, 2, "'* launch:' starts no launch line"),
+        (
+            "/**\n * The kernel.\n * launch: k<<<1, 1>>>(out)\n */",
+            3,
+            2,
+            "'* launch:' starts no launch line",
+        ),
         (f"// Launch: {LAUNCH};", 1, 4, "'// Launch:' starts no launch line"),
         ("// Launch: k<<<1, 1", 1, 4, "'// Launch:' starts no launch line"),
         ("int i; // launch: k<<<1, 1", 1, 11, "a launch line must stand on a line of its own"),
@@ -104,7 +125,12 @@ def test_what_is_no_launch_line(text: str) -> None:
         ("/* scratch: float x[2] */", 1, 4, "'/* scratch:' starts no scratch line"),
         ("// scratch: float x[2] ;", 1, 24, "a scratch line ends without one"),
         (f"int i; // launch: {LAUNCH}", 1, 11, "a launch line must stand on a line of its own"),
-        (f"// scratch: float x[2]\n// scratch: int x[2]\n// launch: {LAUNCH}", 2, 13, "already declared in line 1"),
+        (
+            f"// scratch: float x[2]\n// scratch: int x[2]\n// launch: {LAUNCH}",
+            2,
+            13,
+            "already declared in line 1",
+        ),
         ("\n\n// scratch: float x[2]", 3, 13, "no launch line"),
         (f"// launch: {LAUNCH}\n" * (MAX_LINES + 1), MAX_LINES + 1, 4, f"more than {MAX_LINES}"),
         ("// launch: k<<<1" + "+1" * 9000 + ",1>>>()", 1, 11, "at most 10000 are read"),
@@ -140,7 +166,9 @@ def test_detail_of_a_long_line_is_short() -> None:
 
 
 def test_macro_names_are_those_that_nothing_else_explains() -> None:
-    plan = plan_of("// scratch: float x[rows * PAD]\n// launch: k<KIND, float><<<TILE, 1>>>(out, x, rows)")
+    plan = plan_of(
+        "// scratch: float x[rows * PAD]\n// launch: k<KIND, float><<<TILE, 1>>>(out, x, rows)"
+    )
     assert macro_names(plan, {"out", "rows", "cols"}) == ("KIND", "PAD", "TILE")
 
 
@@ -159,8 +187,18 @@ def test_macro_that_is_a_template_argument_may_be_a_type() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "place", "message"),
     [
-        ("TILE", "float", "line 2, column 31", "the macro 'TILE' is 'float', which is no integer expression"),
-        ("TILE", "32.0", "line 2, column 31", "the macro 'TILE' is '32.0', which is no integer expression"),
+        (
+            "TILE",
+            "float",
+            "line 2, column 31",
+            "the macro 'TILE' is 'float', which is no integer expression",
+        ),
+        (
+            "TILE",
+            "32.0",
+            "line 2, column 31",
+            "the macro 'TILE' is '32.0', which is no integer expression",
+        ),
         ("TILE", "", "line 2, column 31", "the macro 'TILE' is defined without a value"),
         ("TILE", "1 / 0", "line 2, column 31", "division by zero"),
         ("PAD", "((int)4)", "line 1, column 21", "the macro 'PAD' is '((int)4)'"),
@@ -178,11 +216,13 @@ def test_macro_of_the_default_plan_is_named_without_a_line() -> None:
     plan = Plan((parse_launch("k<<<TILE, 1>>>()"),))
     failure = read_macros(plan, {"TILE": "x"}, "")
     assert isinstance(failure, Failure)
-    assert failure.message.startswith("the exercise's default launch line, column 5: the macro 'TILE'")
+    assert failure.message.startswith(
+        "the exercise's default launch line, column 5: the macro 'TILE'"
+    )
     assert failure.detail == "k<<<TILE, 1>>>()\n    ^"
 
 
-# --- parts --------------------------------------------------------------------------------------------
+# --- parts ----------------------------------------------------------------------------------------
 
 PARTS_SOURCE = """
 // launch: own<<<1, 2>>>(out)
@@ -192,7 +232,10 @@ PARTS_SOURCE = """
 """
 
 
-@pytest.mark.parametrize(("part", "kernel", "scratch"), [(None, "own", 0), ("in_place", "square", 1), ("twice", "second", 0)])
+@pytest.mark.parametrize(
+    ("part", "kernel", "scratch"),
+    [(None, "own", 0), ("in_place", "square", 1), ("twice", "second", 0)],
+)
 def test_each_part_has_its_own_lines(part: str | None, kernel: str, scratch: int) -> None:
     plan = read_plan(submit(PARTS_SOURCE), part=part, parts=("in_place", "twice"))
     assert isinstance(plan, Plan)
@@ -215,4 +258,7 @@ def test_a_part_that_does_not_exist_is_named() -> None:
 
 
 def test_prose_about_launches_is_left_alone_where_there_are_parts() -> None:
-    assert read_plan(submit("// launch twice: once to warm up, then again\n"), parts=("in_place",)) is None
+    assert (
+        read_plan(submit("// launch twice: once to warm up, then again\n"), parts=("in_place",))
+        is None
+    )

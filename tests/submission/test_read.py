@@ -18,7 +18,9 @@ SOURCE = "// größe\n__global__ void k() {}\n"
 def test_reads_text_and_hash(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_bytes(SOURCE.encode())
-    assert read_submission(path) == Submission("mine.cu", hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE)
+    assert read_submission(path) == Submission(
+        "mine.cu", hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE
+    )
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
@@ -48,7 +50,9 @@ def test_windows_line_ends_stay(tmp_path: Path) -> None:
         (b"/" * (MAX_BYTES + 1), "the file is larger than 1 MiB"),
     ],
 )
-def test_no_source_text_is_the_students_mistake(tmp_path: Path, content: bytes, message: str) -> None:
+def test_no_source_text_is_the_students_mistake(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     path = tmp_path / "mine.cu"
     path.write_bytes(content)
     read = read_submission(path)

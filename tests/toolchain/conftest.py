@@ -30,12 +30,23 @@ def nvdisasm() -> Nvdisasm:
 
 
 @pytest.fixture(scope="session")
-def compile_text(nvcc: Nvcc, nvdisasm: Nvdisasm, tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compiles a text for sm_90, once in a run: nothing that is shipped stands between these tests and the tools."""
+def compile_text(
+    nvcc: Nvcc, nvdisasm: Nvdisasm, tmp_path_factory: pytest.TempPathFactory
+) -> Compile:
+    """Compiles a text for sm_90, once in a run: nothing that is shipped stands between these tests
+    and the tools."""
     cache: Path = tmp_path_factory.mktemp("cache")
 
     def compile_(text: str) -> Binary | Failure:
         submission = make_submission(text)
-        return compile_submission(submission, nvcc=nvcc, nvdisasm=nvdisasm, arch="sm_90", run=run_tool, limits=ToolLimits(), cache=cache)
+        return compile_submission(
+            submission,
+            nvcc=nvcc,
+            nvdisasm=nvdisasm,
+            arch="sm_90",
+            run=run_tool,
+            limits=ToolLimits(),
+            cache=cache,
+        )
 
     return compile_

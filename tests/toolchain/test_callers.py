@@ -1,4 +1,5 @@
-"""Which lines the code of functions belongs to that the compiler, or a header, put beside the kernel."""
+"""Which lines the code of functions belongs to that the compiler, or a header, put beside the
+kernel."""
 
 from grader.records import Binary, Kernel, SassInstruction
 from grader.toolchain.callers import give_to_callers
@@ -17,7 +18,10 @@ __global__ void k(long long* out, const long long* in, long long n) {
 
 
 def code(*rows: tuple[str, str, int | None]) -> tuple[SassInstruction, ...]:
-    return tuple(SassInstruction(16 * i, None, opcode, operands, line) for i, (opcode, operands, line) in enumerate(rows))
+    return tuple(
+        SassInstruction(16 * i, None, opcode, operands, line)
+        for i, (opcode, operands, line) in enumerate(rows)
+    )
 
 
 CALLED_TWICE = code(
@@ -32,7 +36,9 @@ CALLED_TWICE = code(
 
 
 def test_a_function_of_one_line_gets_that_line() -> None:
-    given = give_to_callers(CALLED_TWICE[:2] + code(*[("EXIT", "", 8)] * 4)[2:4] + CALLED_TWICE[4:], [0x40])
+    given = give_to_callers(
+        CALLED_TWICE[:2] + code(*[("EXIT", "", 8)] * 4)[2:4] + CALLED_TWICE[4:], [0x40]
+    )
     assert [i.line for i in given] == [5, 5, 8, 8, 5, 5, 5]
 
 
@@ -41,8 +47,17 @@ def test_a_function_of_several_lines_is_repeated_for_each_of_them() -> None:
     assert [i.line for i in given] == [5, 5, 7, 8, 5, 5, 5, 7, 7, 7]
     assert [i.offset for i in given] == list(range(0, 160, 16))
     assert [i.operands for i in given] == [
-        "0x40", "0x40", "0x70", "", "P0, 0x60", "0xffffffff", "R20,0x0", "P0,0x90", "0xffffffff", "R20,0x0",
-    ]  # fmt: skip
+        "0x40",
+        "0x40",
+        "0x70",
+        "",
+        "P0, 0x60",
+        "0xffffffff",
+        "R20,0x0",
+        "P0,0x90",
+        "0xffffffff",
+        "R20,0x0",
+    ]
 
 
 def test_a_function_with_lines_keeps_them() -> None:
@@ -51,17 +66,31 @@ def test_a_function_with_lines_keeps_them() -> None:
 
 
 def test_a_function_that_calls_itself_stays_without_a_line() -> None:
-    itself = (*CALLED_TWICE[:5], SassInstruction(0x50, None, "CALL.REL.NOINC", "0x40", None), CALLED_TWICE[6])
+    itself = (
+        *CALLED_TWICE[:5],
+        SassInstruction(0x50, None, "CALL.REL.NOINC", "0x40", None),
+        CALLED_TWICE[6],
+    )
     assert give_to_callers(itself, [0x40]) == itself
 
 
 def test_a_chain_of_functions_gets_the_line_at_its_start() -> None:
-    chain = code(("CALL.REL.NOINC", "0x20", 5), ("EXIT", "", 6), ("CALL.REL.NOINC", "0x40", None), ("RET", "R2", None), ("RET", "R4", None))
+    chain = code(
+        ("CALL.REL.NOINC", "0x20", 5),
+        ("EXIT", "", 6),
+        ("CALL.REL.NOINC", "0x40", None),
+        ("RET", "R2", None),
+        ("RET", "R4", None),
+    )
     assert [i.line for i in give_to_callers(chain, [0x20, 0x40])] == [5, 6, 5, 5, 5]
 
 
 def test_what_is_called_by_a_pointer_is_left_alone() -> None:
-    by_pointer = (*CALLED_TWICE[:3], SassInstruction(0x30, None, "CALL.REL.NOINC", "R2 -0x40", 5), *CALLED_TWICE[4:])
+    by_pointer = (
+        *CALLED_TWICE[:3],
+        SassInstruction(0x30, None, "CALL.REL.NOINC", "R2 -0x40", 5),
+        *CALLED_TWICE[4:],
+    )
     assert give_to_callers(by_pointer, [0x40]) == by_pointer
 
 
@@ -69,7 +98,9 @@ def test_divisions_belong_to_the_lines_that_divide(compile_text: Compile) -> Non
     binary = compile_text(DIVISIONS)
     assert isinstance(binary, Binary)
     (kernel,) = binary.kernels
-    assert [i.offset for i in kernel.instructions] == list(range(0, 16 * len(kernel.instructions), 16))
+    assert [i.offset for i in kernel.instructions] == list(
+        range(0, 16 * len(kernel.instructions), 16)
+    )
     calls = [i for i in kernel.instructions if i.opcode.startswith("CALL")]
     assert {i.line for i in calls} == {2, 6, 7, 8}
     assert {line_at(kernel, int(i.operands, 16)) for i in calls} == {2, 6, 7}

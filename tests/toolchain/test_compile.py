@@ -93,8 +93,15 @@ def test_parameters_have_places_and_where_known_types(compile_text: Compile) -> 
     found = kernels(compile_text, NAMES)
     plain = [(p.offset, p.size_bytes, p.type, p.is_pointer) for p in found["plain"].parameters]
     assert plain == [(0, 8, None, None), (8, 1, None, None), (16, 8, None, None)]
-    template = [(p.offset, p.size_bytes, p.type, p.is_pointer) for p in found["ns::k<32, 8, true, float>"].parameters]
-    assert template == [(0, 8, "float*", True), (8, 8, "float const*", True), (16, 8, "ns::Pair", False)]
+    template = [
+        (p.offset, p.size_bytes, p.type, p.is_pointer)
+        for p in found["ns::k<32, 8, true, float>"].parameters
+    ]
+    assert template == [
+        (0, 8, "float*", True),
+        (8, 8, "float const*", True),
+        (16, 8, "ns::Pair", False),
+    ]
 
 
 def test_launch_bounds(compile_text: Compile) -> None:
@@ -104,12 +111,18 @@ def test_launch_bounds(compile_text: Compile) -> None:
 
 
 def test_local_memory_is_counted(compile_text: Compile) -> None:
-    text = "__global__ void k(float* o, const int* i) {\n    float l[64];\n    for (int j = 0; j < 64; j++) l[i[j] & 63] = o[j];\n"
+    text = (
+        "__global__ void k(float* o, const int* i) {\n    float l[64];\n    for (int j = 0; j < 64;"
+        " j++) l[i[j] & 63] = o[j];\n"
+    )
     assert kernels(compile_text, text + "    o[0] = l[i[99] & 63];\n}\n")["k"].local_bytes == 256
 
 
 def test_static_shared_memory_leaves_out_what_the_system_reserves(compile_text: Compile) -> None:
-    static = "__global__ void k(int* o) { __shared__ int s[5]; s[threadIdx.x] = o[0]; __syncthreads(); o[1] = s[4 - threadIdx.x]; }\n"
+    static = (
+        "__global__ void k(int* o) { __shared__ int s[5]; s[threadIdx.x] = o[0]; __syncthreads();"
+        " o[1] = s[4 - threadIdx.x]; }\n"
+    )
     assert kernels(compile_text, static)["k"].static_shared_bytes == 20
     assert kernels(compile_text, INLINED)["k"].static_shared_bytes == 0
 
@@ -143,7 +156,9 @@ def test_host_code_is_allowed(compile_text: Compile) -> None:
 
 def test_instructions_are_the_whole_section(compile_text: Compile) -> None:
     kernel = kernels(compile_text, INLINED)["k"]
-    assert [i.offset for i in kernel.instructions] == list(range(0, 16 * len(kernel.instructions), 16))
+    assert [i.offset for i in kernel.instructions] == list(
+        range(0, 16 * len(kernel.instructions), 16)
+    )
     opcodes = [i.opcode for i in kernel.instructions]
     assert opcodes[0] == "LDC"
     assert "EXIT" in opcodes
@@ -154,7 +169,9 @@ def test_instructions_are_the_whole_section(compile_text: Compile) -> None:
 
 
 def test_predicates_operands_and_branch_targets(compile_text: Compile) -> None:
-    kernel = kernels(compile_text, (TRUTH / "kernels" / "gemm_naive_row.cu").read_text())["g_naive_row"]
+    kernel = kernels(compile_text, (TRUTH / "kernels" / "gemm_naive_row.cu").read_text())[
+        "g_naive_row"
+    ]
     guarded = [i for i in kernel.instructions if i.predicate]
     assert all(i.predicate and i.predicate.startswith("@") for i in guarded)
     assert any(i.opcode == "EXIT" for i in guarded)
@@ -172,7 +189,8 @@ def test_lines_of_inlined_code_are_the_submissions(compile_text: Compile) -> Non
 
     assert lines("BAR") == {11}
     assert lines("STS") == {10}
-    # An inlined function of the submission shows its own line, one of a header the line that calls it.
+    # An inlined function of the submission shows its own line, one of a header the line that calls
+    # it.
     assert 6 in lines("FMUL")
     assert lines("F2FP") == {12}
     assert None not in {i.line for i in kernel.instructions}
@@ -185,7 +203,12 @@ class CountingRun:
         self.programs: list[str] = []
 
     def __call__(
-        self, argv: Sequence[str], *, cwd: Path | None = None, limits: ToolLimits | None = None, env: dict[str, str] | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        limits: ToolLimits | None = None,
+        env: dict[str, str] | None = None,
     ) -> Completed:
         self.programs.append(Path(argv[0]).name)
         return run_tool(argv, cwd=cwd, limits=limits, env=env)
@@ -205,11 +228,21 @@ class Counted:
     def __init__(self, nvcc: Nvcc, nvdisasm: Nvdisasm) -> None:
         self.nvcc, self.nvdisasm = nvcc, nvdisasm
 
-    def compile(self, cache: Path, text: str = CACHED, name: str = "student.cu", arch: str = "sm_90") -> tuple[Binary | Failure, list[str]]:
+    def compile(
+        self, cache: Path, text: str = CACHED, name: str = "student.cu", arch: str = "sm_90"
+    ) -> tuple[Binary | Failure, list[str]]:
         run = CountingRun()
         submission = make_submission(text, name)
         limits = ToolLimits()
-        binary = compile_submission(submission, nvcc=self.nvcc, nvdisasm=self.nvdisasm, arch=arch, run=run, limits=limits, cache=cache)
+        binary = compile_submission(
+            submission,
+            nvcc=self.nvcc,
+            nvdisasm=self.nvdisasm,
+            arch=arch,
+            run=run,
+            limits=limits,
+            cache=cache,
+        )
         return binary, run.programs
 
 
@@ -222,7 +255,9 @@ def test_a_second_run_starts_no_tool_and_says_the_same(counted: Counted, tmp_pat
     assert isinstance(first, Binary)
 
 
-def test_an_equal_file_of_another_name_is_served_under_its_own(counted: Counted, tmp_path: Path) -> None:
+def test_an_equal_file_of_another_name_is_served_under_its_own(
+    counted: Counted, tmp_path: Path
+) -> None:
     counted.compile(tmp_path)
     binary, started = counted.compile(tmp_path, name="other.cu")
     assert started == []
@@ -231,19 +266,29 @@ def test_an_equal_file_of_another_name_is_served_under_its_own(counted: Counted,
 
 
 @pytest.mark.parametrize("change", [{"text": CACHED + "\n"}, {"arch": "sm_80"}])
-def test_another_text_or_architecture_is_compiled_anew(counted: Counted, tmp_path: Path, change: dict[str, str]) -> None:
+def test_another_text_or_architecture_is_compiled_anew(
+    counted: Counted, tmp_path: Path, change: dict[str, str]
+) -> None:
     counted.compile(tmp_path)
     _, started = counted.compile(tmp_path, **change)
     assert "nvcc" in started
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "flipped", "text", "folder"])
-def test_a_damaged_entry_is_compiled_anew_and_replaced(counted: Counted, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_entry_is_compiled_anew_and_replaced(
+    counted: Counted, tmp_path: Path, damage: str
+) -> None:
     first, _ = counted.compile(tmp_path)
     (entry,) = tmp_path.iterdir()
     content = entry.read_bytes()
     flipped = bytes([*content[:100], content[100] ^ 1, *content[101:]])
-    damaged = {"empty": b"", "truncated": content[:-10], "flipped": flipped, "text": b"{}", "folder": None}[damage]
+    damaged = {
+        "empty": b"",
+        "truncated": content[:-10],
+        "flipped": flipped,
+        "text": b"{}",
+        "folder": None,
+    }[damage]
     if damaged is None:
         entry.unlink()
         entry.mkdir()
@@ -273,6 +318,11 @@ def test_a_cache_that_cannot_be_written_is_done_without(counted: Counted, tmp_pa
 
 def test_shared_arrays_beyond_all_bounds_are_refused(compile_text: Compile) -> None:
     """Found by benchmarks/fuzz.py: ptxas counts in 32 bits, and nvdisasm then ran out of memory."""
-    failure = compile_text("__global__ void k(float* o) { __shared__ float t[32][2147483648]; t[threadIdx.x][1] = 2; o[0] = t[3][1]; }\n")
+    failure = compile_text(
+        "__global__ void k(float* o) { __shared__ float t[32][2147483648]; t[threadIdx.x][1] = 2;"
+        " o[0] = t[3][1]; }\n"
+    )
     assert isinstance(failure, Failure)
-    assert "274,877,906,944 bytes of static __shared__ memory; 49,152 are the most" in failure.message
+    assert (
+        "274,877,906,944 bytes of static __shared__ memory; 49,152 are the most" in failure.message
+    )

@@ -11,11 +11,19 @@ from grader.toolchain.demangle import Signature, demangle, parse_signature
     [
         ("transpose", "transpose", None),
         ("transpose()", "transpose", ()),
-        ("transpose(float*, float const*, int, int)", "transpose", ("float*", "float const*", "int", "int")),
+        (
+            "transpose(float*, float const*, int, int)",
+            "transpose",
+            ("float*", "float const*", "int", "int"),
+        ),
         ("ns::inner::k(unsigned long)", "ns::inner::k", ("unsigned long",)),
         ("void k<32, 8>(float*, int)", "k<32, 8>", ("float*", "int")),
         ("void k<32u, -1l, true, float>(float*)", "k<32, -1, true, float>", ("float*",)),
-        ("void ns::k<ns::A<int, 4ul>, unsigned int>(ns::A<int, 4ul>*)", "ns::k<ns::A<int, 4>, unsigned int>", ("ns::A<int, 4ul>*",)),
+        (
+            "void ns::k<ns::A<int, 4ul>, unsigned int>(ns::A<int, 4ul>*)",
+            "ns::k<ns::A<int, 4>, unsigned int>",
+            ("ns::A<int, 4ul>*",),
+        ),
         ("k(int (*)(float, int), int (&) [7])", "k", ("int (*)(float, int)", "int (&) [7]")),
         ("std::enable_if<((7u)>(2)), void>::type k<float, 7u>(float*)", "k<float, 7>", ("float*",)),
         ("std::enable_if<((7u)<(9)), void>::type k<float, 7u>(float*)", "k<float, 7>", ("float*",)),

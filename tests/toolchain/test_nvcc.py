@@ -45,7 +45,9 @@ def test_the_variable_that_names_no_program_is_an_error_not_a_hint() -> None:
     assert "GRADER_NVCC" in caught.value.advice
 
 
-def test_the_one_on_path_comes_first_where_the_wheels_is_not_preferred(nvcc: Nvcc, tmp_path: Path) -> None:
+def test_the_one_on_path_comes_first_where_the_wheels_is_not_preferred(
+    nvcc: Nvcc, tmp_path: Path
+) -> None:
     on_path = make_program(tmp_path, "nvcc", f'exec {nvcc.path} "$@"')
     environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     assert find_nvcc(environ, run_tool, prefer_wheel=False).path == on_path
@@ -80,7 +82,9 @@ def test_another_nvdisasm_can_be_asked_for(tmp_path: Path) -> None:
     found = find_nvdisasm({"PATH": os.environ["PATH"], "GRADER_NVDISASM": str(own)}, run_tool)
     assert (found.path, found.version) == (own, "13.0.85")
     with pytest.raises(ToolMissing) as caught:
-        find_nvdisasm({"PATH": os.environ["PATH"], "GRADER_NVDISASM": "/nonexistent/nvdisasm"}, run_tool)
+        find_nvdisasm(
+            {"PATH": os.environ["PATH"], "GRADER_NVDISASM": "/nonexistent/nvdisasm"}, run_tool
+        )
     assert "GRADER_NVDISASM" in caught.value.advice
 
 

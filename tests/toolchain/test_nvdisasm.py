@@ -31,7 +31,9 @@ def cubin(compile_text: Compile) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def listing(cubin: bytes, nvdisasm: Nvdisasm, tmp_path_factory: pytest.TempPathFactory) -> Disassembly:
+def listing(
+    cubin: bytes, nvdisasm: Nvdisasm, tmp_path_factory: pytest.TempPathFactory
+) -> Disassembly:
     path: Path = tmp_path_factory.mktemp("cubin") / "submission.cubin"
     path.write_bytes(cubin)
     return disassemble(path, nvdisasm=nvdisasm, run=run_tool)
@@ -42,33 +44,60 @@ def list_apart(listing: Disassembly, cubin: bytes) -> Disassembly:
     header, whole = json.loads(listing.instructions)
     apart = []
     for section in whole:
-        starts = {label.offset: name for name, label in read_labels(cubin).items() if label.section == section["function-name"]}
-        rows, ends = section["sass-instructions"], [*sorted(starts), len(section["sass-instructions"]) * INSTRUCTION_BYTES]
+        starts = {
+            label.offset: name
+            for name, label in read_labels(cubin).items()
+            if label.section == section["function-name"]
+        }
+        rows, ends = (
+            section["sass-instructions"],
+            [
+                *sorted(starts),
+                len(section["sass-instructions"]) * INSTRUCTION_BYTES,
+            ],
+        )
         for start, end in itertools.pairwise(ends):
             own = rows[start // INSTRUCTION_BYTES : end // INSTRUCTION_BYTES]
-            apart.append({"function-name": starts[start], "start": start, "length": end - start, "sass-instructions": own})
+            apart.append(
+                {
+                    "function-name": starts[start],
+                    "start": start,
+                    "length": end - start,
+                    "sass-instructions": own,
+                }
+            )
     return replace(listing, instructions=json.dumps([header, apart]))
 
 
 def test_functions_may_be_listed_by_themselves(listing: Disassembly, cubin: bytes) -> None:
     labels, code = read_labels(cubin), read_code(cubin)
     apart = list_apart(listing, cubin)
-    assert '"$__internal_0_$__cuda_sm' in json.dumps([row["function-name"] for row in json.loads(apart.instructions)[1]])
+    assert '"$__internal_0_$__cuda_sm' in json.dumps(
+        [row["function-name"] for row in json.loads(apart.instructions)[1]]
+    )
     sections = parse_disassembly(apart, labels, code)
     assert sections == parse_disassembly(listing, labels, code)
     assert sorted(sections) == ["_Z4bothPfPKf", "_Z6dividePfPKf"]
-    calls = [one for section in sections.values() for one in section if one.opcode.startswith("CALL")]
-    assert {one.operands for one in calls} == {hex(label.offset) for label in labels.values() if label.offset}
+    calls = [
+        one for section in sections.values() for one in section if one.opcode.startswith("CALL")
+    ]
+    assert {one.operands for one in calls} == {
+        hex(label.offset) for label in labels.values() if label.offset
+    }
 
 
-def test_a_listing_that_leaves_instructions_out_is_refused(listing: Disassembly, cubin: bytes) -> None:
+def test_a_listing_that_leaves_instructions_out_is_refused(
+    listing: Disassembly, cubin: bytes
+) -> None:
     header, functions = json.loads(list_apart(listing, cubin).instructions)
     short = replace(listing, instructions=json.dumps([header, functions[:-1]]))
     with pytest.raises(GraderError, match="does not list all of"):
         parse_disassembly(short, read_labels(cubin), read_code(cubin))
 
 
-def test_commas_that_older_versions_leave_out_are_put_in(listing: Disassembly, cubin: bytes) -> None:
+def test_commas_that_older_versions_leave_out_are_put_in(
+    listing: Disassembly, cubin: bytes
+) -> None:
     header, functions = json.loads(listing.instructions)
     forms = {
         "R7[R4+0x10]": "R7,[R4+0x10]",
@@ -84,4 +113,6 @@ def test_commas_that_older_versions_leave_out_are_put_in(listing: Disassembly, c
     changed = replace(listing, instructions=json.dumps([header, functions]))
     parsed = parse_disassembly(changed, read_labels(cubin), read_code(cubin))
     name = functions[0]["function-name"]
-    assert [instruction.operands for instruction in parsed[name][: len(forms)]] == list(forms.values())
+    assert [instruction.operands for instruction in parsed[name][: len(forms)]] == list(
+        forms.values()
+    )

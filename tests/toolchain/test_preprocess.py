@@ -14,7 +14,9 @@ from .conftest import make_submission
 
 
 def run_preprocess(nvcc: Nvcc, text: str, *names: str) -> Preprocessed | Failure:
-    return preprocess(make_submission(text), names, nvcc=nvcc, arch="sm_90", run=run_tool, limits=ToolLimits())
+    return preprocess(
+        make_submission(text), names, nvcc=nvcc, arch="sm_90", run=run_tool, limits=ToolLimits()
+    )
 
 
 def expand(nvcc: Nvcc, text: str, *names: str) -> dict[str, str]:
@@ -35,7 +37,10 @@ def test_macros_are_fully_expanded_and_undefined_ones_are_absent(nvcc: Nvcc) -> 
 
 
 def test_conditions_are_those_of_the_device_compilation(nvcc: Nvcc) -> None:
-    text = "#if __CUDA_ARCH__ >= 900 && defined(__OPTIMIZE__)\n#define TILE 64\n#else\n#define TILE 16\n#endif\n"
+    text = (
+        "#if __CUDA_ARCH__ >= 900 && defined(__OPTIMIZE__)\n#define TILE 64\n#else\n#define TILE"
+        " 16\n#endif\n"
+    )
     assert expand(nvcc, text, "TILE") == {"TILE": "64"}
 
 
@@ -44,10 +49,15 @@ def test_a_macro_of_a_system_header_is_expanded(nvcc: Nvcc) -> None:
 
 
 def test_a_macro_that_a_comment_or_a_string_mentions_is_not_defined(nvcc: Nvcc) -> None:
-    assert expand(nvcc, '/*\n#define TILE 1\n*/ const char* s = R"(\n#define TILE 2\n)";', "TILE") == {}
+    assert (
+        expand(nvcc, '/*\n#define TILE 1\n*/ const char* s = R"(\n#define TILE 2\n)";', "TILE")
+        == {}
+    )
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\\", "// comment \\", "/* closed */", "#define OTHER 3", "#define OTHER \\"])
+@pytest.mark.parametrize(
+    "end", ["", "\n", "\\", "// comment \\", "/* closed */", "#define OTHER 3", "#define OTHER \\"]
+)
 def test_the_last_line_may_end_in_any_way(nvcc: Nvcc, end: str) -> None:
     assert expand(nvcc, f"#define TILE 32\n{end}", "TILE") == {"TILE": "32"}
 
@@ -67,7 +77,9 @@ def test_a_submission_cannot_write_the_markers(nvcc: Nvcc) -> None:
         ('int a;\nauto s = R"(open\n', 2, "unterminated raw string"),
     ],
 )
-def test_what_the_preprocessor_refuses_is_a_compile_error_with_its_line(nvcc: Nvcc, text: str, line: int, words: str) -> None:
+def test_what_the_preprocessor_refuses_is_a_compile_error_with_its_line(
+    nvcc: Nvcc, text: str, line: int, words: str
+) -> None:
     failure = fail(nvcc, text)
     assert failure.status is Status.COMPILE_ERROR
     assert f"student.cu:{line}: " in failure.detail
@@ -98,7 +110,11 @@ def test_a_line_directive_does_not_hide_an_include(nvcc: Nvcc, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "text",
-    ['#define H #\nH include "x.h"\n', '#define H %:\n H include "x.h"\n', '#define H #\nauto x = $R"("\nH include "x.h"\n")";'],
+    [
+        '#define H #\nH include "x.h"\n',
+        '#define H %:\n H include "x.h"\n',
+        '#define H #\nauto x = $R"("\nH include "x.h"\n")";',
+    ],
 )
 def test_a_directive_out_of_a_macro_is_refused(nvcc: Nvcc, text: str) -> None:
     failure = fail(nvcc, text)
@@ -107,10 +123,14 @@ def test_a_directive_out_of_a_macro_is_refused(nvcc: Nvcc, text: str) -> None:
 
 
 def test_a_directive_in_a_raw_string_is_text(nvcc: Nvcc) -> None:
-    assert expand(nvcc, '#define TILE 32\nconst char* text = R"x(\n#include "x.h"\n)x";\n', "TILE") == {"TILE": "32"}
+    assert expand(
+        nvcc, '#define TILE 32\nconst char* text = R"x(\n#include "x.h"\n)x";\n', "TILE"
+    ) == {"TILE": "32"}
 
 
-def test_an_error_in_a_foreign_file_is_a_rejection_that_shows_nothing_of_it(nvcc: Nvcc, tmp_path: Path) -> None:
+def test_an_error_in_a_foreign_file_is_a_rejection_that_shows_nothing_of_it(
+    nvcc: Nvcc, tmp_path: Path
+) -> None:
     secret = tmp_path / "secret.h"
     secret.write_text("#error the password is swordfish\n")
     failure = fail(nvcc, f'#include "{secret}"\n')
@@ -119,7 +139,9 @@ def test_an_error_in_a_foreign_file_is_a_rejection_that_shows_nothing_of_it(nvcc
     assert str(tmp_path) not in repr(failure)
 
 
-def test_a_foreign_macro_does_not_show_in_the_name_of_a_missing_header(nvcc: Nvcc, tmp_path: Path) -> None:
+def test_a_foreign_macro_does_not_show_in_the_name_of_a_missing_header(
+    nvcc: Nvcc, tmp_path: Path
+) -> None:
     secret = tmp_path / "secret.h"
     secret.write_text('#define PASSWORD "swordfish"\n')
     failure = fail(nvcc, f'#include "{secret}"\n#include PASSWORD\n')
@@ -129,7 +151,12 @@ def test_a_foreign_macro_does_not_show_in_the_name_of_a_missing_header(nvcc: Nvc
 
 def test_an_endless_file_runs_into_the_memory_limit(nvcc: Nvcc) -> None:
     failure = preprocess(
-        make_submission('#include "/dev/zero"\n'), (), nvcc=nvcc, arch="sm_90", run=run_tool, limits=ToolLimits(memory_bytes=300 << 20)
+        make_submission('#include "/dev/zero"\n'),
+        (),
+        nvcc=nvcc,
+        arch="sm_90",
+        run=run_tool,
+        limits=ToolLimits(memory_bytes=300 << 20),
     )
     assert isinstance(failure, Failure)
     assert failure.status is Status.COMPILE_ERROR
@@ -137,5 +164,14 @@ def test_an_endless_file_runs_into_the_memory_limit(nvcc: Nvcc) -> None:
 
 
 def test_make_rules_are_unescaped() -> None:
-    text = "all: a.cu /usr/include/x.h \\\n /odd/with\\ space.h /odd/with\\#hash.h \\\n /odd/with$$dollar.h\n"
-    assert parse_dependencies(text) == ("a.cu", "/usr/include/x.h", "/odd/with space.h", "/odd/with#hash.h", "/odd/with$dollar.h")
+    text = (
+        "all: a.cu /usr/include/x.h \\\n /odd/with\\ space.h /odd/with\\#hash.h \\\n"
+        " /odd/with$$dollar.h\n"
+    )
+    assert parse_dependencies(text) == (
+        "a.cu",
+        "/usr/include/x.h",
+        "/odd/with space.h",
+        "/odd/with#hash.h",
+        "/odd/with$dollar.h",
+    )

@@ -53,15 +53,25 @@ def read_kernel(binary: object) -> Kernel:
 
 
 def test_each_access_means_the_array_of_its_line(kernel: Kernel) -> None:
-    meant = {(each.line, kernel.shared_uses[each.offset].array.name) for each in kernel.instructions if each.offset in kernel.shared_uses}
-    told = {(number, line.split("// ")[1]) for number, line in enumerate(SOURCE.split("\n"), 1) if "// " in line}
+    meant = {
+        (each.line, kernel.shared_uses[each.offset].array.name)
+        for each in kernel.instructions
+        if each.offset in kernel.shared_uses
+    }
+    told = {
+        (number, line.split("// ")[1])
+        for number, line in enumerate(SOURCE.split("\n"), 1)
+        if "// " in line
+    }
     unknown = {line for line, name in told if name == "unknown"}
     assert {pair for pair in told if pair[0] not in unknown} <= meant
     assert {pair for pair in meant if pair[0] in dict(told)} <= told
 
 
 def test_an_access_may_be_anywhere_in_its_array(kernel: Kernel) -> None:
-    extents = {use.array.name: use.extent for use in kernel.shared_uses.values() if not use.slack_bytes}
+    extents = {
+        use.array.name: use.extent for use in kernel.shared_uses.values() if not use.slack_bytes
+    }
     assert extents["first"] == (0, 160)
     assert extents["small"] == (160, 166)
     assert extents["second"] == (176, 336)

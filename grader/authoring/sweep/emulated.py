@@ -1,4 +1,5 @@
-"""A sweep without a GPU: every program run, counted and, unless that is left out, its time modelled at every size."""
+"""A sweep without a GPU: every program run, counted and, unless that is left out, its time modelled
+at every size."""
 
 from __future__ import annotations
 
@@ -22,23 +23,37 @@ from grader.spec.oracle import load_oracle
 _RunOne = Callable[[Job, str, Built, Sizes], SweepRow]
 
 
-def sweep_emulated(job: Job, built: Mapping[str, Built], device: GradingDevice, points: Sequence[Sizes]) -> list[list[SweepRow]]:
-    """Program by program, so that each is loaded once; a row list for each point. `job.model`: with modelled times."""
-    run_one = _modelling(device, load_oracle(job.exercise)) if job.model else _counting(device, load_oracle(job.exercise))
+def sweep_emulated(
+    job: Job, built: Mapping[str, Built], device: GradingDevice, points: Sequence[Sizes]
+) -> list[list[SweepRow]]:
+    """Program by program, so that each is loaded once; a row list for each point. `job.model`: with
+    modelled times."""
+    run_one = (
+        _modelling(device, load_oracle(job.exercise))
+        if job.model
+        else _counting(device, load_oracle(job.exercise))
+    )
     rows: list[list[SweepRow]] = [[] for _ in points]
     for number, (label, each) in enumerate(built.items()):
         device.load(each.binary)
         for index, sizes in enumerate(points):
-            job.show(Progress("running the programs at all sizes", number * len(points) + index, len(built) * len(points)))
+            job.show(
+                Progress(
+                    "running the programs at all sizes",
+                    number * len(points) + index,
+                    len(built) * len(points),
+                )
+            )
             rows[index].append(run_one(at_sizes(job, sizes), label, each, sizes))
     return rows
 
 
-# --- with times ------------------------------------------------------------------------------------------------
+# --- with times -----------------------------------------------------------------------------------
 
 
 def _modelling(device: GradingDevice, oracle: Oracle) -> _RunOne:
-    """Runs one program as a grading does at the timed size; of a long run a sample of the blocks."""
+    """Runs one program as a grading does at the timed size; of a long run a sample of the
+    blocks."""
 
     def run_one(job: Job, label: str, built: Built, sizes: Sizes) -> SweepRow:
         quiet = replace(job, show=lambda _: None)
@@ -52,7 +67,9 @@ def _modelling(device: GradingDevice, oracle: Oracle) -> _RunOne:
     return run_one
 
 
-def _model_own(job: Job, built: Built, device: GradingDevice, oracle: Oracle, sizes: Sizes) -> SweepRow:
+def _model_own(
+    job: Job, built: Built, device: GradingDevice, oracle: Oracle, sizes: Sizes
+) -> SweepRow:
     run = run_submission(job, built, device, oracle, TIMED_ON, inspect=False)
     if isinstance(run, Failure):
         return SweepRow(SUBMISSION, False, note=run.message)
@@ -67,25 +84,34 @@ def _model_own(job: Job, built: Built, device: GradingDevice, oracle: Oracle, si
     return replace(row, right=True)
 
 
-def _describe_run(job: Job, label: str, execution: Execution, timing: Timing | None, sizes: Sizes) -> SweepRow:
+def _describe_run(
+    job: Job, label: str, execution: Execution, timing: Timing | None, sizes: Sizes
+) -> SweepRow:
     """The modelled time and the counters of a run, or why there is no time."""
     if timing is None:
-        row = SweepRow(label, None, source=Source.COUNTED, note=f"no time: {why_untimed(execution)}")
+        row = SweepRow(
+            label, None, source=Source.COUNTED, note=f"no time: {why_untimed(execution)}"
+        )
     else:
-        row = timed_row(job.exercise, label, timing.median_ms, timing.interval_ms, sizes, source=Source.MODELLED)
+        row = timed_row(
+            job.exercise, label, timing.median_ms, timing.interval_ms, sizes, source=Source.MODELLED
+        )
     launches = modelled_launches(execution)
     return replace(
-        row, counters=_sum(execution),
-        blocks_run=sum(launch.blocks_run for launch in launches) or None, blocks=sum(launch.blocks for launch in launches) or None,
-    )  # fmt: skip
+        row,
+        counters=_sum(execution),
+        blocks_run=sum(launch.blocks_run for launch in launches) or None,
+        blocks=sum(launch.blocks for launch in launches) or None,
+    )
 
 
-# --- without -----------------------------------------------------------------------------------------------------
+# --- without --------------------------------------------------------------------------------------
 
 
 @dataclass
 class KnownOutputs:
-    """The exercise's oracle, which computes each size once for all programs, for all have the same inputs."""
+    """The exercise's oracle, which computes each size once for all programs, for all have the same
+    inputs."""
 
     oracle: Oracle
     outputs: dict[tuple[tuple[str, int], ...], Arrays] = field(default_factory=dict)
@@ -106,7 +132,9 @@ def _counting(device: GradingDevice, oracle: Oracle) -> _RunOne:
         if isinstance(run, Failure):
             return SweepRow(label, False, note=run.message)
         note = "" if run.result.passed else run.result.message
-        return SweepRow(label, run.result.passed, counters=_sum(run.execution), note=note, source=Source.COUNTED)
+        return SweepRow(
+            label, run.result.passed, counters=_sum(run.execution), note=note, source=Source.COUNTED
+        )
 
     return run_one
 

@@ -1,4 +1,5 @@
-"""A sweep on a GPU: all programs timed in rounds at every size, and the GPU's library where one is installed."""
+"""A sweep on a GPU: all programs timed in rounds at every size, and the GPU's library where one is
+installed."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ from grader.spec.model import Exercise
 from grader.spec.oracle import load_oracle
 
 
-def sweep_gpu(job: Job, built: Mapping[str, Built], device: TimingDevice, points: Sequence[Sizes]) -> list[list[SweepRow]]:
+def sweep_gpu(
+    job: Job, built: Mapping[str, Built], device: TimingDevice, points: Sequence[Sizes]
+) -> list[list[SweepRow]]:
     """A row list for each point."""
     oracle = load_oracle(job.exercise)
     rows = []
@@ -35,9 +38,14 @@ def sweep_gpu(job: Job, built: Mapping[str, Built], device: TimingDevice, points
     return rows
 
 
-def time_programs(job: Job, built: Mapping[str, Built], device: TimingDevice, oracle: Oracle, sizes: Sizes) -> Iterator[SweepRow]:
-    """The submission's row, then those of the others; these have no times where the submission does not run."""
-    own = make_program(SUBMISSION, built[SUBMISSION], job.exercise, sizes=sizes, limits=job.info.limits)
+def time_programs(
+    job: Job, built: Mapping[str, Built], device: TimingDevice, oracle: Oracle, sizes: Sizes
+) -> Iterator[SweepRow]:
+    """The submission's row, then those of the others; these have no times where the submission does
+    not run."""
+    own = make_program(
+        SUBMISSION, built[SUBMISSION], job.exercise, sizes=sizes, limits=job.info.limits
+    )
     if isinstance(own, Failure):
         yield SweepRow(SUBMISSION, False, note=own.message)
         return
@@ -50,23 +58,40 @@ def time_programs(job: Job, built: Mapping[str, Built], device: TimingDevice, or
         return
     case = judge_outputs(job, sets, outputs, execution)
     labels = [program.label for program in programs]
-    found = measure(device, labels, input_sets=len(sets), find_open=lambda _: (), rng=Random(job.seed))
+    found = measure(
+        device, labels, input_sets=len(sets), find_open=lambda _: (), rng=Random(job.seed)
+    )
     timings = {timing.plan: timing for timing in found.timings}
     disturbed = "disturbed" if found.failure is not None else ""
     for label in labels:
         is_own = label == SUBMISSION
         right = case.passed and found.wrong is None if is_own else None
-        note = disturbed if right is not False else case.message if not case.passed else "wrong in a timed run"
-        yield replace(_row_of(job.exercise, label, timings.get(label), sizes), right=right, note=note)
+        note = (
+            disturbed
+            if right is not False
+            else case.message
+            if not case.passed
+            else "wrong in a timed run"
+        )
+        yield replace(
+            _row_of(job.exercise, label, timings.get(label), sizes), right=right, note=note
+        )
 
 
-def time_library(exercise: Exercise, operation: Oracle, inputs: Arrays, sizes: Sizes, choice: Choice) -> list[SweepRow]:
+def time_library(
+    exercise: Exercise, operation: Oracle, inputs: Arrays, sizes: Sizes, choice: Choice
+) -> list[SweepRow]:
     name = find_array_library()
     if choice.kind != GPU or name is None:
         return []
     label = f"library ({name})"
     try:
-        samples = time_on_gpu(lambda arrays: operation(dict(arrays), sizes), inputs, library=name, gpu_index=int(choice.id))
+        samples = time_on_gpu(
+            lambda arrays: operation(dict(arrays), sizes),
+            inputs,
+            library=name,
+            gpu_index=int(choice.id),
+        )
     except SpecError:
         raise
     except Exception as error:  # whatever CuPy or PyTorch raise: no memory, no kernel for this GPU
@@ -75,4 +100,8 @@ def time_library(exercise: Exercise, operation: Oracle, inputs: Arrays, sizes: S
 
 
 def _row_of(exercise: Exercise, label: str, timing: Timing | None, sizes: Sizes) -> SweepRow:
-    return SweepRow(label, None) if timing is None else timed_row(exercise, label, timing.median_ms, timing.interval_ms, sizes)
+    return (
+        SweepRow(label, None)
+        if timing is None
+        else timed_row(exercise, label, timing.median_ms, timing.interval_ms, sizes)
+    )

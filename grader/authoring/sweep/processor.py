@@ -1,6 +1,8 @@
-"""The processor's part of a sweep: the exercise's plain loop in C on one core, and NumPy, both timed on this computer.
+"""The processor's part of a sweep: the exercise's plain loop in C on one core, and NumPy, both
+timed on this computer.
 
-`cpu.c` is the instructor's own file, trusted as oracle.py is: it is compiled with g++ and called in this process.
+`cpu.c` is the instructor's own file, trusted as oracle.py is: it is compiled with g++ and called in
+this process.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ CPU_SECONDS, CPU_REPEATS = 1.0, 5
 MOST_SECONDS = 10.0
 """A C loop that would take longer, going by a smaller size, is not run."""
 SURE_STEP = 8
-"""A size is foretold by one of which it has at most so many times the work: further away, the caches make another machine of it."""
+"""A size is foretold by one of which it has at most so many times the work: further away, the
+caches make another machine of it."""
 QUICK_WORK = 1 << 24
 """Operations, or bytes, that every processor does in well under a second."""
 C_OPTIONS = ("-x", "c", "-O2", "-fPIC", "-shared")
@@ -49,7 +52,8 @@ def time_numpy(exercise: Exercise, operation: Oracle, inputs: Arrays, sizes: Siz
 
 @dataclass
 class LoopTimer:
-    """Times an exercise's loop in C. `known` are the milliseconds of sizes that it has run, by their work."""
+    """Times an exercise's loop in C. `known` are the milliseconds of sizes that it has run, by
+    their work."""
 
     exercise: Exercise
     loop: Oracle
@@ -60,7 +64,10 @@ class LoopTimer:
         """The loop's row; without a time where it would take longer than MOST_SECONDS."""
         expected_ms = self._foretell(sizes)
         if expected_ms > 1000 * MOST_SECONDS:
-            note = f"more than {MOST_SECONDS:.0f} s, so it was not run: about {expected_ms / 1000:,.0f} s, going by a smaller size"
+            note = (
+                f"more than {MOST_SECONDS:.0f} s, so it was not run: about"
+                f" {expected_ms / 1000:,.0f} s, going by a smaller size"
+            )
             return SweepRow(C_LOOP, None, note=note)
         inputs = make_inputs(self.exercise, sweep_case(sizes), self.seed)
         if not self.known:
@@ -71,7 +78,8 @@ class LoopTimer:
         return row
 
     def _foretell(self, sizes: Sizes) -> float:
-        """Milliseconds, in proportion to the largest size below that was run; 0 for what is quick on any processor."""
+        """Milliseconds, in proportion to the largest size below that was run; 0 for what is quick
+        on any processor."""
         work = _work(self.exercise, sizes)
         if work <= QUICK_WORK:
             return 0.0
@@ -84,7 +92,8 @@ class LoopTimer:
 
 
 def load_loop(exercise: Exercise, cache: Path) -> Oracle | None:
-    """The exercise's `cpu.c` as a function like its oracle, compiled in the cache's folder; None where it brings none.
+    """The exercise's `cpu.c` as a function like its oracle, compiled in the cache's folder; None
+    where it brings none.
 
     SpecError where it does not compile, or has no function `reference`.
     """
@@ -96,15 +105,24 @@ def load_loop(exercise: Exercise, cache: Path) -> Oracle | None:
 
     def loop(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
         made = {
-            buffer.name: inputs[buffer.name].copy() if buffer.name in inputs
-            else np.empty(buffer_shape(buffer, sizes), np.dtype(buffer.dtype))
+            buffer.name: (
+                inputs[buffer.name].copy()
+                if buffer.name in inputs
+                else np.empty(buffer_shape(buffer, sizes), np.dtype(buffer.dtype))
+            )
             for buffer in outputs
-        }  # fmt: skip
+        }
         arrays = {**inputs, **made}
-        function(*(
-            ctypes.c_int(sizes[each]) if isinstance(each, str) else ctypes.c_void_p(arrays[each.name].ctypes.data)
-            for each in cpu_parameters(exercise)
-        ))  # fmt: skip
+        function(
+            *(
+                (
+                    ctypes.c_int(sizes[each])
+                    if isinstance(each, str)
+                    else ctypes.c_void_p(arrays[each.name].ctypes.data)
+                )
+                for each in cpu_parameters(exercise)
+            )
+        )
         return made
 
     return loop
@@ -114,9 +132,14 @@ def check_loop(exercise: Exercise, loop: Oracle, inputs: Arrays, sizes: Sizes) -
     """Raise SpecError where the loop does not compute what the oracle does."""
     case, got = sweep_case(sizes), loop(inputs, sizes)
     expected = load_oracle(exercise)(inputs, sizes)
-    result = judge_case(case, device_buffers(exercise, sizes), expected, got, tolerance_at(exercise, case))
+    result = judge_case(
+        case, device_buffers(exercise, sizes), expected, got, tolerance_at(exercise, case)
+    )
     if not result.passed:
-        raise _loop_error(find_cpu_file(exercise), f"{CPU_FUNCTION} does not compute what the oracle does: {result.message}")
+        raise _loop_error(
+            find_cpu_file(exercise),
+            f"{CPU_FUNCTION} does not compute what the oracle does: {result.message}",
+        )
 
 
 def _compile(path: Path, cache: Path) -> Path:
@@ -153,7 +176,9 @@ def _work(exercise: Exercise, sizes: Sizes) -> int:
     return (exercise.useful_flops or exercise.useful_bytes).evaluate(sizes)
 
 
-def _time(exercise: Exercise, label: str, operation: Callable[[], object], sizes: Sizes) -> SweepRow:
+def _time(
+    exercise: Exercise, label: str, operation: Callable[[], object], sizes: Sizes
+) -> SweepRow:
     samples: list[float] = []
     while len(samples) < CPU_REPEATS and sum(samples) < 1000 * CPU_SECONDS:
         began = time.perf_counter()

@@ -1,4 +1,5 @@
-"""The rows of a sweep: a time with the rates that it means, and how many times as fast as others each program is."""
+"""The rows of a sweep: a time with the rates that it means, and how many times as fast as others
+each program is."""
 
 from __future__ import annotations
 
@@ -13,20 +14,30 @@ from grader.spec.model import Exercise
 
 
 def timed_row(
-    exercise: Exercise, label: str, time_ms: float, interval_ms: tuple[float, float], sizes: Sizes, *, source: Source = Source.MEASURED
+    exercise: Exercise,
+    label: str,
+    time_ms: float,
+    interval_ms: tuple[float, float],
+    sizes: Sizes,
+    *,
+    source: Source = Source.MEASURED,
 ) -> SweepRow:
     """A row with the rates that a time means."""
     flops = exercise.useful_flops.evaluate(sizes) if exercise.useful_flops is not None else None
     return SweepRow(
-        label, None, time_ms, interval_ms,
+        label,
+        None,
+        time_ms,
+        interval_ms,
         gflops=flops / time_ms / 1e6 if flops is not None else None,
         bandwidth_gbps=exercise.useful_bytes.evaluate(sizes) / time_ms / 1e6,
         source=source,
-    )  # fmt: skip
+    )
 
 
 def compare_rows(rows: Sequence[SweepRow]) -> tuple[SweepRow, ...]:
-    """The rows of one size with their speed-ups over the naive kernel, the C loop and NumPy, as far as those have times."""
+    """The rows of one size with their speed-ups over the naive kernel, the C loop and NumPy, as far
+    as those have times."""
     times = {row.program: row.time_ms for row in rows}
 
     def ratio(row: SweepRow, other: str) -> float | None:
@@ -34,6 +45,11 @@ def compare_rows(rows: Sequence[SweepRow]) -> tuple[SweepRow, ...]:
         return other_ms / row.time_ms if other_ms is not None and row.time_ms is not None else None
 
     return tuple(
-        replace(row, speedup_over_naive=ratio(row, NAIVE), speedup_over_cpu=ratio(row, C_LOOP), speedup_over_numpy=ratio(row, NUMPY))
+        replace(
+            row,
+            speedup_over_naive=ratio(row, NAIVE),
+            speedup_over_cpu=ratio(row, C_LOOP),
+            speedup_over_numpy=ratio(row, NUMPY),
+        )
         for row in rows
     )

@@ -1,4 +1,5 @@
-"""Runs a submission over sizes, beside the processor, the naive baseline, the comparisons, the reference and a library."""
+"""Runs a submission over sizes, beside the processor, the naive baseline, the comparisons, the
+reference and a library."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
 
 NO_LIMIT = 10**15
-"""Warp instructions: at sizes that no exercise foresaw, the limit of wall time ends what takes too long."""
+"""Warp instructions: at sizes that no exercise foresaw, the limit of wall time ends what takes too
+long."""
 
 _Sweep = Callable[[Job, Mapping[str, Built], RemoteDevice, Sequence[Sizes]], list[list[SweepRow]]]
 _SWEEPS: Mapping[str, _Sweep] = {EMULATED: sweep_emulated, GPU: sweep_gpu}
@@ -49,9 +51,12 @@ def run_sweep(
 ) -> Sweep | Failure:
     """Run all programs at all sizes; a Failure where the submission does not even compile.
 
-    `model`: the emulated device models times; without, it counts. Errors as of `pipeline.grade`; UsageError for sizes that are none.
+    `model`: the emulated device models times; without, it counts. Errors as of `pipeline.grade`;
+    UsageError for sizes that are none.
     """
-    choice = parse_device(device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda)
+    choice = parse_device(
+        device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
+    )
     exercise = read_exercise(folder)
     points = parse_sizes(sizes, exercise.size_names)
     source = read_submission(submission)
@@ -59,7 +64,17 @@ def run_sweep(
         return source
     exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
     info = read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None
-    job = Job(exercise, source, choice, info, seed, cache or default_cache(os.environ), show, {}, model=model)
+    job = Job(
+        exercise,
+        source,
+        choice,
+        info,
+        seed,
+        cache or default_cache(os.environ),
+        show,
+        {},
+        model=model,
+    )
     with RemoteDevice(str(choice), models=model and choice.kind == EMULATED) as remote:
         job = replace(job, device=remote.info)
         show(Progress("compiling"))
@@ -73,7 +88,9 @@ def run_sweep(
     return _gather(job, source, points, rows)
 
 
-def _gather(job: Job, source: Submission, points: Sequence[Sizes], rows: list[list[SweepRow]]) -> Sweep:
+def _gather(
+    job: Job, source: Submission, points: Sequence[Sizes], rows: list[list[SweepRow]]
+) -> Sweep:
     """The rows of the device, with those of the processor and a library in front and behind."""
     library, loop = load_library(job.exercise), load_loop(job.exercise, job.cache)
     timer = LoopTimer(job.exercise, loop, job.seed) if loop is not None else None
@@ -82,26 +99,51 @@ def _gather(job: Job, source: Submission, points: Sequence[Sizes], rows: list[li
         job.show(Progress("timing the processor", index, len(points)))
         inputs = make_inputs(job.exercise, sweep_case(sizes), job.seed)
         every = [timer.time(sizes)] if timer is not None else []
-        every += [time_numpy(job.exercise, library or load_oracle(job.exercise), inputs, sizes), *own]
+        every += [
+            time_numpy(job.exercise, library or load_oracle(job.exercise), inputs, sizes),
+            *own,
+        ]
         if library:
             every += time_library(job.exercise, library, inputs, sizes, job.choice)
-        found.append(SweepPoint(sizes, job.exercise.useful_bytes.evaluate(sizes), compare_rows(every)))
+        found.append(
+            SweepPoint(sizes, job.exercise.useful_bytes.evaluate(sizes), compare_rows(every))
+        )
     notes = _notes(job, has_library=library is not None, has_loop=loop is not None, points=found)
-    return Sweep(job.exercise.id, source.name, f"{job.info.name} ({job.info.stands_for})", tuple(found), tuple(notes))
+    return Sweep(
+        job.exercise.id,
+        source.name,
+        f"{job.info.name} ({job.info.stands_for})",
+        tuple(found),
+        tuple(notes),
+    )
 
 
-def _notes(job: Job, *, has_library: bool, has_loop: bool, points: Sequence[SweepPoint]) -> Iterator[str]:
+def _notes(
+    job: Job, *, has_library: bool, has_loop: bool, points: Sequence[SweepPoint]
+) -> Iterator[str]:
     """What the figures are, and what is missing and why."""
     rows = [row for point in points for row in point.rows]
     if any(row.source is Source.MODELLED for row in rows):
-        yield "Kernels: times are modelled, not measured, as of a first launch with a cold L2; counters are counted."
+        yield (
+            "Kernels: times are modelled, not measured, as of a first launch with a cold L2;"
+            " counters are counted."
+        )
     elif job.info.kind == EMULATED:
         yield "Kernels: counted only; leave out --no-model for modelled times."
     if any(row.is_sampled for row in rows):
-        yield "~ counted on a sample of the blocks, which stands for all; outputs are judged as far as these wrote them."
+        yield (
+            "~ counted on a sample of the blocks, which stands for all; outputs are judged as far"
+            " as these wrote them."
+        )
     if has_loop:
         yield f"{C_LOOP}: cpu.c, compiled with g++ -O2, measured on this computer."
-    what = "`library` of oracle.py on float32 arrays" if has_library else "the oracle as it is (it may compute in float64)"
+    what = (
+        "`library` of oracle.py on float32 arrays"
+        if has_library
+        else "the oracle as it is (it may compute in float64)"
+    )
     yield f"{NUMPY}: {what}, on as many cores as NumPy takes, measured on this computer."
     if has_library and job.info.kind == GPU and find_array_library() is None:
-        yield "Neither CuPy nor PyTorch is installed here: no figures of the GPU's library (cuBLAS)."
+        yield (
+            "Neither CuPy nor PyTorch is installed here: no figures of the GPU's library (cuBLAS)."
+        )

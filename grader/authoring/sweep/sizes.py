@@ -16,10 +16,15 @@ Sizes = dict[str, int]
 
 
 def parse_sizes(texts: Sequence[str], names: Sequence[str]) -> list[Sizes]:
-    """The points of --sizes: `128,512` are two, with all sizes the same; `rows=512,cols=1024` is one. UsageError for anything else."""
+    """The points of --sizes: `128,512` are two, with all sizes the same; `rows=512,cols=1024` is
+    one. UsageError for anything else."""
     points: list[Sizes] = []
     for text in texts:
-        points += [_parse_named(text, names)] if "=" in text else [dict.fromkeys(names, _parse_size(part)) for part in text.split(",")]
+        points += (
+            [_parse_named(text, names)]
+            if "=" in text
+            else [dict.fromkeys(names, _parse_size(part)) for part in text.split(",")]
+        )
     return points
 
 
@@ -38,13 +43,19 @@ def _parse_named(text: str, names: Sequence[str]) -> Sizes:
 
 def _parse_size(text: str) -> int:
     if not re.fullmatch(r"\s*[0-9]{1,10}\s*", text) or not 0 < int(text) < 1 << 31:
-        raise UsageError(f"{text.strip()!r} in --sizes is no size", "Sizes are integers from 1 on: --sizes 128,512,1024")
+        raise UsageError(
+            f"{text.strip()!r} in --sizes is no size",
+            "Sizes are integers from 1 on: --sizes 128,512,1024",
+        )
     return int(text)
 
 
 def _bad_sizes(message: str, names: Sequence[str]) -> UsageError:
     each = ",".join(f"{name}={512 << index}" for index, name in enumerate(names))
-    advice = f"The sizes are {', '.join(names)}. Give one number for all of them (--sizes 128,512), or each: --sizes {each}"
+    advice = (
+        f"The sizes are {', '.join(names)}. Give one number for all of them (--sizes 128,512), or"
+        f" each: --sizes {each}"
+    )
     return UsageError(message, advice)
 
 

@@ -1,4 +1,5 @@
-"""Times programs side by side: buffers for every input set, cold launches between two events, and digests of what they wrote."""
+"""Times programs side by side: buffers for every input set, cold launches between two events, and
+digests of what they wrote."""
 
 from __future__ import annotations
 
@@ -21,21 +22,24 @@ from grader.errors import GraderError
 from grader.records import SUBMISSION, DeviceBuffer, Program, Role, TimedStep
 
 SHORT_MS = 0.1
-"""A program below this is timed as a batch between one pair of events, of which each pair costs a microsecond or two."""
+"""A program below this is timed as a batch between one pair of events, of which each pair costs a
+microsecond or two."""
 BATCH_MS = 0.2
 MAX_BATCH = 64
 LONG_MS, LAUNCHING_RUNS = 10.0, 3
 LEAST_FLUSH_BYTES = 64 << 20
 REORDERING_ULPS = 200
-"""Atomics add floats in another order each time: sums of 4096 products differ by less than this many units of the last place of the
-largest element, while inputs rounded to half precision or tf32 change them by more."""
+"""Atomics add floats in another order each time: sums of 4096 products differ by less than this
+many units of the last place of the largest element, while inputs rounded to half precision or tf32
+change them by more."""
 
 
 @dataclass(frozen=True)
 class Slot:
     """Buffers for one run of any of the programs, with the contents of one input set.
 
-    Scratch buffers are each program's own, and named after it. `input_digests` are those of the untouched inputs.
+    Scratch buffers are each program's own, and named after it. `input_digests` are those of the
+    untouched inputs.
     """
 
     input_set: int
@@ -50,10 +54,13 @@ class Slot:
     def poison(self, label: str) -> None:
         """Overwrite the outputs and the program's scratch."""
         self.arena.poison(self.names(Role.OUTPUT))
-        self.arena.poison([name for name in self.names(Role.SCRATCH) if name.startswith(f"{label}:")])
+        self.arena.poison(
+            [name for name in self.names(Role.SCRATCH) if name.startswith(f"{label}:")]
+        )
 
     def run(self, label: str) -> None:
-        """Run a program once, launch by launch, and look at the guard bands after each. Raises PlanError."""
+        """Run a program once, launch by launch, and look at the guard bands after each. Raises
+        PlanError."""
         for launch in self.launches[label]:
             launch.run(self.arena)
 
@@ -61,11 +68,20 @@ class Slot:
 class Bench:
     """Programs and input sets on the GPU, ready to be timed. `verify` comes before `time_step`.
 
-    Every launch of a batch has a slot of its own that the flush before has driven out of L2, so each one is as cold as a single one.
+    Every launch of a batch has a slot of its own that the flush before has driven out of L2, so
+    each one is as cold as a single one.
     """
 
-    def __init__(self, programs: Sequence[Program], input_sets: Sequence[Arrays], own: OwnKernels, *, l2_bytes: int) -> None:
-        """Raises PlanError, PyCUDA's MemoryError, and GraderError for machine code that the driver cannot load."""
+    def __init__(
+        self,
+        programs: Sequence[Program],
+        input_sets: Sequence[Arrays],
+        own: OwnKernels,
+        *,
+        l2_bytes: int,
+    ) -> None:
+        """Raises PlanError, PyCUDA's MemoryError, and GraderError for machine code that the driver
+        cannot load."""
         self._programs = {program.label: program for program in programs}
         self._codes = {program.label: Code(program.binary) for program in programs}
         self._input_sets = input_sets
@@ -80,7 +96,8 @@ class Bench:
         self._outputs: list[Arrays] = []
 
     def verify(self) -> tuple[list[Arrays], tuple[str, ...]]:
-        """Run the submission on every input set. Its outputs, which `time_step` compares with, and the inputs that it wrote to.
+        """Run the submission on every input set. Its outputs, which `time_step` compares with, and
+        the inputs that it wrote to.
 
         Raises PlanError.
         """
@@ -89,15 +106,28 @@ class Bench:
             slot.poison(SUBMISSION)
             self._at_start(SUBMISSION, slot).run(SUBMISSION)
             after = slot.arena.digests(slot.names(Role.INPUT), self._own)
-            modified |= {name for name, old, new in zip(slot.names(Role.INPUT), slot.input_digests, after, strict=True) if old != new}
+            modified |= {
+                name
+                for name, old, new in zip(
+                    slot.names(Role.INPUT), slot.input_digests, after, strict=True
+                )
+                if old != new
+            }
             self._digests.append(slot.arena.digests(slot.names(Role.OUTPUT), self._own))
-            self._outputs.append({buffer.name: slot.arena.download(buffer) for buffer in slot.arena.buffers if buffer.role is Role.OUTPUT})
+            self._outputs.append(
+                {
+                    buffer.name: slot.arena.download(buffer)
+                    for buffer in slot.arena.buffers
+                    if buffer.role is Role.OUTPUT
+                }
+            )
         return self._outputs, tuple(sorted(modified))
 
     def choose_batch(self) -> None:
         """Time each program a little, and make as many slots as a batch of the shortest one needs.
 
-        Raises PlanError, PyCUDA's MemoryError, and GraderError for a program of the exercise's own that does not end well.
+        Raises PlanError, PyCUDA's MemoryError, and GraderError for a program of the exercise's own
+        that does not end well.
         """
         self._flushes = 4
         shortest_ms, host_seconds = math.inf, 0.0
@@ -105,21 +135,27 @@ class Bench:
             with _naming_the_culprit(label):
                 self._at_start(label, self._slots[0]).run(label)  # so that a fault has a name
                 milliseconds, seconds = self._time_launching(label)
-                self._slots[0].launches[label][-1].look_for_damage(self._slots[0].arena)  # now, or the next program would be blamed for it
+                self._slots[0].launches[label][-1].look_for_damage(
+                    self._slots[0].arena
+                )  # now, or the next program would be blamed for it
             shortest_ms, host_seconds = min(shortest_ms, milliseconds), max(host_seconds, seconds)
         if shortest_ms < SHORT_MS:
             self._batch = min(MAX_BATCH, math.ceil(BATCH_MS / shortest_ms))
         missing = range(len(self._slots), self._batch)
         self._slots.extend(self._make_slot(index % len(self._input_sets)) for index in missing)
-        # The GPU must still be flushing when the last launch of a batch is queued: the time is the GPU's then, not the host's.
+        # The GPU must still be flushing when the last launch of a batch is queued: the time is the
+        # GPU's then, not the host's.
         self._flushes = 1 + math.ceil(2 * self._batch * host_seconds / self._flush_seconds())
 
     def time_step(self, step: TimedStep) -> tuple[float, bool]:
-        """Milliseconds of one run of the program, and whether it left its inputs alone and gave the verified outputs.
+        """Milliseconds of one run of the program, and whether it left its inputs alone and gave the
+        verified outputs.
 
         Only the submission's outputs are verified. Raises PyCUDA's errors for a launch that faults.
         """
-        slots = [self._slots[(step.input_set + index) % len(self._slots)] for index in range(self._batch)]
+        slots = [
+            self._slots[(step.input_set + index) % len(self._slots)] for index in range(self._batch)
+        ]
         milliseconds, _ = self._launch(step.program, slots)
         return milliseconds, all(self._is_right(step.program, slot) for slot in slots)
 
@@ -128,7 +164,8 @@ class Bench:
         return any(slot.arena.find_damage() is not None for slot in self._slots)
 
     def _launch(self, label: str, slots: Sequence[Slot]) -> tuple[float, float]:
-        """Time one cold run of the program in each slot: milliseconds a run, and seconds that the host took to queue one."""
+        """Time one cold run of the program in each slot: milliseconds a run, and seconds that the
+        host took to queue one."""
         slots = [self._at_start(label, slot) for slot in slots]
         start, end = self._events
         for slot in slots:
@@ -146,7 +183,8 @@ class Bench:
         return start.time_till(end) / len(slots), queued / len(slots)
 
     def _time_launching(self, label: str) -> tuple[float, float]:
-        """What `_launch` gives for one run; of a short program the least of several, for the host may have been interrupted.
+        """What `_launch` gives for one run; of a short program the least of several, for the host
+        may have been interrupted.
 
         Raises PlanError, for what ended well before may fault now, and PyCUDA's MemoryError.
         """
@@ -178,44 +216,78 @@ class Bench:
     def _is_right(self, label: str, slot: Slot) -> bool:
         if slot.arena.digests(slot.names(Role.INPUT), self._own) != slot.input_digests:
             return False
-        if label != SUBMISSION or slot.arena.digests(slot.names(Role.OUTPUT), self._own) == self._digests[slot.input_set]:
+        if (
+            label != SUBMISSION
+            or slot.arena.digests(slot.names(Role.OUTPUT), self._own)
+            == self._digests[slot.input_set]
+        ):
             return True
         verified = self._outputs[slot.input_set]
         outputs = [buffer for buffer in slot.arena.buffers if buffer.role is Role.OUTPUT]
-        return all(is_reordered(slot.arena.download(buffer), verified[buffer.name]) for buffer in outputs)
+        return all(
+            is_reordered(slot.arena.download(buffer), verified[buffer.name]) for buffer in outputs
+        )
 
     def _make_slot(self, input_set: int) -> Slot:
-        shared = [buffer for buffer in next(iter(self._programs.values())).buffers if buffer.role is not Role.SCRATCH]
-        arena = Arena([*shared, *(scratch for program in self._programs.values() for scratch in _own_scratch(program))])
+        shared = [
+            buffer
+            for buffer in next(iter(self._programs.values())).buffers
+            if buffer.role is not Role.SCRATCH
+        ]
+        arena = Arena(
+            [
+                *shared,
+                *(
+                    scratch
+                    for program in self._programs.values()
+                    for scratch in _own_scratch(program)
+                ),
+            ]
+        )
         inputs = self._input_sets[input_set]
         arena.upload(inputs)
-        launches = {label: self._make_ready(program, arena, self._codes[label]) for label, program in self._programs.items()}
+        launches = {
+            label: self._make_ready(program, arena, self._codes[label])
+            for label, program in self._programs.items()
+        }
         names = [buffer.name for buffer in shared if buffer.role is Role.INPUT]
         return Slot(input_set, arena, launches, arena.digests(names, self._own))
 
     def _at_start(self, label: str, slot: Slot) -> Slot:
-        """The slot for the next run of a program: if it has `__device__` variables it is loaded anew, and nothing in them is left."""
+        """The slot for the next run of a program: if it has `__device__` variables it is loaded
+        anew, and nothing in them is left."""
         program = self._programs[label]
         if not program.binary.variable_bytes:
             return slot
-        return replace(slot, launches={**slot.launches, label: self._make_ready(program, slot.arena, self._codes[label].load_again())})
+        return replace(
+            slot,
+            launches={
+                **slot.launches,
+                label: self._make_ready(program, slot.arena, self._codes[label].load_again()),
+            },
+        )
 
     def _make_ready(self, program: Program, arena: Arena, code: Code) -> tuple[ReadyLaunch, ...]:
         scratch = [buffer for buffer in program.buffers if buffer.role is Role.SCRATCH]
-        renamed = {buffer.name: arena.addresses[_scratch_name(program, buffer)] for buffer in scratch}
+        renamed = {
+            buffer.name: arena.addresses[_scratch_name(program, buffer)] for buffer in scratch
+        }
         with _naming_the_culprit(program.label):
             return code.make_ready(program.launches, {**arena.addresses, **renamed})
 
 
 @contextlib.contextmanager
 def _naming_the_culprit(label: str) -> Iterator[None]:
-    """Lets the submission's PlanError pass. One of the grader's own programs that fails is our fault: GraderError."""
+    """Lets the submission's PlanError pass. One of the grader's own programs that fails is our
+    fault: GraderError."""
     try:
         yield
     except PlanError as problem:
         if label == SUBMISSION:
             raise
-        raise GraderError(f"the exercise's {label} program failed: {problem}", "Correct the exercise.") from problem
+        raise GraderError(
+            f"the exercise's {label} program failed: {problem}", "Correct the exercise."
+        ) from problem
 
 
 def is_reordered(got: np.ndarray, verified: np.ndarray) -> bool:
@@ -227,7 +299,11 @@ def is_reordered(got: np.ndarray, verified: np.ndarray) -> bool:
 
 
 def _own_scratch(program: Program) -> list[DeviceBuffer]:
-    return [replace(buffer, name=_scratch_name(program, buffer)) for buffer in program.buffers if buffer.role is Role.SCRATCH]
+    return [
+        replace(buffer, name=_scratch_name(program, buffer))
+        for buffer in program.buffers
+        if buffer.role is Role.SCRATCH
+    ]
 
 
 def _scratch_name(program: Program, buffer: DeviceBuffer) -> str:

@@ -20,12 +20,15 @@ from grader.errors import GraderError
 from grader.records import Binary, Failure, Kernel, Launch
 
 UNASKED_SHARED_BYTES = 48 << 10
-"""Dynamic shared memory beyond this must be asked for (CUDA C++ Programming Guide, "Shared Memory" of each architecture)."""
+"""Dynamic shared memory beyond this must be asked for (CUDA C++ Programming Guide, "Shared Memory"
+of each architecture)."""
 MATCH_THEM = (
-    "Set GRADER_NVCC to the nvcc of a CUDA toolkit that is not newer than the driver (`nvidia-smi` names the driver's CUDA version),"
-    " or update the driver."
+    "Set GRADER_NVCC to the nvcc of a CUDA toolkit that is not newer than the driver (`nvidia-smi`"
+    " names the driver's CUDA version), or update the driver."
 )
-GRADE_AGAIN = "Grade it again; if it comes back, empty the grader's cache folder of compiled submissions."
+GRADE_AGAIN = (
+    "Grade it again; if it comes back, empty the grader's cache folder of compiled submissions."
+)
 
 
 class PlanError(Exception):
@@ -48,10 +51,13 @@ class ReadyLaunch:
     def start(self) -> None:
         """Queue the kernel. Raises PyCUDA's errors when CUDA refuses it."""
         grid, block = tuple(self.launch.grid), tuple(self.launch.block)
-        self.function(*self.arguments, grid=grid, block=block, shared=self.launch.dynamic_shared_bytes)
+        self.function(
+            *self.arguments, grid=grid, block=block, shared=self.launch.dynamic_shared_bytes
+        )
 
     def run(self, arena: Arena) -> None:
-        """Start the kernel, wait for its end, and look at the guard bands. Raises PlanError; after a fault the context is lost."""
+        """Start the kernel, wait for its end, and look at the guard bands. Raises PlanError; after
+        a fault the context is lost."""
         try:
             self.start()
         except cuda.Error as error:
@@ -70,7 +76,8 @@ class ReadyLaunch:
 
 
 class Code:
-    """A binary, loaded. Raises GraderError when the driver cannot use it, and PyCUDA's MemoryError when its own variables do not fit."""
+    """A binary, loaded. Raises GraderError when the driver cannot use it, and PyCUDA's MemoryError
+    when its own variables do not fit."""
 
     def __init__(self, binary: Binary, module: Any = None) -> None:  # noqa: ANN401 (PyCUDA has no types)
         self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
@@ -78,22 +85,30 @@ class Code:
         self._module = module or load_module(binary)
 
     def load_again(self) -> Code:
-        """The same code with its `__device__` variables as at a program's start. Takes a millisecond: the driver knows the code."""
+        """The same code with its `__device__` variables as at a program's start. Takes a
+        millisecond: the driver knows the code."""
         return Code(self._binary, cuda.module_from_buffer(self._binary.cubin))
 
-    def make_ready(self, launches: Sequence[Launch], addresses: Mapping[str, int]) -> tuple[ReadyLaunch, ...]:
-        """The launches with the addresses of their buffers. Raises PlanError when one asks for more shared memory than there is."""
+    def make_ready(
+        self, launches: Sequence[Launch], addresses: Mapping[str, int]
+    ) -> tuple[ReadyLaunch, ...]:
+        """The launches with the addresses of their buffers. Raises PlanError when one asks for more
+        shared memory than there is."""
         ready = []
         for launch in launches:
             kernel = self.kernels[launch.symbol]
             function = self._module.get_function(launch.symbol)
             try:
                 if launch.dynamic_shared_bytes > UNASKED_SHARED_BYTES:
-                    function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.dynamic_shared_bytes)
+                    function.set_attribute(
+                        cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                        launch.dynamic_shared_bytes,
+                    )
             except cuda.Error as error:
                 raise PlanError(describe_refusal(error, launch, kernel.name)) from error
             space = pack_parameters(kernel, launch, addresses)
-            # PyCUDA passes an array's bytes as they are: the whole parameter space, already laid out, is one argument.
+            # PyCUDA passes an array's bytes as they are: the whole parameter space, already laid
+            # out, is one argument.
             arguments = (np.frombuffer(space, dtype=np.uint8),) if space else ()
             ready.append(ReadyLaunch(launch, kernel, function, arguments))
         return tuple(ready)
@@ -102,8 +117,9 @@ class Code:
 def load_module(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
     """The binary as a module of the current context.
 
-    SourceModule gets the submission's own source and options, and the grader's compiler as its nvcc: isolated, limited and
-    cached, it delivers the cubin that was checked and is counted, or fails. A binary without a recipe is loaded as it is.
+    SourceModule gets the submission's own source and options, and the grader's compiler as its
+    nvcc: isolated, limited and cached, it delivers the cubin that was checked and is counted, or
+    fails. A binary without a recipe is loaded as it is.
     """
     try:
         if binary.recipe is None:
@@ -111,12 +127,24 @@ def load_module(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
         with tempfile.TemporaryDirectory(prefix="grader-") as name:
             nvcc = write_compiler(Path(name), binary.recipe, binary.cubin)
             source, options = binary.recipe.source, list(binary.recipe.options)
-            return SourceModule(source, nvcc=str(nvcc), options=options, arch=binary.arch, no_extern_c=True, cache_dir=False)
+            return SourceModule(
+                source,
+                nvcc=str(nvcc),
+                options=options,
+                arch=binary.arch,
+                no_extern_c=True,
+                cache_dir=False,
+            )
     except cuda.MemoryError:
         raise
     except cuda.CompileError as error:
-        message = f"The compiler does not deliver the machine code that was checked: {error.stderr.strip()}"
+        message = (
+            "The compiler does not deliver the machine code that was checked:"
+            f" {error.stderr.strip()}"
+        )
         raise GraderError(message, GRADE_AGAIN) from error
     except cuda.Error as error:
         made_by = f"nvcc {binary.compiler} for {binary.arch}"
-        raise GraderError(f"The GPU's driver cannot load machine code of {made_by}: {error}", MATCH_THEM) from error
+        raise GraderError(
+            f"The GPU's driver cannot load machine code of {made_by}: {error}", MATCH_THEM
+        ) from error

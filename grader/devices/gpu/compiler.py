@@ -1,4 +1,5 @@
-"""The nvcc that PyCUDA's SourceModule is given: a script that calls the program of a binary's recipe."""
+"""The nvcc that PyCUDA's SourceModule is given: a script that calls the program of a binary's
+recipe."""
 
 from __future__ import annotations
 

@@ -47,15 +47,19 @@ PROBE_BUFFER = DeviceBuffer("probe", "uint64", (4096,), Role.INPUT)
 
 
 class GpuDevice:
-    """The GPU with this CUDA index. Satisfies `TimingDevice`; after a kernel's fault nothing but a new process helps.
+    """The GPU with this CUDA index. Satisfies `TimingDevice`; after a kernel's fault nothing but a
+    new process helps.
 
-    Making one shows that the GPU works: it computes a digest that is compared with the host's. Counters are not its
-    business: those of its launches are all 0 (devices.ncu and the emulated device count).
+    Making one shows that the GPU works: it computes a digest that is compared with the host's.
+    Counters are not its business: those of its launches are all 0 (devices.ncu and the emulated
+    device count).
     """
 
     def __init__(self, index: int = 0, given: GivenPeak | None = None) -> None:
         self._open = open_gpu(index, given)
-        atexit.register(self._open.close)  # PyCUDA aborts a process that ends with a context on its stack
+        atexit.register(
+            self._open.close
+        )  # PyCUDA aborts a process that ends with a context on its stack
         self._own = OwnKernels(self._open.gpu.multiprocessors)
         self._clocks = ClockSampler(self._open.pci_bus_id)
         self._binary: Binary | None = None
@@ -83,7 +87,8 @@ class GpuDevice:
         limits: RunLimits,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """See devices.base.Device. The wall limit is the caller's to enforce: it can end the process, this cannot."""
+        """See devices.base.Device. The wall limit is the caller's to enforce: it can end the
+        process, this cannot."""
         try:
             return self._execute(launches, buffers, arrays)
         except PlanError as problem:
@@ -91,7 +96,9 @@ class GpuDevice:
         except cuda.MemoryError:
             return Execution((), failure=out_of_memory(buffers, self._loaded_binary())), {}
 
-    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+    def prepare(
+        self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
+    ) -> tuple[Execution, list[Arrays]]:
         """See devices.base.TimingDevice."""
         self._bench = None  # frees what the last one held
         submission = next(program for program in programs if program.label == SUBMISSION)
@@ -106,10 +113,14 @@ class GpuDevice:
             return Execution((), failure=out_of_memory(submission.buffers, submission.binary)), []
         self._bench = bench
         kernels = {kernel.symbol: kernel for kernel in submission.binary.kernels}
-        results = tuple(self._result(launch, kernels[launch.symbol]) for launch in submission.launches)
+        results = tuple(
+            self._result(launch, kernels[launch.symbol]) for launch in submission.launches
+        )
         return Execution(results, modified), outputs
 
-    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+    def time(
+        self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None
+    ) -> tuple[tuple[TimedLaunch, ...], ClockState]:
         """See devices.base.TimingDevice."""
         if self._bench is None:
             raise GraderError("nothing is prepared for timing")
@@ -121,7 +132,10 @@ class GpuDevice:
                 milliseconds, right = self._bench.time_step(step)
             except cuda.Error as error:
                 if step.program != SUBMISSION:
-                    raise GraderError(f"the exercise's {step.program} program failed: {error}", "Correct the exercise.") from error
+                    raise GraderError(
+                        f"the exercise's {step.program} program failed: {error}",
+                        "Correct the exercise.",
+                    ) from error
                 return (*taken, TimedLaunch(step, math.nan, right=False)), self._clocks.state()
             taken.append(TimedLaunch(step, milliseconds, right))
             self._clocks.sample()
@@ -129,15 +143,23 @@ class GpuDevice:
                 shown = time.monotonic()
                 progress(Progress("timing", len(taken), len(steps)))
         if self._bench.is_damaged():
-            taken = [TimedLaunch(one.step, one.milliseconds, right=one.right and one.step.program != SUBMISSION) for one in taken]
+            taken = [
+                TimedLaunch(
+                    one.step, one.milliseconds, right=one.right and one.step.program != SUBMISSION
+                )
+                for one in taken
+            ]
         return tuple(taken), self._clocks.state()
 
     def copy_bandwidth(self) -> float:
-        """See devices.base.TimingDevice. Lets go of what `prepare` holds: there may be no room beside it."""
+        """See devices.base.TimingDevice. Lets go of what `prepare` holds: there may be no room
+        beside it."""
         self._bench = None
         return self._own.copy_bandwidth()
 
-    def _execute(self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays) -> tuple[Execution, Arrays]:
+    def _execute(
+        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays
+    ) -> tuple[Execution, Arrays]:
         arena = Arena(buffers)
         arena.upload(arrays)
         arena.poison([buffer.name for buffer in buffers if buffer.name not in arrays])
@@ -148,13 +170,18 @@ class GpuDevice:
             launch.run(arena)
             results.append(self._result(launch.launch, launch.kernel))
         after = arena.digests(inputs, self._own)
-        modified = tuple(name for name, old, new in zip(inputs, before, after, strict=True) if old != new)
-        outputs = {buffer.name: arena.download(buffer) for buffer in buffers if buffer.role is Role.OUTPUT}
+        modified = tuple(
+            name for name, old, new in zip(inputs, before, after, strict=True) if old != new
+        )
+        outputs = {
+            buffer.name: arena.download(buffer) for buffer in buffers if buffer.role is Role.OUTPUT
+        }
         arena.free()
         return Execution(tuple(results), modified), outputs
 
     def _loaded(self) -> Code:
-        """The loaded binary's code, which goes to the GPU when it is first needed. Every run of a plan finds variables as at its start."""
+        """The loaded binary's code, which goes to the GPU when it is first needed. Every run of a
+        plan finds variables as at its start."""
         if self._code is None:
             self._code = Code(self._loaded_binary())
         elif self._loaded_binary().variable_bytes:
@@ -177,6 +204,12 @@ class GpuDevice:
             arena.upload({PROBE_BUFFER.name: contents})
             (digest,) = arena.digests([PROBE_BUFFER.name], self._own)
         except cuda.Error as error:
-            raise GraderError(f"{self.info.name} does not run a kernel: {error}", "See `nvidia-smi`; it may need a reset.") from error
+            raise GraderError(
+                f"{self.info.name} does not run a kernel: {error}",
+                "See `nvidia-smi`; it may need a reset.",
+            ) from error
         if digest != digest_on_host(contents):
-            raise GraderError(f"{self.info.name} computes wrong results", "See `nvidia-smi -q` for memory errors; it may need a reset.")
+            raise GraderError(
+                f"{self.info.name} computes wrong results",
+                "See `nvidia-smi -q` for memory errors; it may need a reset.",
+            )

@@ -1,4 +1,5 @@
-"""One GPU as PyCUDA opens it: its context, what it is, and two calls of the driver that PyCUDA lacks."""
+"""One GPU as PyCUDA opens it: its context, what it is, and two calls of the driver that PyCUDA
+lacks."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from grader.devices.peak import Attributes, GivenPeak, Peak, find_peak
 from grader.errors import GraderError, UsageError
 from grader.records import DeviceInfo, Dim3, LaunchLimits
 
-PRINTF_BYTES = 1 << 20  # what a kernel may print between two synchronisations; it goes to the worker's captured output
+PRINTF_BYTES = (
+    1 << 20
+)  # what a kernel may print between two synchronisations; it goes to the worker's captured output
 NO_GPU_NEEDED = "`--device emulated` needs no GPU."
 DOCTOR = f"`grade doctor` tells what is missing; {NO_GPU_NEEDED}"
 
@@ -40,22 +43,33 @@ class OpenGpu:
 def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
     """Open the GPU with this CUDA index; `given` peaks replace its own.
 
-    Raises UsageError when there is none, GraderError when it cannot be used or its peak is not known.
+    Raises UsageError when there is none, GraderError when it cannot be used or its peak is not
+    known.
     """
     device = find_device(index)
     attributes = _read_attributes(device)
     if attributes.compute_capability < OLDEST_CAPABILITY:
-        found, oldest = ("{}.{}".format(*capability) for capability in (attributes.compute_capability, OLDEST_CAPABILITY))
-        raise GraderError(f"{attributes.name} has compute capability {found}; {oldest} is the oldest that can grade", NO_GPU_NEEDED)
+        found, oldest = (
+            "{}.{}".format(*capability)
+            for capability in (attributes.compute_capability, OLDEST_CAPABILITY)
+        )
+        raise GraderError(
+            f"{attributes.name} has compute capability {found}; {oldest} is the oldest that can"
+            " grade",
+            NO_GPU_NEEDED,
+        )
     peak = find_peak(attributes, given)
     gpu = describe_gpu(device, attributes, peak)
     info = _describe_device(device, gpu, peak)
     # Last of all: a process that ends with a context on PyCUDA's stack is aborted.
-    return OpenGpu(gpu, info, _read_uuid(index), device.pci_bus_id(), gpu.l2_bytes, make_context(device))
+    return OpenGpu(
+        gpu, info, _read_uuid(index), device.pci_bus_id(), gpu.l2_bytes, make_context(device)
+    )
 
 
 def find_device(index: int) -> Any:  # noqa: ANN401 (PyCUDA has no types)
-    """PyCUDA's device of this CUDA index. Raises UsageError when there is none, GraderError when CUDA does not work."""
+    """PyCUDA's device of this CUDA index. Raises UsageError when there is none, GraderError when
+    CUDA does not work."""
     try:
         cuda.init()
         count = cuda.Device.count()
@@ -63,17 +77,22 @@ def find_device(index: int) -> Any:  # noqa: ANN401 (PyCUDA has no types)
         raise GraderError(f"CUDA finds no GPU that it can use: {error}", DOCTOR) from error
     if index >= count:
         known = "GPU 0 only" if count == 1 else f"GPUs 0 to {count - 1}"
-        raise UsageError(f"there is no GPU {index}", f"This machine has {known}, as far as CUDA_VISIBLE_DEVICES lets CUDA see.")
+        raise UsageError(
+            f"there is no GPU {index}",
+            f"This machine has {known}, as far as CUDA_VISIBLE_DEVICES lets CUDA see.",
+        )
     return cuda.Device(index)
 
 
 def make_context(device: Any) -> Any:  # noqa: ANN401
-    """A context of our own on PyCUDA's stack, current in this thread. Raises GraderError when the GPU cannot be used."""
+    """A context of our own on PyCUDA's stack, current in this thread. Raises GraderError when the
+    GPU cannot be used."""
     try:
         context = device.make_context()
     except cuda.Error as error:
         raise GraderError(
-            f"{device.name()} cannot be used: {error}", "Another process may hold it, or it needs a reset: see `nvidia-smi`."
+            f"{device.name()} cannot be used: {error}",
+            "Another process may hold it, or it needs a reset: see `nvidia-smi`.",
         ) from error
     cuda.Context.set_limit(cuda.limit.PRINTF_FIFO_SIZE, PRINTF_BYTES)
     return context
@@ -86,7 +105,8 @@ def close_context(context: Any) -> None:  # noqa: ANN401
 
 
 def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noqa: ANN401 (PyCUDA has no types)
-    """A GPU's figures from its own attributes, under the id that gpus.json has for it, else one made of its name."""
+    """A GPU's figures from its own attributes, under the id that gpus.json has for it, else one
+    made of its name."""
     capability = attributes.compute_capability
     return Gpu(
         id=_find_id(attributes),
@@ -98,7 +118,8 @@ def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noq
         peak_bandwidth_gbps=round(peak.bandwidth_gbps, 1),
         peak_fp32_tflops=round(peak.fp32_tflops, 1),
         l2_bytes=_attribute(device, "L2_CACHE_SIZE"),
-        max_warps_per_multiprocessor=_attribute(device, "MAX_THREADS_PER_MULTIPROCESSOR") // WARP_LANES,
+        max_warps_per_multiprocessor=_attribute(device, "MAX_THREADS_PER_MULTIPROCESSOR")
+        // WARP_LANES,
         max_blocks_per_multiprocessor=_attribute(device, "MAX_BLOCKS_PER_MULTIPROCESSOR"),
         registers_per_multiprocessor=_attribute(device, "MAX_REGISTERS_PER_MULTIPROCESSOR"),
         shared_bytes_per_multiprocessor=_attribute(device, "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"),
@@ -110,7 +131,8 @@ def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noq
 
 
 def reset_persisting_l2() -> None:
-    """Let go of every L2 line that a kernel marked to stay. GPUs before compute capability 8.0 have none, and say so."""
+    """Let go of every L2 line that a kernel marked to stay. GPUs before compute capability 8.0 have
+    none, and say so."""
     _libcuda().cuCtxResetPersistingL2Cache()
 
 
@@ -148,7 +170,8 @@ def _describe_device(device: Any, gpu: Gpu, peak: Peak) -> DeviceInfo:  # noqa: 
 
 
 def _find_id(attributes: Attributes) -> str:
-    """The id in gpus.json that is a part of the name, of a GPU of the same size: an H100 PCIe is not the SXM one."""
+    """The id in gpus.json that is a part of the name, of a GPU of the same size: an H100 PCIe is
+    not the SXM one."""
     name = attributes.name.lower()
     squeezed = re.sub(r"[^a-z0-9]", "", name)
     for gpu in read_gpus().values():
@@ -162,7 +185,8 @@ def _attribute(device: Any, name: str) -> int:  # noqa: ANN401
 
 
 def _read_uuid(index: int) -> str:
-    """The UUID as nvidia-smi writes it: the same for every process, whatever CUDA_VISIBLE_DEVICES says."""
+    """The UUID as nvidia-smi writes it: the same for every process, whatever CUDA_VISIBLE_DEVICES
+    says."""
     handle, raw = ctypes.c_int(), (ctypes.c_ubyte * 16)()
     _libcuda().cuDeviceGet(ctypes.byref(handle), index)
     _libcuda().cuDeviceGetUuid(raw, handle)

@@ -1,4 +1,5 @@
-"""The buffers of a plan on the GPU: one allocation with guard bands, filled, copied and looked at from the host."""
+"""The buffers of a plan on the GPU: one allocation with guard bands, filled, copied and looked at
+from the host."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from grader.records import POISON_WORD, DeviceBuffer
 
 
 class Arena:
-    """One allocation that holds these buffers between guard bands. Raises PyCUDA's MemoryError when the GPU has no room.
+    """One allocation that holds these buffers between guard bands. Raises PyCUDA's MemoryError when
+    the GPU has no room.
 
     `addresses` gives where each buffer starts. Freed by `free`, or with the object.
     """
@@ -51,10 +53,13 @@ class Arena:
             if size_bytes >= 4:
                 cuda.memset_d32_async(address, POISON_WORD, size_bytes // 4)
             for position in range(size_bytes // 4 * 4, size_bytes):
-                cuda.memset_d8_async(address + position, POISON_WORD >> 8 * (position % 4) & 0xFF, 1)
+                cuda.memset_d8_async(
+                    address + position, POISON_WORD >> 8 * (position % 4) & 0xFF, 1
+                )
 
     def digests(self, names: Sequence[str], own: OwnKernels) -> tuple[int, ...]:
-        """A digest of each of these buffers; waits for all work on the GPU. Guard bytes fill the last word of a ragged one."""
+        """A digest of each of these buffers; waits for all work on the GPU. Guard bytes fill the
+        last word of a ragged one."""
         return tuple(own.digest(self.addresses[name], self._sizes[name]) for name in names)
 
     def find_damage(self) -> Damage | None:

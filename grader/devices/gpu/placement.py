@@ -1,7 +1,9 @@
-"""Where the buffers of a plan lie in one allocation, and which bytes around them must stay as they are.
+"""Where the buffers of a plan lie in one allocation, and which bytes around them must stay as they
+are.
 
-Every buffer has a guard band before and after it. A band starts at the very byte behind its buffer, so that a store of one
-element too many damages it. Its words are NaNs as floats: what reads a band computes nothing that looks right.
+Every buffer has a guard band before and after it. A band starts at the very byte behind its buffer,
+so that a store of one element too many damages it. Its words are NaNs as floats: what reads a band
+computes nothing that looks right.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from grader.records import DeviceBuffer
 
 GUARD_WORD = 0x7FF5A5A5
 BAND_BYTES = 256 << 10
-"""Least size of a guard band: room for an overshoot of a few rows, small beside what is copied anyway."""
+"""Least size of a guard band: room for an overshoot of a few rows, small beside what is copied
+anyway."""
 ALIGNMENT_BYTES = 256
 """What cudaMalloc aligns to, and vector accesses of students rely on."""
 
@@ -46,7 +49,8 @@ class Placement:
 
     @property
     def bands(self) -> tuple[tuple[int, int], ...]:
-        """(start, end) of each guard band: between neighbours, before the first buffer and behind the last one."""
+        """(start, end) of each guard band: between neighbours, before the first buffer and behind
+        the last one."""
         starts = (0, *(place.end for place in self.places))
         ends = (*(place.offset for place in self.places), self.size_bytes)
         return tuple(zip(starts, ends, strict=True))
@@ -54,7 +58,8 @@ class Placement:
 
 @dataclass(frozen=True)
 class Damage:
-    """The damage in a guard band that is nearest to a buffer: its first byte behind the end, or its last 4-byte word before the start.
+    """The damage in a guard band that is nearest to a buffer: its first byte behind the end, or its
+    last 4-byte word before the start.
 
     `offset_bytes` is relative to the buffer's start.
     """
@@ -106,7 +111,8 @@ def guard_bytes(start: int, end: int) -> np.ndarray:
 
 
 def _nearest(first: int, last: int, before: Place | None, after: Place | None) -> Damage:
-    """Damage from byte `first` to byte `last` of the band between two buffers belongs to the one that it is nearer to."""
+    """Damage from byte `first` to byte `last` of the band between two buffers belongs to the one
+    that it is nearer to."""
     if after is None or (before is not None and first - before.end < after.offset - last):
         assert before is not None
         return Damage(before, first - before.offset)

@@ -1,6 +1,8 @@
-"""What runs under `ncu`: `python -m grader.devices.gpu.profiled FOLDER` runs the plans of a request once each.
+"""What runs under `ncu`: `python -m grader.devices.gpu.profiled FOLDER` runs the plans of a request
+once each.
 
-Only the launches lie between cuProfilerStart and cuProfilerStop. What goes wrong is left in the folder's error file.
+Only the launches lie between cuProfilerStart and cuProfilerStop. What goes wrong is left in the
+folder's error file.
 """
 
 from __future__ import annotations
@@ -25,8 +27,11 @@ from grader.records import Role
 def main(argv: Sequence[str]) -> int:
     """Run the plans of the request in a folder, in order; exit code 1 at the first that fails."""
     folder = Path(argv[0])
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what kernels print at each replay
-    # The folder is the grader's own, readable by its user only: nobody else can have written what is unpickled here.
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+    )  # what kernels print at each replay
+    # The folder is the grader's own, readable by its user only: nobody else can have written what
+    # is unpickled here.
     request: Request = pickle.loads((folder / REQUEST).read_bytes())
     wait_for_the_gpu(folder)
     # The default action of SIGALRM ends the process even while it waits in the driver.
@@ -43,7 +48,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def wait_for_the_gpu(folder: Path) -> None:
-    """Say that all but the GPU is there, and wait until that may be used; the process ends if it never may be."""
+    """Say that all but the GPU is there, and wait until that may be used; the process ends if it
+    never may be."""
     cuda.init()
     (folder / READY).touch()
     while not (folder / GO).exists():
@@ -53,9 +59,16 @@ def wait_for_the_gpu(folder: Path) -> None:
 
 
 def run_plan(plan: PlanRun) -> None:
-    """Load the kernels, fill the buffers, and launch the plan once under the profiler. Raises PlanError and PyCUDA's errors."""
+    """Load the kernels, fill the buffers, and launch the plan once under the profiler. Raises
+    PlanError and PyCUDA's errors."""
     arena = Arena(plan.buffers)
-    arena.upload({buffer.name: plan.arrays[buffer.name] for buffer in plan.buffers if buffer.role is Role.INPUT})
+    arena.upload(
+        {
+            buffer.name: plan.arrays[buffer.name]
+            for buffer in plan.buffers
+            if buffer.role is Role.INPUT
+        }
+    )
     arena.poison([buffer.name for buffer in plan.buffers if buffer.role is not Role.INPUT])
     ready = Code(plan.binary).make_ready(plan.launches, arena.addresses)
     cuda.Context.synchronize()

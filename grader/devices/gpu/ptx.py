@@ -1,6 +1,8 @@
-"""The grader's own kernels in PTX: a digest of buffers, and copies that show what bandwidth the memory gives.
+"""The grader's own kernels in PTX: a digest of buffers, and copies that show what bandwidth the
+memory gives.
 
-The driver compiles PTX in milliseconds: the worker needs no nvcc, and no toolkit is too new for the driver.
+The driver compiles PTX in milliseconds: the worker needs no nvcc, and no toolkit is too new for the
+driver.
 """
 
 from __future__ import annotations
@@ -10,15 +12,18 @@ import numpy as np
 DIGEST_BLOCK = 256
 WORD_BYTES = 8
 GOLDEN, FIRST_MIX, SECOND_MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-"""The constants of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)."""
+"""The constants of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+2014)."""
 
 COPY_BLOCK = 256
 COPY_QUADS = (1, 2, 4, 8)
-"""How many 16-byte words a thread of a copy kernel loads before it stores the first: which is best differs between GPUs."""
+"""How many 16-byte words a thread of a copy kernel loads before it stores the first: which is best
+differs between GPUs."""
 
 HEADER = ".version 6.3\n.target sm_75\n.address_size 64\n"
 
-# for (i = thread; i < count; i += threads) sum += mix(words[i] ^ (i + 1) * GOLDEN);  sums[thread] = sum;
+# for (i = thread; i < count; i += threads) sum += mix(words[i] ^ (i + 1) * GOLDEN);  sums[thread] =
+# sum;
 DIGEST = f"""
 .visible .entry digest(.param .u64 words, .param .u64 count, .param .u64 sums)
 {{
@@ -68,11 +73,18 @@ check:
 
 
 def copy_ptx(quads: int) -> str:
-    """A kernel `copyN` whose block copies COPY_BLOCK * N consecutive 16-byte words, a thread N of them, COPY_BLOCK apart."""
+    """A kernel `copyN` whose block copies COPY_BLOCK * N consecutive 16-byte words, a thread N of
+    them, COPY_BLOCK apart."""
     offsets = [16 * COPY_BLOCK * quad for quad in range(quads)]
     words = [f"{{%a{n}, %b{n}, %c{n}, %d{n}}}" for n in range(quads)]
-    loads = "\n".join(f"    ld.global.v4.u32 {word}, [%from + {offset}];" for word, offset in zip(words, offsets, strict=True))
-    stores = "\n".join(f"    st.global.v4.u32 [%to + {offset}], {word};" for word, offset in zip(words, offsets, strict=True))
+    loads = "\n".join(
+        f"    ld.global.v4.u32 {word}, [%from + {offset}];"
+        for word, offset in zip(words, offsets, strict=True)
+    )
+    stores = "\n".join(
+        f"    st.global.v4.u32 [%to + {offset}], {word};"
+        for word, offset in zip(words, offsets, strict=True)
+    )
     return f"""
 .visible .entry copy{quads}(.param .u64 to, .param .u64 from)
 {{

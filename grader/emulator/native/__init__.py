@@ -1,1 +1,2 @@
-"""LLVM IR of what the translated opcodes call: memory accesses with their counting, divergence, blocks of a grid."""
+"""LLVM IR of what the translated opcodes call: memory accesses with their counting, divergence,
+blocks of a grid."""

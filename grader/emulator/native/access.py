@@ -1,16 +1,31 @@
 """Shared and global memory accesses of a warp: check every address, count, move the data.
 
-An access is split in two: `check` (bounds, alignment, counters) and `move` (registers <-> host memory). Counting is made
-cheap by remembering, for each instruction, the last pattern of lane addresses relative to their first: wavefronts and
-sectors depend on nothing else (for sectors, on the base modulo 32 too).
+An access is split in two: `check` (bounds, alignment, counters) and `move` (registers <-> host
+memory). Counting is made cheap by remembering, for each instruction, the last pattern of lane
+addresses relative to their first: wavefronts and sectors depend on nothing else (for sectors, on
+the base modulo 32 too).
 """
 
 from __future__ import annotations
 
 from llvmlite import ir
 
-from grader.emulator.layout import BUFFER, CONTEXT, FULL_MASK, SLOT, WARP_LANES, FaultCode, PatternKind
-from grader.emulator.native.counting import SECTOR_BYTES, AccessKind, define_count_sectors, define_count_wavefronts, phase_mask
+from grader.emulator.layout import (
+    BUFFER,
+    CONTEXT,
+    FULL_MASK,
+    SLOT,
+    WARP_LANES,
+    FaultCode,
+    PatternKind,
+)
+from grader.emulator.native.counting import (
+    SECTOR_BYTES,
+    AccessKind,
+    define_count_sectors,
+    define_count_wavefronts,
+    phase_mask,
+)
 from grader.emulator.native.tools import (
     I1,
     I32,
@@ -35,13 +50,18 @@ from grader.emulator.native.tools import (
 def define_check(module: ir.Module, kind: AccessKind, *, watched: bool = False) -> ir.Function:
     """`i1 check(context, slot, addresses, upper, mask)`: whether the access may go on; counts it.
 
-    `addresses` are the lower 32 bits per lane, `upper` the upper ones (ignored for shared memory); `mask` is not 0.
-    On a fault the context says which lane and address; the caller adds instruction and warp. `watched`: it notes which lanes meet.
+    `addresses` are the lower 32 bits per lane, `upper` the upper ones (ignored for shared memory);
+    `mask` is not 0. On a fault the context says which lane and address; the caller adds instruction
+    and warp. `watched`: it notes which lanes meet.
     """
-    count = (define_count_sectors if kind.space == "global" else define_count_wavefronts)(module, kind)
+    count = (define_count_sectors if kind.space == "global" else define_count_wavefronts)(
+        module, kind
+    )
     learn = _define_learn(module, kind, count, watched=watched)
     search = _define_search(module, kind)
-    function, b = define(module, f"check_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32])
+    function, b = define(
+        module, f"check_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32]
+    )
     context_pointer, slot_pointer, addresses, upper, mask = function.args
     context, slot = Record(b, context_pointer, CONTEXT), Record(b, slot_pointer, SLOT)
     active = b.bitcast(mask, ir.VectorType(I1, WARP_LANES))
@@ -56,12 +76,18 @@ def define_check(module: ir.Module, kind: AccessKind, *, watched: bool = False) 
     with b.if_then(b.not_(same), likely=False):
         b.call(learn, [context_pointer, slot_pointer, deltas, base_low, mask])
     slot.add("requests_total", const(1, I64))
-    for counter, field in (("passes_total", "passes"), ("passes_ideal_total", "passes_ideal"), ("bytes_total", "bytes")):
+    for counter, field in (
+        ("passes_total", "passes"),
+        ("passes_ideal_total", "passes_ideal"),
+        ("bytes_total", "bytes"),
+    ):
         slot.add(counter, b.zext(slot.load(field), I64))
     start = b.zext(base, I64)
     lowest = b.add(start, b.sext(slot.load("lowest"), I64))
     end = b.add(b.add(start, b.sext(slot.load("highest"), I64)), const(kind.bounded_bytes, I64))
-    inside = b.and_(b.icmp_signed(">=", lowest, slot.load("first")), b.icmp_signed("<=", end, slot.load("end")))
+    inside = b.and_(
+        b.icmp_signed(">=", lowest, slot.load("first")), b.icmp_signed("<=", end, slot.load("end"))
+    )
     low_bits = b.or_(slot.load("low_bits"), base)
     aligned = b.icmp_unsigned("==", b.and_(low_bits, const(kind.width - 1)), const(0))
     good = b.and_(inside, aligned)
@@ -75,9 +101,14 @@ def define_check(module: ir.Module, kind: AccessKind, *, watched: bool = False) 
     return function
 
 
-def _define_learn(module: ir.Module, kind: AccessKind, count: ir.Function, *, watched: bool) -> ir.Function:
-    """`void learn(context, slot, deltas, base_low, mask)`: remember a pattern, its extent, its kind and its counts."""
-    function, b = define(module, f"learn_{kind.name}", VOID, [POINTER, POINTER, LANES_I32, I32, I32])
+def _define_learn(
+    module: ir.Module, kind: AccessKind, count: ir.Function, *, watched: bool
+) -> ir.Function:
+    """`void learn(context, slot, deltas, base_low, mask)`: remember a pattern, its extent, its kind
+    and its counts."""
+    function, b = define(
+        module, f"learn_{kind.name}", VOID, [POINTER, POINTER, LANES_I32, I32, I32]
+    )
     context_pointer, slot_pointer, deltas, base_low, mask = function.args
     context, slot = Record(b, context_pointer, CONTEXT), Record(b, slot_pointer, SLOT)
     slot.store_lanes("deltas", deltas)
@@ -118,18 +149,24 @@ def _meeting_lanes(b: ir.IRBuilder, slot: Record, deltas: Value, mask: Value) ->
     meeting = cell(b, I32)
     b.store(const(0), meeting)
     with each_set_bit(b, mask) as lane:
-        same = b.and_(lane_bits(b, b.icmp_unsigned("==", deltas, splat(b, slot.load("deltas", lane)))), mask)
+        same = b.and_(
+            lane_bits(b, b.icmp_unsigned("==", deltas, splat(b, slot.load("deltas", lane)))), mask
+        )
         several = b.icmp_unsigned("!=", b.and_(same, b.sub(same, const(1))), const(0))
         b.store(b.or_(b.load(meeting, typ=I32), b.select(several, same, const(0))), meeting)
     return b.load(meeting, typ=I32)
 
 
 def _define_search(module: ir.Module, kind: AccessKind) -> ir.Function:
-    """`i1 search(context, slot, addresses, upper, mask)`: the careful check, lane by lane; records the first bad lane.
+    """`i1 search(context, slot, addresses, upper, mask)`: the careful check, lane by lane; records
+    the first bad lane.
 
-    Remembers the last lane's buffer in the slot, so that the next access near it takes the fast path.
+    Remembers the last lane's buffer in the slot, so that the next access near it takes the fast
+    path.
     """
-    function, b = define(module, f"search_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32])
+    function, b = define(
+        module, f"search_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32]
+    )
     context_pointer, slot_pointer, addresses, upper, mask = function.args
     context, slot = Record(b, context_pointer, CONTEXT), Record(b, slot_pointer, SLOT)
     lows, highs = cell(b, LANES_I32), cell(b, LANES_I32)
@@ -143,7 +180,11 @@ def _define_search(module: ir.Module, kind: AccessKind) -> ir.Function:
     )
     with each_set_bit(b, mask) as lane:
         low = b.load(b.gep(lows, [lane], source_etype=I32), typ=I32)
-        high = b.load(b.gep(highs, [lane], source_etype=I32), typ=I32) if kind.space == "global" else const(0)
+        high = (
+            b.load(b.gep(highs, [lane], source_etype=I32), typ=I32)
+            if kind.space == "global"
+            else const(0)
+        )
         misaligned = b.icmp_unsigned("!=", b.and_(low, const(kind.width - 1)), const(0))
         with b.if_then(misaligned, likely=False):
             _record_fault(b, context, alignment, lane, low, high)
@@ -154,10 +195,18 @@ def _define_search(module: ir.Module, kind: AccessKind) -> ir.Function:
         if kind.space == "global":
             with counting_loop(b, context.load("buffer_count")) as index:
                 buffer = Record(
-                    b, offset(b, context.load_pointer("buffers"), b.mul(b.zext(index, I64), const(BUFFER.itemsize, I64))), BUFFER
+                    b,
+                    offset(
+                        b,
+                        context.load_pointer("buffers"),
+                        b.mul(b.zext(index, I64), const(BUFFER.itemsize, I64)),
+                    ),
+                    BUFFER,
                 )
                 first, past = buffer.load("first"), buffer.load("end")
-                within = b.and_(b.icmp_unsigned(">=", start, first), b.icmp_unsigned("<=", end, past))
+                within = b.and_(
+                    b.icmp_unsigned(">=", start, first), b.icmp_unsigned("<=", end, past)
+                )
                 within = b.and_(within, b.icmp_unsigned("==", high, context.load("global_window")))
                 with b.if_then(within):
                     b.store(const(1, I1), found)
@@ -166,7 +215,9 @@ def _define_search(module: ir.Module, kind: AccessKind) -> ir.Function:
         else:
             first = b.zext(context.load("shared_base"), I64)
             past = b.add(first, b.zext(context.load("shared_bytes"), I64))
-            b.store(b.and_(b.icmp_unsigned(">=", start, first), b.icmp_unsigned("<=", end, past)), found)
+            b.store(
+                b.and_(b.icmp_unsigned(">=", start, first), b.icmp_unsigned("<=", end, past)), found
+            )
             slot.store("first", first)
             slot.store("end", past)
         with b.if_then(b.not_(b.load(found, typ=I1)), likely=False):
@@ -176,23 +227,39 @@ def _define_search(module: ir.Module, kind: AccessKind) -> ir.Function:
     return function
 
 
-def _record_fault(b: ir.IRBuilder, context: Record, code: int, lane: Value, low: Value, high: Value) -> None:
+def _record_fault(
+    b: ir.IRBuilder, context: Record, code: int, lane: Value, low: Value, high: Value
+) -> None:
     context.store("fault_code", code)
     context.store("fault_lane", lane)
-    context.store("fault_address", b.or_(b.zext(low, I64), b.shl(b.zext(high, I64), const(32, I64))))
+    context.store(
+        "fault_address", b.or_(b.zext(low, I64), b.shl(b.zext(high, I64), const(32, I64)))
+    )
 
 
 def define_check_local(module: ir.Module, kind: AccessKind) -> ir.Function:
-    """`i1 check(context, slot, addresses, upper, mask)` for local memory: each lane has its own, one after another. Not counted."""
-    function, b = define(module, f"check_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32])
+    """`i1 check(context, slot, addresses, upper, mask)` for local memory: each lane has its own,
+    one after another. Not counted."""
+    function, b = define(
+        module, f"check_{kind.name}", I1, [POINTER, POINTER, LANES_I32, LANES_I32, I32]
+    )
     context = Record(b, function.args[0], CONTEXT)
     addresses, mask = function.args[2], function.args[4]
     size = context.load("local_bytes")
-    context.store_lanes("lane_addresses", b.add(addresses, b.mul(lanes(range(WARP_LANES)), splat(b, size))))
+    context.store_lanes(
+        "lane_addresses", b.add(addresses, b.mul(lanes(range(WARP_LANES)), splat(b, size)))
+    )
     last = splat(b, b.sub(size, const(kind.width)))
     too_small = b.icmp_unsigned("<", size, const(kind.width))
-    outside = b.select(too_small, const(FULL_MASK), lane_bits(b, b.icmp_unsigned(">", addresses, last)))
-    uneven = lane_bits(b, b.icmp_unsigned("!=", b.and_(addresses, splat(b, const(kind.width - 1))), lanes([0] * WARP_LANES)))
+    outside = b.select(
+        too_small, const(FULL_MASK), lane_bits(b, b.icmp_unsigned(">", addresses, last))
+    )
+    uneven = lane_bits(
+        b,
+        b.icmp_unsigned(
+            "!=", b.and_(addresses, splat(b, const(kind.width - 1))), lanes([0] * WARP_LANES)
+        ),
+    )
     for wrong, code in ((outside, FaultCode.LOCAL_BOUNDS), (uneven, FaultCode.LOCAL_ALIGNMENT)):
         lanes_wrong = b.and_(wrong, mask)
         with b.if_then(b.icmp_unsigned("!=", lanes_wrong, const(0)), likely=False):
@@ -207,7 +274,8 @@ def define_check_local(module: ir.Module, kind: AccessKind) -> ir.Function:
 
 
 def define_gather(module: ir.Module, width: int, *, signed: bool) -> ir.Function:
-    """`i1 gather(context, bank, size, offsets, mask)`: a constant per lane into `lane_data`; false when one lies beyond the bank."""
+    """`i1 gather(context, bank, size, offsets, mask)`: a constant per lane into `lane_data`; false
+    when one lies beyond the bank."""
     name = f"gather_{width}{'_signed' if signed else ''}"
     function, b = define(module, name, I1, [POINTER, POINTER, I32, LANES_I32, I32])
     context = Record(b, function.args[0], CONTEXT)
@@ -217,14 +285,23 @@ def define_gather(module: ir.Module, width: int, *, signed: bool) -> ir.Function
         start = context.load("lane_addresses", lane)
         end = b.add(b.zext(start, I64), const(width, I64))
         misplaced = b.or_(
-            b.icmp_unsigned(">", end, b.zext(size, I64)), b.icmp_unsigned("!=", b.and_(start, const(width - 1)), const(0))
+            b.icmp_unsigned(">", end, b.zext(size, I64)),
+            b.icmp_unsigned("!=", b.and_(start, const(width - 1)), const(0)),
         )
         with b.if_then(misplaced, likely=False):
             _record_fault(b, context, FaultCode.CONSTANT_BOUNDS, lane, start, const(0))
             b.ret(const(0, I1))
         place = offset(b, bank, b.zext(start, I64))
         for word in range(max(1, width // 4)):
-            _move_word(b, context, offset(b, place, 4 * word), b.add(lane, const(word * WARP_LANES)), width, load=True, signed=signed)
+            _move_word(
+                b,
+                context,
+                offset(b, place, 4 * word),
+                b.add(lane, const(word * WARP_LANES)),
+                width,
+                load=True,
+                signed=signed,
+            )
     b.ret(const(1, I1))
     return function
 
@@ -232,10 +309,11 @@ def define_gather(module: ir.Module, width: int, *, signed: bool) -> ir.Function
 def define_move(module: ir.Module, width: int, *, load: bool, signed: bool = False) -> ir.Function:
     """`void move(context, slot, host, mask)`: move the data of an access that was checked.
 
-    `host` is the host address of the space's address 0; lane addresses lie in the context, data words in `lane_data`,
-    32 lanes a word. Of several lanes that write one address, an H100 lets the lowest win within each phase (32 lanes
-    up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones: probed for shared and
-    global memory at all widths. PTX leaves it undefined.
+    `host` is the host address of the space's address 0; lane addresses lie in the context, data
+    words in `lane_data`, 32 lanes a word. Of several lanes that write one address, an H100 lets the
+    lowest win within each phase (32 lanes up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and
+    later phases overwrite earlier ones: probed for shared and global memory at all widths. PTX
+    leaves it undefined.
     """
     name = f"move_{'load' if load else 'store'}_{width}{'_signed' if signed else ''}"
     function, b = define(module, name, VOID, [POINTER, POINTER, POINTER, I32])
@@ -260,7 +338,15 @@ def define_move(module: ir.Module, width: int, *, load: bool, signed: bool = Fal
         with each_set_bit(b, lanes_of_phase, highest_first=not load) as lane:
             place = offset(b, host, b.zext(context.load("lane_addresses", lane), I64))
             for word in range(words):
-                _move_word(b, context, offset(b, place, 4 * word), b.add(lane, const(word * WARP_LANES)), width, load=load, signed=signed)
+                _move_word(
+                    b,
+                    context,
+                    offset(b, place, 4 * word),
+                    b.add(lane, const(word * WARP_LANES)),
+                    width,
+                    load=load,
+                    signed=signed,
+                )
     b.ret_void()
     return function
 
@@ -272,7 +358,16 @@ def _move_contiguous(b: ir.IRBuilder, context: Record, host: Value, *, load: boo
     b.store(b.load(source, typ=LANES_I32, align=4), target, align=4)
 
 
-def _move_word(b: ir.IRBuilder, context: Record, place: Value, index: Value, width: int, *, load: bool, signed: bool) -> None:
+def _move_word(
+    b: ir.IRBuilder,
+    context: Record,
+    place: Value,
+    index: Value,
+    width: int,
+    *,
+    load: bool,
+    signed: bool,
+) -> None:
     narrow = ir.IntType(8 * min(width, 4))
     if load:
         value = b.load(place, typ=narrow, align=1)
@@ -286,5 +381,3 @@ def _move_word(b: ir.IRBuilder, context: Record, place: Value, index: Value, wid
 
 def _all(b: ir.IRBuilder, condition: Value) -> Value:
     return b.icmp_unsigned("==", lane_bits(b, condition), const(FULL_MASK))
-
-

@@ -1,4 +1,5 @@
-"""Blocks of a grid: reset the warps, run them in turn, let them through `__syncthreads()` together."""
+"""Blocks of a grid: reset the warps, run them in turn, let them through `__syncthreads()`
+together."""
 
 from __future__ import annotations
 
@@ -40,13 +41,20 @@ from grader.emulator.native.tools import (
 )
 
 SHARED_POISON_BYTE = 0xFF
-"""Shared memory starts as all ones: a quiet NaN as float, so that a value nobody wrote is seen in the result."""
+"""Shared memory starts as all ones: a quiet NaN as float, so that a value nobody wrote is seen in
+the result."""
 
 
 def define_run_blocks(
-    module: ir.Module, warp_type: np.dtype, run_warp: ir.Function, paths: PathFunctions, *, watched: bool
+    module: ir.Module,
+    warp_type: np.dtype,
+    run_warp: ir.Function,
+    paths: PathFunctions,
+    *,
+    watched: bool,
 ) -> ir.Function:
-    """`i32 run_blocks(context, first, end)`: run the blocks first..end-1 in order; returns a FaultCode, 0 for none."""
+    """`i32 run_blocks(context, first, end)`: run the blocks first..end-1 in order; returns a
+    FaultCode, 0 for none."""
     run_block = _define_run_block(module, warp_type, run_warp, paths, watched=watched)
     function, b = define(module, "run_blocks", I32, [POINTER, I64, I64], internal=False)
     pointer, first, end = function.args
@@ -68,7 +76,10 @@ def define_run_blocks(
         code = b.call(run_block, [pointer])
         with b.if_then(b.icmp_unsigned("!=", code, const(0)), likely=False):
             b.ret(code)
-        executed, longest = b.sub(context.load("block_budget"), context.load("budget")), context.load("longest")
+        executed, longest = (
+            b.sub(context.load("block_budget"), context.load("budget")),
+            context.load("longest"),
+        )
         context.store("longest", b.select(b.icmp_signed(">", executed, longest), executed, longest))
         b.store(b.add(turn, const(1, I64)), index)
 
@@ -78,15 +89,25 @@ def define_run_blocks(
 
 
 def _define_run_block(
-    module: ir.Module, warp_type: np.dtype, run_warp: ir.Function, paths: PathFunctions, *, watched: bool
+    module: ir.Module,
+    warp_type: np.dtype,
+    run_warp: ir.Function,
+    paths: PathFunctions,
+    *,
+    watched: bool,
 ) -> ir.Function:
-    """`i32 run_block(context)`: rounds over all warps until all have exited; each runs to its next barrier or end."""
+    """`i32 run_block(context)`: rounds over all warps until all have exited; each runs to its next
+    barrier or end."""
     function, b = define(module, "run_block", I32, [POINTER])
     pointer = function.args[0]
     context = Record(b, pointer, CONTEXT)
     warp_at = _warp_getter(b, context, warp_type)
-    shared = offset(b, context.load_pointer("shared_host"), b.zext(context.load("shared_base"), I64))
-    _fill(module, b, shared, context.load("shared_bytes"), b.trunc(context.load("shared_poison"), I8))
+    shared = offset(
+        b, context.load_pointer("shared_host"), b.zext(context.load("shared_base"), I64)
+    )
+    _fill(
+        module, b, shared, context.load("shared_bytes"), b.trunc(context.load("shared_poison"), I8)
+    )
     for field in ("named_arrived", "named_expected", "vote_any", "vote_missing", "vote_count"):
         _fill(module, b, context.at(field), const(CONTEXT.fields[field][0].itemsize), const(0, I8))  # type: ignore[index]
     with counting_loop(b, context.load("warp_count")) as index:
@@ -108,7 +129,10 @@ def _define_run_block(
             live, waiting = warp.load("live"), warp.load("at_barrier")
             b.store(b.or_(b.load(living, typ=I32), live), living)
             b.store(b.or_(b.load(stuck, typ=I32), b.xor(live, waiting)), stuck)
-        with b.if_else(b.icmp_unsigned("!=", b.load(stuck, typ=I32), const(0)), likely=False) as (apart, together):
+        with b.if_else(b.icmp_unsigned("!=", b.load(stuck, typ=I32), const(0)), likely=False) as (
+            apart,
+            together,
+        ):
             with apart:
                 with b.if_then(b.not_(b.call(release_named, [pointer]))):
                     _blame_barrier(b, context, warp_at)
@@ -126,7 +150,9 @@ def _define_run_block(
 
 
 def _block_count(b: ir.IRBuilder, context: Record) -> Value:
-    width, height, depth = (b.zext(context.load(name), I64) for name in ("grid_x", "grid_y", "grid_z"))
+    width, height, depth = (
+        b.zext(context.load(name), I64) for name in ("grid_x", "grid_y", "grid_z")
+    )
     return b.mul(width, b.mul(height, depth))
 
 
@@ -136,7 +162,9 @@ def _in_order(b: ir.IRBuilder, context: Record, turn: Value, count: Value) -> Va
     return b.select(b.icmp_unsigned("!=", context.load("reversed"), const(0)), backwards, turn)
 
 
-def _release_all(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record], paths: PathFunctions) -> None:
+def _release_all(
+    b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record], paths: PathFunctions
+) -> None:
     """Past `__syncthreads()`; a fault where lanes of one warp came to different ones."""
     votes = _count_votes(b, context, const(BLOCK_VOTE))
     with counting_loop(b, context.load("warp_count")) as index:
@@ -147,8 +175,11 @@ def _release_all(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Re
         _release_warp(b, warp_at(index), paths)
 
 
-def _define_release_named(module: ir.Module, warp_type: np.dtype, paths: PathFunctions) -> ir.Function:
-    """`i1 release_named(context)`: let those go on whose barrier with a count of its own is complete; false: there are none."""
+def _define_release_named(
+    module: ir.Module, warp_type: np.dtype, paths: PathFunctions
+) -> ir.Function:
+    """`i1 release_named(context)`: let those go on whose barrier with a count of its own is
+    complete; false: there are none."""
     function, b = define(module, "release_named", I1, [POINTER])
     context = Record(b, function.args[0], CONTEXT)
     warp_at = _warp_getter(b, context, warp_type)
@@ -157,22 +188,34 @@ def _define_release_named(module: ir.Module, warp_type: np.dtype, paths: PathFun
     b.store(const(0), any_released)
     with counting_loop(b, context.load("warp_count")) as index:
         lives = b.icmp_unsigned("!=", warp_at(index).load("live"), const(0))
-        b.store(b.add(b.load(living, typ=I32), b.select(lives, const(WARP_LANES), const(0))), living)
+        b.store(
+            b.add(b.load(living, typ=I32), b.select(lives, const(WARP_LANES), const(0))), living
+        )
     with counting_loop(b, const(NAMED_BARRIERS)) as barrier:
-        arrived, asked = context.load("named_arrived", barrier), context.load("named_expected", barrier)
+        arrived, asked = (
+            context.load("named_arrived", barrier),
+            context.load("named_expected", barrier),
+        )
         expected = b.select(b.icmp_unsigned("==", asked, const(0)), b.load(living, typ=I32), asked)
         complete = b.icmp_unsigned(">=", arrived, expected)
         with b.if_then(b.and_(complete, b.icmp_unsigned("!=", arrived, const(0)))):
             context.store("named_arrived", b.sub(arrived, expected), barrier)
             votes = _count_votes(b, context, barrier)
             with counting_loop(b, context.load("warp_count")) as index:
-                _release_paths(b, warp_at(index), b.add(barrier, const(WAIT_NAMED)), votes, any_released, paths)
+                _release_paths(
+                    b, warp_at(index), b.add(barrier, const(WAIT_NAMED)), votes, any_released, paths
+                )
     b.ret(b.icmp_unsigned("!=", b.load(any_released, typ=I32), const(0)))
     return function
 
 
 def _release_paths(
-    b: ir.IRBuilder, warp: Record, wait: Value, votes: tuple[Value, Value], any_released: Value, paths: PathFunctions
+    b: ir.IRBuilder,
+    warp: Record,
+    wait: Value,
+    votes: tuple[Value, Value],
+    any_released: Value,
+    paths: PathFunctions,
 ) -> None:
     with counting_loop(b, warp.load("path_count")) as slot:
         mask = warp.load("path_mask", slot)
@@ -187,11 +230,15 @@ def _release_paths(
 
 
 def _count_votes(b: ir.IRBuilder, context: Record, barrier: Value) -> tuple[Value, Value]:
-    """All threads have come to a barrier: what `BAR.RED` gathered there, the count of true threads and the and / or of all."""
+    """All threads have come to a barrier: what `BAR.RED` gathered there, the count of true threads
+    and the and / or of all."""
     every = b.icmp_unsigned("==", context.load("vote_missing", barrier), const(0))
     some = b.icmp_unsigned("!=", context.load("vote_any", barrier), const(0))
     wants_all = b.icmp_unsigned("==", context.load("vote_mode", barrier), const(VoteMode.ALL))
-    count, truth = context.load("vote_count", barrier), b.zext(b.select(wants_all, every, some), I32)
+    count, truth = (
+        context.load("vote_count", barrier),
+        b.zext(b.select(wants_all, every, some), I32),
+    )
     for field in ("vote_any", "vote_missing", "vote_count"):
         context.store(field, 0, barrier)
     return count, truth
@@ -203,15 +250,20 @@ def _tell_votes(warp: Record, votes: tuple[Value, Value]) -> None:
 
 
 def _waits_at_two_barriers(b: ir.IRBuilder, context: Record, warp: Record) -> Value:
-    """Whether lanes of one warp wait at different `__syncthreads()`: records one that waits elsewhere than the first."""
+    """Whether lanes of one warp wait at different `__syncthreads()`: records one that waits
+    elsewhere than the first."""
     first, found = cell(b, I32), cell(b, I32)
     b.store(const(-1), first)
     b.store(const(0), found)
     with counting_loop(b, warp.load("path_count")) as slot:
         waits = b.icmp_signed("==", warp.load("path_wait", slot), const(WAIT_BLOCK))
-        with b.if_then(b.and_(waits, b.icmp_unsigned("!=", warp.load("path_mask", slot), const(0)))):
+        with b.if_then(
+            b.and_(waits, b.icmp_unsigned("!=", warp.load("path_mask", slot), const(0)))
+        ):
             pc, known = warp.load("path_pc", slot), b.load(first, typ=I32)
-            other = b.and_(b.icmp_unsigned("!=", known, const(-1)), b.icmp_unsigned("!=", known, pc))
+            other = b.and_(
+                b.icmp_unsigned("!=", known, const(-1)), b.icmp_unsigned("!=", known, pc)
+            )
             b.store(pc, first)
             with b.if_then(other, likely=False):
                 b.store(const(1), found)
@@ -222,7 +274,9 @@ def _waits_at_two_barriers(b: ir.IRBuilder, context: Record, warp: Record) -> Va
     return b.icmp_unsigned("!=", b.load(found, typ=I32), const(0))
 
 
-def _warp_getter(b: ir.IRBuilder, context: Record, warp_type: np.dtype) -> Callable[[Value], Record]:
+def _warp_getter(
+    b: ir.IRBuilder, context: Record, warp_type: np.dtype
+) -> Callable[[Value], Record]:
     def warp_at(index: Value) -> Record:
         start = b.mul(b.zext(index, I64), b.zext(context.load("warp_bytes"), I64))
         return Record(b, offset(b, context.load_pointer("warps"), start), warp_type)
@@ -231,7 +285,8 @@ def _warp_getter(b: ir.IRBuilder, context: Record, warp_type: np.dtype) -> Calla
 
 
 def _reset(module: ir.Module, b: ir.IRBuilder, warp: Record) -> None:
-    """A warp at the start of a block: all its lanes at the first instruction, registers and predicates zero."""
+    """A warp at the start of a block: all its lanes at the first instruction, registers and
+    predicates zero."""
     initial = warp.load("initial")
     for field in ("live", "mask"):
         warp.store(field, initial)
@@ -239,7 +294,14 @@ def _reset(module: ir.Module, b: ir.IRBuilder, warp: Record) -> None:
     sizes = {name: field[0].itemsize for name, field in warp.layout.fields.items()}
     with b.if_then(b.icmp_unsigned("!=", warp.load("meetings"), const(0))):
         _fill(module, b, warp.at("met"), const(sizes["met"]), const(0, I8))
-    counts = ("path_count", "path_clock", "meetings", "synced", "copies_committed", "copies_completed")
+    counts = (
+        "path_count",
+        "path_clock",
+        "meetings",
+        "synced",
+        "copies_committed",
+        "copies_completed",
+    )
     for field in ("pc", "at_barrier", "at_named", *counts):
         warp.store(field, 0)
     for field in ("registers", "uniform", "predicates", "uniform_predicates"):
@@ -247,7 +309,8 @@ def _reset(module: ir.Module, b: ir.IRBuilder, warp: Record) -> None:
 
 
 def _release_warp(b: ir.IRBuilder, warp: Record, paths: PathFunctions) -> None:
-    """Past the barrier: its waiting paths can run again. A path that waits as the running one (see control.bar) just goes on."""
+    """Past the barrier: its waiting paths can run again. A path that waits as the running one (see
+    control.bar) just goes on."""
     with b.if_then(b.icmp_unsigned("!=", warp.load("at_barrier"), const(0))):
         warp.store("at_barrier", 0)
         with counting_loop(b, warp.load("path_count")) as slot:
@@ -259,7 +322,8 @@ def _release_warp(b: ir.IRBuilder, warp: Record, paths: PathFunctions) -> None:
 
 
 def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record]) -> None:
-    """Some lanes wait at __syncthreads() for lanes that cannot come: name one of each, and the barrier."""
+    """Some lanes wait at __syncthreads() for lanes that cannot come: name one of each, and the
+    barrier."""
     context.store("fault_code", FaultCode.BARRIER)
     _blame_warp_barrier(b, context, warp_at)
     with counting_loop(b, context.load("warp_count")) as index:
@@ -274,13 +338,19 @@ def _blame_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], 
             context.store("fault_other", warp.load("path_pc", _path_of(b, warp, missing)))
 
 
-def _blame_warp_barrier(b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record]) -> None:
-    """Some lanes wait for lanes of their own warp (`__syncwarp()`, a shuffle) that wait elsewhere: that is told first."""
+def _blame_warp_barrier(
+    b: ir.IRBuilder, context: Record, warp_at: Callable[[Value], Record]
+) -> None:
+    """Some lanes wait for lanes of their own warp (`__syncwarp()`, a shuffle) that wait elsewhere:
+    that is told first."""
     with counting_loop(b, context.load("warp_count")) as index:
         warp = warp_at(index)
         with counting_loop(b, warp.load("path_count")) as slot:
             wait, mask = warp.load("path_wait", slot), warp.load("path_mask", slot)
-            here = b.or_(b.icmp_signed("==", wait, const(WARPSYNC_BARRIER)), b.icmp_signed("==", wait, const(COLLECTIVE_BARRIER)))
+            here = b.or_(
+                b.icmp_signed("==", wait, const(WARPSYNC_BARRIER)),
+                b.icmp_signed("==", wait, const(COLLECTIVE_BARRIER)),
+            )
             with b.if_then(b.and_(here, b.icmp_unsigned("!=", mask, const(0)))):
                 missing = b.and_(warp.load("live"), b.not_(mask))
                 context.store("fault_code", FaultCode.ABSENT_LANES)

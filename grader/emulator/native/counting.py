@@ -1,7 +1,8 @@
-"""The counting rules of DESIGN 3.3 in native code: wavefronts of a shared access, sectors of a global one.
+"""The counting rules of DESIGN 3.3 in native code: wavefronts of a shared access, sectors of a
+global one.
 
-Both work on the *pattern* of an access (lane addresses relative to a base) and run only when a pattern is new to its
-instruction; `access.py` remembers the last one.
+Both work on the *pattern* of an access (lane addresses relative to a base) and run only when a
+pattern is new to its instruction; `access.py` remembers the last one.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ WARP_BYTES = BANKS * BANK_BYTES
 class AccessKind:
     """What a memory instruction does: `space` is `shared`, `global` or `local`, `width` in bytes.
 
-    `part`: of the bytes only the first is sure to be accessed. Of atomics in shared memory, `turns` says whether lanes that
-    meet at one address take turns there, and `rounds` how often the data goes through: twice for a compare-and-swap.
+    `part`: of the bytes only the first is sure to be accessed. Of atomics in shared memory, `turns`
+    says whether lanes that meet at one address take turns there, and `rounds` how often the data
+    goes through: twice for a compare-and-swap.
     """
 
     space: str
@@ -54,7 +56,15 @@ class AccessKind:
     def name(self) -> str:
         """What tells it from other kinds, in names of helpers."""
         way = "atomic" if self.atomic else "load" if self.load else "store"
-        flags = [name for name, present in (("part", self.part), ("turns", self.turns), ("twice", self.rounds == 2)) if present]
+        flags = [
+            name
+            for name, present in (
+                ("part", self.part),
+                ("turns", self.turns),
+                ("twice", self.rounds == 2),
+            )
+            if present
+        ]
         return "_".join([self.space, way, str(self.width), *flags])
 
     @property
@@ -64,9 +74,11 @@ class AccessKind:
 
 
 def define_count_wavefronts(module: ir.Module, kind: AccessKind) -> ir.Function:
-    """`void count_wavefronts(context, slot, mask)`: fill `passes` and `passes_ideal` for a shared access.
+    """`void count_wavefronts(context, slot, mask)`: fill `passes` and `passes_ideal` for a shared
+    access.
 
-    Lane addresses lie in the context's `lane_addresses`, relative to a base that is a multiple of the width and of 4.
+    Lane addresses lie in the context's `lane_addresses`, relative to a base that is a multiple of
+    the width and of 4.
     """
     width = kind.width
     function, b = define(module, f"count_wavefronts_{kind.name}", VOID, [POINTER, POINTER, I32])
@@ -80,10 +92,14 @@ def define_count_wavefronts(module: ir.Module, kind: AccessKind) -> ir.Function:
     lanes_per_phase = WARP_LANES // phases
     distinct = mask if kind.turns else distinct_lanes(b, units, mask, lanes_per_phase)
     busiest = [
-        _busiest_bank(b, units, _part(b, distinct, phase * lanes_per_phase, lanes_per_phase), banks) for phase in range(phases)
+        _busiest_bank(b, units, _part(b, distinct, phase * lanes_per_phase, lanes_per_phase), banks)
+        for phase in range(phases)
     ]
     if kind.load and phases > 1:
-        pairs = [_merged_pair(b, units, mask, pair, lanes_per_phase, banks, busiest) for pair in range(phases // 2)]
+        pairs = [
+            _merged_pair(b, units, mask, pair, lanes_per_phase, banks, busiest)
+            for pair in range(phases // 2)
+        ]
         total = _sum(b, pairs)
     else:
         total = _sum(b, busiest)
@@ -91,17 +107,21 @@ def define_count_wavefronts(module: ir.Module, kind: AccessKind) -> ir.Function:
     fewest = b.udiv(b.add(bytes_asked, const(WARP_BYTES - 1)), const(WARP_BYTES))
     fewest = b.select(b.icmp_unsigned(">", fewest, const(1)), fewest, const(1))
     slot.store("passes", b.mul(total, const(kind.rounds)))
-    slot.store("passes_ideal", b.mul(b.select(b.icmp_unsigned("<", total, fewest), total, fewest), const(kind.rounds)))
+    slot.store(
+        "passes_ideal",
+        b.mul(b.select(b.icmp_unsigned("<", total, fewest), total, fewest), const(kind.rounds)),
+    )
     slot.store("bytes", bytes_asked)
     b.ret_void()
     return function
 
 
 def define_count_sectors(module: ir.Module, kind: AccessKind) -> ir.Function:
-    """`void count_sectors(context, slot, mask)`: fill `passes` (sectors), `passes_ideal` and `bytes` (distinct) for global accesses.
+    """`void count_sectors(context, slot, mask)`: fill `passes` (sectors), `passes_ideal` and
+    `bytes` (distinct) for global accesses.
 
-    Lane addresses lie in `lane_addresses`, relative to a base that is a multiple of the sector size. An access wider than
-    4 bytes is aligned to its width, so each lane touches one sector.
+    Lane addresses lie in `lane_addresses`, relative to a base that is a multiple of the sector
+    size. An access wider than 4 bytes is aligned to its width, so each lane touches one sector.
     """
     width = kind.width
     function, b = define(module, f"count_sectors_{kind.name}", VOID, [POINTER, POINTER, I32])
@@ -121,7 +141,8 @@ def define_count_sectors(module: ir.Module, kind: AccessKind) -> ir.Function:
 
 
 def distinct_lanes(b: ir.IRBuilder, units: Value, mask: Value, group: int) -> Value:
-    """The active lanes that are the first of their group (of `group` neighbouring lanes) to name their unit, as a mask."""
+    """The active lanes that are the first of their group (of `group` neighbouring lanes) to name
+    their unit, as a mask."""
     stored = cell(b, LANES_I32)
     b.store(units, stored)
     distinct = cell(b, I32)
@@ -158,13 +179,22 @@ def _busiest_bank(b: ir.IRBuilder, units: Value, lanes: Value, banks: int) -> Va
 
 
 def _merged_pair(
-    b: ir.IRBuilder, units: Value, mask: Value, pair: int, lanes_per_phase: int, banks: int, busiest: list[Value]
+    b: ir.IRBuilder,
+    units: Value,
+    mask: Value,
+    pair: int,
+    lanes_per_phase: int,
+    banks: int,
+    busiest: list[Value],
 ) -> Value:
-    """Wavefronts of two neighbouring phases of a load: one where partner lanes share addresses and both phases fit one wavefront."""
+    """Wavefronts of two neighbouring phases of a load: one where partner lanes share addresses and
+    both phases fit one wavefront."""
     first = pair * 2 * lanes_per_phase
     active = _part(b, mask, first, 2 * lanes_per_phase)
     separate = b.add(busiest[2 * pair], busiest[2 * pair + 1])
-    distinct = _part(b, distinct_lanes(b, units, mask, 2 * lanes_per_phase), first, 2 * lanes_per_phase)
+    distinct = _part(
+        b, distinct_lanes(b, units, mask, 2 * lanes_per_phase), first, 2 * lanes_per_phase
+    )
     together = _busiest_bank(b, units, distinct, banks)
     shared = ir.Constant(I1, 0)
     for distance in (1, 2):
@@ -200,5 +230,3 @@ def _sum(b: ir.IRBuilder, values: list[Value]) -> Value:
     for value in values[1:]:
         total = b.add(total, value)
     return total
-
-

@@ -1,21 +1,30 @@
-"""The helper functions of one module, defined on first use, and the slots of its memory instructions."""
+"""The helper functions of one module, defined on first use, and the slots of its memory
+instructions."""
 
 from __future__ import annotations
 
 from llvmlite import ir
 
-from grader.emulator.native.access import define_check, define_check_local, define_gather, define_move
+from grader.emulator.native.access import (
+    define_check,
+    define_check_local,
+    define_gather,
+    define_move,
+)
 from grader.emulator.native.counting import AccessKind
 from grader.emulator.native.watching import Watching
 
 
 class Helpers:
-    """Defines each access helper once a module. `slots` numbers memory instructions and their spaces; a kernel's forms share it.
+    """Defines each access helper once a module. `slots` numbers memory instructions and their
+    spaces; a kernel's forms share it.
 
     `watching` is there in the checked mode only.
     """
 
-    def __init__(self, module: ir.Module, slots: dict[tuple[int, str], int], watching: Watching | None = None) -> None:
+    def __init__(
+        self, module: ir.Module, slots: dict[tuple[int, str], int], watching: Watching | None = None
+    ) -> None:
         self._module = module
         self.watching = watching
         self._checks: dict[AccessKind, ir.Function] = {}
@@ -29,7 +38,9 @@ class Helpers:
             local = kind.space == "local"
             watched = self.watching is not None
             self._checks[kind] = (
-                define_check_local(self._module, kind) if local else define_check(self._module, kind, watched=watched)
+                define_check_local(self._module, kind)
+                if local
+                else define_check(self._module, kind, watched=watched)
             )
         return self._checks[kind]
 
@@ -57,5 +68,6 @@ class Helpers:
         return self._gathers[key]
 
     def slot_index(self, instruction: int, space: str) -> int:
-        """The slot of a memory instruction, by its index in the kernel, for the accesses to one space."""
+        """The slot of a memory instruction, by its index in the kernel, for the accesses to one
+        space."""
         return self.slots.setdefault((instruction, space), len(self.slots))

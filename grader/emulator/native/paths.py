@@ -1,11 +1,14 @@
 """Divergence: a warp's paths, and where they meet again (DESIGN 3.2).
 
-Lanes that took different sides of a branch are separate paths. They merge only at the `BSYNC` of the convergence barrier
-that `BSSY` set; each path executes its own `BSYNC`. The running path is the warp's `mask` and `pc`; all others are in slots.
+Lanes that took different sides of a branch are separate paths. They merge only at the `BSYNC` of
+the convergence barrier that `BSSY` set; each path executes its own `BSYNC`. The running path is the
+warp's `mask` and `pc`; all others are in slots.
 
-Which path runs when is an H100's rule, found by its counts of executed instructions: of the two sides of a branch the one with
-fewer lanes (control.bra), and when a path waits or ends, the one that got its slot last. It matters: paths that wait when others
-leave their barrier (`EXIT`, `BREAK`) execute its `BSYNC` once more, and paths that meet at a `WARPSYNC` execute it once more together.
+Which path runs when is an H100's rule, found by its counts of executed instructions: of the two
+sides of a branch the one with fewer lanes (control.bra), and when a path waits or ends, the one
+that got its slot last. It matters: paths that wait when others leave their barrier (`EXIT`,
+`BREAK`) execute its `BSYNC` once more, and paths that meet at a `WARPSYNC` execute it once more
+together.
 """
 
 from __future__ import annotations
@@ -51,8 +54,9 @@ from grader.emulator.native.tools import (
 class PathFunctions:
     """`push(warp, mask, pc, wait)`, `next(warp) -> i1` (false: none can run).
 
-    `release(context, warp, left)`: lanes have arrived at a barrier, or, `left`, others will not come to it any more.
-    `meet(warp, mask)`, in the checked mode only: lanes have waited for each other.
+    `release(context, warp, left)`: lanes have arrived at a barrier, or, `left`, others will not
+    come to it any more. `meet(warp, mask)`, in the checked mode only: lanes have waited for each
+    other.
     """
 
     push: ir.Function
@@ -65,7 +69,9 @@ def define_paths(module: ir.Module, warp_type: np.dtype, *, watched: bool) -> Pa
     """The functions that keep a warp's paths. `watched`: they note which lanes meet."""
     meet = _define_meet(module, warp_type) if watched else None
     release = _define_release(module, warp_type, meet)
-    return PathFunctions(_define_push(module, warp_type), _define_next(module, warp_type), release, meet)
+    return PathFunctions(
+        _define_push(module, warp_type), _define_next(module, warp_type), release, meet
+    )
 
 
 def _define_push(module: ir.Module, warp_type: np.dtype) -> ir.Function:
@@ -126,24 +132,35 @@ def _shrink(b: ir.IRBuilder, warp: Record) -> None:
         warp.store("path_count", last)
 
 
-def _define_release(module: ir.Module, warp_type: np.dtype, meet: ir.Function | None) -> ir.Function:
-    """Merge the waiting paths of every convergence barrier whose living participants have all arrived."""
+def _define_release(
+    module: ir.Module, warp_type: np.dtype, meet: ir.Function | None
+) -> ir.Function:
+    """Merge the waiting paths of every convergence barrier whose living participants have all
+    arrived."""
     function, b = define(module, "release_paths", VOID, [POINTER, POINTER, I1])
     context, warp = Record(b, function.args[0], CONTEXT), Record(b, function.args[1], warp_type)
     arrived = cell(b, I32)
     with counting_loop(b, warp.load("path_count")) as slot:
         wait = warp.load("path_wait", slot)
         mask = warp.load("path_mask", slot)
-        waits = b.and_(b.icmp_signed(">=", wait, const(0)), b.icmp_signed("<", wait, const(CONVERGENCE_BARRIERS)))
+        waits = b.and_(
+            b.icmp_signed(">=", wait, const(0)),
+            b.icmp_signed("<", wait, const(CONVERGENCE_BARRIERS)),
+        )
         with b.if_then(b.and_(waits, b.icmp_unsigned("!=", mask, const(0)))):
             expected = b.and_(_participants(b, warp, wait, mask), warp.load("live"))
             b.store(const(0), arrived)
             with counting_loop(b, warp.load("path_count")) as other:
                 together = _waits_likewise(b, warp, other, wait, expected)
-                joined = b.or_(b.load(arrived, typ=I32), b.and_(warp.load("path_mask", other), expected))
+                joined = b.or_(
+                    b.load(arrived, typ=I32), b.and_(warp.load("path_mask", other), expected)
+                )
                 b.store(b.select(together, joined, b.load(arrived, typ=I32)), arrived)
             with b.if_then(b.icmp_unsigned("==", b.load(arrived, typ=I32), expected)):
-                if meet is not None:  # that paths meet at a BSYNC is the hardware's doing, on which no program may rely
+                if (
+                    meet is not None
+                    # that paths meet at a BSYNC is the hardware's doing, on which no program may rely
+                ):
                     with b.if_then(b.icmp_signed(">=", wait, const(WARPSYNC_BARRIER))):
                         b.call(meet, [warp.pointer, expected])
                 _merge(b, context, warp, slot, wait, expected, function.args[2])
@@ -151,8 +168,11 @@ def _define_release(module: ir.Module, warp_type: np.dtype, meet: ir.Function | 
     return function
 
 
-def _waits_likewise(b: ir.IRBuilder, warp: Record, slot: Value, wait: Value, expected: Value) -> Value:
-    """Whether the path in a slot waits at this barrier for the same lanes: `__syncwarp()` of other lanes is another one."""
+def _waits_likewise(
+    b: ir.IRBuilder, warp: Record, slot: Value, wait: Value, expected: Value
+) -> Value:
+    """Whether the path in a slot waits at this barrier for the same lanes: `__syncwarp()` of other
+    lanes is another one."""
     there = b.icmp_signed("==", warp.load("path_wait", slot), wait)
     mask = warp.load("path_mask", slot)
     lanes = b.and_(_participants(b, warp, b.select(there, wait, const(0)), mask), warp.load("live"))
@@ -160,8 +180,17 @@ def _waits_likewise(b: ir.IRBuilder, warp: Record, slot: Value, wait: Value, exp
     return b.and_(b.and_(there, member), b.icmp_unsigned("==", lanes, expected))
 
 
-def _merge(b: ir.IRBuilder, context: Record, warp: Record, slot: Value, wait: Value, expected: Value, left: Value) -> None:
-    """All lanes have come: paths that go on at the slot's pc join it; others (`__syncwarp()` elsewhere) just go on.
+def _merge(
+    b: ir.IRBuilder,
+    context: Record,
+    warp: Record,
+    slot: Value,
+    wait: Value,
+    expected: Value,
+    left: Value,
+) -> None:
+    """All lanes have come: paths that go on at the slot's pc join it; others (`__syncwarp()`
+    elsewhere) just go on.
 
     For a collective operation all join, wherever they came from.
     """
@@ -186,14 +215,18 @@ def _merge(b: ir.IRBuilder, context: Record, warp: Record, slot: Value, wait: Va
 
 
 def repeat_block_end(b: ir.IRBuilder, context: Record, block: Value) -> None:
-    """Count that the last instruction of a basic block (its index) was executed again, by the same threads."""
-    index = b.add(b.mul(b.zext(block, I64), const(COUNTS_PER_BLOCK, I64)), const(COUNTS_PER_BLOCK - 1, I64))
+    """Count that the last instruction of a basic block (its index) was executed again, by the same
+    threads."""
+    index = b.add(
+        b.mul(b.zext(block, I64), const(COUNTS_PER_BLOCK, I64)), const(COUNTS_PER_BLOCK - 1, I64)
+    )
     counter = offset(b, context.load_pointer("block_counts"), b.mul(index, const(8, I64)))
     b.store(b.add(b.load(counter, typ=I64), const(1, I64)), counter)
 
 
 def _define_meet(module: ir.Module, warp_type: np.dtype) -> ir.Function:
-    """`void meet(warp, mask)`: what each of the lanes has done so far is ordered before what any of them does next.
+    """`void meet(warp, mask)`: what each of the lanes has done so far is ordered before what any of
+    them does next.
 
     So is what any of them had waited for before, and what lanes have done that have ended.
     """
@@ -209,9 +242,14 @@ def _define_meet(module: ir.Module, warp_type: np.dtype) -> ir.Function:
             known = cell(b, LANES_I32)
             b.store(lanes([0] * WARP_LANES), known)
             with each_set_bit(b, mask) as lane:
-                theirs, before = b.load(_row(b, warp, lane), typ=LANES_I32, align=4), b.load(known, typ=LANES_I32)
+                theirs, before = (
+                    b.load(_row(b, warp, lane), typ=LANES_I32, align=4),
+                    b.load(known, typ=LANES_I32),
+                )
                 b.store(b.select(b.icmp_unsigned(">", theirs, before), theirs, before), known)
-            together = b.select(bits_to_lanes(b, there), splat(b, now), b.load(known, typ=LANES_I32))
+            together = b.select(
+                bits_to_lanes(b, there), splat(b, now), b.load(known, typ=LANES_I32)
+            )
             with each_set_bit(b, mask) as lane:
                 b.store(together, _row(b, warp, lane), align=4)
     b.ret_void()

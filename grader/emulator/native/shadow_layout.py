@@ -1,13 +1,16 @@
-"""What the checked mode keeps beside memory: who wrote and read each granule last, which bytes were written, and what it found.
+"""What the checked mode keeps beside memory: who wrote and read each granule last, which bytes were
+written, and what it found.
 
-A *granule* is the smallest width that a kernel accesses a space with, so that neighbours in one word never look like a race.
-A *tag* is 64 bits: bits 0-9 the thread in its block, 10-23 the instruction, and then
-- shared memory: 24-38 how often lanes of the warp had waited for each other, 39 of a writer an asynchronous copy (its group is in
+A *granule* is the smallest width that a kernel accesses a space with, so that neighbours in one
+word never look like a race. A *tag* is 64 bits: bits 0-9 the thread in its block, 10-23 the
+instruction, and then
+- shared memory: 24-38 how often lanes of the warp had waited for each other, 39 of a writer an
+  asynchronous copy (its group is in
   those bits then), of a reader that other lanes of its warp read it too, 40-63 the epoch;
-- global memory: 24-38 the fences that the block had passed, 39 always 1, 40-63 the block.
-A tag of 0 is of a granule that nobody has touched. An *epoch* ends where all threads of a block have met.
-Who *drew* from a granule last is the block (from 1 on), or in shared memory the warp (likewise), whose atomic operation on it was the
-last one, if that gave it a value; else 0.
+- global memory: 24-38 the fences that the block had passed, 39 always 1, 40-63 the block. A tag of
+  0 is of a granule that nobody has touched. An *epoch* ends where all threads of a block have met.
+  Who *drew* from a granule last is the block (from 1 on), or in shared memory the warp (likewise),
+  whose atomic operation on it was the last one, if that gave it a value; else 0.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ MAX_BLOCKS = (1 << 24) - 1
 
 
 class FindingCode:
-    """What the checked mode finds. MAYBE: whether it matters shows when the run is repeated with other poison."""
+    """What the checked mode finds. MAYBE: whether it matters shows when the run is repeated with
+    other poison."""
 
     SHARED_RACE = 0
     WARP_RACE = 1
-    """Of lanes of one warp in shared memory: it has a code of its own, that it hides no race between warps."""
+    """Of lanes of one warp in shared memory: it has a code of its own, that it hides no race
+    between warps."""
     GLOBAL_RACE = 2
     ASYNC_COPY = 3
     ABSENT_LANES = 4
@@ -37,8 +42,8 @@ class FindingCode:
 
 
 class Trait:
-    """Of an instruction that accesses memory: it orders accesses by itself; plain loads in front of it belong to its loop;
-    it copies; it writes; it is an atomic operation."""
+    """Of an instruction that accesses memory: it orders accesses by itself; plain loads in front of
+    it belong to its loop; it copies; it writes; it is an atomic operation."""
 
     ATOMIC = 1
     RETRIED = 2
@@ -71,7 +76,10 @@ WATCH = np.dtype(
         ("shared_tag_bytes", "u4"),
         ("shared_writers", "u8"),  # tags by granule of the block's shared memory
         ("shared_readers", "u8"),
-        ("global_writers", "u8"),  # tags, as if the window's first granule were at this host address
+        (
+            "global_writers",
+            "u8",
+        ),  # tags, as if the window's first granule were at this host address
         ("global_readers", "u8"),
         ("shared_drawers", "u8"),  # u4 by granule: who drew last; likewise
         ("global_drawers", "u8"),

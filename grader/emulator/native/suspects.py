@@ -1,13 +1,16 @@
-"""The exact rules of the checked mode for one lane after another: is what looked suspicious to shadow.py a mistake?
+"""The exact rules of the checked mode for one lane after another: is what looked suspicious to
+shadow.py a mistake?
 
-Ordered, and so no race, are accesses of one thread; of lanes of a warp that have waited for each other since (`__syncwarp()`:
-CUDA C++ Programming Guide, "Independent Thread Scheduling"; that they are on one path, or exchange values by shuffles and votes,
-"does not imply a memory barrier"); of threads with a `__syncthreads()` between (the epoch differs); of blocks where the first one
-has fenced and the second one has acquired (an atomic operation or a volatile read) since. Who draws a value from where others have
-drawn (a ticket) comes behind all that they did there up to then. Atomic and volatile accesses do not race among themselves.
-Storing the value that is already there harms nobody, nor do lanes that store the same value to one address in one instruction; which
-one of different values stays is undefined. A plain read in front of a compare-and-swap, a minimum or a maximum belongs to the usual
-loop around it.
+Ordered, and so no race, are accesses of one thread; of lanes of a warp that have waited for each
+other since (`__syncwarp()`: CUDA C++ Programming Guide, "Independent Thread Scheduling"; that they
+are on one path, or exchange values by shuffles and votes, "does not imply a memory barrier"); of
+threads with a `__syncthreads()` between (the epoch differs); of blocks where the first one has
+fenced and the second one has acquired (an atomic operation or a volatile read) since. Who draws a
+value from where others have drawn (a ticket) comes behind all that they did there up to then.
+Atomic and volatile accesses do not race among themselves. Storing the value that is already there
+harms nobody, nor do lanes that store the same value to one address in one instruction; which one of
+different values stays is undefined. A plain read in front of a compare-and-swap, a minimum or a
+maximum belongs to the usual loop around it.
 """
 
 from __future__ import annotations
@@ -78,8 +81,12 @@ class _Tag:
     def __init__(self, b: ir.IRBuilder, value: Value) -> None:
         self.value = value
         self.thread = b.trunc(b.and_(value, const(THREAD_MASK, I64)), I32)
-        self.instruction = b.trunc(b.and_(b.lshr(value, const(INSTRUCTION_SHIFT, I64)), const(INSTRUCTION_MASK, I64)), I32)
-        self.detail = b.trunc(b.and_(b.lshr(value, const(DETAIL_SHIFT, I64)), const(DETAIL_MASK, I64)), I32)
+        self.instruction = b.trunc(
+            b.and_(b.lshr(value, const(INSTRUCTION_SHIFT, I64)), const(INSTRUCTION_MASK, I64)), I32
+        )
+        self.detail = b.trunc(
+            b.and_(b.lshr(value, const(DETAIL_SHIFT, I64)), const(DETAIL_MASK, I64)), I32
+        )
         self.flag = b.trunc(b.lshr(value, const(FLAG_SHIFT, I64)), I1)
         self.owner = b.lshr(value, const(OWNER_SHIFT, I64))
 
@@ -87,11 +94,16 @@ class _Tag:
 class _Judge:
     """Emits the rules for one lane; `b` writes into the function made by `define_judge`."""
 
-    def __init__(self, b: ir.IRBuilder, function: ir.Function, warp_type: np.dtype, rules: Rules) -> None:
+    def __init__(
+        self, b: ir.IRBuilder, function: ir.Function, warp_type: np.dtype, rules: Rules
+    ) -> None:
         self.b = b
         self.rules = rules
         self.warp_type = warp_type
-        self.context, self.warp = Record(b, function.args[0], CONTEXT), Record(b, function.args[1], warp_type)
+        self.context, self.warp = (
+            Record(b, function.args[0], CONTEXT),
+            Record(b, function.args[1], warp_type),
+        )
         self.instruction = function.args[2]
         self.watch = Record(b, self.context.load_pointer("watch"), WATCH)
 
@@ -107,7 +119,12 @@ class _Judge:
             for byte in range(kind.bounded_bytes):
                 mark = b.load(offset(b, b.inttoptr(place, POINTER), byte), typ=I8)
                 with b.if_then(b.icmp_unsigned("==", mark, const(0, I8))):
-                    self._report(FindingCode.MAYBE_GLOBAL_UNWRITTEN, own, own, b.add(address, const(byte, I64)))
+                    self._report(
+                        FindingCode.MAYBE_GLOBAL_UNWRITTEN,
+                        own,
+                        own,
+                        b.add(address, const(byte, I64)),
+                    )
 
     def _changes(self, lane: Value, address: Value) -> Value:
         """Whether a plain store changes what is in memory."""
@@ -124,7 +141,9 @@ class _Judge:
             changed = b.or_(changed, b.icmp_unsigned("!=", new, old))
         return changed
 
-    def _judge_granule(self, lane: Value, own: _Tag, address: Value, granule: int, changes: Value) -> None:
+    def _judge_granule(
+        self, lane: Value, own: _Tag, address: Value, granule: int, changes: Value
+    ) -> None:
         b, kind = self.b, self.rules.kind
         place = b.add(address, const(granule << self.rules.shift, I64))
         writer = self._tag(place, "writers")
@@ -135,41 +154,69 @@ class _Judge:
                 self._report(FindingCode.ASYNC_COPY, own, writer, place)
         self._judge_pair(lane, own, writer, place, changes, after_read=False)
         if not kind.load:
-            self._judge_pair(lane, own, self._tag(place, "readers"), place, changes, after_read=True)
+            self._judge_pair(
+                lane, own, self._tag(place, "readers"), place, changes, after_read=True
+            )
 
-    def _judge_pair(self, lane: Value, own: _Tag, other: _Tag, place: Value, changes: Value, *, after_read: bool) -> None:
+    def _judge_pair(
+        self, lane: Value, own: _Tag, other: _Tag, place: Value, changes: Value, *, after_read: bool
+    ) -> None:
         b, kind = self.b, self.rules.kind
         shared = kind.space == "shared"
-        unordered = self._unordered_shared(own, other, after_read=after_read) if shared else self._unordered_global(own, other)
+        unordered = (
+            self._unordered_shared(own, other, after_read=after_read)
+            if shared
+            else self._unordered_global(own, other)
+        )
         traits = self._traits(other.instruction)
         if not self.rules.plain:
             unordered = b.and_(unordered, b.not_(_has(b, traits, Trait.ATOMIC)))
         else:
-            unordered = b.and_(unordered, b.not_(b.and_(_has(b, traits, Trait.CHANGES), self._drew_last(place))))
+            unordered = b.and_(
+                unordered, b.not_(b.and_(_has(b, traits, Trait.CHANGES), self._drew_last(place)))
+            )
         if kind.load and self.rules.plain:
-            retried = b.and_(_has(b, traits, Trait.RETRIED), self._in_front(self.instruction, other.instruction))
+            retried = b.and_(
+                _has(b, traits, Trait.RETRIED), self._in_front(self.instruction, other.instruction)
+            )
             unordered = b.and_(unordered, b.not_(retried))
         if kind.atomic and after_read:
             own_traits = self._traits(self.instruction)
-            retried = b.and_(_has(b, own_traits, Trait.RETRIED), self._in_front(other.instruction, self.instruction))
+            retried = b.and_(
+                _has(b, own_traits, Trait.RETRIED),
+                self._in_front(other.instruction, self.instruction),
+            )
             unordered = b.and_(unordered, b.not_(retried))
         in_warp = self._of_own_warp(other)
-        code = b.select(in_warp, const(FindingCode.WARP_RACE), const(FindingCode.SHARED_RACE)) if shared else const(FindingCode.GLOBAL_RACE)
+        code = (
+            b.select(in_warp, const(FindingCode.WARP_RACE), const(FindingCode.SHARED_RACE))
+            if shared
+            else const(FindingCode.GLOBAL_RACE)
+        )
         with b.if_then(b.and_(unordered, changes)):
             self._report(code, own, other, place)
 
     def _of_own_warp(self, other: _Tag) -> Value:
-        return self.b.icmp_unsigned("==", self.b.lshr(other.thread, const(5)), self.warp.load("index"))
+        return self.b.icmp_unsigned(
+            "==", self.b.lshr(other.thread, const(5)), self.warp.load("index")
+        )
 
     def _unordered_shared(self, own: _Tag, other: _Tag, *, after_read: bool) -> Value:
         b = self.b
-        now = b.and_(b.icmp_unsigned("==", other.owner, own.owner), b.icmp_unsigned("!=", other.value, const(0, I64)))
+        now = b.and_(
+            b.icmp_unsigned("==", other.owner, own.owner),
+            b.icmp_unsigned("!=", other.value, const(0, I64)),
+        )
         another = b.icmp_unsigned("!=", other.thread, own.thread)
         another = b.or_(another, other.flag) if after_read else b.and_(another, b.not_(other.flag))
-        return b.and_(now, b.or_(b.not_(self._of_own_warp(other)), b.and_(another, self._unsynced(own, other))))
+        return b.and_(
+            now,
+            b.or_(b.not_(self._of_own_warp(other)), b.and_(another, self._unsynced(own, other))),
+        )
 
     def _unsynced(self, own: _Tag, other: _Tag) -> Value:
-        """Whether a lane of the own warp has not been waited for; of more meetings than a tag can count nothing is known."""
+        """Whether a lane of the own warp has not been waited for; of more meetings than a tag can
+        count nothing is known."""
         b = self.b
         lane, others_lane = (b.and_(tag.thread, const(WARP_LANES - 1)) for tag in (own, other))
         known = self.warp.load("met", b.add(b.mul(lane, const(WARP_LANES)), others_lane))
@@ -179,26 +226,35 @@ class _Judge:
         return b.and_(countable, b.icmp_unsigned(">=", other.detail, first))
 
     def _drew_last(self, place: Value) -> Value:
-        """Whether the granule's last atomic operation was the own block's (in shared memory, the own warp's), and gave it a value."""
+        """Whether the granule's last atomic operation was the own block's (in shared memory, the
+        own warp's), and gave it a value."""
         b, space = self.b, self.rules.kind.space
         pointer = self._granule(place, "drawers", size_shift=2)
-        return b.icmp_unsigned("==", b.load(pointer, typ=I32), drawer_number(b, self.watch, self.warp, space))
+        return b.icmp_unsigned(
+            "==", b.load(pointer, typ=I32), drawer_number(b, self.watch, self.warp, space)
+        )
 
     def _unordered_global(self, own: _Tag, other: _Tag) -> Value:
         b = self.b
-        foreign = b.and_(b.icmp_unsigned("!=", other.owner, own.owner), b.icmp_unsigned("!=", other.value, const(0, I64)))
+        foreign = b.and_(
+            b.icmp_unsigned("!=", other.owner, own.owner),
+            b.icmp_unsigned("!=", other.value, const(0, I64)),
+        )
         fences = offset(b, self.watch.load_pointer("fences"), b.mul(other.owner, const(2, I64)))
         fenced = b.icmp_unsigned(">", b.zext(b.load(fences, typ=I16), I32), other.detail)
         acquired = b.icmp_unsigned("!=", self.watch.load("acquired"), const(0))
         return b.and_(foreign, b.not_(b.and_(fenced, acquired)))
 
     def _under_way(self, writer: _Tag) -> Value:
-        """Whether an asynchronous copy may not have arrived: its thread has not waited for its group."""
+        """Whether an asynchronous copy may not have arrived: its thread has not waited for its
+        group."""
         b = self.b
         index = b.zext(b.lshr(writer.thread, const(5)), I64)
         start = b.mul(index, b.zext(self.context.load("warp_bytes"), I64))
         warp = Record(b, offset(b, self.context.load_pointer("warps"), start), self.warp_type)
-        return b.icmp_unsigned(">=", writer.detail, b.and_(warp.load("copies_completed"), const(DETAIL_MASK)))
+        return b.icmp_unsigned(
+            ">=", writer.detail, b.and_(warp.load("copies_completed"), const(DETAIL_MASK))
+        )
 
     def _tag(self, place: Value, role: str) -> _Tag:
         return _Tag(self.b, self.b.load(self._granule(place, role, size_shift=3), typ=I64))
@@ -209,15 +265,23 @@ class _Judge:
         if space == "shared":
             place = b.sub(place, b.zext(self.context.load("shared_base"), I64))
         index = b.lshr(place, const(self.rules.shift, I64))
-        return b.inttoptr(b.add(b.shl(index, const(size_shift, I64)), self.watch.load(f"{space}_{role}")), POINTER)
+        return b.inttoptr(
+            b.add(b.shl(index, const(size_shift, I64)), self.watch.load(f"{space}_{role}")), POINTER
+        )
 
     def _traits(self, instruction: Value) -> Value:
-        return self.b.load(offset(self.b, self.watch.load_pointer("traits"), self.b.zext(instruction, I64)), typ=I8)
+        return self.b.load(
+            offset(self.b, self.watch.load_pointer("traits"), self.b.zext(instruction, I64)), typ=I8
+        )
 
     def _in_front(self, instruction: Value, other: Value) -> Value:
-        """Whether an instruction's source line is not behind another one's; so it is where a line is not known."""
+        """Whether an instruction's source line is not behind another one's; so it is where a line
+        is not known."""
         b = self.b
-        lines = (offset(b, self.watch.load_pointer("lines"), b.mul(b.zext(each, I64), const(4, I64))) for each in (instruction, other))
+        lines = (
+            offset(b, self.watch.load_pointer("lines"), b.mul(b.zext(each, I64), const(4, I64)))
+            for each in (instruction, other)
+        )
         first, second = (b.load(line, typ=I32) for line in lines)
         unknown = b.icmp_unsigned("==", second, const(0))
         return b.or_(unknown, b.icmp_unsigned("<=", first, second))
@@ -227,7 +291,14 @@ class _Judge:
 
 
 def report(
-    b: ir.IRBuilder, context: Record, code: int | Value, instruction: Value, own: _Tag, other: _Tag, place: Value, mask: Value | None = None
+    b: ir.IRBuilder,
+    context: Record,
+    code: int | Value,
+    instruction: Value,
+    own: _Tag,
+    other: _Tag,
+    place: Value,
+    mask: Value | None = None,
 ) -> None:
     """Note a finding, the first one of its code at this instruction."""
     code = const(code) if isinstance(code, int) else code
@@ -238,7 +309,15 @@ def report(
         b.store(const(1, I8), seen)
         count = watch.load("found_count")
         watch.store("found_count", b.add(count, const(1)))
-        found = Record(b, offset(b, watch.load_pointer("found"), b.mul(b.zext(count, I64), const(FOUND.itemsize, I64))), FOUND)
+        found = Record(
+            b,
+            offset(
+                b,
+                watch.load_pointer("found"),
+                b.mul(b.zext(count, I64), const(FOUND.itemsize, I64)),
+            ),
+            FOUND,
+        )
         found.store("code", code)
         found.store("instruction", instruction)
         found.store("other_instruction", other.instruction)
@@ -247,7 +326,9 @@ def report(
         found.store("block", _block_number(b, context))
         others_block = b.trunc(other.owner, I32)
         known = b.icmp_unsigned("!=", others_block, const(0))
-        found.store("other_block", b.select(known, b.sub(others_block, const(1)), _block_number(b, context)))
+        found.store(
+            "other_block", b.select(known, b.sub(others_block, const(1)), _block_number(b, context))
+        )
         found.store("mask", const(0) if mask is None else mask)
         found.store("address", place)
 
@@ -262,7 +343,8 @@ def report_lanes(
     mask: Value,
     place: Value | None = None,
 ) -> None:
-    """Note something about lanes of a warp: that they are absent (`lane` is one that needs them), or where they are (`lane` at `place`)."""
+    """Note something about lanes of a warp: that they are absent (`lane` is one that needs them),
+    or where they are (`lane` at `place`)."""
     thread = b.zext(b.add(b.mul(warp.load("index"), const(WARP_LANES)), lane), I64)
     own = _Tag(b, thread)
     instruction = const(instruction) if isinstance(instruction, int) else instruction
@@ -271,7 +353,11 @@ def report_lanes(
 
 def drawer_number(b: ir.IRBuilder, watch: Record, warp: Record, space: str) -> Value:
     """Who draws, see shadow_layout."""
-    return b.add(warp.load("index"), const(1)) if space == "shared" else b.trunc(watch.load("block"), I32)
+    return (
+        b.add(warp.load("index"), const(1))
+        if space == "shared"
+        else b.trunc(watch.load("block"), I32)
+    )
 
 
 def define_judge(module: ir.Module, warp_type: np.dtype, rules: Rules) -> ir.Function:
@@ -285,7 +371,8 @@ def define_judge(module: ir.Module, warp_type: np.dtype, rules: Rules) -> ir.Fun
 
 
 def define_collide(module: ir.Module, kind: AccessKind) -> ir.Function:
-    """`void collide(context, instruction, lanes)`: report lanes of one store that leave different values at one address."""
+    """`void collide(context, instruction, lanes)`: report lanes of one store that leave different
+    values at one address."""
     name = f"collide_{kind.space}_{kind.width}"
     if name in module.globals:
         return module.globals[name]
@@ -299,10 +386,18 @@ def define_collide(module: ir.Module, kind: AccessKind) -> ir.Function:
         left = b.load(remaining, typ=I32)
         lane = b.cttz(left, const(1, I1))
         address = context.load("lane_addresses", lane)
-        there = b.and_(left, lane_bits(b, b.icmp_unsigned("==", context.load_lanes("lane_addresses"), splat(b, address))))
+        there = b.and_(
+            left,
+            lane_bits(
+                b, b.icmp_unsigned("==", context.load_lanes("lane_addresses"), splat(b, address))
+            ),
+        )
         others = b.and_(there, _lanes_with_other_data(b, context, lane, kind.width))
         with b.if_then(b.icmp_unsigned("!=", others, const(0)), likely=False):
-            first, second = (_Tag(b, b.load(watch.at("own_tags", each), typ=I64)) for each in (lane, b.cttz(others, const(1, I1))))
+            first, second = (
+                _Tag(b, b.load(watch.at("own_tags", each), typ=I64))
+                for each in (lane, b.cttz(others, const(1, I1)))
+            )
             code = FindingCode.WARP_RACE if kind.space == "shared" else FindingCode.GLOBAL_RACE
             report(b, context, code, instruction, second, first, b.zext(address, I64))
         b.store(b.xor(left, there), remaining)

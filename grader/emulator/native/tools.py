@@ -50,7 +50,8 @@ def splat(builder: ir.IRBuilder, scalar: Value) -> Value:
 
 
 class _SplatConstant(ir.Constant):  # type: ignore[misc]
-    """A constant in all lanes, written short: modules are parsed from text, where lists of 32 would be most of it."""
+    """A constant in all lanes, written short: modules are parsed from text, where lists of 32 would
+    be most of it."""
 
     def __init__(self, scalar: Value) -> None:
         super().__init__(ir.VectorType(scalar.type, WARP_LANES), ir.Undefined)
@@ -67,10 +68,13 @@ def offset(builder: ir.IRBuilder, pointer: Value, byte_offset: Value | int) -> V
 
 
 def cell(builder: ir.IRBuilder, kind: ir.Type) -> Value:
-    """A variable on the stack, as an untyped pointer. It lies in the entry block: elsewhere, each execution would take new stack."""
+    """A variable on the stack, as an untyped pointer. It lies in the entry block: elsewhere, each
+    execution would take new stack."""
     with builder.goto_entry_block():
         variable = builder.alloca(kind)
-    variable.type = POINTER  # llvmlite would make it a typed pointer, which its loads and geps mistrust
+    variable.type = (
+        POINTER  # llvmlite would make it a typed pointer, which its loads and geps mistrust
+    )
     return variable
 
 
@@ -97,7 +101,8 @@ class Record:
         return offset(self.builder, address, self.builder.mul(wide, const(stride, I64)))
 
     def load(self, field: str, index: Value | int | None = None) -> Value:
-        """A scalar field or element. Pointers are fields of 8 unsigned bytes: use `load_pointer`."""
+        """A scalar field or element. Pointers are fields of 8 unsigned bytes: use
+        `load_pointer`."""
         return self.builder.load(self.at(field, index), typ=self._type(field))
 
     def load_pointer(self, field: str) -> Value:
@@ -147,7 +152,9 @@ def counting_loop(builder: ir.IRBuilder, count: Value) -> Iterator[Value]:
 
 
 @contextmanager
-def each_set_bit(builder: ir.IRBuilder, mask: Value, *, highest_first: bool = False) -> Iterator[Value]:
+def each_set_bit(
+    builder: ir.IRBuilder, mask: Value, *, highest_first: bool = False
+) -> Iterator[Value]:
     """For every set bit of an i32; yields its index as i32."""
     head = builder.append_basic_block("bits")
     body = builder.append_basic_block("bit")
@@ -159,14 +166,20 @@ def each_set_bit(builder: ir.IRBuilder, mask: Value, *, highest_first: bool = Fa
     rest.add_incoming(mask, entry)
     builder.cbranch(builder.icmp_unsigned("!=", rest, const(0)), body, done)
     builder.position_at_end(body)
-    index = builder.sub(const(31), builder.ctlz(rest, const(1, I1))) if highest_first else builder.cttz(rest, const(1, I1))
+    index = (
+        builder.sub(const(31), builder.ctlz(rest, const(1, I1)))
+        if highest_first
+        else builder.cttz(rest, const(1, I1))
+    )
     yield index
     rest.add_incoming(builder.xor(rest, builder.shl(const(1), index)), builder.block)
     builder.branch(head)
     builder.position_at_end(done)
 
 
-def loop_while(builder: ir.IRBuilder, condition: Callable[[], Value], body: Callable[[], None]) -> None:
+def loop_while(
+    builder: ir.IRBuilder, condition: Callable[[], Value], body: Callable[[], None]
+) -> None:
     """`while (condition()) body()`; state lives in memory."""
     head = builder.append_basic_block("while")
     inside = builder.append_basic_block("do")
@@ -182,7 +195,12 @@ def loop_while(builder: ir.IRBuilder, condition: Callable[[], Value], body: Call
 
 
 def define(
-    module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type], *, internal: bool = True
+    module: ir.Module,
+    name: str,
+    result: ir.Type,
+    arguments: list[ir.Type],
+    *,
+    internal: bool = True,
 ) -> tuple[ir.Function, ir.IRBuilder]:
     """A new function with its entry block; helpers are internal and never inlined."""
     function = ir.Function(module, ir.FunctionType(result, arguments), name)

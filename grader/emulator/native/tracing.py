@@ -1,8 +1,10 @@
-"""What a warp leaves behind for the timing model: the basic blocks that it ran and the accesses that it made, in their order.
+"""What a warp leaves behind for the timing model: the basic blocks that it ran and the accesses
+that it made, in their order.
 
-Words of 32 bits. A block is one word, BLOCK | its index. An access is ACCESS | space << SPACE_SHIFT | the instruction's index, the mask of
-active lanes, its passes (wavefronts of shared memory, sectors of global memory), and, for global and local memory, the 32 lower words of
-the lanes' addresses. A warp writes while its record has room; most warps have none.
+Words of 32 bits. A block is one word, BLOCK | its index. An access is ACCESS | space << SPACE_SHIFT
+| the instruction's index, the mask of active lanes, its passes (wavefronts of shared memory,
+sectors of global memory), and, for global and local memory, the 32 lower words of the lanes'
+addresses. A warp writes while its record has room; most warps have none.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ def trace_block(e: Emitter) -> None:
         _write(e, [const(BLOCK | e.block.index)])
 
 
-def trace_access(e: Emitter, i: Decoded, kind: AccessKind, slot: Value, low: Value, mask: Value) -> None:
+def trace_access(
+    e: Emitter, i: Decoded, kind: AccessKind, slot: Value, low: Value, mask: Value
+) -> None:
     """Record an access that was checked."""
     with e.b.if_then(_has_room(e), likely=False):
         passes = const(0) if kind.space == "local" else Record(e.b, slot, SLOT).load("passes")

@@ -1,4 +1,5 @@
-"""The checked mode's functions of one module, and what it has to know of a kernel's instructions beforehand."""
+"""The checked mode's functions of one module, and what it has to know of a kernel's instructions
+beforehand."""
 
 from __future__ import annotations
 
@@ -15,21 +16,35 @@ from grader.emulator.native.shadow_layout import Trait
 
 _SHARED, _GLOBAL, _BOTH = ("shared",), ("global",), ("global", "shared")
 _SPACES = {
-    "LDS": _SHARED, "STS": _SHARED, "ATOMS": _SHARED,
-    "LDG": _GLOBAL, "STG": _GLOBAL, "ATOMG": _GLOBAL, "REDG": _GLOBAL,
-    "LD": _BOTH, "ST": _BOTH, "ATOM": _BOTH, "RED": _BOTH, "LDGSTS": _BOTH,
-}  # fmt: skip
+    "LDS": _SHARED,
+    "STS": _SHARED,
+    "ATOMS": _SHARED,
+    "LDG": _GLOBAL,
+    "STG": _GLOBAL,
+    "ATOMG": _GLOBAL,
+    "REDG": _GLOBAL,
+    "LD": _BOTH,
+    "ST": _BOTH,
+    "ATOM": _BOTH,
+    "RED": _BOTH,
+    "LDGSTS": _BOTH,
+}
 _RETRIED = ("CAS", "CAST", "MIN", "MAX")
 
 
 class Watching:
     """Defines each watch function once a module. `shifts` maps a space to log2 of its granule.
 
-    `extents`: which bytes of shared memory an instruction (its offset) may access, from the first one to behind the last one.
+    `extents`: which bytes of shared memory an instruction (its offset) may access, from the first
+    one to behind the last one.
     """
 
     def __init__(
-        self, module: ir.Module, warp_type: np.dtype, shifts: Mapping[str, int], extents: Mapping[int, tuple[int, int]]
+        self,
+        module: ir.Module,
+        warp_type: np.dtype,
+        shifts: Mapping[str, int],
+        extents: Mapping[int, tuple[int, int]],
     ) -> None:
         self.extents = extents
         self._module = module
@@ -38,7 +53,9 @@ class Watching:
         self._functions: dict[Watched, ir.Function] = {}
         self._stays: dict[int, ir.Function] = {}
 
-    def function(self, kind: AccessKind, *, asynchronous: bool, strong: bool, draws: bool) -> ir.Function:
+    def function(
+        self, kind: AccessKind, *, asynchronous: bool, strong: bool, draws: bool
+    ) -> ir.Function:
         """See `shadow.define_watch`."""
         watched = Watched(kind, self._shifts[kind.space], asynchronous, strong, draws)
         if watched not in self._functions:

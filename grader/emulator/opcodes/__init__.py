@@ -1,4 +1,5 @@
-"""The opcode table: one row per base opcode, one file per family. Whatever is not here is unsupported."""
+"""The opcode table: one row per base opcode, one file per family. Whatever is not here is
+unsupported."""
 
 from grader.emulator.decode import Decoded
 from grader.emulator.opcodes.atomics import ATOMICS
@@ -40,15 +41,20 @@ FAMILIES: dict[str, dict[str, Opcode]] = {
     "barriers of a block": BARRIERS,
     "calls": CALLS,
 }
-OPCODES: dict[str, Opcode] = {name: opcode for family in FAMILIES.values() for name, opcode in family.items()}
+OPCODES: dict[str, Opcode] = {
+    name: opcode for family in FAMILIES.values() for name, opcode in family.items()
+}
 
 
 def find_opcode(instruction: Decoded) -> Opcode:
-    """The row of an instruction. Raises Unsupported with its full name and line when there is none, or for an unknown modifier."""
+    """The row of an instruction. Raises Unsupported with its full name and line when there is none,
+    or for an unknown modifier."""
     found = OPCODES.get(instruction.base)
     if found is None:
         raise Unsupported(f"the instruction {instruction.opcode}", instruction.line)
     unknown = [name for name in instruction.modifiers if name not in found.modifiers]
     if unknown:
-        raise Unsupported(f"the instruction {instruction.opcode} (its modifier {unknown[0]})", instruction.line)
+        raise Unsupported(
+            f"the instruction {instruction.opcode} (its modifier {unknown[0]})", instruction.line
+        )
     return found

@@ -1,4 +1,5 @@
-"""The checked mode's part of what lanes do together: lanes that an operation names, or reads from, and that are not there."""
+"""The checked mode's part of what lanes do together: lanes that an operation names, or reads from,
+and that are not there."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from grader.emulator.native.tools import I1, Value, bits_to_lanes, const, lane_b
 from grader.emulator.operands import Immediate, Register
 
 _BETWEEN = 3
-"""So many instructions at most lie between the WARPSYNC that names an operation's lanes and the operation."""
+"""So many instructions at most lie between the WARPSYNC that names an operation's lanes and the
+operation."""
 
 
 def note_absent_lanes(e: Emitter, i: Decoded) -> None:
@@ -23,19 +25,40 @@ def note_absent_lanes(e: Emitter, i: Decoded) -> None:
         return
     absent = e.b.and_(e.b.and_(named, e.warp.load("live")), e.b.not_(e.mask))
     with e.b.if_then(e.b.icmp_unsigned("!=", absent, const(0)), likely=False):
-        report_lanes(e.b, e.context, e.warp, FindingCode.ABSENT_LANES, i.index, e.b.cttz(e.mask, const(1, I1)), absent)
+        report_lanes(
+            e.b,
+            e.context,
+            e.warp,
+            FindingCode.ABSENT_LANES,
+            i.index,
+            e.b.cttz(e.mask, const(1, I1)),
+            absent,
+        )
 
 
-def note_absent_sources(e: Emitter, i: Decoded, result: Value, wanted: Value, valid: Value) -> Value:
-    """The result of a shuffle. What lanes get from lanes that are not there is undefined: other garbage when poison is other."""
+def note_absent_sources(
+    e: Emitter, i: Decoded, result: Value, wanted: Value, valid: Value
+) -> Value:
+    """The result of a shuffle. What lanes get from lanes that are not there is undefined: other
+    garbage when poison is other."""
     if e.helpers.watching is None:
         return result
     here = splat(e.b, e.mask)
-    missing = e.b.icmp_unsigned("==", e.b.and_(e.b.lshr(here, wanted), splat(e.b, const(1))), splat(e.b, const(0)))
+    missing = e.b.icmp_unsigned(
+        "==", e.b.and_(e.b.lshr(here, wanted), splat(e.b, const(1))), splat(e.b, const(0))
+    )
     missing = e.b.and_(missing, valid)
     lanes = e.b.and_(lane_bits(e.b, missing), e.lane_mask())
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
-        report_lanes(e.b, e.context, e.warp, FindingCode.MAYBE_ABSENT_LANE, i.index, e.b.cttz(lanes, const(1, I1)), lanes)
+        report_lanes(
+            e.b,
+            e.context,
+            e.warp,
+            FindingCode.MAYBE_ABSENT_LANE,
+            i.index,
+            e.b.cttz(lanes, const(1, I1)),
+            lanes,
+        )
     usual = e.b.icmp_unsigned("==", e.context.load("shared_poison"), const(0xFF))
     garbage = e.b.select(usual, const(0), const(FULL_MASK))
     return e.b.select(bits_to_lanes(e.b, lanes), e.b.xor(result, splat(e.b, garbage)), result)
@@ -44,7 +67,11 @@ def note_absent_sources(e: Emitter, i: Decoded, result: Value, wanted: Value, va
 def _named_lanes(e: Emitter, i: Decoded) -> Value | None:
     """The mask of the WARPSYNC in front of the instruction, None where there is none."""
     before = (instruction for block in e.flow.blocks for instruction in block.instructions)
-    near = [each for each in before if i.index - _BETWEEN <= each.index < i.index and each.base == "WARPSYNC"]
+    near = [
+        each
+        for each in before
+        if i.index - _BETWEEN <= each.index < i.index and each.base == "WARPSYNC"
+    ]
     if not near or near[-1].has("COLLECTIVE") or near[-1].has("EXCLUSIVE"):
         return None
     sync = near[-1]

@@ -1,6 +1,8 @@
-"""One lane after another: the native function in which a warp's lanes take turns at an atomic operation.
+"""One lane after another: the native function in which a warp's lanes take turns at an atomic
+operation.
 
-Lanes go in ascending order. For integers the order shows in what the lanes get back only; for floats in the sum too.
+Lanes go in ascending order. For integers the order shows in what the lanes get back only; for
+floats in the sum too.
 """
 
 from __future__ import annotations
@@ -13,7 +15,21 @@ from llvmlite import ir
 
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import CONTEXT, WARP_LANES
-from grader.emulator.native.tools import F32, F64, I16, I32, I64, POINTER, VOID, Record, Value, const, define, each_set_bit, offset
+from grader.emulator.native.tools import (
+    F32,
+    F64,
+    I16,
+    I32,
+    I64,
+    POINTER,
+    VOID,
+    Record,
+    Value,
+    const,
+    define,
+    each_set_bit,
+    offset,
+)
 from grader.emulator.opcodes.common import CANONICAL_NAN
 from grader.emulator.opcodes.formats import BFLOAT, HALF, SmallFloat, flush, round_to, unpack
 
@@ -23,7 +39,8 @@ _QUIET = 1 << 51
 
 @dataclass(frozen=True)
 class AtomicKind:
-    """An operation of the hardware: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2` ...) of `width` bytes.
+    """An operation of the hardware: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2`
+    ...) of `width` bytes.
 
     `shared_by_threads`: other host threads may work on the same memory meanwhile.
     """
@@ -39,11 +56,19 @@ class AtomicKind:
 
     @property
     def commutes(self) -> bool:
-        """Whether memory is left the same in whatever order blocks come: integer operations but for exchanges and wrapping counters."""
+        """Whether memory is left the same in whatever order blocks come: integer operations but for
+        exchanges and wrapping counters."""
         return self.type[0] in "US" and self.operation in _LLVM_OPERATIONS
 
 
-_LLVM_OPERATIONS = {"ADD": "add", "AND": "and", "OR": "or", "XOR": "xor", "MIN": "min", "MAX": "max"}
+_LLVM_OPERATIONS = {
+    "ADD": "add",
+    "AND": "and",
+    "OR": "or",
+    "XOR": "xor",
+    "MIN": "min",
+    "MAX": "max",
+}
 
 
 @dataclass(frozen=True)
@@ -65,10 +90,12 @@ class _Scalar:
 
 
 def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
-    """`void atomic(context, host, mask)`: the lanes of the mask take turns; what was there before goes to `lane_data`.
+    """`void atomic(context, host, mask)`: the lanes of the mask take turns; what was there before
+    goes to `lane_data`.
 
-    Lane addresses lie in `lane_addresses`, relative to `host`; operands in `lane_data`: the value's words, and for
-    compare-and-swap the words to compare with first. `CAST` gives 1 where it swapped, else 0.
+    Lane addresses lie in `lane_addresses`, relative to `host`; operands in `lane_data`: the value's
+    words, and for compare-and-swap the words to compare with first. `CAST` gives 1 where it
+    swapped, else 0.
     """
     known = module.globals.get(kind.name)
     if known is not None:
@@ -80,7 +107,13 @@ def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
         place = offset(b, function.args[1], b.zext(context.load("lane_addresses", lane), I64))
 
         def operand(first: int, lane: Value = lane) -> Value:
-            return _join(b, [context.load("lane_data", b.add(lane, const((first + word) * WARP_LANES))) for word in range(words)])
+            return _join(
+                b,
+                [
+                    context.load("lane_data", b.add(lane, const((first + word) * WARP_LANES)))
+                    for word in range(words)
+                ],
+            )
 
         if kind.operation in ("CAS", "CAST"):
             old = b.load(place, typ=_integer(words))
@@ -128,7 +161,9 @@ def _combine(b: ir.IRBuilder, kind: AtomicKind, old: Value, value: Value) -> Val
 
 def _increment(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
     """atomicInc: 0 behind the bound."""
-    return b.select(b.icmp_unsigned(">=", old, bound), const(0, old.type), b.add(old, const(1, old.type)))
+    return b.select(
+        b.icmp_unsigned(">=", old, bound), const(0, old.type), b.add(old, const(1, old.type))
+    )
 
 
 def _decrement(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
@@ -162,7 +197,9 @@ def _add_single(b: ir.IRBuilder, old: Value, value: Value) -> Value:
     """float32 with denormals flushed, as global memory does it (PTX ISA, `atom`)."""
     e = cast("Emitter", _Scalar(b))
     total = flush(e, b.fadd(flush(e, b.bitcast(old, F32)), flush(e, b.bitcast(value, F32))))
-    return b.select(b.fcmp_ordered("ord", total, total), b.bitcast(total, I32), const(CANONICAL_NAN))
+    return b.select(
+        b.fcmp_ordered("ord", total, total), b.bitcast(total, I32), const(CANONICAL_NAN)
+    )
 
 
 def _add_double(b: ir.IRBuilder, old: Value, value: Value) -> Value:
@@ -174,21 +211,29 @@ def _add_double(b: ir.IRBuilder, old: Value, value: Value) -> Value:
     return b.select(b.fcmp_ordered("ord", total, total), b.bitcast(total, I64), nan)
 
 
-def _add_parts(parts: int, bits: int, add: Callable[[ir.IRBuilder, Value, Value], Value]) -> Callable[[ir.IRBuilder, Value, Value], Value]:
+def _add_parts(
+    parts: int, bits: int, add: Callable[[ir.IRBuilder, Value, Value], Value]
+) -> Callable[[ir.IRBuilder, Value, Value], Value]:
     """Addition of each of several numbers in one value."""
 
     def combine(b: ir.IRBuilder, old: Value, value: Value) -> Value:
         total = const(0, old.type)
         for part in range(parts):
-            left, right = (b.trunc(b.lshr(word, const(bits * part, old.type)), ir.IntType(bits)) for word in (old, value))
-            total = b.or_(total, b.shl(b.zext(add(b, left, right), old.type), const(bits * part, old.type)))
+            left, right = (
+                b.trunc(b.lshr(word, const(bits * part, old.type)), ir.IntType(bits))
+                for word in (old, value)
+            )
+            total = b.or_(
+                total, b.shl(b.zext(add(b, left, right), old.type), const(bits * part, old.type))
+            )
         return total
 
     return combine
 
 
 def _add_small(small: SmallFloat) -> Callable[[ir.IRBuilder, Value, Value], Value]:
-    """16-bit floats: their sum in the wider type is exact, or so long that the second rounding changes nothing."""
+    """16-bit floats: their sum in the wider type is exact, or so long that the second rounding
+    changes nothing."""
 
     def add(b: ir.IRBuilder, old: Value, value: Value) -> Value:
         e = cast("Emitter", _Scalar(b))

@@ -1,6 +1,7 @@
 """Atomic operations on shared (ATOMS), global (ATOMG, REDG) and generic addresses (ATOM, RED).
 
-The global ones of a launch whose blocks could see their order run on one host thread, block after block (`Opcode.ordered`).
+The global ones of a launch whose blocks could see their order run on one host thread, block after
+block (`Opcode.ordered`).
 """
 
 from __future__ import annotations
@@ -14,19 +15,44 @@ from grader.emulator.native.shadow import acquire, end_epoch, pass_fence
 from grader.emulator.native.tools import Value, bits_to_lanes
 from grader.emulator.opcodes.atomic_lanes import AtomicKind, define_atomic
 from grader.emulator.opcodes.generic import lanes_in
-from grader.emulator.opcodes.memory import end_access, lane_addresses, set_lane_data, space_host, start_access, watch_access
+from grader.emulator.opcodes.memory import (
+    end_access,
+    lane_addresses,
+    set_lane_data,
+    space_host,
+    start_access,
+    watch_access,
+)
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import TRUE_PREDICATE, ZERO_REGISTER, Address, Operand, Predicate, Register
+from grader.emulator.operands import (
+    TRUE_PREDICATE,
+    ZERO_REGISTER,
+    Address,
+    Operand,
+    Predicate,
+    Register,
+)
 from grader.emulator.program import Unsupported
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC")
-_TYPES = {"S32": 4, "64": 8, "S64": 8, "F32": 4, "F64": 8, "F16x2": 4, "BF16x2": 4, "F32x2": 8, "F32x4": 16}
+_TYPES = {
+    "S32": 4,
+    "64": 8,
+    "S64": 8,
+    "F32": 4,
+    "F64": 8,
+    "F16x2": 4,
+    "BF16x2": 4,
+    "F32x2": 8,
+    "F32x4": 16,
+}
 _FLOAT_ADDS = ("F32", "F64", "F16x2", "BF16x2", "F32x2", "F32x4")
 
 
 @dataclass(frozen=True)
 class _Atomic:
-    """An instruction taken apart. `done` is the predicate that says whether the hardware could do it at this address."""
+    """An instruction taken apart. `done` is the predicate that says whether the hardware could do
+    it at this address."""
 
     kind: AtomicKind
     done: Predicate | None
@@ -40,15 +66,22 @@ def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
     operation = next((name for name in i.modifiers if name in _OPERATIONS), None)
     named = next((name for name in i.modifiers if name in _TYPES), "U32")
     flushes = named.startswith("F32")
-    if operation is None or i.has("FTZ") != flushes or (named in _FLOAT_ADDS and operation != "ADD"):
+    if (
+        operation is None
+        or i.has("FTZ") != flushes
+        or (named in _FLOAT_ADDS and operation != "ADD")
+    ):
         raise Unsupported(f"{i.opcode} in this form", i.line)
     width = _TYPES.get(named, 4)
     kind = {"64": "U64"}.get(named, named)
-    return AtomicKind("ADD" if operation == "POPC" else operation, kind, width, shared_by_threads=not shared)
+    return AtomicKind(
+        "ADD" if operation == "POPC" else operation, kind, width, shared_by_threads=not shared
+    )
 
 
 def shared_atomic(e: Emitter, i: Decoded) -> None:
-    """ATOMS d, [a], b. `.POPC.INC` adds 1 for each lane, without a source; `.CAST.SPIN` says whether it swapped."""
+    """ATOMS d, [a], b. `.POPC.INC` adds 1 for each lane, without a source; `.CAST.SPIN` says
+    whether it swapped."""
     target, address, *sources = i.operands
     atomic = _take_apart(e, atomic_kind(i, shared=True), None, target, address, sources)
     low, high = lane_addresses(e, address)
@@ -65,7 +98,11 @@ def global_atomic(e: Emitter, i: Decoded) -> None:
     atomic = _take_apart(e, atomic_kind(i), None, target, address, sources)
     low, high = lane_addresses(e, atomic.address)
     old = [e.const(0)] * (atomic.kind.width // 4)
-    _write(e, atomic, _turns(e, i, atomic.kind, "global", low, high, e.lane_mask(), _words(e, atomic), old))
+    _write(
+        e,
+        atomic,
+        _turns(e, i, atomic.kind, "global", low, high, e.lane_mask(), _words(e, atomic), old),
+    )
 
 
 def global_reduction(e: Emitter, i: Decoded) -> None:
@@ -77,7 +114,8 @@ def global_reduction(e: Emitter, i: Decoded) -> None:
 
 
 def generic_atomic(e: Emitter, i: Decoded) -> None:
-    """ATOM P, d, [a], b: at global or shared addresses. Where there is a P, at global ones only; P says which lanes' was one."""
+    """ATOM P, d, [a], b: at global or shared addresses. Where there is a P, at global ones only; P
+    says which lanes' was one."""
     done, target, address, *sources = i.operands
     if not isinstance(done, Predicate):
         raise e.unsupported("without a predicate")
@@ -104,9 +142,15 @@ def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
         assert atomic.done is not None
         e.set_predicate(atomic.done, bits_to_lanes(e.b, in_global))
     else:
-        old = [e.b.select(bits_to_lanes(e.b, in_global), result, before) for result, before in zip(results, old, strict=True)]
+        old = [
+            e.b.select(bits_to_lanes(e.b, in_global), result, before)
+            for result, before in zip(results, old, strict=True)
+        ]
         others = _turns(e, i, atomic.kind, "shared", low, high, in_shared, words, old)
-        results = [e.b.select(bits_to_lanes(e.b, in_shared), other, before) for other, before in zip(others, old, strict=True)]
+        results = [
+            e.b.select(bits_to_lanes(e.b, in_shared), other, before)
+            for other, before in zip(others, old, strict=True)
+        ]
     _write(e, atomic, results)
 
 
@@ -121,26 +165,32 @@ def _turns(
     words: list[Value],
     old: list[Value],
 ) -> list[Value]:
-    """Check, count, and let the lanes of the mask take turns; what they found, or `old` when there is none."""
+    """Check, count, and let the lanes of the mask take turns; what they found, or `old` when there
+    is none."""
     before = e.b.block
     after = e.function.append_basic_block("taken")
     start_access(e, i, _access_kind(i, kind, space), low, high, mask, after=after)
     set_lane_data(e, words)
     _watch(e, i, kind, space, mask)
-    e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, space_host(e, space), mask])
+    e.b.call(
+        define_atomic(e.function.module, kind), [e.context_pointer, space_host(e, space), mask]
+    )
     return end_access(e, before, after, old)
 
 
 def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
-    """How it is counted. In shared memory lanes at one address take turns, but for `.POPC.INC`, which adds how many they are, and for
-    `.CAST.SPIN`, of which one wins; both operands of a compare-and-swap take a way of their own (seen on an H100)."""
+    """How it is counted. In shared memory lanes at one address take turns, but for `.POPC.INC`,
+    which adds how many they are, and for `.CAST.SPIN`, of which one wins; both operands of a
+    compare-and-swap take a way of their own (seen on an H100).
+    """
     turns = space == "shared" and not i.has("POPC") and kind.operation != "CAST"
     rounds = 2 if space == "shared" and kind.operation in ("CAS", "CAST") else 1
     return AccessKind(space, load=False, width=kind.width, atomic=True, turns=turns, rounds=rounds)
 
 
 def _watch(e: Emitter, i: Decoded, kind: AtomicKind, space: str, mask: Value) -> None:
-    """In the checked mode: compare with the accesses before; an exchange gives a lock back, and what returns a value may have got one."""
+    """In the checked mode: compare with the accesses before; an exchange gives a lock back, and
+    what returns a value may have got one."""
     if e.helpers.watching is None:
         return
     watch_access(e, i, _access_kind(i, kind, space), mask)
@@ -153,13 +203,27 @@ def _watch(e: Emitter, i: Decoded, kind: AtomicKind, space: str, mask: Value) ->
 
 
 def _take_apart(
-    e: Emitter, kind: AtomicKind, done: Predicate | None, target: Operand | None, address: Operand, sources: list[Operand]
+    e: Emitter,
+    kind: AtomicKind,
+    done: Predicate | None,
+    target: Operand | None,
+    address: Operand,
+    sources: list[Operand],
 ) -> _Atomic:
     registers = tuple(source for source in sources if isinstance(source, Register))
-    plain = all(not (r.uniform or r.negated or r.inverted or r.absolute or r.suffix) for r in registers)
+    plain = all(
+        not (r.uniform or r.negated or r.inverted or r.absolute or r.suffix) for r in registers
+    )
     wanted = 2 if kind.operation in ("CAS", "CAST") else 1
-    complete = len(registers) == len(sources) and (len(sources) == wanted or (not sources and e.instruction.has("POPC")))
-    if not plain or not complete or not isinstance(address, Address) or not isinstance(target, Register | None):
+    complete = len(registers) == len(sources) and (
+        len(sources) == wanted or (not sources and e.instruction.has("POPC"))
+    )
+    if (
+        not plain
+        or not complete
+        or not isinstance(address, Address)
+        or not isinstance(target, Register | None)
+    ):
         raise e.unsupported("with these operands")
     if e.instruction.base != "ATOMS" and not address.wide:  # CAS prints `[R2+0x10]` for the pair R2
         if not e.instruction.has("E") or address.uniform is not None or address.register is None:

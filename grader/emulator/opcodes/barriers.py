@@ -1,4 +1,5 @@
-"""The barriers of a block: `__syncthreads()` in its forms, and those with a number and a count of threads (`bar.sync 1, 64`)."""
+"""The barriers of a block: `__syncthreads()` in its forms, and those with a number and a count of
+threads (`bar.sync 1, 64`)."""
 
 from __future__ import annotations
 
@@ -6,7 +7,16 @@ from collections.abc import Sequence
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import BLOCK_VOTE, FULL_MASK, NAMED_BARRIERS, WAIT_BLOCK, WAIT_NAMED, WARP_LANES, FaultCode, VoteMode
+from grader.emulator.layout import (
+    BLOCK_VOTE,
+    FULL_MASK,
+    NAMED_BARRIERS,
+    WAIT_BLOCK,
+    WAIT_NAMED,
+    WARP_LANES,
+    FaultCode,
+    VoteMode,
+)
 from grader.emulator.native.tools import I1, Value, const, lane_bits, splat
 from grader.emulator.opcodes.common import not_emulated, skip_together
 from grader.emulator.opcodes.row import Opcode, row
@@ -17,10 +27,19 @@ def bar(e: Emitter, i: Decoded) -> None:
     """`BAR.SYNC` waits, `BAR.RED` gathers a predicate too, `BAR.ARV` comes and goes on."""
     place = [operand for operand in i.operands if not isinstance(operand, Predicate)]
     # Before any branch: what is read of registers is kept for the rest of the basic block.
-    votes = [lane_bits(e.b, e.predicate(operand)) for operand in i.operands if isinstance(operand, Predicate)]
+    votes = [
+        lane_bits(e.b, e.predicate(operand))
+        for operand in i.operands
+        if isinstance(operand, Predicate)
+    ]
     if i.guard is not None:
         _come_or_fault(e, i)
-    if len(place) == 1 and isinstance(place[0], Immediate) and place[0].integer() == 0 and not i.has("ARV"):
+    if (
+        len(place) == 1
+        and isinstance(place[0], Immediate)
+        and place[0].integer() == 0
+        and not i.has("ARV")
+    ):
         _wait_for_all(e, i, votes)
     elif all(isinstance(operand, Immediate) for operand in place):
         number, *count = (operand.integer() for operand in place if isinstance(operand, Immediate))
@@ -48,13 +67,16 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
 
 
 def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
-    """Number and count in a register: bits 0 to 3 and 16 to 27; no count and number 0 are `__syncthreads()`."""
+    """Number and count in a register: bits 0 to 3 and 16 to 27; no count and number 0 are
+    `__syncthreads()`."""
     if len(place) != 2 or place[0] != place[1] or not isinstance(place[0], Register):
         raise e.unsupported("with these operands")
     words = e.i32(place[0])
     word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
     others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
-    agreed, apart, named, every = (e.function.append_basic_block(name) for name in ("agreed", "several", "named", "every"))
+    agreed, apart, named, every = (
+        e.function.append_basic_block(name) for name in ("agreed", "several", "named", "every")
+    )
     e.b.cbranch(e.b.icmp_unsigned("==", others, const(0)), agreed, apart)
     e.b.position_at_end(apart)
     not_emulated(e, i)
@@ -72,7 +94,8 @@ def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]
 
 
 def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Value]) -> None:
-    """A barrier with a count: each warp that comes counts as 32 threads (PTX ISA, `barrier`); a part of one, lane by lane."""
+    """A barrier with a count: each warp that comes counts as 32 threads (PTX ISA, `barrier`); a
+    part of one, lane by lane."""
     arrived: Value = const(WARP_LANES)
     if not e.converged:
         whole, part = e.function.append_basic_block("whole"), e.function.append_basic_block("part")
@@ -91,13 +114,17 @@ def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Valu
         return
     e.warp.store("at_named", e.b.or_(e.warp.load("at_named"), e.mask))
     e.warp.store("barrier_instruction", i.index)
-    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), e.b.add(number, const(WAIT_NAMED))])
+    e.b.call(
+        e.paths.push,
+        [e.warp_pointer, e.mask, const(e.following), e.b.add(number, const(WAIT_NAMED))],
+    )
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
 
 
 def _come_or_fault(e: Emitter, i: Decoded) -> None:
-    """A guarded barrier: the whole path skips it, or none of it does; a part is a barrier that some threads cannot reach."""
+    """A guarded barrier: the whole path skips it, or none of it does; a part is a barrier that some
+    threads cannot reach."""
     coming = e.lane_mask()
     waiting = skip_together(e, coming)
     e.context.store("fault_code", FaultCode.BARRIER)
@@ -112,7 +139,11 @@ def _gather_vote(e: Emitter, i: Decoded, vote: Value, barrier: Value) -> None:
     e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY, barrier)
     yes = e.b.and_(vote, e.mask)
     e.context.store("vote_any", e.b.or_(e.context.load("vote_any", barrier), yes), barrier)
-    e.context.store("vote_missing", e.b.or_(e.context.load("vote_missing", barrier), e.b.xor(yes, e.mask)), barrier)
+    e.context.store(
+        "vote_missing",
+        e.b.or_(e.context.load("vote_missing", barrier), e.b.xor(yes, e.mask)),
+        barrier,
+    )
     e.context.add("vote_count", e.b.ctpop(yes), barrier)
 
 

@@ -1,4 +1,5 @@
-"""Calls of functions of the same kernel, by name or by pointer, and of the system's functions that the emulator provides."""
+"""Calls of functions of the same kernel, by name or by pointer, and of the system's functions that
+the emulator provides."""
 
 from __future__ import annotations
 
@@ -18,26 +19,34 @@ _RETURN_ADDRESS = Register(20)
 
 
 def call(e: Emitter, i: Decoded) -> None:
-    """`CALL.REL` of a function in the kernel's code, by its offset or by a register; `CALL.ABS` of one of the system."""
+    """`CALL.REL` of a function in the kernel's code, by its offset or by a register; `CALL.ABS` of
+    one of the system."""
     if i.has("ABS"):
         call_system(e, i)
     elif is_indirect(i):
-        go_to_computed(e, i, i.operands[0], tuple(e.flow.blocks[block] for block in e.flow.jump_blocks))
+        go_to_computed(
+            e, i, i.operands[0], tuple(e.flow.blocks[block] for block in e.flow.jump_blocks)
+        )
     else:
         bra(e, i)
 
 
 def call_system(e: Emitter, i: Decoded) -> None:
-    """Call back with the path's lanes, which must all name the same function and return behind the call."""
+    """Call back with the path's lanes, which must all name the same function and return behind the
+    call."""
     (target,) = i.operands
     if i.guard is not None or not isinstance(target, Register):
         raise e.unsupported("with these operands")
     addresses = e.i64(target)
     address = e.b.extract_element(addresses, e.b.cttz(e.mask, const(1, I1)))
-    returns = e.b.icmp_unsigned("!=", e.i64(_RETURN_ADDRESS), e.const64(e.flow.blocks[e.following].instructions[0].offset))
+    returns = e.b.icmp_unsigned(
+        "!=", e.i64(_RETURN_ADDRESS), e.const64(e.flow.blocks[e.following].instructions[0].offset)
+    )
     others = e.b.or_(returns, e.b.icmp_unsigned("!=", addresses, splat(e.b, address)))
     others = e.b.and_(e.mask, lane_bits(e.b, others))
-    together, apart, failed = (e.function.append_basic_block(name) for name in ("together", "several", "failed"))
+    together, apart, failed = (
+        e.function.append_basic_block(name) for name in ("together", "several", "failed")
+    )
     e.b.cbranch(e.b.icmp_unsigned("==", others, const(0)), together, apart)
     e.b.position_at_end(apart)
     not_emulated(e, i)
@@ -53,7 +62,8 @@ def call_system(e: Emitter, i: Decoded) -> None:
 
 
 def load_address(e: Emitter, i: Decoded) -> None:
-    """d = the address of an instruction, of this one where none is named: its offset in the code."""
+    """d = the address of an instruction, of this one where none is named: its offset in the
+    code."""
     target, *place = i.operands
     offset = place[0].bits if place and isinstance(place[0], Immediate) else i.offset
     if offset is None or len(place) > 1:

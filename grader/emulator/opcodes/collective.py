@@ -1,7 +1,7 @@
 """What a warp's lanes do together: wait for each other, and combine or compare a value of each.
 
-ptxas runs an operation of lanes that came from different places with WARPSYNC.COLLECTIVE: they wait, execute it once as one
-path, and ENDCOLLECTIVE sends each of them back to where it came from.
+ptxas runs an operation of lanes that came from different places with WARPSYNC.COLLECTIVE: they
+wait, execute it once as one path, and ENDCOLLECTIVE sends each of them back to where it came from.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.opcodes.absent import note_absent_lanes
-from grader.emulator.opcodes.common import call_external, not_emulated, note_meeting, release_paths, repeat_while, skip_together
+from grader.emulator.opcodes.common import (
+    call_external,
+    not_emulated,
+    note_meeting,
+    release_paths,
+    repeat_while,
+    skip_together,
+)
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
 
@@ -31,7 +38,8 @@ from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
 def warpsync(e: Emitter, i: Decoded) -> None:
     """`__syncwarp()`: the named lanes wait for each other and go on as one path. `.ALL` names all.
 
-    `.EXCLUSIVE` and `.COLLECTIVE`: lanes that name other lanes go on apart; the collective ones come back by ENDCOLLECTIVE.
+    `.EXCLUSIVE` and `.COLLECTIVE`: lanes that name other lanes go on apart; the collective ones
+    come back by ENDCOLLECTIVE.
     """
     collective = i.has("COLLECTIVE")
     masks = [] if i.has("ALL") else [i.operands[0]]
@@ -75,24 +83,30 @@ def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
 
 
 def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None:
-    """One path for each value among the path's lanes, at `pc`, or at the block that is the value."""
+    """One path for each value among the path's lanes, at `pc`, or at the block that is the
+    value."""
     e.b.store(values, e.context.at("lane_addresses"), align=4)
     remaining = e.stack_word(e.mask)
 
     def split_one() -> None:
         here = e.b.load(remaining, typ=I32)
         value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
-        together = e.b.and_(here, lane_bits(e.b, e.b.icmp_unsigned("==", values, splat(e.b, value))))
+        together = e.b.and_(
+            here, lane_bits(e.b, e.b.icmp_unsigned("==", values, splat(e.b, value)))
+        )
         e.b.call(e.paths.push, [e.warp_pointer, together, value if pc is None else pc, const(wait)])
         left = e.b.xor(here, together)
         repeat_while(e, left)
         e.b.store(left, remaining)
 
-    loop_while(e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one)
+    loop_while(
+        e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one
+    )
 
 
 def branch_if_apart(e: Emitter, i: Decoded) -> None:
-    """`BRA.DIV`: to a slow way unless all named lanes that live are on this path with a guard that holds; `BRA.CONV`: if they are.
+    """`BRA.DIV`: to a slow way unless all named lanes that live are on this path with a guard that
+    holds; `BRA.CONV`: if they are.
 
     sm_75 names no lanes: all are meant.
     """
@@ -113,7 +127,8 @@ def branch_if_apart(e: Emitter, i: Decoded) -> None:
 
 
 def match(e: Emitter, i: Decoded) -> None:
-    """`.ANY`: d = the lanes of the path with the same value; `.ALL`: d = the path's lanes and P where all have it, else 0."""
+    """`.ANY`: d = the lanes of the path with the same value; `.ALL`: d = the path's lanes and P
+    where all have it, else 0."""
     *truths, target, source = i.operands
     everyone = i.has("ALL")
     if i.guard is not None or len(truths) != everyone or not isinstance(target, Register):
@@ -147,15 +162,22 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with these operands")
     note_absent_lanes(e, i)
     name = next((name for name in i.modifiers if name in (*_REDUCTIONS, "MIN", "MAX")), "AND")
-    operation, neutral = _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]
+    operation, neutral = (
+        _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]
+    )
     values = e.b.select(e.active, e.i32(source), e.const(neutral))
     e.set(target, call_external(e, f"llvm.vector.reduce.{operation}.v32i32", I32, [values]))
 
 
 def elect(e: Emitter, i: Decoded) -> None:
-    """P = this lane is the leader, which is the path's lowest lane; the uniform register holds its number."""
+    """P = this lane is the leader, which is the path's lowest lane; the uniform register holds its
+    number."""
     truth, target, source = i.operands
-    if i.guard is not None or source != Predicate(TRUE_PREDICATE) or not isinstance(target, Register):
+    if (
+        i.guard is not None
+        or source != Predicate(TRUE_PREDICATE)
+        or not isinstance(target, Register)
+    ):
         raise e.unsupported("with these operands")
     leader = e.b.cttz(e.mask, const(1, I1))
     e.set(target, leader)

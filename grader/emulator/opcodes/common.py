@@ -1,4 +1,5 @@
-"""What several families of opcodes share: LLVM intrinsics, the NaN of the hardware, and where the emulator gives up."""
+"""What several families of opcodes share: LLVM intrinsics, the NaN of the hardware, and where the
+emulator gives up."""
 
 from __future__ import annotations
 
@@ -14,13 +15,20 @@ from grader.emulator.native.tools import F32, F64, I1, I32, LANES_F32, LANES_I32
 from grader.emulator.operands import Constant, Immediate, Operand, Register
 
 CANONICAL_NAN = 0x7FFFFFFF
-"""The NaN that float32 arithmetic of NVIDIA GPUs returns (PTX ISA, "Floating-Point Instructions": NaN results are canonical)."""
+"""The NaN that float32 arithmetic of NVIDIA GPUs returns (PTX ISA, "Floating-Point Instructions":
+NaN results are canonical)."""
 
 QUIET_BIT = 1 << 51
 """Of a float64 NaN."""
 
 _ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
-_SUFFIXES = {I32: "i32", LANES_I32: "v32i32", F32: "f32", LANES_F32: "v32f32", ir.VectorType(F64, 32): "v32f64"}
+_SUFFIXES = {
+    I32: "i32",
+    LANES_I32: "v32i32",
+    F32: "f32",
+    LANES_F32: "v32f32",
+    ir.VectorType(F64, 32): "v32f64",
+}
 
 
 def canonical(e: Emitter, value: Value) -> Value:
@@ -53,7 +61,11 @@ def f64(e: Emitter, operand: Operand) -> Value:
 
 def without_sign_changes(operand: Operand) -> Operand:
     """The operand as it stands in its register or constant, neither negated nor made absolute."""
-    return replace(operand, negated=False, absolute=False) if isinstance(operand, Register | Constant) else operand
+    return (
+        replace(operand, negated=False, absolute=False)
+        if isinstance(operand, Register | Constant)
+        else operand
+    )
 
 
 def set_f64(e: Emitter, operand: Operand, value: Value) -> None:
@@ -86,12 +98,15 @@ def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]
     module = e.function.module
     callee = module.globals.get(name)
     if callee is None:
-        callee = ir.Function(module, ir.FunctionType(result, [argument.type for argument in arguments]), name)
+        callee = ir.Function(
+            module, ir.FunctionType(result, [argument.type for argument in arguments]), name
+        )
     return e.b.call(callee, arguments)
 
 
 def release_paths(e: Emitter, *, left: bool) -> None:
-    """Let go on who waits for nobody any more: lanes have come to a barrier, or, `left`, will not come."""
+    """Let go on who waits for nobody any more: lanes have come to a barrier, or, `left`, will not
+    come."""
     e.b.call(e.paths.release, [e.context_pointer, e.warp_pointer, const(left, I1)])
 
 
@@ -102,20 +117,26 @@ def note_meeting(e: Emitter) -> None:
 
 
 def repeat_while(e: Emitter, lanes_left: Value) -> None:
-    """An instruction that sends lanes apart by a value of each is executed once for each value (seen on an H100).
+    """An instruction that sends lanes apart by a value of each is executed once for each value
+    (seen on an H100).
 
-    Called once a value; `lanes_left` are the lanes with other values that are still to go. It is the last of its basic block.
+    Called once a value; `lanes_left` are the lanes with other values that are still to go. It is
+    the last of its basic block.
     """
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes_left, const(0))):
         repeat_block_end(e.b, e.context, const(e.block.index))
 
 
 def skip_together(e: Emitter, coming: Value) -> ir.Block:
-    """A guarded instruction that a path does or skips as a whole; `coming` are the lanes whose guard is true.
+    """A guarded instruction that a path does or skips as a whole; `coming` are the lanes whose
+    guard is true.
 
-    Leaves the builder where only a part of the path comes, for the caller to end; returns the block where all of it does.
+    Leaves the builder where only a part of the path comes, for the caller to end; returns the block
+    where all of it does.
     """
-    waiting, elsewhere, apart = (e.function.append_basic_block(name) for name in ("come", "skip", "apart"))
+    waiting, elsewhere, apart = (
+        e.function.append_basic_block(name) for name in ("come", "skip", "apart")
+    )
     e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
     e.b.position_at_end(elsewhere)
     e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
@@ -124,7 +145,8 @@ def skip_together(e: Emitter, coming: Value) -> ir.Block:
 
 
 def not_emulated(e: Emitter, i: Decoded) -> None:
-    """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed targets). Ends the launch."""
+    """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed
+    targets). Ends the launch."""
     e.context.store("fault_code", FaultCode.UNSUPPORTED)
     e.context.store("fault_instruction", i.index)
     e.context.store("fault_lane", e.b.cttz(e.mask, const(0, I1)))

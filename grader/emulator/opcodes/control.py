@@ -1,7 +1,8 @@
-"""Control flow: branches, convergence barriers, the block's barrier, exit. Each ends its basic block.
+"""Control flow: branches, convergence barriers, the block's barrier, exit. Each ends its basic
+block.
 
-In the converged form all living lanes are on one path, so BSYNC has nothing to wait for; a branch that splits them
-hands over to the diverged form.
+In the converged form all living lanes are on one path, so BSYNC has nothing to wait for; a branch
+that splits them hands over to the diverged form.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Block
 from grader.emulator.layout import SLOT, WAIT_NONE, WARP_LANES, FaultCode
 from grader.emulator.native.shadow import end_epoch, pass_fence
-from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Record, Value, const, lane_bits, loop_while, splat
+from grader.emulator.native.tools import (
+    I1,
+    I32,
+    I64,
+    LANES_I32,
+    Record,
+    Value,
+    const,
+    lane_bits,
+    loop_while,
+    splat,
+)
 from grader.emulator.opcodes.collective import branch_if_apart
 from grader.emulator.opcodes.common import not_emulated, note_meeting, release_paths, repeat_while
 from grader.emulator.opcodes.memory import slot_pointer
@@ -28,7 +40,8 @@ def branch(e: Emitter, i: Decoded) -> None:
 
 
 def bra(e: Emitter, i: Decoded) -> None:
-    """Go to the target with the lanes whose guard and extra predicates hold; the others go on. The fewer lanes run first."""
+    """Go to the target with the lanes whose guard and extra predicates hold; the others go on. The
+    fewer lanes run first."""
     taken = e.lane_mask()
     for operand in i.operands[:-1]:
         if not isinstance(operand, Predicate):
@@ -49,9 +62,14 @@ def bra(e: Emitter, i: Decoded) -> None:
     jumps_first = e.b.icmp_unsigned("<", e.b.ctpop(taken), e.b.ctpop(rest))
 
     def first_or_later(jumping: Value, going_on: Value) -> tuple[Value, Value]:
-        return e.b.select(jumps_first, jumping, going_on), e.b.select(jumps_first, going_on, jumping)
+        return e.b.select(jumps_first, jumping, going_on), e.b.select(
+            jumps_first, going_on, jumping
+        )
 
-    (mask, later_mask), (pc, later_pc) = first_or_later(taken, rest), first_or_later(const(target), const(following))
+    (mask, later_mask), (pc, later_pc) = (
+        first_or_later(taken, rest),
+        first_or_later(const(target), const(following)),
+    )
     e.b.call(e.paths.push, [e.warp_pointer, later_mask, later_pc, const(WAIT_NONE)])
     e.warp.store("mask", mask)
     if e.converged:
@@ -69,7 +87,8 @@ def ret(e: Emitter, i: Decoded) -> None:
 
 
 def brx(e: Emitter, i: Decoded) -> None:
-    """Go to the next instruction's address plus a register pair plus a literal that cancels that address: by a jump table."""
+    """Go to the next instruction's address plus a register pair plus a literal that cancels that
+    address: by a jump table."""
     target, literal = i.operands
     if not isinstance(literal, Immediate) or literal.bits != -(i.offset + INSTRUCTION_BYTES):
         raise e.unsupported("with this target")
@@ -77,7 +96,8 @@ def brx(e: Emitter, i: Decoded) -> None:
 
 
 def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, ...]) -> None:
-    """Go to the blocks at the offsets that the lanes name: one path for each, which executes the jump."""
+    """Go to the blocks at the offsets that the lanes name: one path for each, which executes the
+    jump."""
     if not isinstance(target, Register):
         raise e.unsupported("with these operands")
     offsets = e.i32(target)
@@ -97,13 +117,17 @@ def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, 
         known = e.function.append_basic_block("known")
         e.b.cbranch(e.b.icmp_unsigned("==", block, const(-1)), nowhere, known)
         e.b.position_at_end(known)
-        together = e.b.and_(here, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, offset))))
+        together = e.b.and_(
+            here, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, offset)))
+        )
         e.b.call(e.paths.push, [e.warp_pointer, together, block, const(WAIT_NONE)])
         left = e.b.xor(here, together)
         repeat_while(e, left)
         e.b.store(left, remaining)
 
-    loop_while(e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one)
+    loop_while(
+        e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one
+    )
     e.b.call(e.paths.next, [e.warp_pointer])
     e.switch_form()
     e.b.position_at_end(nowhere)
@@ -174,7 +198,8 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
 
 
 def move_barrier(e: Emitter, i: Decoded) -> None:
-    """Save a convergence barrier in a register (`.CLEAR` leaves it empty), or take it back: who waits there with each lane."""
+    """Save a convergence barrier in a register (`.CLEAR` leaves it empty), or take it back: who
+    waits there with each lane."""
     _unguarded(e, i)
     target, source = i.operands
     if isinstance(target, Register):
@@ -200,10 +225,13 @@ def trap(e: Emitter, i: Decoded) -> None:
 
 
 def fence(e: Emitter, i: Decoded) -> None:
-    """Orders nothing here, where accesses are done at once; one for the whole system is counted, and the checked mode notes all."""
+    """Orders nothing here, where accesses are done at once; one for the whole system is counted,
+    and the checked mode notes all."""
     if i.has("SYS"):
         someone = e.b.icmp_unsigned("!=", e.lane_mask(), const(0))
-        Record(e.b, slot_pointer(e, i, "global"), SLOT).add("requests_total", e.b.zext(someone, I64))
+        Record(e.b, slot_pointer(e, i, "global"), SLOT).add(
+            "requests_total", e.b.zext(someone, I64)
+        )
     if e.helpers.watching is None:
         return
     end_epoch(e.b, e.context)
@@ -216,7 +244,8 @@ def no_operation(e: Emitter, i: Decoded) -> None:
 
 
 def nop(e: Emitter, i: Decoded) -> None:
-    """Counts as an instruction. ptxas leaves it of a `__syncwarp()` whose lanes are together anyway: the checked mode notes that."""
+    """Counts as an instruction. ptxas leaves it of a `__syncwarp()` whose lanes are together
+    anyway: the checked mode notes that."""
     note_meeting(e)
 
 

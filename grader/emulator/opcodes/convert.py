@@ -1,4 +1,5 @@
-"""Conversions among integers, half, bfloat16, float32 and float64, and rounding to integral values."""
+"""Conversions among integers, half, bfloat16, float32 and float64, and rounding to integral
+values."""
 
 from __future__ import annotations
 
@@ -7,7 +8,15 @@ from dataclasses import replace
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import LANES_F32, Value
-from grader.emulator.opcodes.common import QUIET_BIT, call_external, canonical, f64, intrinsic, quiet, set_f64
+from grader.emulator.opcodes.common import (
+    QUIET_BIT,
+    call_external,
+    canonical,
+    f64,
+    intrinsic,
+    quiet,
+    set_f64,
+)
 from grader.emulator.opcodes.formats import (
     BFLOAT,
     HALF,
@@ -37,7 +46,7 @@ def _named(i: Decoded, names: tuple[str, ...], default: str) -> str:
     return next((name for name in i.modifiers if name in names), default)
 
 
-# --- from integers ------------------------------------------------------------------------------------------
+# --- from integers --------------------------------------------------------------------------------
 
 
 def integer_to_float(e: Emitter, i: Decoded) -> None:
@@ -69,7 +78,8 @@ def _positive_zero(e: Emitter, integer: Value, value: Value) -> Value:
 
 
 def _part_of_word(e: Emitter, operand: Operand, source: str) -> Value:
-    """A 32-bit integer operand, or a narrower one (of a byte or half that the suffix names), extended."""
+    """A 32-bit integer operand, or a narrower one (of a byte or half that the suffix names),
+    extended."""
     bits = int(source[1:])
     if bits == 32:
         return e.i32(operand)
@@ -93,7 +103,7 @@ def _set_float(e: Emitter, target: Operand, kind: str, value: Value, mode: Round
         e.set(target, round_to(e, value, _SMALL[kind], mode))
 
 
-# --- among floats -------------------------------------------------------------------------------------------
+# --- among floats ---------------------------------------------------------------------------------
 
 
 def float_to_float(e: Emitter, i: Decoded) -> None:
@@ -109,9 +119,14 @@ def float_to_float(e: Emitter, i: Decoded) -> None:
         set_f64(e, target, quiet(e, value))
     elif kinds[1] == "F64":
         narrow = _narrowed(e, value, kinds[0], rounding_of(i))
-        e.set(target, _flushed_result(e, i, e.b.bitcast(narrow, e.real)) if kinds[0] == "F32" else narrow)
+        e.set(
+            target,
+            _flushed_result(e, i, e.b.bitcast(narrow, e.real)) if kinds[0] == "F32" else narrow,
+        )
     elif kinds[0] == "F32":
-        e.set(target, _flushed_result(e, i, canonical(e, round_to_single(e, value, rounding_of(i)))))
+        e.set(
+            target, _flushed_result(e, i, canonical(e, round_to_single(e, value, rounding_of(i))))
+        )
     else:
         _set_float(e, target, kinds[0], value, rounding_of(i))
 
@@ -121,16 +136,28 @@ def _flushed_result(e: Emitter, i: Decoded, value: Value) -> Value:
 
 
 def _narrowed(e: Emitter, value: Value, kind: str, mode: Rounding) -> Value:
-    """A float64 in a narrower format. Unlike other conversions, this one keeps a NaN's sign and the top of its payload (H100)."""
+    """A float64 in a narrower format. Unlike other conversions, this one keeps a NaN's sign and the
+    top of its payload (H100)."""
     bits = e.b.or_(e.b.bitcast(value, e.double_word), e.const64(QUIET_BIT))
     single = kind == "F32"
-    number = e.b.bitcast(round_to_single(e, value, mode), e.word) if single else round_to(e, value, _SMALL[kind], mode)
+    number = (
+        e.b.bitcast(round_to_single(e, value, mode), e.word)
+        if single
+        else round_to(e, value, _SMALL[kind], mode)
+    )
     small = {"F32": SINGLE, **_SMALL}[kind]
     width, fraction_bits = (32 if single else 16), small.precision - 1
     sign = e.b.trunc(e.b.shl(e.b.lshr(bits, e.const64(63)), e.const64(width - 1)), e.word)
-    payload = e.b.trunc(e.b.and_(e.b.lshr(bits, e.const64(52 - fraction_bits)), e.const64((1 << fraction_bits) - 1)), e.word)
+    payload = e.b.trunc(
+        e.b.and_(
+            e.b.lshr(bits, e.const64(52 - fraction_bits)), e.const64((1 << fraction_bits) - 1)
+        ),
+        e.word,
+    )
     exponent = e.const(((1 << width - 1) - 1) >> fraction_bits << fraction_bits)
-    return e.b.select(e.b.fcmp_unordered("uno", value, value), e.b.or_(e.b.or_(sign, exponent), payload), number)
+    return e.b.select(
+        e.b.fcmp_unordered("uno", value, value), e.b.or_(e.b.or_(sign, exponent), payload), number
+    )
 
 
 def read_float(e: Emitter, operand: Operand, kind: str) -> Value:
@@ -139,15 +166,25 @@ def read_float(e: Emitter, operand: Operand, kind: str) -> Value:
         return f64(e, operand)
     if kind == "F32":
         return e.f32(operand)
-    if not isinstance(operand, Register | Constant) or operand.suffix not in ("", "H0", "H1", "H0_H0", "H1_H1"):
+    if not isinstance(operand, Register | Constant) or operand.suffix not in (
+        "",
+        "H0",
+        "H1",
+        "H0_H0",
+        "H1_H1",
+    ):
         raise e.unsupported("with this operand")
     word = e.i32(replace(operand, suffix="", negated=False, absolute=False))
-    code = e.b.and_(e.b.lshr(word, e.const(_PARTS.get(operand.suffix, 0))), e.const(0x7FFF if operand.absolute else 0xFFFF))
+    code = e.b.and_(
+        e.b.lshr(word, e.const(_PARTS.get(operand.suffix, 0))),
+        e.const(0x7FFF if operand.absolute else 0xFFFF),
+    )
     return unpack(e, e.b.xor(code, e.const(0x8000)) if operand.negated else code, _SMALL[kind])
 
 
 def pack_floats(e: Emitter, i: Decoded) -> None:
-    """d = a as the upper half, b as the lower half; `.MERGE_C` a alone, beside the upper half of c."""
+    """d = a as the upper half, b as the lower half; `.MERGE_C` a alone, beside the upper half of
+    c."""
     target, *sources = i.operands
     small = _SMALL[_named(i, ("F16", "BF16"), "F16")]
     mode = rounding_of(i)
@@ -178,7 +215,8 @@ def _is_zero(operand: Operand) -> bool:
 
 
 def round_float(e: Emitter, i: Decoded) -> None:
-    """d = a rounded to an integral value: to nearest even, or as `.FLOOR`, `.CEIL`, `.TRUNC` say."""
+    """d = a rounded to an integral value: to nearest even, or as `.FLOOR`, `.CEIL`, `.TRUNC`
+    say."""
     target, operand = i.operands
     kind = _named(i, _FLOATS, "F32")
     rounded = _integral(e, i, _flushed(e, i, read_float(e, operand, kind), kind))
@@ -199,14 +237,18 @@ def _flushed(e: Emitter, i: Decoded, value: Value, kind: str) -> Value:
 
 
 def _integral(e: Emitter, i: Decoded, value: Value) -> Value:
-    return intrinsic(e, _TO_INTEGRAL[_named(i, tuple(_TO_INTEGRAL), "")] if _directed(i) else "roundeven", [value])
+    return intrinsic(
+        e,
+        _TO_INTEGRAL[_named(i, tuple(_TO_INTEGRAL), "")] if _directed(i) else "roundeven",
+        [value],
+    )
 
 
 def _directed(i: Decoded) -> bool:
     return any(i.has(name) for name in _TO_INTEGRAL)
 
 
-# --- to integers --------------------------------------------------------------------------------------------
+# --- to integers ----------------------------------------------------------------------------------
 
 
 def float_to_integer(e: Emitter, i: Decoded) -> None:
@@ -227,12 +269,16 @@ def _to_integer(e: Emitter, i: Decoded, value: Value, name: str) -> Value:
     integral = value if i.has("TRUNC") else _integral(e, i, value)
     whole = e.double_word if bits == 64 else e.word
     suffix = f"{'v32i64' if bits == 64 else 'v32i32'}.{'v32f32' if value.type == LANES_F32 else 'v32f64'}"
-    result = call_external(e, f"llvm.{'fptosi' if signed else 'fptoui'}.sat.{suffix}", whole, [integral])
+    result = call_external(
+        e, f"llvm.{'fptosi' if signed else 'fptoui'}.sat.{suffix}", whole, [integral]
+    )
     if bits < 32:
         result = _clamp(e, result, bits, signed=signed)
     if i.has("NTZ"):
         return result
-    top = e.const64(1 << 63) if bits == 64 else e.const(-(1 << bits - 1) if signed else 1 << bits - 1)
+    top = (
+        e.const64(1 << 63) if bits == 64 else e.const(-(1 << bits - 1) if signed else 1 << bits - 1)
+    )
     return e.b.select(e.b.fcmp_unordered("uno", value, value), top, result)
 
 
@@ -255,7 +301,8 @@ def pack_integers(e: Emitter, i: Decoded) -> None:
 
 
 def integer_to_integer(e: Emitter, i: Decoded) -> None:
-    """d = a within the range of the first type named; the second is its own (PTX ISA, `cvt.sat`)."""
+    """d = a within the range of the first type named; the second is its own (PTX ISA,
+    `cvt.sat`)."""
     target, operand = i.operands
     names = [name for name in i.modifiers if name in _INTEGERS]
     if not i.has("SAT") or len(names) != 2 or names[1] not in ("S32", "U32"):

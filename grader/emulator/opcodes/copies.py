@@ -1,4 +1,5 @@
-"""Asynchronous copies from global to shared memory (cp.async): done at once, which every wait for them allows.
+"""Asynchronous copies from global to shared memory (cp.async): done at once, which every wait for
+them allows.
 
 The counters are those of a load from global memory, and of wavefronts of a store to shared memory.
 """
@@ -15,9 +16,11 @@ from grader.emulator.operands import Immediate
 
 
 def copy(e: Emitter, i: Decoded) -> None:
-    """LDGSTS [shared], [global], P: lanes whose P is false read nothing, and write zeros (PTX ISA, `cp.async`: ignore-src).
+    """LDGSTS [shared], [global], P: lanes whose P is false read nothing, and write zeros (PTX ISA,
+    `cp.async`: ignore-src).
 
-    With `.ZFILL` the last bits of the global address say how many bytes at the end are zeros (ptxas adds them to it).
+    With `.ZFILL` the last bits of the global address say how many bytes at the end are zeros (ptxas
+    adds them to it).
     """
     target, source, *conditions = i.operands
     if len(conditions) > 1 or i.access_bytes not in (4, 8, 16):
@@ -26,24 +29,46 @@ def copy(e: Emitter, i: Decoded) -> None:
     low, high = lane_addresses(e, source)
     lanes = e.lane_mask()
     reading = e.b.and_(lanes, lane_bits(e.b, e.predicate(conditions[0]))) if conditions else lanes
-    words = _read_part(e, i, low, high, reading) if i.has("ZFILL") else _read(e, i, low, high, reading)
+    words = (
+        _read_part(e, i, low, high, reading) if i.has("ZFILL") else _read(e, i, low, high, reading)
+    )
     here = bits_to_lanes(e.b, reading)
     words = [e.b.select(here, word, e.const(0)) for word in words]
-    store_words(e, i, AccessKind("shared", load=False, width=i.access_bytes), shared_low, shared_high, lanes, words)
+    store_words(
+        e,
+        i,
+        AccessKind("shared", load=False, width=i.access_bytes),
+        shared_low,
+        shared_high,
+        lanes,
+        words,
+    )
 
 
-def _read(e: Emitter, i: Decoded, low: Value, high: Value, lanes: Value, *, part: bool = False) -> list[Value]:
+def _read(
+    e: Emitter, i: Decoded, low: Value, high: Value, lanes: Value, *, part: bool = False
+) -> list[Value]:
     kind = AccessKind("global", load=True, width=i.access_bytes, part=part)
     return load_words(e, i, kind, low, high, lanes, [e.const(0)] * (i.access_bytes // 4))
 
 
 def _read_part(e: Emitter, i: Decoded, low: Value, high: Value, lanes: Value) -> list[Value]:
-    """The first bytes of the data, zeros behind them. The last byte that is read has a bounds check of its own."""
+    """The first bytes of the data, zeros behind them. The last byte that is read has a bounds check
+    of its own."""
     missing = e.b.and_(low, e.const(i.access_bytes - 1))
     count = e.b.sub(e.const(i.access_bytes), missing)
     start = e.b.sub(low, missing)
     last = e.b.sub(e.b.add(start, count), e.const(1))
-    load_words(e, i, AccessKind("global", load=True, width=1), last, high, lanes, [e.const(0)], slot="last byte")
+    load_words(
+        e,
+        i,
+        AccessKind("global", load=True, width=1),
+        last,
+        high,
+        lanes,
+        [e.const(0)],
+        slot="last byte",
+    )
     return [
         e.b.and_(word, _byte_mask(e, e.b.sub(count, e.const(4 * index))))
         for index, word in enumerate(_read(e, i, start, high, lanes, part=True))
@@ -60,7 +85,8 @@ def _byte_mask(e: Emitter, count: Value) -> Value:
 
 
 def wait(e: Emitter, i: Decoded) -> None:
-    """DEPBAR.LE SB0, n: nothing is under way. The checked mode takes all groups but the last n for arrived from here on."""
+    """DEPBAR.LE SB0, n: nothing is under way. The checked mode takes all groups but the last n for
+    arrived from here on."""
     if i.operands and not isinstance(i.operands[-1], Immediate):
         raise e.unsupported("with these operands")
     if e.helpers.watching is None or not i.operands:

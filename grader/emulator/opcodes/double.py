@@ -1,7 +1,8 @@
-"""float64 arithmetic: each operation rounds once. Of NaN operands, the second comes before the third and that before the first.
+"""float64 arithmetic: each operation rounds once. Of NaN operands, the second comes before the
+third and that before the first.
 
-The result keeps the operand's payload and its sign as it stands in the register, made quiet; where no operand is a NaN, it is
-0xfff8000000000000 (all seen on an H100: `double_nan.cu` of the corpus).
+The result keeps the operand's payload and its sign as it stands in the register, made quiet; where
+no operand is a NaN, it is 0xfff8000000000000 (all seen on an H100: `double_nan.cu` of the corpus).
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
-from grader.emulator.opcodes.common import QUIET_BIT, f64, float_compare, intrinsic, set_f64, without_sign_changes
+from grader.emulator.opcodes.common import (
+    QUIET_BIT,
+    f64,
+    float_compare,
+    intrinsic,
+    set_f64,
+    without_sign_changes,
+)
 from grader.emulator.opcodes.formats import ROUNDINGS, Rounding, rounding_of
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.rounding import rounded_double
@@ -48,7 +56,11 @@ def _arithmetic(e: Emitter, i: Decoded, name: str) -> None:
     else:
         left, right = sources
         result = (e.b.fadd if name == "fadd" else e.b.fmul)(left, right)
-    set_f64(e, target, _with_nans(e, result, [f64(e, without_sign_changes(operand)) for operand in operands]))
+    set_f64(
+        e,
+        target,
+        _with_nans(e, result, [f64(e, without_sign_changes(operand)) for operand in operands]),
+    )
 
 
 def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
@@ -62,11 +74,16 @@ def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
 
 
 def dsetp(e: Emitter, i: Decoded) -> None:
-    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.MIN`, `.MAX`: P says whether a is chosen, Q whether both are NaN."""
+    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.MIN`, `.MAX`: P says whether a is chosen,
+    Q whether both are NaN."""
     first, second, a, b, combined = i.operands
     left, right = f64(e, a), f64(e, b)
     if i.has("MIN") or i.has("MAX"):
-        if not isinstance(combined, Predicate) or combined.index != TRUE_PREDICATE or combined.negated:
+        if (
+            not isinstance(combined, Predicate)
+            or combined.index != TRUE_PREDICATE
+            or combined.negated
+        ):
             raise e.unsupported("with a predicate to combine")
         chosen, neither = _choice(e, left, right, smaller=i.has("MIN"))
         e.set_predicate(first, chosen)
@@ -78,11 +95,15 @@ def dsetp(e: Emitter, i: Decoded) -> None:
 
 
 def _choice(e: Emitter, left: Value, right: Value, *, smaller: bool) -> tuple[Value, Value]:
-    """Whether the minimum (maximum) is the left operand, and whether it is neither; -0 is less than +0, and a NaN loses."""
+    """Whether the minimum (maximum) is the left operand, and whether it is neither; -0 is less than
+    +0, and a NaN loses."""
     left_nan, right_nan = (e.b.fcmp_unordered("uno", value, value) for value in (left, right))
     less, more = (right, left) if not smaller else (left, right)
     zeros = e.b.fcmp_ordered("==", left, right)
-    less_negative, more_negative = (e.b.icmp_signed("<", e.b.bitcast(value, e.double_word), e.const64(0)) for value in (less, more))
+    less_negative, more_negative = (
+        e.b.icmp_signed("<", e.b.bitcast(value, e.double_word), e.const64(0))
+        for value in (less, more)
+    )
     by_sign = e.b.and_(zeros, e.b.and_(less_negative, e.b.not_(more_negative)))
     chosen = e.b.or_(e.b.fcmp_ordered("<", less, more), by_sign)
     only_right = e.b.and_(right_nan, e.b.not_(left_nan))

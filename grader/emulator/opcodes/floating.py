@@ -1,4 +1,5 @@
-"""float32 arithmetic: each operation rounds once; denormals are kept unless `.FTZ`; NaN results are canonical."""
+"""float32 arithmetic: each operation rounds once; denormals are kept unless `.FTZ`; NaN results are
+canonical."""
 
 from __future__ import annotations
 
@@ -48,10 +49,18 @@ def ffma(e: Emitter, i: Decoded) -> None:
     """d = a * b + c, rounded once"""
     target, *operands = i.operands
     a, b, c = _sources(e, i, operands)
-    product, addend = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double)), e.b.fpext(c, e.double)
+    product, addend = (
+        e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double)),
+        e.b.fpext(c, e.double),
+    )
     nearest = rounding_of(i) is Rounding.NEAREST
     result = intrinsic(e, "fma", [a, b, c]) if nearest else _sum(e, i, product, addend)
-    _set_result(e, i, target, _flush_tiny(e, i, result, add_to_odd(e, product, addend)) if i.has("FTZ") else result)
+    _set_result(
+        e,
+        i,
+        target,
+        _flush_tiny(e, i, result, add_to_odd(e, product, addend)) if i.has("FTZ") else result,
+    )
 
 
 def _sources(e: Emitter, i: Decoded, operands: list[Operand]) -> list[Value]:
@@ -60,7 +69,8 @@ def _sources(e: Emitter, i: Decoded, operands: list[Operand]) -> list[Value]:
 
 
 def _sum(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
-    """A float32 sum of two exact float64, rounded as the modifier says. Opposite numbers add up to -0 only towards minus infinity."""
+    """A float32 sum of two exact float64, rounded as the modifier says. Opposite numbers add up to
+    -0 only towards minus infinity."""
     mode = rounding_of(i)
     total = add_to_odd(e, left, right)
     if mode is Rounding.DOWN:
@@ -86,7 +96,8 @@ def _set_result(e: Emitter, i: Decoded, target: Operand, value: Value) -> None:
 
 
 def fsetp(e: Emitter, i: Decoded) -> None:
-    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; the `U` forms are true when an operand is NaN."""
+    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; the `U` forms are true when an operand is
+    NaN."""
     first, second, a, b, combined = i.operands
     left, right = _sources(e, i, [a, b])
     result, other = float_compare(e, i, left, right), e.predicate(combined)
@@ -109,7 +120,8 @@ def fsel(e: Emitter, i: Decoded) -> None:
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
-    """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins, and -0 is less than +0."""
+    """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins, and -0 is less than
+    +0."""
     target, a, b, choose = i.operands
     left, right = _sources(e, i, [a, b])
     smaller, larger = _ordered_pair(e, i, left, right)
@@ -121,7 +133,9 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
     equal = e.b.fcmp_ordered("==", left, right)
     less = e.b.fcmp_ordered("<", left, right)
     low = e.b.select(equal, e.b.or_(left_bits, right_bits), e.b.select(less, left_bits, right_bits))
-    high = e.b.select(equal, e.b.and_(left_bits, right_bits), e.b.select(less, right_bits, left_bits))
+    high = e.b.select(
+        equal, e.b.and_(left_bits, right_bits), e.b.select(less, right_bits, left_bits)
+    )
     left_nan = e.b.fcmp_unordered("uno", left, left)
     right_nan = e.b.fcmp_unordered("uno", right, right)
     nan = e.const(CANONICAL_NAN)
@@ -130,7 +144,11 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
         if i.has("NAN"):
             chosen = e.b.select(e.b.or_(left_nan, right_nan), nan, value)
         else:
-            chosen = e.b.select(left_nan, e.b.select(right_nan, nan, right_bits), e.b.select(right_nan, left_bits, value))
+            chosen = e.b.select(
+                left_nan,
+                e.b.select(right_nan, nan, right_bits),
+                e.b.select(right_nan, left_bits, value),
+            )
         results.append(e.b.bitcast(chosen, e.real))
     return results[0], results[1]
 

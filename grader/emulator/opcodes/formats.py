@@ -1,7 +1,9 @@
-"""Floating-point formats in IR: reading 16-bit floats, rounding to them in every mode, NaNs, flushing of denormals.
+"""Floating-point formats in IR: reading 16-bit floats, rounding to them in every mode, NaNs,
+flushing of denormals.
 
-float32 and float64 are LLVM's own. A 16-bit float is held as its code, in the low half of a word, and computed with in a
-wider type in which every step is exact or rounded to odd, so that one rounding remains.
+float32 and float64 are LLVM's own. A 16-bit float is held as its code, in the low half of a word,
+and computed with in a wider type in which every step is exact or rounded to odd, so that one
+rounding remains.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from grader.emulator.native.tools import Value
 
 
 class Rounding(StrEnum):
-    """The modifiers of rounding: to nearest even (no modifier), towards zero, minus infinity, plus infinity."""
+    """The modifiers of rounding: to nearest even (no modifier), towards zero, minus infinity, plus
+    infinity."""
 
     NEAREST = "RN"
     ZERO = "RZ"
@@ -32,7 +35,8 @@ ROUNDINGS = "RZ RM RP"
 
 @dataclass(frozen=True)
 class SmallFloat:
-    """A format: bits of the significand with the hidden one, exponents of normal numbers, the NaN of results."""
+    """A format: bits of the significand with the hidden one, exponents of normal numbers, the NaN
+    of results."""
 
     name: str
     precision: int
@@ -51,7 +55,8 @@ SIGN = 0x8000
 
 @dataclass(frozen=True)
 class _Wide:
-    """The wider type of a value: its integer type, bits of the stored significand, exponent bias."""
+    """The wider type of a value: its integer type, bits of the stored significand, exponent
+    bias."""
 
     integer: ir.Type
     const: Callable[[int], Value]
@@ -62,7 +67,9 @@ class _Wide:
 
 def rounding_of(i: Decoded) -> Rounding:
     """The rounding that an instruction names."""
-    return next((Rounding(name) for name in i.modifiers if name in ROUNDINGS.split()), Rounding.NEAREST)
+    return next(
+        (Rounding(name) for name in i.modifiers if name in ROUNDINGS.split()), Rounding.NEAREST
+    )
 
 
 def small_of(i: Decoded) -> SmallFloat:
@@ -77,31 +84,44 @@ def _wide(e: Emitter, value: Value) -> _Wide:
 
 
 def unpack(e: Emitter, code: Value, small: SmallFloat) -> Value:
-    """The value of a 16-bit code: float32 of a half, float64 of a bfloat16 (wide enough for exact products)."""
+    """The value of a 16-bit code: float32 of a half, float64 of a bfloat16 (wide enough for exact
+    products)."""
     if small is BFLOAT:
         return e.b.fpext(e.b.bitcast(e.b.shl(code, e.const(16)), e.real), e.double)
     magnitude = e.b.shl(e.b.and_(code, e.const(0x7FFF)), e.const(13))
-    scaled = e.b.fmul(e.b.bitcast(magnitude, e.real), e.b.bitcast(e.const((127 + 112) << 23), e.real))
+    scaled = e.b.fmul(
+        e.b.bitcast(magnitude, e.real), e.b.bitcast(e.const((127 + 112) << 23), e.real)
+    )
     special = e.b.icmp_unsigned(">=", magnitude, e.const(0x7C00 << 13))
     bits = e.b.select(special, e.b.or_(magnitude, e.const(0x7F800000)), e.b.bitcast(scaled, e.word))
     sign = e.b.shl(e.b.and_(code, e.const(SIGN)), e.const(16))
     return e.b.bitcast(e.b.or_(bits, sign), e.real)
 
 
-def round_to(e: Emitter, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST) -> Value:
-    """The code of a float32 or float64 value rounded once, in the low half of a word; NaNs become the format's."""
+def round_to(
+    e: Emitter, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST
+) -> Value:
+    """The code of a float32 or float64 value rounded once, in the low half of a word; NaNs become
+    the format's."""
     wide = _wide(e, value)
     bits = e.b.bitcast(value, wide.integer)
     magnitude = e.b.bitcast(e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1)), value.type)
-    rounded = _round_magnitude(e, magnitude, e.b.and_(bits, wide.const(1 << wide.bits - 1)), small, mode)
+    rounded = _round_magnitude(
+        e, magnitude, e.b.and_(bits, wide.const(1 << wide.bits - 1)), small, mode
+    )
     code = _encode(e, rounded, small)
     sign = e.b.lshr(bits, wide.const(wide.bits - 16))
     sign = e.b.and_(e.b.trunc(sign, e.word) if wide.bits == 64 else sign, e.const(SIGN))
-    return e.b.select(e.b.fcmp_unordered("uno", value, value), e.const(small.nan), e.b.or_(code, sign))
+    return e.b.select(
+        e.b.fcmp_unordered("uno", value, value), e.const(small.nan), e.b.or_(code, sign)
+    )
 
 
-def _round_magnitude(e: Emitter, magnitude: Value, sign: Value, small: SmallFloat, mode: Rounding) -> Value:
-    """A value >= 0 rounded to the format's precision; 2^(highest exponent + 1) stands for infinity."""
+def _round_magnitude(
+    e: Emitter, magnitude: Value, sign: Value, small: SmallFloat, mode: Rounding
+) -> Value:
+    """A value >= 0 rounded to the format's precision; 2^(highest exponent + 1) stands for
+    infinity."""
     wide = _wide(e, magnitude)
 
     def power(exponent: int) -> Value:
@@ -113,22 +133,32 @@ def _round_magnitude(e: Emitter, magnitude: Value, sign: Value, small: SmallFloa
     normal = e.b.select(e.b.fcmp_ordered("<", clamped, lowest), lowest, clamped)
     exponent = e.b.and_(e.b.bitcast(normal, wide.integer), wide.const(-1 << wide.fraction_bits))
     places = wide.fraction_bits - small.precision + 1
-    # Adding a power of two whose last place is the format's last place rounds there; taking it away is exact.
+    # Adding a power of two whose last place is the format's last place rounds there; taking it away
+    # is exact.
     magic = e.b.bitcast(e.b.add(exponent, wide.const(places << wide.fraction_bits)), magnitude.type)
     rounded = e.b.fsub(e.b.fadd(clamped, magic), magic)
     if mode is Rounding.NEAREST:
         return rounded
-    unit = e.b.bitcast(e.b.sub(exponent, wide.const((small.precision - 1) << wide.fraction_bits)), magnitude.type)
+    unit = e.b.bitcast(
+        e.b.sub(exponent, wide.const((small.precision - 1) << wide.fraction_bits)), magnitude.type
+    )
     lowered = e.b.select(e.b.fcmp_ordered(">", rounded, clamped), e.b.fsub(rounded, unit), rounded)
     raised = e.b.select(e.b.fcmp_ordered("<", rounded, clamped), e.b.fadd(rounded, unit), rounded)
     largest = e.b.fsub(infinite, power(small.highest_exponent + 1 - small.precision))
-    finite = e.b.bitcast(wide.const((2 * wide.bias) << wide.fraction_bits | (1 << wide.fraction_bits) - 1), magnitude.type)
-    overflowed = e.b.and_(e.b.fcmp_ordered(">", clamped, largest), e.b.fcmp_ordered("<=", magnitude, finite))
+    finite = e.b.bitcast(
+        wide.const((2 * wide.bias) << wide.fraction_bits | (1 << wide.fraction_bits) - 1),
+        magnitude.type,
+    )
+    overflowed = e.b.and_(
+        e.b.fcmp_ordered(">", clamped, largest), e.b.fcmp_ordered("<=", magnitude, finite)
+    )
     lowered = e.b.select(overflowed, largest, lowered)
     if mode is Rounding.ZERO:
         return lowered
     negative = e.b.icmp_unsigned("!=", sign, wide.const(0))
-    return e.b.select(negative, *((raised, lowered) if mode is Rounding.DOWN else (lowered, raised)))
+    return e.b.select(
+        negative, *((raised, lowered) if mode is Rounding.DOWN else (lowered, raised))
+    )
 
 
 def _encode(e: Emitter, rounded: Value, small: SmallFloat) -> Value:
@@ -152,26 +182,34 @@ def round_to_single(e: Emitter, value: Value, mode: Rounding) -> Value:
 
 
 def flush(e: Emitter, value: Value) -> Value:
-    """`.FTZ`: a float32 denormal becomes the zero of its sign, as an operand and, after it was rounded, as a result."""
+    """`.FTZ`: a float32 denormal becomes the zero of its sign, as an operand and, after it was
+    rounded, as a result."""
     bits = e.b.bitcast(value, e.word)
     denormal = e.b.icmp_unsigned("<", e.b.and_(bits, e.const(0x7FFFFFFF)), e.const(0x00800000))
     return e.b.bitcast(e.b.select(denormal, e.b.and_(bits, e.const(0x80000000)), bits), e.real)
 
 
 def is_tiny(e: Emitter, exact: Value, small: SmallFloat, mode: Rounding) -> Value:
-    """Whether `.FTZ` flushes a result: it stays below the smallest normal number when it is rounded as if exponents had no end.
+    """Whether `.FTZ` flushes a result: it stays below the smallest normal number when it is rounded
+    as if exponents had no end.
 
-    An H100's halves show it; its recorded float32 results agree. `exact` is of the wider type, exact or rounded to odd.
+    An H100's halves show it; its recorded float32 results agree. `exact` is of the wider type,
+    exact or rounded to odd.
     """
     wide = _wide(e, exact)
     bits = e.b.bitcast(exact, wide.integer)
     magnitude = e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1))
-    smallest, half_unit = (small.lowest_exponent + wide.bias) << wide.fraction_bits, 1 << wide.fraction_bits - small.precision
+    smallest, half_unit = (
+        (small.lowest_exponent + wide.bias) << wide.fraction_bits,
+        1 << wide.fraction_bits - small.precision,
+    )
     kept = wide.const(smallest - half_unit if mode is Rounding.NEAREST else smallest)
     if mode in (Rounding.DOWN, Rounding.UP):
         negative = e.b.icmp_signed("<", bits, wide.const(0))
         outwards = wide.const(smallest - 2 * half_unit + 1)
-        kept = e.b.select(negative, *((outwards, kept) if mode is Rounding.DOWN else (kept, outwards)))
+        kept = e.b.select(
+            negative, *((outwards, kept) if mode is Rounding.DOWN else (kept, outwards))
+        )
     return e.b.icmp_unsigned("<", magnitude, kept)
 
 
@@ -183,7 +221,8 @@ def saturate(e: Emitter, value: Value) -> Value:
 
 
 def add_to_odd(e: Emitter, left: Value, right: Value) -> Value:
-    """left + right; where it is not exact, the neighbour with an odd last place, so that a later rounding is the only one."""
+    """left + right; where it is not exact, the neighbour with an odd last place, so that a later
+    rounding is the only one."""
     wide = _wide(e, left)
     total = e.b.fadd(left, right)
     share = e.b.fsub(total, left)

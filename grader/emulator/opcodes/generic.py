@@ -1,4 +1,5 @@
-"""Generic addresses: 64 bits whose upper word says which space they lie in. LD, ST, and the question where they lie."""
+"""Generic addresses: 64 bits whose upper word says which space they lie in. LD, ST, and the
+question where they lie."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind, distinct_lanes
 from grader.emulator.native.tools import I64, Record, Value, bits_to_lanes, const, lane_bits
-from grader.emulator.opcodes.memory import HINTS, WIDTHS, lane_addresses, load_words, slot_pointer, store_words
+from grader.emulator.opcodes.memory import (
+    HINTS,
+    WIDTHS,
+    lane_addresses,
+    load_words,
+    slot_pointer,
+    store_words,
+)
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Predicate, Register
 
@@ -21,7 +29,8 @@ def lanes_in(e: Emitter, space: str, high: Value, lanes: Value) -> Value:
 
 
 def load_generic(e: Emitter, i: Decoded) -> None:
-    """d = the data at an address of any space: the lanes of each space make an access of their own."""
+    """d = the data at an address of any space: the lanes of each space make an access of their
+    own."""
     target, address = i.operands
     if not isinstance(target, Register) or not _wide(address):
         raise e.unsupported("with these operands")
@@ -30,7 +39,16 @@ def load_generic(e: Emitter, i: Decoded) -> None:
     signed = i.has("S8") or i.has("S16")
     _count_bytes_elsewhere(e, i, low, high)
     for space, lanes in _split(e, high):
-        loaded = load_words(e, i, AccessKind(space, load=True, width=i.access_bytes), low, high, lanes, values, signed=signed)
+        loaded = load_words(
+            e,
+            i,
+            AccessKind(space, load=True, width=i.access_bytes),
+            low,
+            high,
+            lanes,
+            values,
+            signed=signed,
+        )
         here = bits_to_lanes(e.b, lanes)
         values = [e.b.select(here, new, old) for new, old in zip(loaded, values, strict=True)]
     if target.index != ZERO_REGISTER:
@@ -47,11 +65,14 @@ def store_generic(e: Emitter, i: Decoded) -> None:
     words = [e.register_or_zero(source, word) for word in range(max(1, i.access_bytes // 4))]
     _count_bytes_elsewhere(e, i, low, high)
     for space, lanes in _split(e, high):
-        store_words(e, i, AccessKind(space, load=False, width=i.access_bytes), low, high, lanes, words)
+        store_words(
+            e, i, AccessKind(space, load=False, width=i.access_bytes), low, high, lanes, words
+        )
 
 
 def _count_bytes_elsewhere(e: Emitter, i: Decoded, low: Value, high: Value) -> None:
-    """Nsight Compute takes the distinct bytes of a generic access for global ones, also those of shared and of local memory.
+    """Nsight Compute takes the distinct bytes of a generic access for global ones, also those of
+    shared and of local memory.
 
     In local memory the lanes' addresses are the same where they name the same variable.
     """
@@ -59,7 +80,9 @@ def _count_bytes_elsewhere(e: Emitter, i: Decoded, low: Value, high: Value) -> N
     for lanes in (lanes_in(e, space, high, e.lane_mask()) for space in _WINDOWS):
         with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
             count = e.b.ctpop(distinct_lanes(e.b, low, lanes, WARP_LANES))
-            Record(e.b, record, SLOT).add("bytes_total", e.b.zext(e.b.mul(count, const(i.access_bytes)), I64))
+            Record(e.b, record, SLOT).add(
+                "bytes_total", e.b.zext(e.b.mul(count, const(i.access_bytes)), I64)
+            )
 
 
 def _wide(address: object) -> bool:
@@ -74,14 +97,29 @@ def _split(e: Emitter, high: Value) -> list[tuple[str, Value]]:
 
 
 def query_space(e: Emitter, i: Decoded) -> None:
-    """P = whether the address lies in the space that the modifier names; d = 1 or 0 is not known to be written."""
+    """P = whether the address lies in the space that the modifier names; d = 1 or 0 is not known to
+    be written."""
     truth, target, address = i.operands
-    space = next((name for letter, name in (("S", "shared"), ("L", "local"), ("G", "global")) if i.has(letter)), None)
-    if not isinstance(truth, Predicate) or target != Register(ZERO_REGISTER) or not isinstance(address, Address) or space is None:
+    space = next(
+        (
+            name
+            for letter, name in (("S", "shared"), ("L", "local"), ("G", "global"))
+            if i.has(letter)
+        ),
+        None,
+    )
+    if (
+        not isinstance(truth, Predicate)
+        or target != Register(ZERO_REGISTER)
+        or not isinstance(address, Address)
+        or space is None
+    ):
         raise e.unsupported("with these operands")
     if address.register is None or address.uniform is not None:
         raise e.unsupported("with this address")
-    _, high = lane_addresses(e, Address(Register(address.register.index, suffix="64"), None, address.offset, wide=True))
+    _, high = lane_addresses(
+        e, Address(Register(address.register.index, suffix="64"), None, address.offset, wide=True)
+    )
     everyone = const(0xFFFFFFFF)
     inside = {name: lanes_in(e, name, high, everyone) for name in _WINDOWS}
     inside["global"] = e.b.not_(e.b.or_(inside["shared"], inside["local"]))

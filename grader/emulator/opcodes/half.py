@@ -1,6 +1,8 @@
-"""Pairs of 16-bit floats, half or (`.BF16_V2`) bfloat16: each operation rounds once, to nearest even, and keeps denormals.
+"""Pairs of 16-bit floats, half or (`.BF16_V2`) bfloat16: each operation rounds once, to nearest
+even, and keeps denormals.
 
-A register holds two; `.H0_H0` and `.H1_H1` take one of them for both. A literal is two operands, the upper half first.
+A register holds two; `.H0_H0` and `.H1_H1` take one of them for both. A literal is two operands,
+the upper half first.
 """
 
 from __future__ import annotations
@@ -14,7 +16,17 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import canonical, float_compare
-from grader.emulator.opcodes.formats import HALF, SIGN, Rounding, SmallFloat, add_to_odd, is_tiny, round_to, small_of, unpack
+from grader.emulator.opcodes.formats import (
+    HALF,
+    SIGN,
+    Rounding,
+    SmallFloat,
+    add_to_odd,
+    is_tiny,
+    round_to,
+    small_of,
+    unpack,
+)
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
@@ -23,11 +35,13 @@ Halves = tuple[Value, Value]
 """The codes of the lower and the upper float, each in the low half of a word."""
 
 _PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16), "H0_NH1": (16, 0)}
-"""Where a source's lower and upper float begin; `H0_NH1` negates the lower one (products of complex numbers)."""
+"""Where a source's lower and upper float begin; `H0_NH1` negates the lower one (products of complex
+numbers)."""
 
 
 def hadd2(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half); `R1.F32` is truncated to half."""
+    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half); `R1.F32` is
+    truncated to half."""
     target, *sources = i.operands
     small = small_of(i)
     if isinstance(sources[0], Register) and sources[0].suffix == "F32":
@@ -38,11 +52,14 @@ def hadd2(e: Emitter, i: Decoded) -> None:
         e.set(target, canonical(e, e.b.fadd(unpack(e, left[0], HALF), unpack(e, right[0], HALF))))
         return
     one = (e.const(small.one), e.const(small.one))
-    _set_pair(e, i, target, [_fused(e, small, a, b, c) for a, b, c in zip(left, one, right, strict=True)])
+    _set_pair(
+        e, i, target, [_fused(e, small, a, b, c) for a, b, c in zip(left, one, right, strict=True)]
+    )
 
 
 def _truncate(e: Emitter, i: Decoded) -> None:
-    """Both halves of d = a float32 rounded towards zero: `R1.F32 - 0` is what sm_75 has for `cvt.rz.f16.f32`, and only for that."""
+    """Both halves of d = a float32 rounded towards zero: `R1.F32 - 0` is what sm_75 has for
+    `cvt.rz.f16.f32`, and only for that."""
     target, single, zero = i.operands
     minus_zero = isinstance(zero, Register) and zero.index == ZERO_REGISTER and zero.negated
     if not isinstance(single, Register) or not minus_zero or i.modifiers:
@@ -57,14 +74,18 @@ def hmul2(e: Emitter, i: Decoded) -> None:
     small = small_of(i)
     left, right = _halves(e, sources, small)
     minus_zero = e.const(SIGN)
-    _set_pair(e, i, target, [_fused(e, small, a, b, minus_zero) for a, b in zip(left, right, strict=True)])
+    _set_pair(
+        e, i, target, [_fused(e, small, a, b, minus_zero) for a, b in zip(left, right, strict=True)]
+    )
 
 
 def hfma2(e: Emitter, i: Decoded) -> None:
     """d = a * b + c, rounded once. `-RZ * RZ + literal` is how constants of 32 bits are written."""
     target, *sources = i.operands
     small = small_of(i)
-    if all(isinstance(operand, Register) and operand.index == ZERO_REGISTER for operand in sources[:2]) and _literals(sources[2:]):
+    if all(
+        isinstance(operand, Register) and operand.index == ZERO_REGISTER for operand in sources[:2]
+    ) and _literals(sources[2:]):
         high, low = (_literal_code(e, operand, small) for operand in sources[2:])
         e.set(target, e.const(high << 16 | low))
         return
@@ -77,13 +98,16 @@ def _literals(operands: list[Operand]) -> bool:
 
 
 def _fused(e: Emitter, small: SmallFloat, a: Value, b: Value, c: Value) -> Value:
-    """The code of a * b + c: the product is exact in the wider type, and the sum is rounded to odd there."""
+    """The code of a * b + c: the product is exact in the wider type, and the sum is rounded to odd
+    there."""
     product = e.b.fmul(unpack(e, a, small), unpack(e, b, small))
     exact = add_to_odd(e, product, unpack(e, c, small))
     code = round_to(e, exact, small)
     if not e.instruction.has("FTZ"):
         return code
-    return e.b.select(is_tiny(e, exact, small, Rounding.NEAREST), e.b.and_(code, e.const(SIGN)), code)
+    return e.b.select(
+        is_tiny(e, exact, small, Rounding.NEAREST), e.b.and_(code, e.const(SIGN)), code
+    )
 
 
 def _set_pair(e: Emitter, i: Decoded, target: Operand, codes: list[Value]) -> None:
@@ -106,18 +130,24 @@ def _clamp(e: Emitter, i: Decoded, code: Value) -> Value:
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
-    """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins; -0 is less than +0."""
+    """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins; -0 is less than
+    +0."""
     target, *sources, choose = i.operands
     small = small_of(i)
     left, right = _halves(e, sources, small)
     smaller_wanted = e.predicate(choose)
-    _set_pair(e, i, target, [_pick(e, i, a, b, smaller_wanted) for a, b in zip(left, right, strict=True)])
+    _set_pair(
+        e, i, target, [_pick(e, i, a, b, smaller_wanted) for a, b in zip(left, right, strict=True)]
+    )
 
 
 def _pick(e: Emitter, i: Decoded, a: Value, b: Value, smaller_wanted: Value) -> Value:
     small = small_of(i)
     infinity = (small.highest_exponent - small.lowest_exponent + 2) << (small.precision - 1)
-    a_nan, b_nan = (e.b.icmp_unsigned(">", e.b.and_(code, e.const(0x7FFF)), e.const(infinity)) for code in (a, b))
+    a_nan, b_nan = (
+        e.b.icmp_unsigned(">", e.b.and_(code, e.const(0x7FFF)), e.const(infinity))
+        for code in (a, b)
+    )
     less = e.b.icmp_signed("<", _order(e, a), _order(e, b))
     chosen = e.b.select(e.b.xor(less, smaller_wanted), b, a)
     nan = e.const(small.nan)
@@ -146,25 +176,39 @@ def hset2(e: Emitter, i: Decoded) -> None:
     target, *sources, combined = i.operands
     other = e.predicate(combined)
     true = small_of(i).one if i.has("BF") else 0xFFFF
-    low, high = (e.b.select(combine(e, i, result, other), e.const(true), e.const(0)) for result in _comparisons(e, i, sources))
+    low, high = (
+        e.b.select(combine(e, i, result, other), e.const(true), e.const(0))
+        for result in _comparisons(e, i, sources)
+    )
     e.set(target, e.b.or_(low, e.b.shl(high, e.const(16))))
 
 
 def _comparisons(e: Emitter, i: Decoded, sources: list[Operand]) -> list[Value]:
     small = small_of(i)
     left, right = _halves(e, sources, small)
-    return [float_compare(e, i, unpack(e, a, small), unpack(e, b, small)) for a, b in zip(left, right, strict=True)]
+    return [
+        float_compare(e, i, unpack(e, a, small), unpack(e, b, small))
+        for a, b in zip(left, right, strict=True)
+    ]
 
 
 def _halves(e: Emitter, operands: list[Operand], small: SmallFloat) -> list[Halves]:
-    """Source operands as pairs of codes, with `-` and `|x|` applied to each half, and flushed as `.FTZ` says."""
+    """Source operands as pairs of codes, with `-` and `|x|` applied to each half, and flushed as
+    `.FTZ` says."""
     pairs = list(_each_pair(e, operands, small))
-    return [(_flush(e, low), _flush(e, high)) for low, high in pairs] if e.instruction.has("FTZ") else pairs
+    return (
+        [(_flush(e, low), _flush(e, high)) for low, high in pairs]
+        if e.instruction.has("FTZ")
+        else pairs
+    )
 
 
 def _flush(e: Emitter, code: Value) -> Value:
-    """`.FTZ`: the code of a half denormal becomes the zero of its sign. bfloat16 instructions have no such modifier."""
-    denormal = e.b.icmp_unsigned("<", e.b.and_(code, e.const(SIGN - 1)), e.const(1 << HALF.precision - 1))
+    """`.FTZ`: the code of a half denormal becomes the zero of its sign. bfloat16 instructions have
+    no such modifier."""
+    denormal = e.b.icmp_unsigned(
+        "<", e.b.and_(code, e.const(SIGN - 1)), e.const(1 << HALF.precision - 1)
+    )
     return e.b.select(denormal, e.b.and_(code, e.const(SIGN)), code)
 
 
@@ -177,7 +221,11 @@ def _each_pair(e: Emitter, operands: list[Operand], small: SmallFloat) -> Iterat
                 raise e.unsupported("with one literal")
             high, low = (_literal_code(e, literal, small) for literal in (operand, waiting.pop(0)))
             yield e.const(low), e.const(high)
-        elif isinstance(operand, Register | Constant) and operand.suffix in _PARTS and not operand.inverted:
+        elif (
+            isinstance(operand, Register | Constant)
+            and operand.suffix in _PARTS
+            and not operand.inverted
+        ):
             yield _register_halves(e, operand)
         else:
             raise e.unsupported("with this operand")
@@ -195,7 +243,8 @@ def _register_halves(e: Emitter, operand: Register | Constant) -> Halves:
 
 
 def _literal_code(e: Emitter, operand: Operand, small: SmallFloat) -> int:
-    """The code of a decimal literal. NaNs are printed without their payloads: which one was meant cannot be known."""
+    """The code of a decimal literal. NaNs are printed without their payloads: which one was meant
+    cannot be known."""
     if not isinstance(operand, Immediate):
         raise e.unsupported("with one literal")
     value = operand.real if operand.real is not None else float(operand.bits or 0)

@@ -16,7 +16,8 @@ _STRICT = {"LT": "<", "LE": "<", "GT": ">", "GE": ">"}
 
 
 def leading_predicates(i: Decoded) -> tuple[list[Operand], list[Operand]]:
-    """Operands after the destination: the predicates that come first (carry outputs), and the rest."""
+    """Operands after the destination: the predicates that come first (carry outputs), and the
+    rest."""
     rest = list(i.operands[1:])
     outputs: list[Operand] = []
     while rest and isinstance(rest[0], Predicate):
@@ -25,7 +26,8 @@ def leading_predicates(i: Decoded) -> tuple[list[Operand], list[Operand]]:
 
 
 def iadd3(e: Emitter, i: Decoded) -> None:
-    """d = a + b + c (+ carries in); the carry outputs say whether the full sum exceeded 32 bits once, twice."""
+    """d = a + b + c (+ carries in); the carry outputs say whether the full sum exceeded 32 bits
+    once, twice."""
     carries_out, rest = leading_predicates(i)
     sources, carries_in = rest[:3], rest[3:]
     if carries_in and not i.has("X"):
@@ -48,7 +50,8 @@ def iadd3(e: Emitter, i: Decoded) -> None:
 
 
 def _addend(e: Emitter, source: Operand) -> Value:
-    """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its own carry: x - 0 does not borrow."""
+    """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its own carry: x - 0 does not
+    borrow."""
     if isinstance(source, Register | Constant) and source.negated:
         plain = replace(source, negated=False, inverted=True)
         return e.b.add(e.b.zext(e.i32(plain), e.double_word), e.const64(1))
@@ -56,7 +59,8 @@ def _addend(e: Emitter, source: Operand) -> Value:
 
 
 def imad(e: Emitter, i: Decoded) -> None:
-    """d = a * b + c: low word, `.HI` high word, `.WIDE` both; MOV, IADD and SHL are the same with a constant operand."""
+    """d = a * b + c: low word, `.HI` high word, `.WIDE` both; MOV, IADD and SHL are the same with a
+    constant operand."""
     carries_out, rest = leading_predicates(i)
     if i.has("WIDE") or i.has("HI"):
         _imad_wide(e, i, carries_out, rest)
@@ -71,7 +75,8 @@ def imad(e: Emitter, i: Decoded) -> None:
 
 
 def _imad_wide(e: Emitter, i: Decoded, carries_out: list[Operand], rest: list[Operand]) -> None:
-    """The 64-bit sum of the full product, the pair c and a carry; the carry output says whether it exceeded 64 bits."""
+    """The 64-bit sum of the full product, the pair c and a carry; the carry output says whether it
+    exceeded 64 bits."""
     a, b, c, *carry_in = rest
     extend = e.b.zext if i.has("U32") else e.b.sext
     product = e.b.mul(extend(e.i32(a), e.double_word), extend(e.i32(b), e.double_word))
@@ -90,7 +95,8 @@ def _imad_wide(e: Emitter, i: Decoded, carries_out: list[Operand], rest: list[Op
 
 
 def lea(e: Emitter, i: Decoded) -> None:
-    """d = (a << s) + b; `.HI` the high word of {c:a} << s plus b; `.X` adds a carry, `.SX32` takes a's sign for c."""
+    """d = (a << s) + b; `.HI` the high word of {c:a} << s plus b; `.X` adds a carry, `.SX32` takes
+    a's sign for c."""
     carries_out, rest = leading_predicates(i)
     carry_in = rest.pop() if isinstance(rest[-1], Predicate) else None
     shift = e.b.and_(e.i32(rest.pop()), e.const(31))
@@ -133,7 +139,8 @@ def compare(e: Emitter, i: Decoded, a: Value, b: Value) -> Value:
 
 
 def isetp(e: Emitter, i: Decoded) -> None:
-    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.EX` continues a 64-bit comparison of the low words."""
+    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.EX` continues a 64-bit comparison of the
+    low words."""
     first, second, a, b, combined, *low = i.operands
     left, right = e.i32(a), e.i32(b)
     result = compare(e, i, left, right)
@@ -168,7 +175,8 @@ def combine(e: Emitter, i: Decoded, result: Value, other: Value) -> Value:
 
 
 def sign_extend(e: Emitter, i: Decoded) -> None:
-    """d = the low n bits of a, sign-extended (`.U32` zero-extended); all of a from 32 on; `.W` wraps n."""
+    """d = the low n bits of a, sign-extended (`.U32` zero-extended); all of a from 32 on; `.W`
+    wraps n."""
     target, a, count = i.operands
     unused = e.b.zext(e.b.sub(e.const(32), _clamped(e, i, count)), e.double_word)
     raised = e.b.shl(e.b.shl(e.b.zext(e.i32(a), e.double_word), e.const64(32)), unused)
@@ -209,14 +217,19 @@ def bit_reverse(e: Emitter, i: Decoded) -> None:
 
 
 def find_leading_one(e: Emitter, i: Decoded) -> None:
-    """d = index of the highest one of a, all ones when there is none; `.SH` counts from the top instead.
+    """d = index of the highest one of a, all ones when there is none; `.SH` counts from the top
+    instead.
 
     Signed (without `.U32`): of the highest bit that differs from the sign.
     """
     value = e.i32(i.operands[1])
     if not i.has("U32"):
         value = e.b.xor(value, e.b.ashr(value, e.const(31)))
-    zeros = e.b.ctlz(value, I1(0)) if e.uniform else call_external(e, "llvm.ctlz.v32i32", e.word, [value, I1(0)])
+    zeros = (
+        e.b.ctlz(value, I1(0))
+        if e.uniform
+        else call_external(e, "llvm.ctlz.v32i32", e.word, [value, I1(0)])
+    )
     result = zeros if i.has("SH") else e.b.sub(e.const(31), zeros)
     none = e.b.icmp_unsigned("==", value, e.const(0))
     e.set(i.operands[0], e.b.select(none, e.const(0xFFFFFFFF), result))

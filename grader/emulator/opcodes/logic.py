@@ -1,4 +1,5 @@
-"""Bits: logic of three inputs, shifts, byte permutation, predicate logic; for lanes and for the uniform datapath."""
+"""Bits: logic of three inputs, shifts, byte permutation, predicate logic; for lanes and for the
+uniform datapath."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def _two_input_logic(e: Emitter, table: int, a: Value, b: Value) -> Value:
 
 
 def lop3(e: Emitter, i: Decoded) -> None:
-    """d = logic(a, b, c) by table; a leading predicate gets d != 0, or-ed (`.PAND`: and-ed) with the last operand."""
+    """d = logic(a, b, c) by table; a leading predicate gets d != 0, or-ed (`.PAND`: and-ed) with
+    the last operand."""
     operands = list(i.operands)
     flag = operands.pop(0) if isinstance(operands[0], Predicate) else None
     target, a, b, c, table, other = operands
@@ -58,11 +60,14 @@ def lop3(e: Emitter, i: Decoded) -> None:
     e.set(target, result)
     if flag is not None:
         combine = e.b.and_ if i.has("PAND") else e.b.or_
-        e.set_predicate(flag, combine(e.b.icmp_unsigned("!=", result, e.const(0)), e.predicate(other)))
+        e.set_predicate(
+            flag, combine(e.b.icmp_unsigned("!=", result, e.const(0)), e.predicate(other))
+        )
 
 
 def plop3(e: Emitter, i: Decoded) -> None:
-    """P and Q = logic(p, q, r) of predicates, each by its own table; `R1.SIGN` is a register's sign bit."""
+    """P and Q = logic(p, q, r) of predicates, each by its own table; `R1.SIGN` is a register's sign
+    bit."""
     first, second, a, b, c, table, second_table = i.operands
     inputs = [_truth(e, operand) for operand in (a, b, c)]
     results = [three_input_logic(e, _table(e, entry), *inputs) for entry in (table, second_table)]
@@ -77,7 +82,8 @@ def _truth(e: Emitter, operand: Operand) -> Value:
 
 
 def shift_funnel(e: Emitter, i: Decoded) -> None:
-    """Shift {c:a} by n. `.L`/`.R` direction, `.HI` takes the high word, `.S32`/`.S64` arithmetic, `.W` wraps the count."""
+    """Shift {c:a} by n. `.L`/`.R` direction, `.HI` takes the high word, `.S32`/`.S64` arithmetic,
+    `.W` wraps the count."""
     target, a, count, c = i.operands
     bits = 64 if i.has("U64") or i.has("S64") else 32
     amount = e.i32(count)
@@ -103,10 +109,11 @@ def _shift64(e: Emitter, i: Decoded, wide: Value, amount: Value) -> Value:
 
 
 def prmt(e: Emitter, i: Decoded) -> None:
-    """Byte n of d is the byte of {c:a} that nibble n of the selector names; a nibble's top bit asks for the byte's sign.
+    """Byte n of d is the byte of {c:a} that nibble n of the selector names; a nibble's top bit asks
+    for the byte's sign.
 
-    The modes take a number s of two bits: bytes s + n (`.F4E`), s - n (`.B4E`), s (`.RC8`), max(s, n) (`.ECL`),
-    min(s, n) (`.ECR`), half s mod 2 (`.RC16`) (PTX ISA, `prmt`).
+    The modes take a number s of two bits: bytes s + n (`.F4E`), s - n (`.B4E`), s (`.RC8`), max(s,
+    n) (`.ECL`), min(s, n) (`.ECR`), half s mod 2 (`.RC16`) (PTX ISA, `prmt`).
     """
     target, a, selector, c = i.operands
     wide = e.join(e.i32(a), e.i32(c))
@@ -115,7 +122,11 @@ def prmt(e: Emitter, i: Decoded) -> None:
     start = e.b.and_(choice, e.const(3))
     result = e.const(0)
     for byte in range(4):
-        nibble = e.b.and_(e.b.lshr(choice, e.const(4 * byte)), e.const(15)) if mode is None else _mode_byte(e, mode, start, byte)
+        nibble = (
+            e.b.and_(e.b.lshr(choice, e.const(4 * byte)), e.const(15))
+            if mode is None
+            else _mode_byte(e, mode, start, byte)
+        )
         amount = e.b.shl(e.b.and_(nibble, e.const(7)), e.const(3))
         taken = e.b.trunc(e.b.lshr(wide, e.b.zext(amount, e.double_word)), e.word)
         sign = e.b.ashr(e.b.shl(taken, e.const(24)), e.const(31))
@@ -135,7 +146,9 @@ def _mode_byte(e: Emitter, mode: str, start: Value, byte: int) -> Value:
         "RC8": lambda: start,
         "ECL": lambda: e.b.select(above, start, here),
         "ECR": lambda: e.b.select(above, here, start),
-        "RC16": lambda: e.b.add(e.b.shl(e.b.and_(start, e.const(1)), e.const(1)), e.const(byte & 1)),
+        "RC16": lambda: e.b.add(
+            e.b.shl(e.b.and_(start, e.const(1)), e.const(1)), e.const(byte & 1)
+        ),
     }
     return forms[mode]()
 

@@ -1,6 +1,8 @@
-"""Loads and stores of global, shared and local memory. Cache hints and scopes change no result of a race-free kernel.
+"""Loads and stores of global, shared and local memory. Cache hints and scopes change no result of a
+race-free kernel.
 
-Other families use `load_words`, `store_words` (check, count, move), `start_access`, `end_access` (check, count), `lane_addresses` too.
+Other families use `load_words`, `store_words` (check, count, move), `start_access`, `end_access`
+(check, count), `lane_addresses` too.
 """
 
 from __future__ import annotations
@@ -71,7 +73,8 @@ def load_words(
     signed: bool = False,
     slot: str | None = None,
 ) -> list[Value]:
-    """What the lanes of the mask load, a word each of up to four; without such a lane, `old`. Other lanes' words are undefined.
+    """What the lanes of the mask load, a word each of up to four; without such a lane, `old`. Other
+    lanes' words are undefined.
 
     It is counted under the name of the space; under another one, which nothing reads, with `slot`.
     """
@@ -80,29 +83,55 @@ def load_words(
     start_access(e, i, kind, low, high, mask, after=after, slot=slot)
     record = slot_pointer(e, i, slot or kind.space)
     watch_access(e, i, kind, mask, slot)
-    e.b.call(e.helpers.move(kind, signed=signed), [e.context_pointer, record, space_host(e, kind.space), mask])
+    e.b.call(
+        e.helpers.move(kind, signed=signed),
+        [e.context_pointer, record, space_host(e, kind.space), mask],
+    )
     return end_access(e, before, after, old)
 
 
-def store_words(e: Emitter, i: Decoded, kind: AccessKind, low: Value, high: Value, mask: Value, words: list[Value]) -> None:
+def store_words(
+    e: Emitter,
+    i: Decoded,
+    kind: AccessKind,
+    low: Value,
+    high: Value,
+    mask: Value,
+    words: list[Value],
+) -> None:
     """The lanes of the mask store their words."""
     after = e.function.append_basic_block("stored")
     start_access(e, i, kind, low, high, mask, after=after)
     set_lane_data(e, words)
     watch_access(e, i, kind, mask)
-    e.b.call(e.helpers.move(kind, signed=False), [e.context_pointer, slot_pointer(e, i, kind.space), space_host(e, kind.space), mask])
+    e.b.call(
+        e.helpers.move(kind, signed=False),
+        [e.context_pointer, slot_pointer(e, i, kind.space), space_host(e, kind.space), mask],
+    )
     e.b.branch(after)
     e.b.position_at_end(after)
 
 
 def start_access(
-    e: Emitter, i: Decoded, kind: AccessKind, low: Value, high: Value, mask: Value, *, after: object, slot: str | None = None
+    e: Emitter,
+    i: Decoded,
+    kind: AccessKind,
+    low: Value,
+    high: Value,
+    mask: Value,
+    *,
+    after: object,
+    slot: str | None = None,
 ) -> None:
-    """Check and count; to `after` when no lane takes part. Leaves the builder where the access may go on."""
+    """Check and count; to `after` when no lane takes part. Leaves the builder where the access may
+    go on."""
     access = e.function.append_basic_block("access")
     e.b.cbranch(e.b.icmp_unsigned("!=", mask, const(0)), access, after)
     e.b.position_at_end(access)
-    good = e.b.call(e.helpers.check(kind), [e.context_pointer, slot_pointer(e, i, slot or kind.space), low, high, mask])
+    good = e.b.call(
+        e.helpers.check(kind),
+        [e.context_pointer, slot_pointer(e, i, slot or kind.space), low, high, mask],
+    )
     moved, fault = e.function.append_basic_block("move"), e.function.append_basic_block("fault")
     e.b.cbranch(good, moved, fault)
     e.b.position_at_end(fault)
@@ -113,26 +142,37 @@ def start_access(
         trace_access(e, i, kind, slot_pointer(e, i, kind.space), low, mask)
 
 
-def watch_access(e: Emitter, i: Decoded, kind: AccessKind, mask: Value, slot: str | None = None) -> None:
-    """In the checked mode, compare an access that may go on with those before it; of a store, the data lies in `lane_data`."""
+def watch_access(
+    e: Emitter, i: Decoded, kind: AccessKind, mask: Value, slot: str | None = None
+) -> None:
+    """In the checked mode, compare an access that may go on with those before it; of a store, the
+    data lies in `lane_data`."""
     if e.helpers.watching is None or kind.space == "local":
         return
     asynchronous = i.base == "LDGSTS" and kind.space == "shared"
     draws = kind.atomic and i.base in ("ATOMS", "ATOMG", "ATOM")
-    watch = e.helpers.watching.function(kind, asynchronous=asynchronous, strong=i.has("STRONG"), draws=draws)
+    watch = e.helpers.watching.function(
+        kind, asynchronous=asynchronous, strong=i.has("STRONG"), draws=draws
+    )
     record = slot_pointer(e, i, slot or kind.space)
     extent = e.helpers.watching.extents.get(i.offset) if kind.space == "shared" else None
     if extent is not None:
         stay = e.helpers.watching.stay(kind.width)
-        e.b.call(stay, [e.context_pointer, e.warp_pointer, const(i.index), mask, *map(const, extent)])
+        e.b.call(
+            stay, [e.context_pointer, e.warp_pointer, const(i.index), mask, *map(const, extent)]
+        )
     e.b.call(watch, [e.context_pointer, e.warp_pointer, record, const(i.index), mask])
     if kind.space == "global" and kind.load and i.has("STRONG"):
         acquire(e.b, e.context)
 
 
 def end_access(e: Emitter, before: object, after: object, old: list[Value]) -> list[Value]:
-    """Take what an access left in `lane_data`; `old` where it was skipped, straight from the LLVM block `before`."""
-    new = [e.b.load(e.context.at("lane_data", word * WARP_LANES), typ=LANES_I32, align=4) for word in range(len(old))]
+    """Take what an access left in `lane_data`; `old` where it was skipped, straight from the LLVM
+    block `before`."""
+    new = [
+        e.b.load(e.context.at("lane_data", word * WARP_LANES), typ=LANES_I32, align=4)
+        for word in range(len(old))
+    ]
     inside = e.b.block
     e.b.branch(after)
     e.b.position_at_end(after)
@@ -208,4 +248,3 @@ MEMORY: dict[str, Opcode] = {
     "LDL": load("local"),
     "STL": store("local"),
 }
-

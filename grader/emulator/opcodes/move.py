@@ -9,11 +9,30 @@ from llvmlite import ir
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SHARED_HIGH
-from grader.emulator.native.tools import I1, I32, I64, LANES_I32, Value, bits_to_lanes, const, lane_bits, lanes, splat
+from grader.emulator.native.tools import (
+    I1,
+    I32,
+    I64,
+    LANES_I32,
+    Value,
+    bits_to_lanes,
+    const,
+    lane_bits,
+    lanes,
+    splat,
+)
 from grader.emulator.opcodes.absent import note_absent_lanes, note_absent_sources
 from grader.emulator.opcodes.common import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Predicate, Register, Special
+from grader.emulator.operands import (
+    ZERO_REGISTER,
+    Constant,
+    Immediate,
+    Operand,
+    Predicate,
+    Register,
+    Special,
+)
 
 PREDICATES = 7
 _LANE_RECORDS = {"SR_TID.X": "tid_x", "SR_TID.Y": "tid_y", "SR_TID.Z": "tid_z"}
@@ -26,8 +45,9 @@ _LANE_MASKS: dict[str, Callable[[int], int]] = {
     "SR_GEMASK": lambda lane: ~((1 << lane) - 1),
 }
 _ZERO = frozenset({"SRZ", "SR_CgaCtaId", "SR_LMEMHIOFF"})
-"""`SR_CgaCtaId` is the block's rank in its thread-block cluster: 0 for kernels launched without clusters.
-`SR_LMEMHIOFF` is what the stack pointer must not fall below: 0, where local memory starts here."""
+"""`SR_CgaCtaId` is the block's rank in its thread-block cluster: 0 for kernels launched without
+clusters. `SR_LMEMHIOFF` is what the stack pointer must not fall below: 0, where local memory starts
+here."""
 
 
 def move(e: Emitter, i: Decoded) -> None:
@@ -72,8 +92,11 @@ def _special_value(e: Emitter, name: str) -> Value:
 
 
 def _clock(e: Emitter, *, upper: bool) -> Value:
-    """Half of the clock: the warp instructions that the block has executed so far. It stands for cycles and for nanoseconds."""
-    spent = e.b.sub(e.context.load("block_budget"), e.context.load("budget"))  # the basic block is counted as a whole at its start
+    """Half of the clock: the warp instructions that the block has executed so far. It stands for
+    cycles and for nanoseconds."""
+    spent = e.b.sub(
+        e.context.load("block_budget"), e.context.load("budget")
+    )  # the basic block is counted as a whole at its start
     behind = len(e.block.instructions) - (e.instruction.index - e.block.instructions[0].index)
     now = e.b.sub(spent, const(behind, I64))
     return e.b.trunc(e.b.lshr(now, const(32, I64)) if upper else now, I32)
@@ -81,7 +104,9 @@ def _clock(e: Emitter, *, upper: bool) -> Value:
 
 def _multiprocessor(e: Emitter) -> Value:
     """Blocks go to multiprocessors in turn; which one a GPU takes is not told."""
-    row = e.b.add(e.context.load("ctaid_y"), e.b.mul(e.context.load("grid_y"), e.context.load("ctaid_z")))
+    row = e.b.add(
+        e.context.load("ctaid_y"), e.b.mul(e.context.load("grid_y"), e.context.load("ctaid_z"))
+    )
     linear = e.b.add(e.context.load("ctaid_x"), e.b.mul(e.context.load("grid_x"), row))
     return e.b.urem(linear, e.context.load("multiprocessors"))
 
@@ -98,15 +123,19 @@ _SCALARS: dict[str, Callable[[Emitter], Value]] = {
 
 
 def barrier_result(e: Emitter, i: Decoded) -> None:
-    """What the warp's last `BAR.RED` found: a register gets the count of true threads, a predicate the and / or."""
+    """What the warp's last `BAR.RED` found: a register gets the count of true threads, a predicate
+    the and / or."""
     target, *truths = i.operands
     e.set(target, splat(e.b, e.warp.load("voted_count")))
     for truth in truths:
-        e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0))))
+        e.set_predicate(
+            truth, splat(e.b, e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0)))
+        )
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
-    """d = a word (`.64` two, `.U8` ... a part) of a constant bank: 0 holds dimensions and launch parameters."""
+    """d = a word (`.64` two, `.U8` ... a part) of a constant bank: 0 holds dimensions and launch
+    parameters."""
     target, source = i.operands
     if not isinstance(source, Constant) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
@@ -151,9 +180,11 @@ def _narrow(e: Emitter, source: Constant, name: str) -> Value:
 
 
 def to_uniform(e: Emitter, i: Decoded) -> None:
-    """A uniform register = the value of the lowest active lane; P = not all active lanes have the same.
+    """A uniform register = the value of the lowest active lane; P = not all active lanes have the
+    same.
 
-    With a guard, the lanes for which it holds must have the same value: which one's counts is not known.
+    With a guard, the lanes for which it holds must have the same value: which one's counts is not
+    known.
     """
     *truths, target, source = i.operands
     if not isinstance(target, Register) or (truths and i.guard is not None):
@@ -164,7 +195,9 @@ def to_uniform(e: Emitter, i: Decoded) -> None:
     others = e.b.and_(lanes, lane_bits(e.b, e.b.icmp_unsigned("!=", value, splat(e.b, chosen))))
     if i.guard is not None:
         e.guard = None
-        chosen = e.b.select(e.b.icmp_unsigned("!=", lanes, const(0)), chosen, _uniform_word(e, target))
+        chosen = e.b.select(
+            e.b.icmp_unsigned("!=", lanes, const(0)), chosen, _uniform_word(e, target)
+        )
         with e.b.if_then(e.b.icmp_unsigned("!=", others, const(0)), likely=False):
             not_emulated(e, i)
     e.set(target, chosen)
@@ -177,7 +210,8 @@ def _uniform_word(e: Emitter, register: Register) -> Value:
 
 
 def predicates_to_register(e: Emitter, i: Decoded) -> None:
-    """The bits of d that the mask names become the predicates P0 to P6; the others come from a. `.B1` to `.B3` shift to that byte."""
+    """The bits of d that the mask names become the predicates P0 to P6; the others come from a.
+    `.B1` to `.B3` shift to that byte."""
     target, a, mask = (operand for operand in i.operands if not isinstance(operand, Special))
     place = 8 * _byte_of(i.modifiers)
     chosen = _predicate_mask(e, mask)
@@ -213,7 +247,8 @@ def _predicate_mask(e: Emitter, operand: Operand) -> int:
 
 
 def vote(e: Emitter, i: Decoded) -> None:
-    """Over the lanes that take part: a register gets the mask of true ones; a predicate whether any, all, or an equal vote."""
+    """Over the lanes that take part: a register gets the mask of true ones; a predicate whether
+    any, all, or an equal vote."""
     *targets, source = i.operands
     note_absent_lanes(e, i)
     lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
@@ -248,7 +283,11 @@ def shuffle(e: Emitter, i: Decoded) -> None:
         wanted = e.b.sub(lane, b)
         valid = e.b.icmp_signed(">=", wanted, edge)
     else:
-        computed = {"DOWN": e.b.add(lane, b), "BFLY": e.b.xor(lane, b), "IDX": e.b.or_(keep, e.b.and_(b, e.b.not_(segment)))}
+        computed = {
+            "DOWN": e.b.add(lane, b),
+            "BFLY": e.b.xor(lane, b),
+            "IDX": e.b.or_(keep, e.b.and_(b, e.b.not_(segment))),
+        }
         if mode not in computed:
             raise e.unsupported()
         wanted = computed[mode]

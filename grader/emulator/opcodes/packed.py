@@ -1,4 +1,5 @@
-"""Integers in parts of a word: sums and extremes of halves, dot products and absolute differences; and extremes of three."""
+"""Integers in parts of a word: sums and extremes of halves, dot products and absolute differences;
+and extremes of three."""
 
 from __future__ import annotations
 
@@ -20,11 +21,14 @@ def part(e: Emitter, word: Value, index: int, bits: int, *, signed: bool) -> Val
 
 
 def _parts(e: Emitter, i: Decoded, operand: Operand) -> list[Value]:
-    """An operand as the numbers that the instruction computes with: its two halves, or itself. `-` negates each half."""
+    """An operand as the numbers that the instruction computes with: its two halves, or itself. `-`
+    negates each half."""
     if not any(i.has(name) for name in _PAIRS):
         return [e.i32(operand)]
     negated = isinstance(operand, Register | Constant) and operand.negated
-    word = e.i32(replace(operand, negated=False) if isinstance(operand, Register | Constant) else operand)
+    word = e.i32(
+        replace(operand, negated=False) if isinstance(operand, Register | Constant) else operand
+    )
     halves = [part(e, word, index, 16, signed=not i.has("U16x2")) for index in (0, 1)]
     return [e.b.neg(half) for half in halves] if negated else halves
 
@@ -50,7 +54,10 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
     smaller_wanted = e.predicate(choose)
     first, *others = (_parts(e, i, operand) for operand in operands)
     for other in others:
-        first = [_choose(e, i, left, right, smaller_wanted) for left, right in zip(first, other, strict=True)]
+        first = [
+            _choose(e, i, left, right, smaller_wanted)
+            for left, right in zip(first, other, strict=True)
+        ]
     _set_parts(e, target, [_positive(e, i, value) for value in first])
 
 
@@ -77,11 +84,16 @@ def _choose(e: Emitter, i: Decoded, left: Value, right: Value, smaller_wanted: V
 
 def _positive(e: Emitter, i: Decoded, value: Value) -> Value:
     """`.RELU`: 0 in place of a negative value."""
-    return e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value) if i.has("RELU") else value
+    return (
+        e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value)
+        if i.has("RELU")
+        else value
+    )
 
 
 def dot_product(e: Emitter, i: Decoded) -> None:
-    """`.4A`: d = c + four products of bytes; `.2A`: two of a's halves with b's lower (`.LO`) or upper bytes. Types of a, then b."""
+    """`.4A`: d = c + four products of bytes; `.2A`: two of a's halves with b's lower (`.LO`) or
+    upper bytes. Types of a, then b."""
     target, a, b, c = i.operands
     left_type, right_type = (name for name in i.modifiers if name in ("S8", "U8", "S16", "U16"))
     left, right, total = e.i32(a), e.i32(b), e.i32(c)
@@ -108,10 +120,15 @@ def absolute_differences(e: Emitter, i: Decoded) -> None:
     if not i.has("U8"):
         raise e.unsupported()
     left, right = e.i32(a), e.i32(b)
-    bytes_ = [_distance(e, *(part(e, word, n, 8, signed=False) for word in (left, right)), signed=False) for n in range(4)]
+    bytes_ = [
+        _distance(e, *(part(e, word, n, 8, signed=False) for word in (left, right)), signed=False)
+        for n in range(4)
+    ]
     result = e.i32(c) if i.has("ACC") else e.const(0)
     for index, distance in enumerate(bytes_):
-        result = e.b.add(result, distance if i.has("ACC") else e.b.shl(distance, e.const(8 * index)))
+        result = e.b.add(
+            result, distance if i.has("ACC") else e.b.shl(distance, e.const(8 * index))
+        )
     e.set(target, result)
 
 

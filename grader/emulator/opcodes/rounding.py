@@ -22,7 +22,8 @@ def rounded_double(e: Emitter, name: str, arguments: list[Value], mode: Rounding
 
 
 def _helper(module: ir.Module, name: str, count: int, mode: Rounding) -> ir.Function:
-    """`v32f64 name_mode(v32f64...)`. A constrained operation stays between the two changes of the mode."""
+    """`v32f64 name_mode(v32f64...)`. A constrained operation stays between the two changes of the
+    mode."""
     helper_name = f"{name}_{mode.lower()}"
     if helper_name in module.globals:
         return module.globals[helper_name]
@@ -38,6 +39,8 @@ def _helper(module: ir.Module, name: str, count: int, mode: Rounding) -> ir.Func
     return function
 
 
-def _declare(module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
+def _declare(
+    module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]
+) -> ir.Function:
     found = module.globals.get(name)
     return found or ir.Function(module, ir.FunctionType(result, arguments), name)

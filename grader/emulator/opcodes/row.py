@@ -15,8 +15,9 @@ Emit = Callable[[Emitter, Decoded], None]
 class Opcode:
     """How one base opcode is emitted. Modifiers outside of `modifiers` are unsupported.
 
-    `uniform`: it works on one value a warp. `ends_block`: control may go elsewhere afterwards. `approximate`: the hardware
-    looks its result up in tables that are not public; ours is correctly rounded, and within the documented error of it.
+    `uniform`: it works on one value a warp. `ends_block`: control may go elsewhere afterwards.
+    `approximate`: the hardware looks its result up in tables that are not public; ours is correctly
+    rounded, and within the documented error of it.
     """
 
     emit: Emit
@@ -26,6 +27,13 @@ class Opcode:
     approximate: bool = False
 
 
-def row(emit: Emit, modifiers: str = "", *, uniform: bool = False, ends_block: bool = False, approximate: bool = False) -> Opcode:
+def row(
+    emit: Emit,
+    modifiers: str = "",
+    *,
+    uniform: bool = False,
+    ends_block: bool = False,
+    approximate: bool = False,
+) -> Opcode:
     """A row with its modifiers as one string of words."""
     return Opcode(emit, frozenset(modifiers.split()), uniform, ends_block, approximate)

@@ -1,8 +1,9 @@
 """The special-function unit, and the check that guards float32 division.
 
-The unit's tables are not public. Its functions here are correctly rounded, so they lie within the documented error of the
-hardware's (CUDA C++ Programming Guide, "Mathematical Functions"; PTX ISA, the `.approx` instructions) and may differ in
-last bits. Division and square root correct a quotient from it and round it correctly, whatever its last bits were.
+The unit's tables are not public. Its functions here are correctly rounded, so they lie within the
+documented error of the hardware's (CUDA C++ Programming Guide, "Mathematical Functions"; PTX ISA,
+the `.approx` instructions) and may differ in last bits. Division and square root correct a quotient
+from it and round it correctly, whatever its last bits were.
 """
 
 from __future__ import annotations
@@ -25,14 +26,19 @@ Function = Callable[[Emitter, Value], Value]
 
 
 def special_function(e: Emitter, i: Decoded) -> None:
-    """d = f(a), of a float32 with denormals flushed before and after, of a half or bfloat16, or of a float64's upper word."""
+    """d = f(a), of a float32 with denormals flushed before and after, of a half or bfloat16, or of
+    a float64's upper word."""
     target, operand = i.operands
     name = next((name for name in i.modifiers if name in _FUNCTIONS or name in _UPPER_WORDS), "")
     if not name:
         raise e.unsupported()
     if name in _UPPER_WORDS:
         # A literal is printed as the float64 that it is the upper word of.
-        word = e.const(operand.float64_bits() >> 32) if isinstance(operand, Immediate) else e.i32(operand)
+        word = (
+            e.const(operand.float64_bits() >> 32)
+            if isinstance(operand, Immediate)
+            else e.i32(operand)
+        )
         e.set(target, _of_upper_word(e, _UPPER_WORDS[name], word))
         return
     kind = next((kind for kind in ("F16", "BF16") if i.has(kind)), "F32")
@@ -69,7 +75,8 @@ def _library(name: str) -> Function:
 
 
 def _turns(quadrants: int) -> Function:
-    """sin(2 pi x), moved by quarters of a turn; x is reduced without error, so that zeros and ones are exact."""
+    """sin(2 pi x), moved by quarters of a turn; x is reduced without error, so that zeros and ones
+    are exact."""
 
     def emit(e: Emitter, value: Value) -> Value:
         fraction = e.b.fsub(value, intrinsic(e, "roundeven", [value]))
@@ -77,7 +84,10 @@ def _turns(quadrants: int) -> Function:
         rest = e.b.fsub(fraction, e.b.fmul(quarter, _constant(e, 0.25)))
         angle = e.b.fmul(rest, _constant(e, 2 * math.pi))
         sine, cosine = intrinsic(e, "sin", [angle]), intrinsic(e, "cos", [angle])
-        index = e.b.fptosi(e.b.select(e.b.fcmp_ordered("ord", quarter, quarter), quarter, _constant(e, 0.0)), e.word)
+        index = e.b.fptosi(
+            e.b.select(e.b.fcmp_ordered("ord", quarter, quarter), quarter, _constant(e, 0.0)),
+            e.word,
+        )
         index = e.b.and_(e.b.add(index, e.const(quadrants)), e.const(3))
         odd = e.b.icmp_unsigned("!=", e.b.and_(index, e.const(1)), e.const(0))
         negative = e.b.icmp_unsigned(">=", index, e.const(2))
@@ -86,13 +96,16 @@ def _turns(quadrants: int) -> Function:
         result = e.b.bitcast(e.b.xor(e.b.bitcast(magnitude, e.double_word), sign), e.double)
         if quadrants:
             return result
-        return e.b.select(e.b.fcmp_ordered("==", value, _constant(e, 0.0)), value, result)  # the sine of -0 is -0
+        return e.b.select(
+            e.b.fcmp_ordered("==", value, _constant(e, 0.0)), value, result
+        )  # the sine of -0 is -0
 
     return emit
 
 
 def _of_upper_word(e: Emitter, function: Function, word: Value) -> Value:
-    """The upper word of f(x), for the float64 x of this upper word and a lower word of 0; denormals are flushed."""
+    """The upper word of f(x), for the float64 x of this upper word and a lower word of 0; denormals
+    are flushed."""
     denormal = e.b.icmp_unsigned("<", e.b.and_(word, e.const(0x7FFFFFFF)), e.const(0x00100000))
     word = e.b.select(denormal, e.b.and_(word, e.const(0x80000000)), word)
     value = e.b.bitcast(e.join(e.const(0), word), e.double)
@@ -118,7 +131,8 @@ _UPPER_WORDS: dict[str, Function] = {"RCP64H": _reciprocal, "RSQ64H": _reciproca
 
 
 def check_division(e: Emitter, i: Decoded) -> None:
-    """P = a / b needs the slow way: an operand is special, or a step of the fast way could leave the normal range."""
+    """P = a / b needs the slow way: an operand is special, or a step of the fast way could leave
+    the normal range."""
     target, a, b = i.operands
     dividend, divisor = (_exponent(e, e.f32(operand)) for operand in (a, b))
     difference = e.b.sub(dividend, divisor)
@@ -132,10 +146,14 @@ def _exponent(e: Emitter, value: Value) -> Value:
 
 
 def _outside(e: Emitter, value: Value, lowest: int, highest: int) -> Value:
-    return e.b.or_(e.b.icmp_signed("<", value, e.const(lowest)), e.b.icmp_signed(">", value, e.const(highest)))
+    return e.b.or_(
+        e.b.icmp_signed("<", value, e.const(lowest)), e.b.icmp_signed(">", value, e.const(highest))
+    )
 
 
 SPECIAL: dict[str, Opcode] = {
-    "MUFU": row(special_function, " ".join([*_FUNCTIONS, *_UPPER_WORDS, "F16 BF16"]), approximate=True),
+    "MUFU": row(
+        special_function, " ".join([*_FUNCTIONS, *_UPPER_WORDS, "F16 BF16"]), approximate=True
+    ),
     "FCHK": row(check_division),
 }

@@ -1,11 +1,14 @@
-"""The timing model: what a launch would take on a GPU, from the machine code, traces of a few blocks, and the GPU's figures.
+"""The timing model: what a launch would take on a GPU, from the machine code, traces of a few
+blocks, and the GPU's figures.
 
-    figures.py   what a GPU is made of, and the fitted parameters     code.py     pipes, latencies and control bits of instructions
-    streams.py   traces -> instructions and accesses in order         sm.py       the simulation of one SM's resident warps
-    model.py     a launch's time, what binds it, and its DRAM bytes
+    figures.py   what a GPU is made of, and the fitted parameters     code.py     pipes, latencies
+    and control bits of instructions streams.py   traces -> instructions and accesses in order
+    sm.py       the simulation of one SM's resident warps model.py     a launch's time, what binds
+    it, and its DRAM bytes
 
-A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with one element a thread and 0.19 ms with
-four, although no resource's bound tells them apart, and the order of what a warp waits for is in the machine code. The other SMs
-are there as a share of L2 and DRAM, and as the load that makes a read wait in DRAM's queues: that load is the one at which the
+A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with
+one element a thread and 0.19 ms with four, although no resource's bound tells them apart, and the
+order of what a warp waits for is in the machine code. The other SMs are there as a share of L2 and
+DRAM, and as the load that makes a read wait in DRAM's queues: that load is the one at which the
 simulated SM makes its part of it.
 """

@@ -1,4 +1,5 @@
-"""What the timing model knows of each machine instruction: its pipe, how long it holds it, and the control bits of its encoding."""
+"""What the timing model knows of each machine instruction: its pipe, how long it holds it, and the
+control bits of its encoding."""
 
 from __future__ import annotations
 
@@ -13,12 +14,14 @@ from grader.emulator.operands import ZERO_REGISTER, Register
 from grader.emulator.program import INSTRUCTION_BYTES
 
 CONTROL_SHIFT = 105 - 64
-"""The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's micro-benchmarks; unchanged since)."""
+"""The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
+micro-benchmarks; unchanged since)."""
 NO_SCOREBOARD = 7
 
 
 class Unit(IntEnum):
-    """What an instruction occupies in its sub-partition. FMA: either half of the float pipe; HEAVY: the half that multiplies integers."""
+    """What an instruction occupies in its sub-partition. FMA: either half of the float pipe; HEAVY:
+    the half that multiplies integers."""
 
     FMA = 0
     HEAVY = 1
@@ -30,7 +33,8 @@ class Unit(IntEnum):
 
 
 class Kind(IntEnum):
-    """How an instruction ends: after its stall count (FIXED), after a latency (VARIABLE), or as its memory access does."""
+    """How an instruction ends: after its stall count (FIXED), after a latency (VARIABLE), or as its
+    memory access does."""
 
     FIXED = 0
     VARIABLE = 1
@@ -76,25 +80,54 @@ _CLASSES: Mapping[str, _Class] = {
     "BAR": _Class(Unit.NONE, Kind.BARRIER),
     "EXIT": _Class(Unit.NONE, Kind.EXIT),
     **dict.fromkeys(
-        ("BRA", "BRX", "JMP", "BSSY", "BSYNC", "WARPSYNC", "NOP", "YIELD", "CALL", "RET", "NANOSLEEP", "MEMBAR", "ERRBAR", "CCTL", "CS2R"),
+        (
+            "BRA",
+            "BRX",
+            "JMP",
+            "BSSY",
+            "BSYNC",
+            "WARPSYNC",
+            "NOP",
+            "YIELD",
+            "CALL",
+            "RET",
+            "NANOSLEEP",
+            "MEMBAR",
+            "ERRBAR",
+            "CCTL",
+            "CS2R",
+        ),
         _Class(Unit.NONE),
     ),
 }
-"""By base opcode; what is not here is ALU's. Pipes as Nsight Compute names them for compute capability 7.0 and later; latencies of the
-queued and special units are those of the notes' [19] and [25], rounded."""
+"""By base opcode; what is not here is ALU's. Pipes as Nsight Compute names them for compute
+capability 7.0 and later; latencies of the queued and special units are those of the notes' [19] and
+[25], rounded."""
 _UNIFORM_NOT_QUEUED = frozenset({"ULDC", "R2UR"})
 
 
 @dataclass(frozen=True)
 class CodeTable:
-    """One row an instruction: `table` has the columns of COLUMNS, int64. `widths` are bytes a lane; `barriers` marks `BAR`."""
+    """One row an instruction: `table` has the columns of COLUMNS, int64. `widths` are bytes a lane;
+    `barriers` marks `BAR`."""
 
     table: np.ndarray
     widths: np.ndarray
     barriers: np.ndarray
 
 
-COLUMNS = ("unit", "kind", "latency", "stall", "write_scoreboard", "read_scoreboard", "wait_mask", "even_reads", "odd_reads", "argument")
+COLUMNS = (
+    "unit",
+    "kind",
+    "latency",
+    "stall",
+    "write_scoreboard",
+    "read_scoreboard",
+    "wait_mask",
+    "even_reads",
+    "odd_reads",
+    "argument",
+)
 
 
 def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
@@ -102,12 +135,25 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
     table = np.zeros((len(decoded), len(COLUMNS)), dtype=np.int64)
     for instruction in decoded:
         found = _classify(instruction)
-        high = int.from_bytes(encoding[instruction.index * INSTRUCTION_BYTES + 8 : (instruction.index + 1) * INSTRUCTION_BYTES], "little")
+        high = int.from_bytes(
+            encoding[
+                instruction.index * INSTRUCTION_BYTES + 8 : (instruction.index + 1)
+                * INSTRUCTION_BYTES
+            ],
+            "little",
+        )
         control = high >> CONTROL_SHIFT
         table[instruction.index] = (
-            found.unit, found.kind, found.latency_cycles, control & 15, control >> 5 & 7, control >> 8 & 7, control >> 11 & 63,
-            *_bank_reads(instruction, control >> 17 & 15), _argument(instruction),
-        )  # fmt: skip
+            found.unit,
+            found.kind,
+            found.latency_cycles,
+            control & 15,
+            control >> 5 & 7,
+            control >> 8 & 7,
+            control >> 11 & 63,
+            *_bank_reads(instruction, control >> 17 & 15),
+            _argument(instruction),
+        )
     return CodeTable(
         table,
         np.array([instruction.access_bytes for instruction in decoded], dtype=np.int64),
@@ -124,15 +170,25 @@ def _classify(instruction: Decoded) -> _Class:
 
 
 def _bank_reads(instruction: Decoded, reuse: int) -> tuple[int, int]:
-    """Registers read from each of the two register banks, less those that the reuse cache holds (the reuse bits of the encoding)."""
-    sources = [operand for operand in instruction.operands[1:] if isinstance(operand, Register) and not operand.uniform]
-    read = {operand.index for slot, operand in enumerate(sources[:3]) if not reuse >> slot & 1 and operand.index != ZERO_REGISTER}
+    """Registers read from each of the two register banks, less those that the reuse cache holds
+    (the reuse bits of the encoding)."""
+    sources = [
+        operand
+        for operand in instruction.operands[1:]
+        if isinstance(operand, Register) and not operand.uniform
+    ]
+    read = {
+        operand.index
+        for slot, operand in enumerate(sources[:3])
+        if not reuse >> slot & 1 and operand.index != ZERO_REGISTER
+    }
     even = sum(index % 2 == 0 for index in read)
     return even, len(read) - even
 
 
 def _argument(instruction: Decoded) -> int:
-    """The count of `DEPBAR.LE SB0, n`, and 1 for other instructions that are told apart by a flag."""
+    """The count of `DEPBAR.LE SB0, n`, and 1 for other instructions that are told apart by a
+    flag."""
     last = instruction.operands[-1] if instruction.operands else None
     bits = getattr(last, "bits", None)
     return int(bits) if instruction.base == "DEPBAR" and bits is not None else 0

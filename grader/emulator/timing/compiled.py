@@ -1,6 +1,8 @@
-"""Functions that numba compiles when their module is loaded: the machine code is kept beside the module, or in the user's cache folder.
+"""Functions that numba compiles when their module is loaded: the machine code is kept beside the
+module, or in the user's cache folder.
 
-A worker that is confined can write no cache, so it loads the modules before; later ones take what the first one left.
+A worker that is confined can write no cache, so it loads the modules before; later ones take what
+the first one left.
 """
 
 from __future__ import annotations

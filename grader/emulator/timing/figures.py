@@ -1,4 +1,5 @@
-"""The figures of a GPU that the timing model works with. Cycles are of the SM clock; sources are in notes and in gpus.json's comments."""
+"""The figures of a GPU that the timing model works with. Cycles are of the SM clock; sources are in
+notes and in gpus.json's comments."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figures:
-    """One GPU. The first part is published; the second was fitted on tests/data/truth for the H100 and holds for all (see model.py)."""
+    """One GPU. The first part is published; the second was fitted on tests/data/truth for the H100
+    and holds for all (see model.py)."""
 
     multiprocessors: int
     clock_mhz: float
@@ -16,10 +18,12 @@ class Figures:
     l1_bytes: int
     """L1 and shared memory together, of one SM."""
     float_lanes: int
-    """float32 lanes of a sub-partition: 32 (two halves of 16, of which one multiplies integers too) or 16."""
+    """float32 lanes of a sub-partition: 32 (two halves of 16, of which one multiplies integers too)
+    or 16."""
     double_lanes: float
     load_lanes: int
-    """Lanes of the SM's load/store unit: a warp's access takes 32 / load_lanes cycles of it at least."""
+    """Lanes of the SM's load/store unit: a warp's access takes 32 / load_lanes cycles of it at
+    least."""
     l1_latency: int
     shared_latency: int
     l2_latency: int
@@ -31,12 +35,14 @@ class Figures:
     launch_us: float = 5.0
     block_launch: float = 500.0
     dram_queue: float = 135.0
-    """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load of r it is r / (1 - r) times that."""
+    """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load
+    of r it is r / (1 - r) times that."""
     dram_part: float = 0.89
     """Part of the theoretical bandwidth that a copy reaches at best."""
     fill_cycles: float = 0.25
     partial_sector_part: float = 0.172
-    """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and those that are written whole."""
+    """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and
+    those that are written whole."""
     whole_sector_part: float = 0.41
     burst_cycles: float = 4000.0
     lsu_queue: float = 40.0

@@ -1,7 +1,9 @@
-"""Which traced blocks may stand for a whole launch: those whose traces do, instruction by instruction, what the launch does.
+"""Which traced blocks may stand for a whole launch: those whose traces do, instruction by
+instruction, what the launch does.
 
-A trace may be cut off, and blocks may differ in kind. So what is in the traces is compared with what the launch counted: which part
-of its instructions each one makes up, and the sectors and wavefronts an instruction.
+A trace may be cut off, and blocks may differ in kind. So what is in the traces is compared with
+what the launch counted: which part of its instructions each one makes up, and the sectors and
+wavefronts an instruction.
 """
 
 from __future__ import annotations
@@ -15,14 +17,19 @@ from grader.emulator.counts import InstructionCounts
 from grader.emulator.timing.streams import GLOBAL, SHARED, Streams
 
 ALIKE, NOT_UNLIKE = 0.1, 0.25
-"""Distances from the launch up to which traces are taken at once, and up to which the nearest ones are taken.
+"""Distances from the launch up to which traces are taken at once, and up to which the nearest ones
+are taken.
 
-The distance is the part of the instructions, or of the sectors or wavefronts, that would have to be others.
+The distance is the part of the instructions, or of the sectors or wavefronts, that would have to be
+others.
 """
 
 
-def choose_representative(candidates: Iterable[Streams], counts: Sequence[InstructionCounts], instructions: int) -> Streams | None:
-    """The first of the candidates that is alike, else the nearest that is not unlike; None where all are unlike the launch.
+def choose_representative(
+    candidates: Iterable[Streams], counts: Sequence[InstructionCounts], instructions: int
+) -> Streams | None:
+    """The first of the candidates that is alike, else the nearest that is not unlike; None where
+    all are unlike the launch.
 
     Those behind one that is alike are not asked for.
     """
@@ -42,22 +49,38 @@ def stand_for_all(streams: Streams, count: int) -> bool:
     if end in (0, len(streams.code)):
         return True
     instructions = int(streams.code.max()) + 1
-    return _measure(replace(streams, code=streams.code[:end], access=streams.access[:end]), _rates_of(streams, instructions)) <= ALIKE
+    return (
+        _measure(
+            replace(streams, code=streams.code[:end], access=streams.access[:end]),
+            _rates_of(streams, instructions),
+        )
+        <= ALIKE
+    )
 
 
-def measure_distance(streams: Streams, counts: Sequence[InstructionCounts], instructions: int) -> float:
+def measure_distance(
+    streams: Streams, counts: Sequence[InstructionCounts], instructions: int
+) -> float:
     """How unlike a launch with these counts the traces are, 0 to 1."""
     executed = np.zeros(instructions)
     for each in counts:
         executed[each.index] += each.executed
     total = max(1.0, executed.sum())
-    sectors, wavefronts = (sum(each.passes for each in counts if each.space == space) / total for space in ("global", "shared"))
-    return _measure(streams, _Rates(executed / total, sectors, wavefronts)) if len(streams.code) else 1.0
+    sectors, wavefronts = (
+        sum(each.passes for each in counts if each.space == space) / total
+        for space in ("global", "shared")
+    )
+    return (
+        _measure(streams, _Rates(executed / total, sectors, wavefronts))
+        if len(streams.code)
+        else 1.0
+    )
 
 
 @dataclass(frozen=True)
 class _Rates:
-    """What an instruction is and does on the whole: its parts of all by their index, and sectors and wavefronts of one."""
+    """What an instruction is and does on the whole: its parts of all by their index, and sectors
+    and wavefronts of one."""
 
     mix: np.ndarray
     sectors: float
@@ -66,23 +89,30 @@ class _Rates:
 
 def _rates_of(streams: Streams, instructions: int) -> _Rates:
     sectors, wavefronts = (passed / len(streams.code) for passed in _count_passes(streams))
-    return _Rates(np.bincount(streams.code, minlength=instructions) / len(streams.code), sectors, wavefronts)
+    return _Rates(
+        np.bincount(streams.code, minlength=instructions) / len(streams.code), sectors, wavefronts
+    )
 
 
 def _measure(streams: Streams, other: _Rates) -> float:
     own = _rates_of(streams, len(other.mix))
     mix = 0.5 * float(np.abs(own.mix - other.mix).sum())
-    return max(mix, _distance(own.sectors, other.sectors), _distance(own.wavefronts, other.wavefronts))
+    return max(
+        mix, _distance(own.sectors, other.sectors), _distance(own.wavefronts, other.wavefronts)
+    )
 
 
 def _count_passes(streams: Streams) -> tuple[float, float]:
-    """Sectors of global accesses and wavefronts of shared ones that the instructions of the streams made."""
+    """Sectors of global accesses and wavefronts of shared ones that the instructions of the streams
+    made."""
     access = streams.access[streams.access >= 0]
     touched = np.array([bin(mask).count("1") for mask in range(16)])[streams.touched]
     totals = np.concatenate(([0], np.cumsum(touched)))
     per_access = totals[streams.line_first[1:]] - totals[streams.line_first[:-1]]
     space = streams.space[access]
-    return float(per_access[access[space == GLOBAL]].sum()), float(streams.wavefronts[access[space == SHARED]].sum())
+    return float(per_access[access[space == GLOBAL]].sum()), float(
+        streams.wavefronts[access[space == SHARED]].sum()
+    )
 
 
 def _distance(own: float, other: float) -> float:

@@ -1,11 +1,14 @@
-"""Simulates the warps that are resident on one SM, cycle by cycle where anything happens, over the memory system that all SMs share.
+"""Simulates the warps that are resident on one SM, cycle by cycle where anything happens, over the
+memory system that all SMs share.
 
-Four sub-partitions issue one instruction a cycle each, of the next ready warp in turn after the one that issued last (loose round
-robin). A warp is ready when its stall count has passed, the scoreboards of its wait mask are free, the pipe that it needs can take it,
-and the two register banks can be read: the control bits of the machine code hold the dependencies. Memory instructions pass one
-load/store unit an SM: its data stage (wavefronts), its tag stage, an L1 that knows lines, sectors and when they arrive, then the L2 and
-DRAM, of which the SM has its share. Every server takes what comes in order and is known by the cycle at which it is free, so that an
-instruction's end is known when it is issued.
+Four sub-partitions issue one instruction a cycle each, of the next ready warp in turn after the one
+that issued last (loose round robin). A warp is ready when its stall count has passed, the
+scoreboards of its wait mask are free, the pipe that it needs can take it, and the two register
+banks can be read: the control bits of the machine code hold the dependencies. Memory instructions
+pass one load/store unit an SM: its data stage (wavefronts), its tag stage, an L1 that knows lines,
+sectors and when they arrive, then the L2 and DRAM, of which the SM has its share. Every server
+takes what comes in order and is known by the cycle at which it is free, so that an instruction's
+end is known when it is issued.
 """
 
 from __future__ import annotations
@@ -20,38 +23,131 @@ from grader.emulator.timing.streams import LOCAL_LINES
 FAR = 1 << 60
 SCOREBOARDS = 6
 COPY_GROUPS = 8
-(_FIXED, _VARIABLE, _SHARED_LOAD, _SHARED_STORE, _GLOBAL_LOAD, _GLOBAL_STORE, _ATOMIC, _BARRIER, _EXIT, _COPY, _COMMIT, _DEPEND) = map(
-    int, Kind
-)
+(
+    _FIXED,
+    _VARIABLE,
+    _SHARED_LOAD,
+    _SHARED_STORE,
+    _GLOBAL_LOAD,
+    _GLOBAL_STORE,
+    _ATOMIC,
+    _BARRIER,
+    _EXIT,
+    _COPY,
+    _COMMIT,
+    _DEPEND,
+) = map(int, Kind)
 _FMA, _HEAVY, _ALU, _DOUBLE, _SPECIAL, _MEMORY, _NONE = map(int, Unit)
 
 STATISTICS = (
-    "issued", "fma", "alu", "lsu", "l2_bytes", "dram_bytes", "store_cycles", "l1_sectors", "l1_misses", "cycles", "double",
-    "special", "full_cycles", "full_issued", "load_sectors", "load_hits",
-)  # fmt: skip
-(_ISSUED, _S_FMA, _S_ALU, _S_LSU, _S_L2, _S_DRAM, _S_STORE, _S_SECTORS, _S_MISSES, _S_CYCLES, _S_DOUBLE, _S_SPECIAL, _S_FULL,
- _S_FULL_ISSUED, _S_LOADED, _S_HITS) = range(16)  # fmt: skip
+    "issued",
+    "fma",
+    "alu",
+    "lsu",
+    "l2_bytes",
+    "dram_bytes",
+    "store_cycles",
+    "l1_sectors",
+    "l1_misses",
+    "cycles",
+    "double",
+    "special",
+    "full_cycles",
+    "full_issued",
+    "load_sectors",
+    "load_hits",
+)
+(
+    _ISSUED,
+    _S_FMA,
+    _S_ALU,
+    _S_LSU,
+    _S_L2,
+    _S_DRAM,
+    _S_STORE,
+    _S_SECTORS,
+    _S_MISSES,
+    _S_CYCLES,
+    _S_DOUBLE,
+    _S_SPECIAL,
+    _S_FULL,
+    _S_FULL_ISSUED,
+    _S_LOADED,
+    _S_HITS,
+) = range(16)
 
 PARAMETERS = (
-    "fma_cycles", "alu_cycles", "double_cycles", "special_cycles", "shared_latency", "l1_latency", "l2_latency", "dram_latency",
-    "fill_cycles", "l2_sector_cycles", "store_sector_cycles", "partial_sector_cycles", "dram_byte_cycles", "burst_cycles",
-    "lsu_queue", "block_launch", "store_queue", "dram_read_part", "dram_write_part", "l1_lines", "atomic_cycles",
-    "memory_issue", "barrier_latency", "fill_port_cycles", "dram_wait", "float_halves",
+    "fma_cycles",
+    "alu_cycles",
+    "double_cycles",
+    "special_cycles",
+    "shared_latency",
+    "l1_latency",
+    "l2_latency",
+    "dram_latency",
+    "fill_cycles",
+    "l2_sector_cycles",
+    "store_sector_cycles",
+    "partial_sector_cycles",
+    "dram_byte_cycles",
+    "burst_cycles",
+    "lsu_queue",
+    "block_launch",
+    "store_queue",
+    "dram_read_part",
+    "dram_write_part",
+    "l1_lines",
+    "atomic_cycles",
+    "memory_issue",
+    "barrier_latency",
+    "fill_port_cycles",
+    "dram_wait",
+    "float_halves",
     "access_cycles",
-)  # fmt: skip
-(_P_FMA, _P_ALU, _P_DOUBLE, _P_SPECIAL, _P_SHARED, _P_L1, _P_L2, _P_DRAM, _P_FILL, _P_L2SEC, _P_STORE, _P_PARTIAL, _P_BYTE, _P_BURST,
- _P_QUEUE, _P_LAUNCH, _P_STQ, _P_READ, _P_WRITE, _P_LINES, _P_ATOMIC, _P_ISSUE, _P_BAR, _P_PORT, _P_WAIT, _P_HALVES,
- _P_ACCESS) = range(27)  # fmt: skip
+)
+(
+    _P_FMA,
+    _P_ALU,
+    _P_DOUBLE,
+    _P_SPECIAL,
+    _P_SHARED,
+    _P_L1,
+    _P_L2,
+    _P_DRAM,
+    _P_FILL,
+    _P_L2SEC,
+    _P_STORE,
+    _P_PARTIAL,
+    _P_BYTE,
+    _P_BURST,
+    _P_QUEUE,
+    _P_LAUNCH,
+    _P_STQ,
+    _P_READ,
+    _P_WRITE,
+    _P_LINES,
+    _P_ATOMIC,
+    _P_ISSUE,
+    _P_BAR,
+    _P_PORT,
+    _P_WAIT,
+    _P_HALVES,
+    _P_ACCESS,
+) = range(27)
 
 L1_WAYS = 16
 LEAST_CYCLES = 1.24
-"""Of the load/store unit for an access to global memory, however few its wavefronts: te42kyfo/gpu-benches measures it at small strides."""
+"""Of the load/store unit for an access to global memory, however few its wavefronts:
+te42kyfo/gpu-benches measures it at small strides."""
 PORT_QUEUE = 1.0
-"""Cycles by which reads of a register bank, one a cycle, may lag behind the issue: operands are collected in queues."""
+"""Cycles by which reads of a register bank, one a cycle, may lag behind the issue: operands are
+collected in queues."""
 HASH = 0x9E3779B1
-"""Spreads lines over the sets of the L1 (Knuth's multiplicative hash): the hardware's own is not published."""
+"""Spreads lines over the sets of the L1 (Knuth's multiplicative hash): the hardware's own is not
+published."""
 FRESH = 1 << 42
-"""Blocks that stand for others, whose data lie elsewhere, find none of it in the L1: their lines are so many further on each time."""
+"""Blocks that stand for others, whose data lie elsewhere, find none of it in the L1: their lines
+are so many further on each time."""
 
 
 @njit
@@ -70,7 +166,23 @@ def _victim(used, s):  # type: ignore[no-untyped-def]
 
 @njit
 def _start(  # type: ignore[no-untyped-def]
-    number, order, slot, warps, first, position, last, ready, board, waits, committed, open_copy, held, fresh, living, arrived, at
+    number,
+    order,
+    slot,
+    warps,
+    first,
+    position,
+    last,
+    ready,
+    board,
+    waits,
+    committed,
+    open_copy,
+    held,
+    fresh,
+    living,
+    arrived,
+    at,
 ):
     """Let a place of the SM run the block `order[number]` from the cycle `at`."""
     blocks = (len(first) - 1) // warps
@@ -101,16 +213,31 @@ def _release(block, warps, waits, ready, at, next_ready):  # type: ignore[no-unt
 
 
 @compiled(
-    "Tuple((f8[::1], f8[::1]))(i8[:, ::1], i8[::1], i4[::1], i4[::1], i1[::1], i4[::1], i4[::1], i8[::1], i8[::1], i1[::1], i1[::1], i8,"
-    " i8[::1], i8, f8[::1])"
+    "Tuple((f8[::1], f8[::1]))(i8[:, ::1], i8[::1], i4[::1], i4[::1], i1[::1], i4[::1], i4[::1],"
+    " i8[::1], i8[::1], i1[::1], i1[::1], i8, i8[::1], i8, f8[::1])"
 )
 def simulate(  # type: ignore[no-untyped-def]
-    table, first, code, access, space, wavefronts, tags, line_first, lines, touched, whole, warps, order, resident, p
+    table,
+    first,
+    code,
+    access,
+    space,
+    wavefronts,
+    tags,
+    line_first,
+    lines,
+    touched,
+    whole,
+    warps,
+    order,
+    resident,
+    p,
 ):
     """Run the blocks `order` (indices into the streams), at most `resident` at a time.
 
-    Returns the cycle at which each ended, and STATISTICS: instructions, busy cycles of the pipes (of all sub-partitions together) and
-    of the units, bytes, sectors; `full_*` are of the time until the first place stays empty. `p` holds PARAMETERS, in cycles.
+    Returns the cycle at which each ended, and STATISTICS: instructions, busy cycles of the pipes
+    (of all sub-partitions together) and of the units, bytes, sectors; `full_*` are of the time
+    until the first place stays empty. `p` holds PARAMETERS, in cycles.
     """
     slots = resident * warps
     position = np.zeros(slots, dtype=np.int64)
@@ -126,7 +253,9 @@ def simulate(  # type: ignore[no-untyped-def]
     held = np.full(resident, -1, dtype=np.int64)
     fresh = np.zeros(resident, dtype=np.int64)
     ends = np.zeros(len(order), dtype=np.float64)
-    pipes = np.zeros((4, 8), dtype=np.float64)  # halves of the float pipe, ALU, double, special, memory; the two register banks
+    pipes = np.zeros(
+        (4, 8), dtype=np.float64
+    )  # halves of the float pipe, ALU, double, special, memory; the two register banks
     latest = np.full(4, -1, dtype=np.int64)
     next_ready = np.zeros(4, dtype=np.float64)
     sets = max(1, int(p[_P_LINES]) // L1_WAYS)
@@ -142,8 +271,25 @@ def simulate(  # type: ignore[no-untyped-def]
     full, full_issued = 0.0, 0.0
     t = 0.0
     for slot in range(min(resident, len(order))):
-        _start(started, order, slot, warps, first, position, last, ready, board, waits, committed, open_copy, held, fresh, living,
-               arrived, t + 8.0 * slot)  # fmt: skip
+        _start(
+            started,
+            order,
+            slot,
+            warps,
+            first,
+            position,
+            last,
+            ready,
+            board,
+            waits,
+            committed,
+            open_copy,
+            held,
+            fresh,
+            living,
+            arrived,
+            t + 8.0 * slot,
+        )
         started += 1
     while ended < len(order):
         soonest = 1e300
@@ -175,7 +321,14 @@ def simulate(  # type: ignore[no-untyped-def]
                             at = groups[w, g % COPY_GROUPS]
                 unit = row[0]
                 if unit == _FMA:
-                    at = max(at, min(pipes[part, 0], pipes[part, 1]) if p[_P_HALVES] > 1.0 else pipes[part, 0])
+                    at = max(
+                        at,
+                        (
+                            min(pipes[part, 0], pipes[part, 1])
+                            if p[_P_HALVES] > 1.0
+                            else pipes[part, 0]
+                        ),
+                    )
                 elif unit == _HEAVY:
                     at = max(at, pipes[part, 0])
                 elif unit == _MEMORY:
@@ -241,7 +394,9 @@ def simulate(  # type: ignore[no-untyped-def]
                 stats[_S_LSU] += passes
                 done = lsu_free + p[_P_SHARED] - 5.0
                 read = lsu_free + 6.0
-            elif (kind == _GLOBAL_LOAD or kind == _GLOBAL_STORE or kind == _ATOMIC or kind == _COPY) and a < 0:
+            elif (
+                kind == _GLOBAL_LOAD or kind == _GLOBAL_STORE or kind == _ATOMIC or kind == _COPY
+            ) and a < 0:
                 lsu_free = max(lsu_free, t + 4.0) + 1.0
                 done = lsu_free + 10.0
                 read = done
@@ -253,7 +408,9 @@ def simulate(  # type: ignore[no-untyped-def]
                     read = done
                 else:
                     begin = max(lsu_free, t + 4.0)
-                    passes = max(float(max(wavefronts[a], tags[a])), max(LEAST_CYCLES, p[_P_ACCESS]))
+                    passes = max(
+                        float(max(wavefronts[a], tags[a])), max(LEAST_CYCLES, p[_P_ACCESS])
+                    )
                     lsu_free = begin + passes
                     stats[_S_LSU] += passes
                     done = lsu_free + p[_P_L1] - 5.0
@@ -292,7 +449,10 @@ def simulate(  # type: ignore[no-untyped-def]
                             write_credit += count * p[_P_WRITE]
                             whole_sectors = np.floor(write_credit)
                             write_credit -= whole_sectors
-                            dram_free = max(dram_free, begin - p[_P_BURST]) + 32.0 * whole_sectors * p[_P_BYTE]
+                            dram_free = (
+                                max(dram_free, begin - p[_P_BURST])
+                                + 32.0 * whole_sectors * p[_P_BYTE]
+                            )
                             stats[_S_DRAM] += 32.0 * whole_sectors
                             if dram_free - p[_P_STQ] > lsu_free:
                                 lsu_free = dram_free - p[_P_STQ]
@@ -328,17 +488,26 @@ def simulate(  # type: ignore[no-untyped-def]
                             whole_sectors = np.floor(read_credit)
                             read_credit -= whole_sectors
                             if whole_sectors > 0:
-                                dram_free = max(dram_free, begin - p[_P_BURST]) + 32.0 * whole_sectors * p[_P_BYTE]
+                                dram_free = (
+                                    max(dram_free, begin - p[_P_BURST])
+                                    + 32.0 * whole_sectors * p[_P_BYTE]
+                                )
                                 stats[_S_DRAM] += 32.0 * whole_sectors
                                 random = (random * 1103515245 + 12345) & 0x7FFFFFFF
                                 queue = -np.log((random >> 8 | 1) / (1 << 23)) * p[_P_WAIT]
-                                arrival = max(arrival, max(dram_free, port_free) + p[_P_DRAM] + queue)
+                                arrival = max(
+                                    arrival, max(dram_free, port_free) + p[_P_DRAM] + queue
+                                )
                         if arrival > l1_ready[s, way]:
                             l1_ready[s, way] = arrival
                         if arrival > done:
                             done = arrival
                     if kind == _COPY:
-                        passes = float(wavefronts[a + 1]) if a + 1 < len(space) and space[a + 1] == 1 else 1.0
+                        passes = (
+                            float(wavefronts[a + 1])
+                            if a + 1 < len(space) and space[a + 1] == 1
+                            else 1.0
+                        )
                         lsu_free += passes
                         stats[_S_LSU] += passes
                         open_copy[w] = max(open_copy[w], done)
@@ -360,8 +529,25 @@ def simulate(  # type: ignore[no-untyped-def]
                     if started == len(order) and full == 0.0:
                         full, full_issued = t, stats[_ISSUED]
                     if started < len(order):
-                        _start(started, order, block, warps, first, position, last, ready, board, waits, committed, open_copy, held,
-                               fresh, living, arrived, t + p[_P_LAUNCH])  # fmt: skip
+                        _start(
+                            started,
+                            order,
+                            block,
+                            warps,
+                            first,
+                            position,
+                            last,
+                            ready,
+                            board,
+                            waits,
+                            committed,
+                            open_copy,
+                            held,
+                            fresh,
+                            living,
+                            arrived,
+                            t + p[_P_LAUNCH],
+                        )
                         started += 1
                         for other in range(4):
                             next_ready[other] = min(next_ready[other], t + p[_P_LAUNCH])

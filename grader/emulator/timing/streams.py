@@ -1,9 +1,11 @@
-"""Traces of warps -> what the simulation of an SM walks along: instructions in order, and what each access asks of the memory system.
+"""Traces of warps -> what the simulation of an SM walks along: instructions in order, and what each
+access asks of the memory system.
 
-An access is described by its wavefronts in the data stage (the most distinct words in one of 32 banks, per phase of 32 lanes up to 4
-bytes, 16 lanes of 8 and 8 lanes of 16: for global memory too, which shares the banks: an H100 takes 34 cycles for a load of 32 rows
-that lie a power of two apart, and 18 for two such loads of 16 rows and 2), its wavefronts in the tag stage (see _tag_bank), and the
-32-byte sectors that it touches.
+An access is described by its wavefronts in the data stage (the most distinct words in one of 32
+banks, per phase of 32 lanes up to 4 bytes, 16 lanes of 8 and 8 lanes of 16: for global memory too,
+which shares the banks: an H100 takes 34 cycles for a load of 32 rows that lie a power of two apart,
+and 18 for two such loads of 16 rows and 2), its wavefronts in the tag stage (see _tag_bank), and
+the 32-byte sectors that it touches.
 """
 
 from __future__ import annotations
@@ -26,11 +28,13 @@ _BLOCK, _ACCESS, _SHIFT = BLOCK, ACCESS, SPACE_SHIFT
 
 @dataclass(frozen=True)
 class Streams:
-    """The warps of some blocks. Warp w runs `code[first[w]:first[w + 1]]`, indices of instructions; `access` is beside it, -1 for none.
+    """The warps of some blocks. Warp w runs `code[first[w]:first[w + 1]]`, indices of instructions;
+    `access` is beside it, -1 for none.
 
-    Of access a: `wavefronts` and `tags` in cycles, and its lines, with a mask of touched and one of wholly written sectors each, at
-    `line_first[a]:line_first[a + 1]`. An instruction with two accesses (asynchronous copies) has the second one right behind the first.
-    `fraction` is the part of the blocks' executed instructions that is here: traces may be cut off.
+    Of access a: `wavefronts` and `tags` in cycles, and its lines, with a mask of touched and one of
+    wholly written sectors each, at `line_first[a]:line_first[a + 1]`. An instruction with two
+    accesses (asynchronous copies) has the second one right behind the first. `fraction` is the part
+    of the blocks' executed instructions that is here: traces may be cut off.
     """
 
     first: np.ndarray
@@ -59,14 +63,29 @@ def make_streams(
     barriers: np.ndarray,
     local_bytes: int,
 ) -> Streams:
-    """Streams of the blocks' traces. `blocks` are the instructions of each basic block, `widths` the bytes a lane moves, by instruction."""
+    """Streams of the blocks' traces. `blocks` are the instructions of each basic block, `widths`
+    the bytes a lane moves, by instruction."""
     starts = np.array([block.start for block in blocks], dtype=np.int64)
     sizes = np.array([len(block) for block in blocks], dtype=np.int64)
-    words = np.concatenate([warp for block in traces for warp in block]) if traces else np.zeros(0, dtype=np.uint32)
+    words = (
+        np.concatenate([warp for block in traces for warp in block])
+        if traces
+        else np.zeros(0, dtype=np.uint32)
+    )
     ends = np.cumsum([0, *(len(warp) for block in traces for warp in block)])
     instructions, accesses, most_lines = _measure(words, sizes)
-    first, code, access, space, wavefronts, tags, line_first, lines, touched, whole_sectors = _expand(
-        words, ends, starts, sizes, widths, local_bytes // WORD_BYTES, instructions, accesses, most_lines
+    first, code, access, space, wavefronts, tags, line_first, lines, touched, whole_sectors = (
+        _expand(
+            words,
+            ends,
+            starts,
+            sizes,
+            widths,
+            local_bytes // WORD_BYTES,
+            instructions,
+            accesses,
+            most_lines,
+        )
     )
     whole = int(first[-1])
     fraction = 1.0
@@ -92,7 +111,8 @@ def make_streams(
 def _cut_at_barriers(
     first: np.ndarray, code: np.ndarray, access: np.ndarray, barriers: np.ndarray, warps: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cut traces that ran out of room so that all warps of a block end behind equally many barriers."""
+    """Cut traces that ran out of room so that all warps of a block end behind equally many
+    barriers."""
     parts, new_first = [], [0]
     for start in range(0, len(first) - 1, warps):
         spans = [np.arange(first[w], first[w + 1]) for w in range(start, start + warps)]
@@ -128,14 +148,16 @@ def _measure(words, sizes):  # type: ignore[no-untyped-def]
 
 @njit
 def _tag_bank(line):  # type: ignore[no-untyped-def]
-    """The bank of the tag stage that holds a line: bits of its index folded to two by exclusive or (fitted on te42kyfo/gpu-benches)."""
+    """The bank of the tag stage that holds a line: bits of its index folded to two by exclusive or
+    (fitted on te42kyfo/gpu-benches)."""
     folded: int = line ^ (line >> 2) ^ (line >> 4) ^ (line >> 6) ^ (line >> 8)
     return folded & 3
 
 
 @njit
 def _data_wavefronts(words, active, width):  # type: ignore[no-untyped-def]
-    """Cycles of the data stage: the most distinct words in a bank, phase by phase. `words` are the lanes' first word indices."""
+    """Cycles of the data stage: the most distinct words in a bank, phase by phase. `words` are the
+    lanes' first word indices."""
     per_lane = max(1, width // WORD_BYTES)
     lanes = LANES // per_lane
     total = 0
@@ -165,8 +187,11 @@ def _data_wavefronts(words, active, width):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _add_lines(words, position, mask, width, local, local_line, lines, touched, covered, used, lane_words):  # type: ignore[no-untyped-def]
-    """Append the lines of an access whose record is at `position`: their sectors, and their bytes that are covered, by words."""
+def _add_lines(  # type: ignore[no-untyped-def]
+    words, position, mask, width, local, local_line, lines, touched, covered, used, lane_words
+):
+    """Append the lines of an access whose record is at `position`: their sectors, and their bytes
+    that are covered, by words."""
     start = used
     for lane in range(LANES):
         address = np.int64(words[position + 3 + lane])
@@ -197,8 +222,8 @@ def _add_lines(words, position, mask, width, local, local_line, lines, touched, 
 
 
 @compiled(
-    "Tuple((i8[::1], i4[::1], i4[::1], i1[::1], i4[::1], i4[::1], i8[::1], i8[::1], i1[::1], i1[::1]))"
-    "(u4[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8, i8, i8, i8)"
+    "Tuple((i8[::1], i4[::1], i4[::1], i1[::1], i4[::1], i4[::1], i8[::1], i8[::1], i1[::1],"
+    " i1[::1]))(u4[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8, i8, i8, i8)"
 )
 def _expand(words, ends, starts, sizes, widths, local_words, instructions, accesses, max_lines):  # type: ignore[no-untyped-def]
     first = np.zeros(len(ends), dtype=np.int64)
@@ -243,7 +268,19 @@ def _expand(words, ends, starts, sizes, widths, local_words, instructions, acces
                 continue
             width = widths[instruction]
             start = used
-            used = _add_lines(words, position, mask, width, here == LOCAL, warp * local_words, lines, touched, covered, used, lane_words)
+            used = _add_lines(
+                words,
+                position,
+                mask,
+                width,
+                here == LOCAL,
+                warp * local_words,
+                lines,
+                touched,
+                covered,
+                used,
+                lane_words,
+            )
             whole[start:used] = 0
             banks = np.zeros(4, dtype=np.int64)
             for k in range(start, used):
@@ -257,4 +294,15 @@ def _expand(words, ends, starts, sizes, widths, local_words, instructions, acces
             a += 1
             line_first[a] = used
         first[warp + 1] = n
-    return first, code, access, space, wavefronts, tags, line_first, lines[:used], touched[:used], whole[:used]
+    return (
+        first,
+        code,
+        access,
+        space,
+        wavefronts,
+        tags,
+        line_first,
+        lines[:used],
+        touched[:used],
+        whole[:used],
+    )

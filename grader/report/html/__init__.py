@@ -1,4 +1,5 @@
-"""A class's results as HTML: a report, and a page per submission. One file each, needing nothing else and no network.
+"""A class's results as HTML: a report, and a page per submission. One file each, needing nothing
+else and no network.
 
 All texts may be hostile; see `pages` for what keeps them harmless.
 """
@@ -21,12 +22,16 @@ MAX_SOURCE_BYTES = 1 << 20
 
 
 def write_report(out: Path, batch: BatchSummary) -> None:
-    """Write `report.html` and `pages/` into the batch's folder, from its entries and the scores and sources that they name.
+    """Write `report.html` and `pages/` into the batch's folder, from its entries and the scores and
+    sources that they name.
 
-    A score that cannot be read is shown as one that is missing. Raises UsageError where the folder cannot be written.
+    A score that cannot be read is shown as one that is missing. Raises UsageError where the folder
+    cannot be written.
     """
     graded = [*_write_pages(out, batch)]
-    write_file(out / REPORT_FILE, render_overview(batch, graded).encode("utf-8", "replace"), "the report")
+    write_file(
+        out / REPORT_FILE, render_overview(batch, graded).encode("utf-8", "replace"), "the report"
+    )
 
 
 def _write_pages(out: Path, batch: BatchSummary) -> Iterator[Graded]:
@@ -45,20 +50,27 @@ def _write_pages(out: Path, batch: BatchSummary) -> Iterator[Graded]:
         back = "../" * page.count("/") + REPORT_FILE
         title, source = titles[entry.exercise], _read_source(out, entry)
         text = render_submission(
-            score, student=entry.student, title=title, source=source, back=back, duplicate_of=entry.duplicate_of
+            score,
+            student=entry.student,
+            title=title,
+            source=source,
+            back=back,
+            duplicate_of=entry.duplicate_of,
         )
         _write_page(out / page, text)
         yield Graded(entry, page, digest_score(score))
 
 
 def write_page(path: Path, score: Score, *, title: str, source: str | None) -> None:
-    """Write the page of one submission alone. `title` is the exercise's. Raises UsageError where the file cannot be written."""
+    """Write the page of one submission alone. `title` is the exercise's. Raises UsageError where
+    the file cannot be written."""
     text = render_submission(score, student=score.submission_name, title=title, source=source)
     write_file(path, text.encode("utf-8", "replace"), "the page")
 
 
 def _name_page(score_path: str, taken: set[str]) -> str:
-    """`scores/jane.json` -> `pages/jane.html`: whoever named the score made a safe name of the student's; unique all the same."""
+    """`scores/jane.json` -> `pages/jane.html`: whoever named the score made a safe name of the
+    student's; unique all the same."""
     parts = PurePosixPath(score_path).with_suffix("").parts[1:]
     name, number = "/".join((PAGES_FOLDER, *parts)), 1
     while f"{name}.html" in taken:
@@ -85,4 +97,7 @@ def _write_page(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
-        raise UsageError(f"cannot write the page {path}: {error.strerror}", "Name a folder that has room and may be written to.") from error
+        raise UsageError(
+            f"cannot write the page {path}: {error.strerror}",
+            "Name a folder that has room and may be written to.",
+        ) from error

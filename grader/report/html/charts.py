@@ -1,4 +1,5 @@
-"""Draws a class's distributions and a submission's roofline as inline SVG, coloured by the page's style sheet."""
+"""Draws a class's distributions and a submission's roofline as inline SVG, coloured by the page's
+style sheet."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Marker:
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a roofline. `kind` is a key of MARKS; `hollow`: the same program placed by its real traffic."""
+    """A point of a roofline. `kind` is a key of MARKS; `hollow`: the same program placed by its
+    real traffic."""
 
     label: str
     kind: str
@@ -65,24 +67,38 @@ class _Log:
 
     def ticks(self) -> list[float]:
         decades = range(math.floor(math.log10(self.low)) - 1, math.ceil(math.log10(self.high)) + 1)
-        coarse, fine = ([digit * 10.0**decade for decade in decades for digit in digits] for digits in ((1,), (1, 2, 5)))
+        coarse, fine = (
+            [digit * 10.0**decade for decade in decades for digit in digits]
+            for digits in ((1,), (1, 2, 5))
+        )
         shown = [tick for tick in coarse if self.low <= tick <= self.high]
-        return shown if len(shown) >= 3 else [tick for tick in fine if self.low <= tick <= self.high]
+        return (
+            shown if len(shown) >= 3 else [tick for tick in fine if self.low <= tick <= self.high]
+        )
 
 
 def draw_score_histogram(parts: Sequence[float], *, title: str) -> Markup:
-    """How many scores lie in each tenth of the attainable points; `parts` are 0 to 1, full marks have a bar of their own."""
+    """How many scores lie in each tenth of the attainable points; `parts` are 0 to 1, full marks
+    have a bar of their own."""
     counts = [0] * 11
     for part in parts:
         counts[10 if part >= 1 else max(0, int(10 * part))] += 1
     labels = [f"{10 * tenth}" for tenth in range(10)] + ["full"]
-    body = _draw_bars(counts, [f"{10 * tenth} to under {10 * tenth + 10} %" for tenth in range(10)] + ["full marks"])
+    body = _draw_bars(
+        counts,
+        [f"{10 * tenth} to under {10 * tenth + 10} %" for tenth in range(10)] + ["full marks"],
+    )
     step = PLOT_WIDTH / 11
-    body += [_text(step * (index + 0.5), PLOT_HEIGHT + 15, label, anchor="middle") for index, label in enumerate(labels)]
+    body += [
+        _text(step * (index + 0.5), PLOT_HEIGHT + 15, label, anchor="middle")
+        for index, label in enumerate(labels)
+    ]
     return _frame(body, title=title, x_title="per cent of the points, from")
 
 
-def draw_log_histogram(values: Sequence[float], markers: Sequence[Marker], *, title: str, x_title: str, bins: int = 24) -> Markup:
+def draw_log_histogram(
+    values: Sequence[float], markers: Sequence[Marker], *, title: str, x_title: str, bins: int = 24
+) -> Markup:
     """How values are distributed over a logarithmic axis, with vertical lines at the markers."""
     everything = [*values, *(marker.value for marker in markers)]
     low, high = min(everything) / 1.15, max(everything) * 1.15
@@ -91,18 +107,29 @@ def draw_log_histogram(values: Sequence[float], markers: Sequence[Marker], *, ti
     counts = [0] * bins
     for value in values:
         counts[min(bins - 1, int(bins * axis.place(value) / PLOT_WIDTH))] += 1
-    body = _draw_bars(counts, [f"{short(edges[index])} to {short(edges[index + 1])}" for index in range(bins)])
+    body = _draw_bars(
+        counts, [f"{short(edges[index])} to {short(edges[index + 1])}" for index in range(bins)]
+    )
     body += _ticks_below(axis)
     for index, marker in enumerate(sorted(markers, key=lambda each: each.value)):
         x = axis.place(marker.value)
         anchor = "end" if x > PLOT_WIDTH * 0.7 else "start"
         body.append(f'<path class="marker" d="M{x:.1f},0V{PLOT_HEIGHT}"/>')
-        body.append(_text(x + (-5 if anchor == "end" else 5), 10 + 14 * index, marker.label, anchor=anchor, kind="label"))
+        body.append(
+            _text(
+                x + (-5 if anchor == "end" else 5),
+                10 + 14 * index,
+                marker.label,
+                anchor=anchor,
+                kind="label",
+            )
+        )
     return _frame(body, title=title, x_title=x_title)
 
 
 def draw_roofline(roof: Roof, points: Sequence[Point], *, title: str) -> Markup:
-    """Attained rates under the roof that bandwidth and peak make, over logarithmic axes; at least one point."""
+    """Attained rates under the roof that bandwidth and peak make, over logarithmic axes; at least
+    one point."""
     ridge = roof.ceiling / roof.slope
     xs = [*(point.x for point in points), ridge]
     across = _Log(min(xs) / 4, max(xs) * 4, PLOT_WIDTH)
@@ -116,13 +143,18 @@ def draw_roofline(roof: Roof, points: Sequence[Point], *, title: str) -> Markup:
     body = [_grid_line(height - up.place(tick), short(tick)) for tick in up.ticks()]
     body += _ticks_below(across, height)
     start = max(across.low, low / roof.slope)
-    (x0, y0), (x1, y1), (x2, y2) = at(start, start * roof.slope), at(ridge, roof.ceiling), at(across.high, roof.ceiling)
+    (x0, y0), (x1, y1), (x2, y2) = (
+        at(start, start * roof.slope),
+        at(ridge, roof.ceiling),
+        at(across.high, roof.ceiling),
+    )
     body.append(f'<path class="roof" d="M{x0:.1f},{y0:.1f}L{x1:.1f},{y1:.1f}H{x2:.1f}"/>')
     angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
     middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2 - 8
     body.append(
-        f'<text class="note" text-anchor="middle" transform="translate({middle_x:.1f},{middle_y:.1f}) rotate({angle:.1f})">'
-        f"{escape(roof.slope_label)}</text>"
+        '<text class="note" text-anchor="middle"'
+        f' transform="translate({middle_x:.1f},{middle_y:.1f})'
+        f' rotate({angle:.1f})">{escape(roof.slope_label)}</text>'
     )
     body.append(_text(x2 - 4, y2 - 8, roof.ceiling_label, anchor="end", kind="note"))
     body += _draw_points([(point, *at(point.x, point.y)) for point in points])
@@ -138,7 +170,8 @@ def draw_stacked_bar(parts: Mapping[str, int]) -> Markup:
             body.append(f'<rect class="{kind}" x="{x:.3f}" y="0" width="{width:.3f}" height="8"/>')
         x += width
     return Markup(
-        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false">' + "".join(body) + "</svg>"
+        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"'
+        ' focusable="false">' + "".join(body) + "</svg>"
     )
 
 
@@ -147,10 +180,16 @@ def short(value: float) -> str:
     for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if value >= factor:
             return f"{value / factor:.3g}{letter}"
-    return f"{value / 1000:.3g}k" if value >= 10000 else f"{value:.4g}" if value >= 1000 else f"{value:.3g}"
+    return (
+        f"{value / 1000:.3g}k"
+        if value >= 10000
+        else f"{value:.4g}"
+        if value >= 1000
+        else f"{value:.3g}"
+    )
 
 
-# --- pieces ----------------------------------------------------------------------------------------------------
+# --- pieces ---------------------------------------------------------------------------------------
 
 
 def _draw_bars(counts: Sequence[int], tips: Sequence[str]) -> list[str]:
@@ -162,8 +201,9 @@ def _draw_bars(counts: Sequence[int], tips: Sequence[str]) -> list[str]:
             continue
         height = max(1.5, PLOT_HEIGHT * count / top)
         body.append(
-            f'<rect class="column" x="{index * step + 1:.1f}" y="{PLOT_HEIGHT - height:.1f}" width="{step - 2:.1f}" height="{height:.1f}"'
-            f' rx="1.5"><title>{escape(tip)}: {count:,}</title></rect>'
+            f'<rect class="column" x="{index * step + 1:.1f}" y="{PLOT_HEIGHT - height:.1f}"'
+            f' width="{step - 2:.1f}" height="{height:.1f}" rx="1.5"><title>{escape(tip)}:'
+            f" {count:,}</title></rect>"
         )
     return body
 
@@ -185,7 +225,9 @@ def _draw_points(places: Sequence[tuple[Point, float, float]]) -> list[str]:
         to_left = x > PLOT_WIDTH * 0.6 and not point.hollow
         side, anchor = (-12, "end") if to_left else (12, "start")
         kind = f"point {point.kind}" + (" hollow" if point.hollow else "")
-        body.append(f'<path class="{kind}" d="{MARKS[point.kind]}" transform="translate({x:.1f},{y:.1f})"/>')
+        body.append(
+            f'<path class="{kind}" d="{MARKS[point.kind]}" transform="translate({x:.1f},{y:.1f})"/>'
+        )
         body.append(_text(x + side, label_y, point.label, anchor=anchor, kind="label"))
     return body
 
@@ -202,14 +244,21 @@ def _ticks_below(axis: _Log, height: float = PLOT_HEIGHT) -> list[str]:
 
 
 def _grid_line(y: float, label: str) -> str:
-    return f'<path class="grid" d="M0,{y:.1f}H{PLOT_WIDTH}"/>' + _text(-7, y + 4, label, anchor="end")
+    return f'<path class="grid" d="M0,{y:.1f}H{PLOT_WIDTH}"/>' + _text(
+        -7, y + 4, label, anchor="end"
+    )
 
 
-def _frame(body: Sequence[str], *, title: str, x_title: str, y_title: str = "", height: float = PLOT_HEIGHT) -> Markup:
+def _frame(
+    body: Sequence[str], *, title: str, x_title: str, y_title: str = "", height: float = PLOT_HEIGHT
+) -> Markup:
     left = LEFT + (14 if y_title else 0)
     whole_width, whole_height = WIDTH + (left - LEFT), TOP + height + BOTTOM
     parts = [
-        f'<svg class="chart" role="img" aria-label="{escape(title)}" viewBox="0 0 {whole_width} {whole_height:g}">',
+        (
+            f'<svg class="chart" role="img" aria-label="{escape(title)}" viewBox="0 0 {whole_width}'
+            f' {whole_height:g}">'
+        ),
         f'<g transform="translate({left},{TOP})">',
         *body,
         f'<path class="axis" d="M0,{height}H{PLOT_WIDTH}"/>',
@@ -217,9 +266,13 @@ def _frame(body: Sequence[str], *, title: str, x_title: str, y_title: str = "", 
     ]
     if y_title:
         turned = f"translate(-46,{height / 2:g}) rotate(-90)"
-        parts.append(f'<text class="note" text-anchor="middle" transform="{turned}">{escape(y_title)}</text>')
+        parts.append(
+            f'<text class="note" text-anchor="middle" transform="{turned}">{escape(y_title)}</text>'
+        )
     return Markup("".join([*parts, "</g></svg>"]))
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start", kind: str = "tick") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    return (
+        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    )

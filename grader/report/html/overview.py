@@ -1,4 +1,5 @@
-"""The report of a class: distributions, pass rates, and a table that links to a page per submission."""
+"""The report of a class: distributions, pass rates, and a table that links to a page per
+submission."""
 
 from __future__ import annotations
 
@@ -9,9 +10,22 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from grader.records import BatchEntry, BatchExercise, BatchSummary, CheckStatus, Score, Source, Status
+from grader.records import (
+    BatchEntry,
+    BatchExercise,
+    BatchSummary,
+    CheckStatus,
+    Score,
+    Source,
+    Status,
+)
 from grader.report.headlines import GLYPHS, WORDS
-from grader.report.html.charts import Marker, draw_log_histogram, draw_score_histogram, draw_stacked_bar
+from grader.report.html.charts import (
+    Marker,
+    draw_log_histogram,
+    draw_score_histogram,
+    draw_stacked_bar,
+)
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
 from grader.report.stored import metric_value
@@ -25,7 +39,8 @@ _RATES = (("gflops", "GFLOP/s"), ("bandwidth_gbps", "GB/s"))
 
 @dataclass(frozen=True)
 class Digest:
-    """What the report keeps of a score: enough for its row and its part of the plots. `checks`: title -> status."""
+    """What the report keeps of a score: enough for its row and its part of the plots. `checks`:
+    title -> status."""
 
     status: Status
     points: float
@@ -98,10 +113,16 @@ def digest_score(score: Score) -> Digest:
         status=score.status,
         points=score.score,
         judged=score.judged_points,
-        checks=tuple((clean_line(check.headline or check.title), check.status) for check in score.checks),
+        checks=tuple(
+            (clean_line(check.headline or check.title), check.status) for check in score.checks
+        ),
         times_ms=plan_times(score),
         time_source=time.source if time is not None else None,
-        rates={unit: metric.value for unit, metric in rates if metric is not None and metric.value is not None},
+        rates={
+            unit: metric.value
+            for unit, metric in rates
+            if metric is not None and metric.value is not None
+        },
     )
 
 
@@ -111,17 +132,34 @@ def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
     several = len(batch.exercises) > 1
     check_titles = [] if several else [*_check_titles(graded)]
     rows = [_make_row(each, titles, check_titles) for each in graded]
-    units = [unit for _, unit in _RATES if any(each.digest and unit in each.digest.rates for each in graded)]
+    units = [
+        unit
+        for _, unit in _RATES
+        if any(each.digest and unit in each.digest.rates for each in graded)
+    ]
     return render_page(
         "report.html",
         script=True,
-        titles=[*titles.values()], device=_name_device(batch), finished=batch.finished[:16].replace("T", " "), version=batch.grader_version,
+        titles=[*titles.values()],
+        device=_name_device(batch),
+        finished=batch.finished[:16].replace("T", " "),
+        version=batch.grader_version,
         tiles=[*_make_tiles(graded)],
-        sections=[_make_section(exercise, [each for each in graded if each.entry.exercise == exercise.id]) for exercise in batch.exercises],
-        rows=rows, several=several, check_titles=check_titles, timed=bool(units), rate_title=" or ".join(units),
+        sections=[
+            _make_section(exercise, [each for each in graded if each.entry.exercise == exercise.id])
+            for exercise in batch.exercises
+        ],
+        rows=rows,
+        several=several,
+        check_titles=check_titles,
+        timed=bool(units),
+        rate_title=" or ".join(units),
         statuses=sorted(Counter(row.status for row in rows).items()),
-        footer="Every figure is from the scores in the folder scores/. Glyphs: ✓ passed, ~ partly, ✗ failed, – skipped or not measured.",
-    )  # fmt: skip
+        footer=(
+            "Every figure is from the scores in the folder scores/. Glyphs: ✓ passed, ~ partly, ✗"
+            " failed, – skipped or not measured."
+        ),
+    )
 
 
 def _name_device(batch: BatchSummary) -> str:
@@ -156,31 +194,55 @@ def _parts(digests: Sequence[Digest]) -> Iterator[float]:
             yield 0.0
 
 
-# --- plots -----------------------------------------------------------------------------------------------------
+# --- plots ----------------------------------------------------------------------------------------
 
 
 def _make_section(exercise: BatchExercise, graded: Sequence[Graded]) -> Section:
     digests = [each.digest for each in graded if each.digest is not None]
     checked = [digest for digest in digests if digest.checks]
-    return Section(clean_line(exercise.title), tuple(_make_charts(digests)), tuple(_make_rates(checked)), len(checked))
+    return Section(
+        clean_line(exercise.title),
+        tuple(_make_charts(digests)),
+        tuple(_make_rates(checked)),
+        len(checked),
+    )
 
 
 def _make_charts(digests: Sequence[Digest]) -> Iterator[Chart]:
     parts = [*_parts(digests)]
     if parts:
-        yield Chart("Points", draw_score_histogram(parts, title=f"Distribution of {len(parts)} scores"), "")
+        yield Chart(
+            "Points", draw_score_histogram(parts, title=f"Distribution of {len(parts)} scores"), ""
+        )
     timed = [digest for digest in digests if OWN in digest.times_ms]
     if not timed:
         return
-    source = " and ".join(sorted({digest.time_source.value for digest in timed if digest.time_source}))
+    source = " and ".join(
+        sorted({digest.time_source.value for digest in timed if digest.time_source})
+    )
     markers = [*_make_markers(timed)]
     times = [digest.times_ms[OWN] for digest in timed]
-    yield Chart("Time", draw_log_histogram(times, markers, title=f"Times of {len(times)} submissions", x_title=f"ms, {source}"), "")
+    yield Chart(
+        "Time",
+        draw_log_histogram(
+            times, markers, title=f"Times of {len(times)} submissions", x_title=f"ms, {source}"
+        ),
+        "",
+    )
     for _, unit in _RATES:
         rates = [digest.rates[unit] for digest in timed if unit in digest.rates]
         if rates:
             title = "Bandwidth" if unit == "GB/s" else "Arithmetic rate"
-            yield Chart(title, draw_log_histogram(rates, [], title=f"{title} of {len(rates)} submissions", x_title=f"{unit}, {source}"), "")
+            yield Chart(
+                title,
+                draw_log_histogram(
+                    rates,
+                    [],
+                    title=f"{title} of {len(rates)} submissions",
+                    x_title=f"{unit}, {source}",
+                ),
+                "",
+            )
 
 
 def _make_markers(timed: Sequence[Digest]) -> Iterator[Marker]:
@@ -198,10 +260,16 @@ def _make_rates(checked: Sequence[Digest]) -> Iterator[Rate]:
     for title, kinds in found.items():
         judged = sum(kinds.values()) - kinds["none"]
         passed = f"{100 * kinds['passed'] / judged:.0f} %" if judged else "–"
-        yield Rate(title, passed, draw_stacked_bar({kind: kinds[kind] for kind in ("passed", "partial", "failed", "none")}))
+        yield Rate(
+            title,
+            passed,
+            draw_stacked_bar(
+                {kind: kinds[kind] for kind in ("passed", "partial", "failed", "none")}
+            ),
+        )
 
 
-# --- the table -------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 
 def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[str]) -> Row:
@@ -228,7 +296,11 @@ def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[
 
 def _with_figures(row: Row, digest: Digest, max_score: float) -> Row:
     if digest.status.has_points:
-        row = replace(row, points=f"{digest.points:g} / {digest.judged or max_score:g}", sort=f"{digest.points:g}")
+        row = replace(
+            row,
+            points=f"{digest.points:g} / {digest.judged or max_score:g}",
+            sort=f"{digest.points:g}",
+        )
     if (time := digest.times_ms.get(OWN)) is not None:
         row = replace(row, time=f"{time:.4g}", time_sort=f"{time:.9g}")
     for unit, rate in [*digest.rates.items()][:1]:

@@ -1,7 +1,9 @@
-"""Turns templates into pages: one file each, everything escaped, and a policy that lets nothing run or load but what is ours.
+"""Turns templates into pages: one file each, everything escaped, and a policy that lets nothing run
+or load but what is ours.
 
-Submissions are hostile text. Jinja escapes whatever is put in; the Content-Security-Policy allows one style sheet and one script by
-their hashes, so that even markup that got through could do nothing.
+Submissions are hostile text. Jinja escapes whatever is put in; the Content-Security-Policy allows
+one style sheet and one script by their hashes, so that even markup that got through could do
+nothing.
 """
 
 from __future__ import annotations
@@ -23,15 +25,23 @@ def render_page(template: str, *, script: bool = False, **values: object) -> str
     code = _read("table.js") if script else ""
     sources = [f"style-src '{_hash(style)}'", *([f"script-src '{_hash(code)}'"] if script else [])]
     policy = "; ".join(["default-src 'none'", *sources, "base-uri 'none'", "form-action 'none'"])
-    return _environment().get_template(template).render(
-        policy=policy, style=Markup(style), script=Markup(code), **values
-    )  # fmt: skip
+    return (
+        _environment()
+        .get_template(template)
+        .render(policy=policy, style=Markup(style), script=Markup(code), **values)
+    )
 
 
 @functools.cache
 def _environment() -> Environment:
     loader = PackageLoader("grader.report.html", _FOLDER)
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 @functools.cache

@@ -1,7 +1,9 @@
-"""Places a submission, the naive baseline and the reference under the device's roof (Williams, Waterman, Patterson, CACM 2009).
+"""Places a submission, the naive baseline and the reference under the device's roof (Williams,
+Waterman, Patterson, CACM 2009).
 
-With arithmetic, the axes are the classical ones: useful operations per useful byte, and GFLOP/s. Without, as in a transpose, the height is
-useful GB/s and the place the useful part of the bytes that DRAM moved: the same roof, since no kernel can move more than the peak.
+With arithmetic, the axes are the classical ones: useful operations per useful byte, and GFLOP/s.
+Without, as in a transpose, the height is useful GB/s and the place the useful part of the bytes
+that DRAM moved: the same roof, since no kernel can move more than the peak.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class Roofline:
 
 @dataclass(frozen=True)
 class _Work:
-    """What is useful in the exercise's work, per millisecond of the submission's time, and per byte. `dram_x`: by its real traffic."""
+    """What is useful in the exercise's work, per millisecond of the submission's time, and per
+    byte. `dram_x`: by its real traffic."""
 
     rate: float
     x: float
@@ -43,7 +46,9 @@ def make_roofline(score: Score) -> Roofline | None:
         return None
     points = [*_find_points(score, work, own.value)]
     source = "modelled" if own.source is Source.MODELLED else "measured"
-    picture = draw_roofline(_make_roof(score.device, flops=work.flops), points, title=_describe(points))
+    picture = draw_roofline(
+        _make_roof(score.device, flops=work.flops), points, title=_describe(points)
+    )
     return Roofline(picture, _explain(work, source, points))
 
 
@@ -55,16 +60,24 @@ def plan_times(score: Score) -> dict[str, float]:
         if metric is not None and metric.value:
             times.setdefault(plan, metric.value)
     order = (OWN, REFERENCE, NAIVE)
-    return dict(sorted(times.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
+    return dict(
+        sorted(
+            times.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)
+        )
+    )
 
 
 def _find_work(score: Score) -> _Work | None:
-    bandwidth, gflops, own = (_value(score, name) for name in ("bandwidth_gbps", "gflops", "time_ms"))
+    bandwidth, gflops, own = (
+        _value(score, name) for name in ("bandwidth_gbps", "gflops", "time_ms")
+    )
     dram = _value(score, "dram_bytes")
     if not own or not bandwidth:
         return None
     if gflops:
-        return _Work(gflops, gflops / bandwidth, gflops * own * 1e6 / dram if dram else None, flops=True)
+        return _Work(
+            gflops, gflops / bandwidth, gflops * own * 1e6 / dram if dram else None, flops=True
+        )
     return _Work(bandwidth, 1.0, bandwidth * own * 1e6 / dram if dram else None, flops=False)
 
 
@@ -76,7 +89,9 @@ def _value(score: Score, name: str) -> float | None:
 def _find_points(score: Score, work: _Work, own_ms: float) -> Iterator[Point]:
     for plan, time in plan_times(score).items():
         kind = plan if plan in (OWN, NAIVE, REFERENCE) else "other"
-        yield Point("this submission" if plan == OWN else plan, kind, work.x, work.rate * own_ms / time)
+        yield Point(
+            "this submission" if plan == OWN else plan, kind, work.x, work.rate * own_ms / time
+        )
     if work.dram_x:
         yield Point("by DRAM bytes", OWN, work.dram_x, work.rate, hollow=True)
 
@@ -86,12 +101,28 @@ def _make_roof(device: DeviceInfo, *, flops: bool) -> Roof:
     label = f"{bandwidth:,.0f} GB/s"
     if flops:
         peak = 1000 * device.peak_fp32_tflops
-        return Roof(bandwidth, peak, label, f"{device.peak_fp32_tflops:g} TFLOP/s (fp32)", "useful operations per byte", "GFLOP/s")
-    return Roof(bandwidth, bandwidth, "what DRAM can move", label, "useful bytes per byte that DRAM moved", "useful GB/s")
+        return Roof(
+            bandwidth,
+            peak,
+            label,
+            f"{device.peak_fp32_tflops:g} TFLOP/s (fp32)",
+            "useful operations per byte",
+            "GFLOP/s",
+        )
+    return Roof(
+        bandwidth,
+        bandwidth,
+        "what DRAM can move",
+        label,
+        "useful bytes per byte that DRAM moved",
+        "useful GB/s",
+    )
 
 
 def _describe(points: list[Point]) -> str:
-    return "Roofline: " + "; ".join(f"{point.label} at {point.y:,.4g}" for point in points if not point.hollow)
+    return "Roofline: " + "; ".join(
+        f"{point.label} at {point.y:,.4g}" for point in points if not point.hollow
+    )
 
 
 def _explain(work: _Work, source: str, points: list[Point]) -> str:
@@ -99,7 +130,10 @@ def _explain(work: _Work, source: str, points: list[Point]) -> str:
     parts = [f"Times are {source}."]
     if not work.flops:
         parts.append("There is no arithmetic in this exercise: the roof is the memory's alone.")
-    parts.append("Filled: placed by the useful bytes, as if DRAM moved no others, so that all programs stand above one another.")
+    parts.append(
+        "Filled: placed by the useful bytes, as if DRAM moved no others, so that all programs stand"
+        " above one another."
+    )
     parts.append("Hollow: by the bytes that DRAM moved." if work.dram_x else "")
     parts.append(f"Not timed: {' and '.join(missing)}." if missing else "")
     return " ".join(part for part in parts if part)

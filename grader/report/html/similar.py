@@ -52,9 +52,12 @@ def format_similar_page(found: Comparison) -> str:
         "similar.html",
         script=True,
         pairs=[_make_pair(found, pair, number) for number, pair in enumerate(found.pairs)],
-        files=len(found.files), threshold=percent(found.threshold), starter=clean_line(found.starter) if found.starter else None,
-        all_pairs=len(found.files) * (len(found.files) - 1) // 2, most=MAX_PAIRS,
-    )  # fmt: skip
+        files=len(found.files),
+        threshold=percent(found.threshold),
+        starter=clean_line(found.starter) if found.starter else None,
+        all_pairs=len(found.files) * (len(found.files) - 1) // 2,
+        most=MAX_PAIRS,
+    )
 
 
 def _make_pair(found: Comparison, pair: SimilarPair, number: int) -> Pair:
@@ -62,17 +65,31 @@ def _make_pair(found: Comparison, pair: SimilarPair, number: int) -> Pair:
     left = [passage.left for passage in pair.passages]
     right = [passage.right for passage in pair.passages]
     return Pair(
-        number, percent(pair.similarity), _make_side(found, pair.left, pair.left_shared, left, shown=shown),
-        _make_side(found, pair.right, pair.right_shared, right, shown=shown), pair.identical, shown,
-    )  # fmt: skip
+        number,
+        percent(pair.similarity),
+        _make_side(found, pair.left, pair.left_shared, left, shown=shown),
+        _make_side(found, pair.right, pair.right_shared, right, shown=shown),
+        pair.identical,
+        shown,
+    )
 
 
-def _make_side(found: Comparison, index: int, shared: float, passages: Sequence[Lines], *, shown: bool) -> Side:
+def _make_side(
+    found: Comparison, index: int, shared: float, passages: Sequence[Lines], *, shown: bool
+) -> Side:
     file = found.files[index]
-    return Side(clean_line(file.name), percent(shared), tuple(_mark(file.text, passages)) if shown else ())
+    return Side(
+        clean_line(file.name), percent(shared), tuple(_mark(file.text, passages)) if shown else ()
+    )
 
 
 def _mark(text: str, passages: Sequence[Lines]) -> Iterator[Line]:
-    shades = {line: f"s{number % _SHADES}" for number, each in enumerate(passages) for line in range(each.first, each.last + 1)}
+    shades = {
+        line: f"s{number % _SHADES}"
+        for number, each in enumerate(passages)
+        for line in range(each.first, each.last + 1)
+    }
     for number, line in enumerate(text.rstrip("\n").split("\n")[:MAX_LINES], 1):
-        yield Line(number, clean_text(line.rstrip("\r")).replace("\n", " ")[:1000], shades.get(number, ""))
+        yield Line(
+            number, clean_text(line.rstrip("\r")).replace("\n", " ")[:1000], shades.get(number, "")
+        )

@@ -58,38 +58,69 @@ class TimeRow:
 
 
 def render_submission(
-    score: Score, *, student: str, title: str, source: str | None, back: str = "", duplicate_of: str | None = None
+    score: Score,
+    *,
+    student: str,
+    title: str,
+    source: str | None,
+    back: str = "",
+    duplicate_of: str | None = None,
 ) -> str:
-    """The page. `title` is the exercise's, `source` the file as it was handed in, `back` the way to a class's report if there is one."""
+    """The page. `title` is the exercise's, `source` the file as it was handed in, `back` the way to
+    a class's report if there is one."""
     failed = score.status not in (Status.PASSED, Status.FAILED)
     columns = used_columns(score.lines)
     times = plan_times(score)
     points, words = _describe_points(score)
     return render_page(
         "submission.html",
-        student=clean_line(student), title=title, file=clean_line(score.submission_name), back=back,
+        student=clean_line(student),
+        title=title,
+        file=clean_line(score.submission_name),
+        back=back,
         duplicate_of=clean_line(duplicate_of) if duplicate_of else None,
-        points=points, points_words=words,
-        status=STATUS_WORDS[score.status], kind=STATUS_KINDS[score.status], device=score.device.name if score.device else "no device",
-        failure=STATUS_WORDS[score.status].capitalize() if failed else "", ours=not score.status.has_points,
-        message=clean_line(score.message), detail=clean_text(score.detail)[:MAX_DETAIL], advice=clean_line(score.advice),
+        points=points,
+        points_words=words,
+        status=STATUS_WORDS[score.status],
+        kind=STATUS_KINDS[score.status],
+        device=score.device.name if score.device else "no device",
+        failure=STATUS_WORDS[score.status].capitalize() if failed else "",
+        ours=not score.status.has_points,
+        message=clean_line(score.message),
+        detail=clean_text(score.detail)[:MAX_DETAIL],
+        advice=clean_line(score.advice),
         checks=[_make_check(check) for check in score.checks],
         roofline=make_roofline(score),
-        figures=[(figure.label, figure.value or "–", figure.source or figure.reason) for figure in list_figures(score)],
-        times=[*_make_times(score, times)], times_note=_note_times(score),
-        findings=[FindingRow(clean_line(each.message), describe_place(each), each.line, each.other_line) for each in score.findings],
-        columns=columns, source=annotate(source, score.lines, score.findings, columns), source_note=_note_source(score, source),
+        figures=[
+            (figure.label, figure.value or "–", figure.source or figure.reason)
+            for figure in list_figures(score)
+        ],
+        times=[*_make_times(score, times)],
+        times_note=_note_times(score),
+        findings=[
+            FindingRow(clean_line(each.message), describe_place(each), each.line, each.other_line)
+            for each in score.findings
+        ],
+        columns=columns,
+        source=annotate(source, score.lines, score.findings, columns),
+        source_note=_note_source(score, source),
         cases=[_make_case(case) for case in score.cases],
-        metrics=[*_list_metrics(score)], resources=[*_list_resources(score)],
-        environment=[(clean_line(name), clean_line(value)) for name, value in {**score.environment, "seed": str(score.seed)}.items()],
-    )  # fmt: skip
+        metrics=[*_list_metrics(score)],
+        resources=[*_list_resources(score)],
+        environment=[
+            (clean_line(name), clean_line(value))
+            for name, value in {**score.environment, "seed": str(score.seed)}.items()
+        ],
+    )
 
 
 def _describe_points(score: Score) -> tuple[str, str]:
     if not score.status.has_points:
         return "–", "no points follow from this: it is not the student's doing"
     missing = score.max_score - score.judged_points
-    words = f"of {score.judged_points:g} points" + (f" that this device can judge; {missing:g} were not measured" if missing else "")
+    words = f"of {score.judged_points:g} points" + (
+        f" that this device can judge; {missing:g} were not measured" if missing else ""
+    )
     return f"{score.score:g}", words
 
 
@@ -103,7 +134,9 @@ def _make_check(check: CheckResult) -> CheckRow:
         value=format_value(check.metric, check.value) if check.value is not None else "",
         source=check.source.value if check.source is not None else "",
         goal=check.threshold,
-        points=f"{check.points:g} / {check.max_points:g}" if measured else f"– / {check.max_points:g}",
+        points=(
+            f"{check.points:g} / {check.max_points:g}" if measured else f"– / {check.max_points:g}"
+        ),
         advice=clean_line(check.hint or explain(check)),
     )
 
@@ -112,7 +145,11 @@ def _make_case(case: CaseResult) -> CaseRow:
     picture = case.mismatch.picture if case.mismatch is not None else ()
     return CaseRow(
         name=clean_line(f"{case.part}: {case.name}" if case.part else case.name),
-        sizes="hidden" if case.hidden else ", ".join(f"{name} = {size:,}" for name, size in case.sizes.items()),
+        sizes=(
+            "hidden"
+            if case.hidden
+            else ", ".join(f"{name} = {size:,}" for name, size in case.sizes.items())
+        ),
         kind="passed" if case.passed else "failed",
         word="right" if case.passed else "wrong",
         message=clean_line(case.message),
@@ -140,9 +177,14 @@ def _note_times(score: Score) -> str:
 
 
 def _note_source(score: Score, source: str | None) -> str:
-    notes = ["Darker cells: a larger share of the column. Red figures: more than the ideal; point at one to see by how much."]
+    notes = [
+        "Darker cells: a larger share of the column. Red figures: more than the ideal; point at one"
+        " to see by how much."
+    ]
     if source is None:
-        notes.append("The file itself is not at hand: only the lines that the score names are shown.")
+        notes.append(
+            "The file itself is not at hand: only the lines that the score names are shown."
+        )
     elif source.count("\n") >= MAX_LINES:
         notes.append(f"The first {MAX_LINES:,} lines are shown.")
     if any(line.line is None for line in score.lines):
@@ -162,6 +204,9 @@ def _list_metrics(score: Score) -> Iterator[tuple[str, str]]:
 
 def _list_resources(score: Score) -> Iterator[tuple[str, str]]:
     for each in score.resources:
-        words = f"{each.registers} registers a thread, {each.shared_bytes:,} bytes of shared memory a block"
+        words = (
+            f"{each.registers} registers a thread, {each.shared_bytes:,} bytes of shared memory a"
+            " block"
+        )
         local = f", {each.local_bytes:,} bytes of local memory a thread" if each.local_bytes else ""
         yield clean_line(each.kernel), f"{words}{local}, occupancy {100 * each.occupancy:.3g} %"

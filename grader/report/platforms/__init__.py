@@ -1,4 +1,5 @@
-"""A score as other programs take it: `--format gradescope`, `github` or `junit`; and gradebooks for Canvas and Moodle."""
+"""A score as other programs take it: `--format gradescope`, `github` or `junit`; and gradebooks for
+Canvas and Moodle."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""A score as GitHub Classroom's graders hand it to `autograding-grading-reporter`: a runner's result, with partial points.
+"""A score as GitHub Classroom's graders hand it to `autograding-grading-reporter`: a runner's
+result, with partial points.
 
-The reporter adds up `tests[].score` and `max_score` of its runners, each the base64 of this JSON in the step output `result`.
-Where `max_score` is 0 it reports no points at all: so a fault of the grader is no zero.
+The reporter adds up `tests[].score` and `max_score` of its runners, each the base64 of this JSON in
+the step output `result`. Where `max_score` is 0 it reports no points at all: so a fault of the
+grader is no zero.
 """
 
 from __future__ import annotations
@@ -20,15 +22,36 @@ VERSION = 1
 def format_github(score: Score) -> str:
     """The JSON. Points that this device could not judge are left out of `max_score`."""
     if not score.status.has_points:
-        return _format("error", 0, [_plain_test(score, "grading", "error", 0, describe_score(score))])
-    tests = [_plain_check(score, check) for check in score.checks if check.status is not CheckStatus.NOT_MEASURED]
+        return _format(
+            "error", 0, [_plain_test(score, "grading", "error", 0, describe_score(score))]
+        )
+    tests = [
+        _plain_check(score, check)
+        for check in score.checks
+        if check.status is not CheckStatus.NOT_MEASURED
+    ]
     if score.status not in (Status.PASSED, Status.FAILED):
-        tests.insert(0, _plain_test(score, score.status.value.replace("_", " "), "fail", 0, describe_score(score)))
-    return _format("pass" if score.status is Status.PASSED else "fail", score.judged_points or score.max_score, tests)
+        tests.insert(
+            0,
+            _plain_test(
+                score, score.status.value.replace("_", " "), "fail", 0, describe_score(score)
+            ),
+        )
+    return _format(
+        "pass" if score.status is Status.PASSED else "fail",
+        score.judged_points or score.max_score,
+        tests,
+    )
 
 
 def _format(status: str, max_score: float, tests: Sequence[dict[str, Any]]) -> str:
-    return json.dumps({"version": VERSION, "status": status, "max_score": max_score, "tests": list(tests)}, indent=2) + "\n"
+    return (
+        json.dumps(
+            {"version": VERSION, "status": status, "max_score": max_score, "tests": list(tests)},
+            indent=2,
+        )
+        + "\n"
+    )
 
 
 def _plain_check(score: Score, check: CheckResult) -> dict[str, Any]:
@@ -36,7 +59,9 @@ def _plain_check(score: Score, check: CheckResult) -> dict[str, Any]:
     return _plain_test(score, check_name(check), status, check.points, describe_check(check))
 
 
-def _plain_test(score: Score, name: str, status: str, points: float, message: str) -> dict[str, Any]:
+def _plain_test(
+    score: Score, name: str, status: str, points: float, message: str
+) -> dict[str, Any]:
     return {
         "name": name,
         "status": status,
@@ -44,6 +69,8 @@ def _plain_test(score: Score, name: str, status: str, points: float, message: st
         "message": message,
         "test_code": f"grade {score.exercise} {clean_line(score.submission_name)}",
         "filename": clean_line(score.submission_name),
-        "line_no": next((finding.line for finding in score.findings if finding.line is not None), 0),
+        "line_no": next(
+            (finding.line for finding in score.findings if finding.line is not None), 0
+        ),
         "duration": 0,
     }

@@ -1,8 +1,11 @@
-"""Gradebooks that Canvas and Moodle import: students by the ids that their exports carry in file names, or by a roster.
+"""Gradebooks that Canvas and Moodle import: students by the ids that their exports carry in file
+names, or by a roster.
 
-Canvas (its gradebook's CSV): Student, ID, SIS User ID, SIS Login ID, Section, then a column per assignment, and a row of Points Possible;
-a student is found by the ID first, an empty cell changes nothing. Moodle (the assignment's offline grading worksheet): `Identifier` is
-"Participant N"; that, `Grade` and `Last modified (grade)` must be there; a grade above the maximum would be refused, so it is cut to it.
+Canvas (its gradebook's CSV): Student, ID, SIS User ID, SIS Login ID, Section, then a column per
+assignment, and a row of Points Possible; a student is found by the ID first, an empty cell changes
+nothing. Moodle (the assignment's offline grading worksheet): `Identifier` is "Participant N"; that,
+`Grade` and `Last modified (grade)` must be there; a grade above the maximum would be refused, so it
+is cut to it.
 """
 
 from __future__ import annotations
@@ -22,16 +25,36 @@ CANVAS_FILE = "gradebook-canvas.csv"
 MOODLE_FILE = "gradebook-moodle.csv"
 CANVAS_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE_COLUMNS = (
-    "Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed", "Last modified (submission)",
-    "Last modified (grade)", "Feedback comments",
-)  # fmt: skip
-_KEYS = ("student", "Identifier", "ID", "SIS User ID", "SIS Login ID", "Email address", "Email", "Username", "Full name", "Student")
+    "Identifier",
+    "Full name",
+    "Email address",
+    "Status",
+    "Grade",
+    "Maximum Grade",
+    "Grade can be changed",
+    "Last modified (submission)",
+    "Last modified (grade)",
+    "Feedback comments",
+)
+_KEYS = (
+    "student",
+    "Identifier",
+    "ID",
+    "SIS User ID",
+    "SIS Login ID",
+    "Email address",
+    "Email",
+    "Username",
+    "Full name",
+    "Student",
+)
 """Columns of a roster by which a student of the batch is found, the first that fits."""
 
 
 @dataclass(frozen=True)
 class Roster:
-    """Rows of a CSV with a header, as a platform exports it, or with a column `student` that has the batch's names."""
+    """Rows of a CSV with a header, as a platform exports it, or with a column `student` that has
+    the batch's names."""
 
     rows: tuple[Mapping[str, str], ...]
 
@@ -39,33 +62,56 @@ class Roster:
         """The row of an entry's student; empty where there is none, or more than one."""
         wanted = {_fold(entry.student), *([_fold(entry.student_id)] if entry.student_id else [])}
         for key in _KEYS:
-            found = [row for row in self.rows if key in row and _fold(row[key].removeprefix("Participant ")) in wanted]
+            found = [
+                row
+                for row in self.rows
+                if key in row and _fold(row[key].removeprefix("Participant ")) in wanted
+            ]
             if len(found) == 1:
                 return found[0]
         return {}
 
 
 def read_roster(path: Path) -> Roster:
-    """The roster in a CSV file. UsageError where it cannot be read or has none of the columns that name a student."""
+    """The roster in a CSV file. UsageError where it cannot be read or has none of the columns that
+    name a student."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the roster {path}: {error}", "Name a CSV file in UTF-8, an export of your platform say.") from error
-    rows = tuple({name.strip(): value.strip() for name, value in row.items() if isinstance(name, str)} for row in _read_rows(text))
+        raise UsageError(
+            f"cannot read the roster {path}: {error}",
+            "Name a CSV file in UTF-8, an export of your platform say.",
+        ) from error
+    rows = tuple(
+        {name.strip(): value.strip() for name, value in row.items() if isinstance(name, str)}
+        for row in _read_rows(text)
+    )
     if not rows or not set(rows[0]) & set(_KEYS):
-        raise UsageError(f"{path} has none of the columns {', '.join(_KEYS)}", "Give it a header with one of them.")
+        raise UsageError(
+            f"{path} has none of the columns {', '.join(_KEYS)}",
+            "Give it a header with one of them.",
+        )
     return Roster(rows)
 
 
 def write_gradebooks(
-    out: Path, batch: BatchSummary, roster: Roster | None = None, *, assignments: Mapping[str, str] | None = None
+    out: Path,
+    batch: BatchSummary,
+    roster: Roster | None = None,
+    *,
+    assignments: Mapping[str, str] | None = None,
 ) -> list[Path]:
-    """Write the gradebooks into a folder; returns their paths. `assignments`: the platform's title by exercise, `Lab 3 (4711)` in Canvas.
+    """Write the gradebooks into a folder; returns their paths. `assignments`: the platform's title
+    by exercise, `Lab 3 (4711)` in Canvas.
 
-    Moodle's worksheet is of one assignment: a batch of several exercises makes one for each, `gradebook-moodle-<exercise>.csv`.
+    Moodle's worksheet is of one assignment: a batch of several exercises makes one for each,
+    `gradebook-moodle-<exercise>.csv`.
     """
     known = roster or Roster(())
-    titles = {exercise.id: (assignments or {}).get(exercise.id, exercise.title) for exercise in batch.exercises}
+    titles = {
+        exercise.id: (assignments or {}).get(exercise.id, exercise.title)
+        for exercise in batch.exercises
+    }
     texts = {CANVAS_FILE: format_canvas(batch, known, titles)}
     for exercise in batch.exercises:
         name = MOODLE_FILE if len(batch.exercises) == 1 else f"gradebook-moodle-{exercise.id}.csv"
@@ -82,12 +128,24 @@ def format_canvas(batch: BatchSummary, roster: Roster, titles: Mapping[str, str]
         students.setdefault(entry.student, {})[entry.exercise] = entry
     ids = [exercise.id for exercise in batch.exercises]
     rows: list[Sequence[str]] = [[*CANVAS_COLUMNS, *(titles[each] for each in ids)]]
-    rows.append(["    Points Possible", "", "", "", "", *(f"{exercise.max_score:g}" for exercise in batch.exercises)])
+    rows.append(
+        [
+            "    Points Possible",
+            "",
+            "",
+            "",
+            "",
+            *(f"{exercise.max_score:g}" for exercise in batch.exercises),
+        ]
+    )
     for entries in students.values():
         first = next(iter(entries.values()))
         found = roster.find(first)
         own_id = first.student_id if first.platform == "canvas" and first.student_id else ""
-        who = [found.get("Student") or found.get("Full name") or first.student, found.get("ID") or own_id]
+        who = [
+            found.get("Student") or found.get("Full name") or first.student,
+            found.get("ID") or own_id,
+        ]
         who += [found.get(column, "") for column in CANVAS_COLUMNS[2:]]
         rows.append([*who, *(_grade(entries.get(each)) for each in ids)])
     return _format_csv(rows)
@@ -100,17 +158,33 @@ def format_moodle(batch: BatchSummary, roster: Roster, exercise: BatchExercise) 
         if entry.exercise != exercise.id:
             continue
         found = roster.find(entry)
-        own = f"Participant {entry.student_id}" if entry.platform == "moodle" and entry.student_id else ""
+        own = (
+            f"Participant {entry.student_id}"
+            if entry.platform == "moodle" and entry.student_id
+            else ""
+        )
         grade = _grade(entry, at_most=exercise.max_score)
         email = found.get("Email address") or found.get("Email", "")
         status = "Submitted for grading" if entry.submission else "No submission"
         who = [found.get("Identifier") or own, found.get("Full name") or entry.student, email]
-        rows.append([*who, status, grade, f"{exercise.max_score:g}", "Yes", "-", "-", clean_line(entry.message)])
+        rows.append(
+            [
+                *who,
+                status,
+                grade,
+                f"{exercise.max_score:g}",
+                "Yes",
+                "-",
+                "-",
+                clean_line(entry.message),
+            ]
+        )
     return _format_csv(rows)
 
 
 def _grade(entry: BatchEntry | None, *, at_most: float | None = None) -> str:
-    """The points, or nothing: what is not graded, or not for a fault of the student, must not become a zero."""
+    """The points, or nothing: what is not graded, or not for a fault of the student, must not
+    become a zero."""
     if entry is None or entry.points is None:
         return ""
     return f"{entry.points if at_most is None else min(entry.points, at_most):g}"
@@ -118,7 +192,11 @@ def _grade(entry: BatchEntry | None, *, at_most: float | None = None) -> str:
 
 def _read_rows(text: str) -> Iterable[dict[str, str]]:
     header = text.partition("\n")[0]
-    return csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if header.count(";") > header.count(",") else ",", restval="")
+    return csv.DictReader(
+        io.StringIO(text, newline=""),
+        delimiter=";" if header.count(";") > header.count(",") else ",",
+        restval="",
+    )
 
 
 def _fold(text: str) -> str:
@@ -132,7 +210,8 @@ def _format_csv(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """A cell on one line that no spreadsheet takes for a formula (OWASP, "CSV Injection"); indented ones, like Canvas's, stay."""
+    """A cell on one line that no spreadsheet takes for a formula (OWASP, "CSV Injection"); indented
+    ones, like Canvas's, stay."""
     indent = cell[: len(cell) - len(cell.lstrip(" "))]
     line = indent + clean_line(cell)
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) and line != "-" else line

@@ -1,7 +1,9 @@
-"""A score as Gradescope's results.json (https://gradescope-autograders.readthedocs.io/en/latest/specs/).
+"""A score as Gradescope's results.json
+(https://gradescope-autograders.readthedocs.io/en/latest/specs/).
 
-Every text is shown as `text`: a submission's words are never taken for markup. All tests are visible: were one hidden, students would
-not see their total. A check that was not measured has no points, which makes it information.
+Every text is shown as `text`: a submission's words are never taken for markup. All tests are
+visible: were one hidden, students would not see their total. A check that was not measured has no
+points, which makes it information.
 """
 
 from __future__ import annotations
@@ -15,9 +17,13 @@ from grader.report.platforms.texts import check_name, describe_check, describe_s
 
 
 def format_gradescope(score: Score) -> str:
-    """The JSON. GraderError where no points follow from the score: without a file Gradescope reports an autograder's fault, no zero."""
+    """The JSON. GraderError where no points follow from the score: without a file Gradescope
+    reports an autograder's fault, no zero."""
     if not score.status.has_points:
-        raise GraderError(f"no points for Gradescope follow from this: {score.status.value}: {score.message}", score.advice)
+        raise GraderError(
+            f"no points for Gradescope follow from this: {score.status.value}: {score.message}",
+            score.advice,
+        )
     return json.dumps(_plain(score), indent=2) + "\n"
 
 
@@ -44,8 +50,17 @@ def _plain(score: Score) -> dict[str, Any]:
 
 
 def _plain_test(check: CheckResult, number: int) -> dict[str, Any]:
-    test: dict[str, Any] = {"number": str(number), "name": check_name(check), "output": describe_check(check), "visibility": "visible"}
+    test: dict[str, Any] = {
+        "number": str(number),
+        "name": check_name(check),
+        "output": describe_check(check),
+        "visibility": "visible",
+    }
     if check.status is CheckStatus.NOT_MEASURED:
         return {**test, "tags": ["not measured"]}
     points = {"score": check.points, "max_score": 0 if check.bonus else check.max_points}
-    return {**test, **points, "status": "passed" if check.status is CheckStatus.PASSED else "failed"}
+    return {
+        **test,
+        **points,
+        "status": "passed" if check.status is CheckStatus.PASSED else "failed",
+    }

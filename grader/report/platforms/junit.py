@@ -17,7 +17,8 @@ _UNTOLD = (CheckStatus.SKIPPED, CheckStatus.NOT_MEASURED)
 
 
 def format_junit(score: Score) -> str:
-    """The XML document. Checks that lost points are failures, skipped and unmeasured ones are skipped; ours are errors."""
+    """The XML document. Checks that lost points are failures, skipped and unmeasured ones are
+    skipped; ours are errors."""
     ended = score.status not in (Status.PASSED, Status.FAILED)
     ours = not score.status.has_points
     lost = sum(check.status in _LOST and not check.bonus for check in score.checks)
@@ -25,17 +26,30 @@ def format_junit(score: Score) -> str:
         "tests": len(score.checks) + ended,
         "failures": lost + (ended and not ours),
         "errors": int(ended and ours),
-        "skipped": sum(check.status in _UNTOLD or (check.bonus and check.status in _LOST) for check in score.checks),
+        "skipped": sum(
+            check.status in _UNTOLD or (check.bonus and check.status in _LOST)
+            for check in score.checks
+        ),
     }
     totals = {name: str(int(count)) for name, count in counts.items()}
     root = ET.Element("testsuites", {"name": score.exercise, **totals, "time": "0"})
-    suite = ET.SubElement(root, "testsuite", {"name": f"{score.exercise}: {_clean(score.submission_name)}", **totals, "time": "0"})
+    suite = ET.SubElement(
+        root,
+        "testsuite",
+        {"name": f"{score.exercise}: {_clean(score.submission_name)}", **totals, "time": "0"},
+    )
     properties = ET.SubElement(suite, "properties")
     for name, value in _list_properties(score).items():
         ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
     if ended:
         case = _add_case(suite, score, "grading")
-        _tell(case, "error" if ours else "failure", score.status.value, score.message, describe_score(score))
+        _tell(
+            case,
+            "error" if ours else "failure",
+            score.status.value,
+            score.message,
+            describe_score(score),
+        )
     for check in score.checks:
         _add_check(suite, score, check)
     ET.indent(root)
@@ -66,11 +80,15 @@ def _add_check(suite: ET.Element, score: Score, check: CheckResult) -> None:
 
 
 def _add_case(suite: ET.Element, score: Score, name: str) -> ET.Element:
-    return ET.SubElement(suite, "testcase", {"name": name, "classname": score.exercise, "time": "0"})
+    return ET.SubElement(
+        suite, "testcase", {"name": name, "classname": score.exercise, "time": "0"}
+    )
 
 
 def _tell(case: ET.Element, tag: str, kind: str, message: str, text: str) -> None:
-    ET.SubElement(case, tag, {"type": kind, "message": _clean(message)}).text = _allowed(clean_text(text))
+    ET.SubElement(case, tag, {"type": kind, "message": _clean(message)}).text = _allowed(
+        clean_text(text)
+    )
 
 
 def _clean(text: str) -> str:

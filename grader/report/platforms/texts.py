@@ -11,7 +11,8 @@ MAX_DETAIL = 8000
 
 
 def describe_check(check: CheckResult) -> str:
-    """Value and goal, why there is no value or no verdict, the benefit of the doubt, and what to try."""
+    """Value and goal, why there is no value or no verdict, the benefit of the doubt, and what to
+    try."""
     if check.value is not None:
         first = f"{format_value(check.metric, check.value)} (goal: {check.threshold})"
         source = f", {check.source.value}" if check.source is not None else ""
@@ -25,7 +26,8 @@ def describe_check(check: CheckResult) -> str:
 
 
 def describe_score(score: Score) -> str:
-    """The result in a sentence; where the grading ended early, why, with the tool's own words and what to try."""
+    """The result in a sentence; where the grading ended early, why, with the tool's own words and
+    what to try."""
     parts = [clean_line(score.message)]
     if score.status not in (Status.PASSED, Status.FAILED):
         parts += [clean_text(score.detail)[:MAX_DETAIL].strip(), clean_line(score.advice)]

@@ -16,8 +16,8 @@ from grader.report.html import write_report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-from report.html.classes import HOSTILE, make_scores, make_summary, write_class
 from report.html.test_report import hostile_class
+from tests.support.classes import HOSTILE, make_scores, make_summary, write_class
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +26,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="needs Playwright: pip install playwright"
+    )
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     with api.sync_playwright() as playwright:
         try:
@@ -39,14 +41,25 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails the test where something runs that should not, or is loaded from anywhere."""
+    """A page that fails the test where something runs that should not, or is loaded from
+    anywhere."""
     context = browser.new_context(offline=True)
     opened = context.new_page()
     troubles: list[str] = []
-    opened.on("dialog", lambda dialog: (troubles.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    opened.on(
+        "dialog", lambda dialog: (troubles.append(f"dialog {dialog.message}"), dialog.dismiss())
+    )
     opened.on("pageerror", lambda error: troubles.append(f"error {error}"))
-    opened.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
-    opened.on("request", lambda request: None if request.url.startswith("file:") else troubles.append(request.url))
+    opened.on(
+        "console",
+        lambda message: (
+            troubles.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
+    opened.on(
+        "request",
+        lambda request: None if request.url.startswith("file:") else troubles.append(request.url),
+    )
     yield opened
     context.close()
     assert troubles == []
@@ -60,7 +73,10 @@ def column(page: Page, number: int) -> list[str]:
 
 
 def test_sorts_by_mouse_and_keyboard(page: Page, tmp_path: Path) -> None:
-    write_report(tmp_path, write_class(tmp_path, make_scores(60), ["zoë", "Ärmel", "student 10", "student 9"]))
+    write_report(
+        tmp_path,
+        write_class(tmp_path, make_scores(60), ["zoë", "Ärmel", "student 10", "student 9"]),
+    )
     page.goto((tmp_path / "report.html").as_uri())
     points = page.locator("th", has_text="Points")
     points.locator("button").click()
@@ -132,8 +148,8 @@ def test_ten_thousand_rows_sort_in_seconds(page: Page, tmp_path: Path) -> None:
     page.goto((tmp_path / "report.html").as_uri())
     assert page.inner_text("#shown") == "1,000 of 10,000 shown"
     took = page.evaluate(
-        "() => { const start = performance.now(); document.querySelectorAll('th button')[2].click();"
-        " document.body.offsetHeight; return performance.now() - start; }"
+        "() => { const start = performance.now(); document.querySelectorAll('th"
+        " button')[2].click(); document.body.offsetHeight; return performance.now() - start; }"
     )
     assert took < 10_000
     best = max(entry.score or 0 for entry in batch.entries)

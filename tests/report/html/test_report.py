@@ -15,13 +15,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from judging.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
 
 from grader.records import BatchEntry, BatchSummary, MetricValue, Source, Status
 from grader.report.html import write_report
 from grader.report.json import format_score
 from grader.report.stored import parse_score
-from report.html.classes import HOSTILE, failed, make_scores, make_summary, timed, write_class
+from tests.support.classes import HOSTILE, failed, make_scores, make_summary, timed, write_class
+from tests.support.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
 
 TAGS = """
     html head meta title style body header main footer nav section div p span b i h1 h2 h3 a table thead tbody tr th td br pre ul li dl dt
@@ -56,11 +56,24 @@ class Page(HTMLParser):
 def hostile_class(out: Path) -> BatchSummary:
     """Every text that a student has a hand in is hostile."""
     name = HOSTILE.replace("/", "") + ".cu"
-    broken = [failed(status, name=name, message=HOSTILE, detail=HOSTILE * 3) for status in Status if status is not Status.PASSED]
+    broken = [
+        failed(status, name=name, message=HOSTILE, detail=HOSTILE * 3)
+        for status in Status
+        if status is not Status.PASSED
+    ]
     lines = make_graded(lines=CROOKED_LINES)
-    lines = replace(lines, lines=tuple(replace(line, text=HOSTILE) for line in lines.lines), environment={HOSTILE: HOSTILE})
-    batch = write_class(out, [*broken, lines], [HOSTILE] * 12, source=f"{HOSTILE}\n{HOSTILE}\x00\r\n" * 20)
-    entries = [replace(entry, message=HOSTILE, duplicate_of=HOSTILE, device=HOSTILE) for entry in batch.entries]
+    lines = replace(
+        lines,
+        lines=tuple(replace(line, text=HOSTILE) for line in lines.lines),
+        environment={HOSTILE: HOSTILE},
+    )
+    batch = write_class(
+        out, [*broken, lines], [HOSTILE] * 12, source=f"{HOSTILE}\n{HOSTILE}\x00\r\n" * 20
+    )
+    entries = [
+        replace(entry, message=HOSTILE, duplicate_of=HOSTILE, device=HOSTILE)
+        for entry in batch.entries
+    ]
     entries.append(replace(entries[0], score_path=None, status=None, source_path=None))
     return make_summary(entries)
 
@@ -73,7 +86,12 @@ def test_a_submission_is_text_only(tmp_path: Path) -> None:
         page = Page(path)
         assert {tag for tag, _ in page.tags} <= set(TAGS.split())
         assert page.count("script") == (path.name == "report.html")
-        assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on") or name == "style"]
+        assert not [
+            name
+            for _, attributes in page.tags
+            for name in attributes
+            if name.startswith("on") or name == "style"
+        ]
         assert "alert(1)" in page.text
         assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", path.read_text())
 
@@ -82,9 +100,15 @@ def test_the_policy_lets_only_our_own_style_and_script_run(tmp_path: Path) -> No
     write_report(tmp_path, write_class(tmp_path, make_scores(3)))
     for path in (tmp_path / "report.html", tmp_path / "pages" / "s00000.html"):
         text = path.read_text()
-        policy = next(a["content"] for tag, a in Page(path).tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy")
-        hashes = {"sha256-" + base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
-                  for body in re.findall(r"<(?:style|script)>(.*?)</(?:style|script)>", text, re.DOTALL)}  # fmt: skip
+        policy = next(
+            a["content"]
+            for tag, a in Page(path).tags
+            if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+        )
+        hashes = {
+            "sha256-" + base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+            for body in re.findall(r"<(?:style|script)>(.*?)</(?:style|script)>", text, re.DOTALL)
+        }
         assert policy is not None
         assert policy.startswith("default-src 'none'; ")
         assert set(re.findall(r"sha256-[^']+", policy)) == hashes
@@ -99,31 +123,58 @@ def test_every_link_leads_to_a_page(tmp_path: Path) -> None:
     for link in links:
         assert link is not None
         page = tmp_path / link
-        assert (page.parent / (Page(page).tags and next(a["href"] or "" for tag, a in Page(page).tags if tag == "a"))).resolve() == (
-            tmp_path / "report.html"
-        ).resolve()
+        assert (
+            page.parent
+            / (
+                Page(page).tags
+                and next(a["href"] or "" for tag, a in Page(page).tags if tag == "a")
+            )
+        ).resolve() == (tmp_path / "report.html").resolve()
 
 
 def test_the_page_shows_points_checks_lines_and_findings(tmp_path: Path) -> None:
-    scores = [make_graded(lines=CROOKED_LINES), failed(Status.RUNTIME_ERROR, message="line 11: out of bounds")]
+    scores = [
+        make_graded(lines=CROOKED_LINES),
+        failed(Status.RUNTIME_ERROR, message="line 11: out of bounds"),
+    ]
     write_report(tmp_path, write_class(tmp_path, scores, ["Ada", "Grace"]))
     ada, grace = (Page(tmp_path / "pages" / f"s0000{number}.html") for number in (0, 1))
-    for words in ("Ada", "Bank conflicts", "3,100", "0 / 25", "tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * cols + x];"):
+    for words in (
+        "Ada",
+        "Bank conflicts",
+        "3,100",
+        "0 / 25",
+        "tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * cols + x];",
+    ):
         assert words in ada.text
-    marked = [a.get("title") for tag, a in ada.tags if tag == "td" and "worse" in (a.get("class") or "")]
+    marked = [
+        a.get("title") for tag, a in ada.tags if tag == "td" and "worse" in (a.get("class") or "")
+    ]
     assert "3,200 wavefronts, 100 would do" in marked
     assert "12.5 % of the moved bytes are useful" in marked
     assert {"line 11", "line 9"} <= set(grace.texts)
-    assert {a.get("id") for tag, a in grace.tags if tag == "tr" and a.get("class") == "hit"} == {"L11", "L9"}
+    assert {a.get("id") for tag, a in grace.tags if tag == "tr" and a.get("class") == "hit"} == {
+        "L11",
+        "L9",
+    }
 
 
 def test_the_roofline_has_submission_naive_and_reference(tmp_path: Path) -> None:
     plain = make_graded()
     product = timed(plain, 2.75, naive=23.4, reference=2.7, gflops=50000.0)
-    traffic = tuple(MetricValue("dram_bytes", 4e8, "B", Source.COUNTED) if m.name == "dram_bytes" else m for m in product.metrics)
-    write_report(tmp_path, write_class(tmp_path, [timed(plain, 0.2), replace(product, metrics=traffic), plain]))
+    traffic = tuple(
+        MetricValue("dram_bytes", 4e8, "B", Source.COUNTED) if m.name == "dram_bytes" else m
+        for m in product.metrics
+    )
+    write_report(
+        tmp_path,
+        write_class(tmp_path, [timed(plain, 0.2), replace(product, metrics=traffic), plain]),
+    )
     pages = [Page(tmp_path / "pages" / f"s0000{number}.html") for number in range(3)]
-    kinds = [[a["class"] for tag, a in page.tags if tag == "path" and "point" in (a.get("class") or "")] for page in pages]
+    kinds = [
+        [a["class"] for tag, a in page.tags if tag == "path" and "point" in (a.get("class") or "")]
+        for page in pages
+    ]
     assert sorted(map(str, kinds[0])) == ["point naive", "point reference", "point submission"]
     assert "point submission hollow" in kinds[1]
     assert kinds[2] == []
@@ -134,7 +185,10 @@ def test_the_roofline_has_submission_naive_and_reference(tmp_path: Path) -> None
 
 def test_modelled_times_say_so(tmp_path: Path) -> None:
     score = timed(make_graded(), 0.2)
-    modelled = tuple(replace(m, source=Source.MODELLED) if m.source is Source.MEASURED else m for m in score.metrics)
+    modelled = tuple(
+        replace(m, source=Source.MODELLED) if m.source is Source.MEASURED else m
+        for m in score.metrics
+    )
     write_report(tmp_path, write_class(tmp_path, [replace(score, metrics=modelled, timings=())]))
     page = Page(tmp_path / "pages" / "s00000.html")
     assert "Times are modelled." in page.text
@@ -146,7 +200,10 @@ def test_the_page_says_why_a_check_was_skipped_and_what_is_in_doubt(tmp_path: Pa
     wrong = make_graded(cases=(make_case(passed=False),))
     write_report(tmp_path, write_class(tmp_path, [DOUBTFUL, wrong]))
     doubtful, skipped = (Page(tmp_path / "pages" / f"s0000{number}.html") for number in range(2))
-    assert "against the goal >= 80 % is too close to call on a model: the benefit of the doubt" in doubtful.text
+    assert (
+        "against the goal >= 80 % is too close to call on a model: the benefit of the doubt"
+        in doubtful.text
+    )
     assert "Correctness must pass first" in skipped.text
     assert "L1 hit rate87.5 %modelled" in doubtful.text
     assert "L2 hit rate–the timing model simulates no L2 cache" in doubtful.text
@@ -164,7 +221,12 @@ def test_a_class_of_nobody_and_one_of_many(tmp_path: Path) -> None:
 
 def test_who_has_no_score_is_in_the_table_without_a_page(tmp_path: Path) -> None:
     batch = write_class(tmp_path, make_scores(2))
-    lost, missing = batch.entries[0], replace(batch.entries[1], student="nobody", score_path=None, status=None, message="no .cu file")
+    lost, missing = (
+        batch.entries[0],
+        replace(
+            batch.entries[1], student="nobody", score_path=None, status=None, message="no .cu file"
+        ),
+    )
     (tmp_path / str(lost.score_path)).write_text("{")
     write_report(tmp_path, make_summary([lost, missing]))
     page = Page(tmp_path / "report.html")
@@ -189,18 +251,23 @@ def test_pages_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ten_thousand_submissions(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
-        "from report.html.classes import make_scores, write_class\n"
-        "from grader.report.html import write_report\n"
-        "import resource, time\n"
-        "batch = write_class(Path(sys.argv[1]), make_scores(100) * 100)\n"
-        "start = time.process_time(); write_report(Path(sys.argv[1]), batch); print(time.process_time() - start)\n"
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\nfrom"
+        " report.html.classes import make_scores, write_class\nfrom grader.report.html import"
+        " write_report\nimport resource, time\nbatch = write_class(Path(sys.argv[1]),"
+        " make_scores(100) * 100)\nstart = time.process_time(); write_report(Path(sys.argv[1]),"
+        " batch); print(time.process_time() - start)\n"
     )
     before = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path), str(Path(__file__).resolve().parents[2])], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, str(tmp_path), str(Path(__file__).resolve().parents[2])],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"{done.stdout.strip()} s of the processor, {time.monotonic() - before:.0f} s with making the class, {megabytes:.0f} MB")
+    print(
+        f"{done.stdout.strip()} s of the processor, {time.monotonic() - before:.0f} s with making"
+        f" the class, {megabytes:.0f} MB"
+    )
     assert float(done.stdout) < HEAVY_LIMIT_S
     assert megabytes < HEAVY_LIMIT_MB

@@ -1,4 +1,5 @@
-"""The formats of platforms: valid by what they document, with partial points, and no zero that is not the student's."""
+"""The formats of platforms: valid by what they document, with partial points, and no zero that is
+not the student's."""
 
 from __future__ import annotations
 
@@ -11,7 +12,6 @@ from pathlib import Path
 import pytest
 import xmlschema
 from jsonschema import Draft202012Validator
-from judging.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
 
 from grader.cli.formats import NAMES
 from grader.errors import GraderError
@@ -20,11 +20,18 @@ from grader.report.platforms import FORMATS
 from grader.report.platforms.github import format_github
 from grader.report.platforms.gradescope import format_gradescope
 from grader.report.platforms.junit import format_junit
-from report.html.classes import HOSTILE, failed, timed
+from tests.support.classes import HOSTILE, failed, timed
+from tests.support.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "platforms"
 HOSTILE_XML = HOSTILE + "\x00\x0b\ufffe\uffff\ud800]]>"
-STUDENTS = (Status.COMPILE_ERROR, Status.LAUNCH_ERROR, Status.RUNTIME_ERROR, Status.TIMEOUT, Status.REJECTED)
+STUDENTS = (
+    Status.COMPILE_ERROR,
+    Status.LAUNCH_ERROR,
+    Status.RUNTIME_ERROR,
+    Status.TIMEOUT,
+    Status.REJECTED,
+)
 OURS = (Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR)
 GRADED: dict[str, Score] = {
     "passed": make_graded(),
@@ -32,14 +39,21 @@ GRADED: dict[str, Score] = {
     "timed": timed(make_graded(), 0.2),
     "doubtful": DOUBTFUL,
     "wrong": make_graded(cases=(make_case(passed=False),)),
-    **{status.value: failed(status, name=f"{HOSTILE_XML}.cu", message=HOSTILE_XML, detail=HOSTILE_XML) for status in STUDENTS},
+    **{
+        status.value: failed(
+            status, name=f"{HOSTILE_XML}.cu", message=HOSTILE_XML, detail=HOSTILE_XML
+        )
+        for status in STUDENTS
+    },
 }
 FAULTS = {status.value: failed(status, message=HOSTILE_XML) for status in OURS}
 
 
 def errors_of(schema: str, text: str) -> list[str]:
     validator = Draft202012Validator(json.loads((DATA / schema).read_text()))
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(text))]
+    return [
+        f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(text))
+    ]
 
 
 def test_the_command_line_names_all_formats() -> None:
@@ -56,7 +70,12 @@ def test_gradescope_shows_each_check_with_its_points() -> None:
     results = json.loads(format_gradescope(score))
     assert results["score"] == score.score
     points = {test["name"]: (test.get("score"), test.get("max_score")) for test in results["tests"]}
-    assert points == {"Correctness": (25, 25), "Bank conflicts": (0, 25), "Coalesced stores": (0, 25), "Performance": (None, None)}
+    assert points == {
+        "Correctness": (25, 25),
+        "Bank conflicts": (0, 25),
+        "Coalesced stores": (0, 25),
+        "Performance": (None, None),
+    }
     assert all(test["visibility"] == "visible" for test in results["tests"])
 
 
@@ -72,9 +91,14 @@ def test_github_gets_what_its_reporter_reads(kind: str) -> None:
 
 
 def reported(text: str) -> tuple[float, float]:
-    """What the grading reporter makes of one runner's result: total and most points; without a maximum nothing is reported."""
+    """What the grading reporter makes of one runner's result: total and most points; without a
+    maximum nothing is reported."""
     result = json.loads(text)
-    return (sum(test["score"] for test in result["tests"]), result["max_score"]) if result["max_score"] else (0, 0)
+    return (
+        (sum(test["score"] for test in result["tests"]), result["max_score"])
+        if result["max_score"]
+        else (0, 0)
+    )
 
 
 def test_github_adds_up_to_the_partial_points() -> None:
@@ -105,7 +129,11 @@ def test_junit_is_valid_xml_whose_totals_add_up(kind: str) -> None:
 def test_junit_names_the_points() -> None:
     suite = ET.fromstring(format_junit(GRADED["partial"]))[0]
     properties = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
-    assert (properties["score"], properties["judged_points"], properties["max_score"]) == ("25", "75", "100")
+    assert (properties["score"], properties["judged_points"], properties["max_score"]) == (
+        "25",
+        "75",
+        "100",
+    )
     lost = [(case.attrib["name"], case.find("failure")) for case in suite.iter("testcase")]
     failures = {name: failure.attrib["message"] for name, failure in lost if failure is not None}
     assert failures == {"Bank conflicts": "0 of 25 points", "Coalesced stores": "0 of 25 points"}
@@ -113,14 +141,25 @@ def test_junit_names_the_points() -> None:
 
 def test_a_bonus_check_counts_on_top() -> None:
     score = make_graded()
-    bonus = replace(score.checks[-1], bonus=True, status=score.checks[0].status, points=5, max_points=5, value=1.0, metric="correctness")
+    bonus = replace(
+        score.checks[-1],
+        bonus=True,
+        status=score.checks[0].status,
+        points=5,
+        max_points=5,
+        value=1.0,
+        metric="correctness",
+    )
     score = replace(score, checks=(*score.checks[:-1], bonus), score=80)
     assert errors_of("gradescope.schema.json", format_gradescope(score)) == []
     assert json.loads(format_gradescope(score))["tests"][-1]["max_score"] == 0
     assert reported(format_github(score)) == (80, 75)
 
 
-DOUBT = "bandwidth 79 % (75.9 % to 82.3 %) against the goal >= 80 % is too close to call on a model: the benefit of the doubt"
+DOUBT = (
+    "bandwidth 79 % (75.9 % to 82.3 %) against the goal >= 80 % is too close to call on a model:"
+    " the benefit of the doubt"
+)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -13,16 +13,37 @@ from grader.batch.results import format_gradebook
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, Status
 from grader.report.batch import print_summary
-from grader.report.platforms.gradebooks import CANVAS_FILE, MOODLE_FILE, read_roster, write_gradebooks
+from grader.report.platforms.gradebooks import (
+    CANVAS_FILE,
+    MOODLE_FILE,
+    read_roster,
+    write_gradebooks,
+)
 from grader.report.terminal import make_console
-from report.html.classes import make_summary
+from tests.support.classes import make_summary
 
 
-def entry(student: str, score: float | None = 60.0, status: Status | None = Status.FAILED, **others: str | None) -> BatchEntry:
+def entry(
+    student: str,
+    score: float | None = 60.0,
+    status: Status | None = Status.FAILED,
+    **others: str | None,
+) -> BatchEntry:
     base = BatchEntry(
-        student=student, exercise="transpose", submission="transpose.cu", sha256="0" * 64, status=status, score=score, max_score=100,
-        judged_points=100, seconds=1.0, device="d", score_path="scores/a.json", duplicate_of=None, message="60 of 100 points",
-    )  # fmt: skip
+        student=student,
+        exercise="transpose",
+        submission="transpose.cu",
+        sha256="0" * 64,
+        status=status,
+        score=score,
+        max_score=100,
+        judged_points=100,
+        seconds=1.0,
+        device="d",
+        score_path="scores/a.json",
+        duplicate_of=None,
+        message="60 of 100 points",
+    )
     return replace(base, **others)  # type: ignore[arg-type]
 
 
@@ -31,27 +52,48 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def test_canvas_finds_students_by_the_id_in_the_names_of_its_export(tmp_path: Path) -> None:
-    write_gradebooks(tmp_path, make_summary([entry("doejane", platform="canvas", student_id="4711"), entry("roejohn", 100.0)]))
+    write_gradebooks(
+        tmp_path,
+        make_summary(
+            [entry("doejane", platform="canvas", student_id="4711"), entry("roejohn", 100.0)]
+        ),
+    )
     header, possible, *_ = csv.reader(io.StringIO((tmp_path / CANVAS_FILE).read_text(), newline=""))
     assert header[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert (possible[0], possible[5]) == ("    Points Possible", "100")
     rows = rows_of(tmp_path / CANVAS_FILE)[1:]
-    assert [(row["Student"], row["ID"], row[header[5]]) for row in rows] == [("doejane", "4711", "60"), ("roejohn", "", "100")]
+    assert [(row["Student"], row["ID"], row[header[5]]) for row in rows] == [
+        ("doejane", "4711", "60"),
+        ("roejohn", "", "100"),
+    ]
 
 
 def test_moodle_gets_its_worksheet(tmp_path: Path) -> None:
-    write_gradebooks(tmp_path, make_summary([entry("Jane Doe", 105.0, platform="moodle", student_id="4711")]))
+    write_gradebooks(
+        tmp_path, make_summary([entry("Jane Doe", 105.0, platform="moodle", student_id="4711")])
+    )
     (row,) = rows_of(tmp_path / MOODLE_FILE)
-    assert (row["Identifier"], row["Full name"], row["Grade"], row["Maximum Grade"]) == ("Participant 4711", "Jane Doe", "100", "100")
+    assert (row["Identifier"], row["Full name"], row["Grade"], row["Maximum Grade"]) == (
+        "Participant 4711",
+        "Jane Doe",
+        "100",
+        "100",
+    )
     assert {"Last modified (grade)", "Feedback comments"} <= set(row)
 
 
 def test_no_points_follow_from_what_is_not_the_students_doing() -> None:
-    assert {status for status in Status if not status.has_points} == {Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR}
+    assert {status for status in Status if not status.has_points} == {
+        Status.UNSUPPORTED,
+        Status.INCONCLUSIVE,
+        Status.GRADER_ERROR,
+    }
 
 
 @pytest.mark.parametrize("status", [*Status, None])
-def test_who_has_no_points_has_an_empty_cell_in_every_table(tmp_path: Path, status: Status | None) -> None:
+def test_who_has_no_points_has_an_empty_cell_in_every_table(
+    tmp_path: Path, status: Status | None
+) -> None:
     batch = make_summary([entry("jane", 7.0 if status else None, status)])
     write_gradebooks(tmp_path, batch)
     own = next(csv.DictReader(io.StringIO(format_gradebook(batch))))
@@ -61,25 +103,40 @@ def test_who_has_no_points_has_an_empty_cell_in_every_table(tmp_path: Path, stat
     assert rows_of(tmp_path / MOODLE_FILE)[0]["Grade"] == shown
     assert [*rows_of(tmp_path / CANVAS_FILE)[1].values()][-1] == shown
     assert (own["transpose"], own["total"]) == (shown, shown)
-    assert ("7 / 100" in page.getvalue(), "mean 7.0" in page.getvalue()) == (bool(shown), bool(shown))
+    assert ("7 / 100" in page.getvalue(), "mean 7.0" in page.getvalue()) == (
+        bool(shown),
+        bool(shown),
+    )
 
 
 def test_a_roster_of_the_platform_itself_gives_the_ids(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
-    roster.write_text('\ufeffStudent,ID,SIS User ID,SIS Login ID,Section\n"Doe, Jane",4711,s1,jane,A\n"Roe, John",4712,s2,john,B\n')
+    roster.write_text(
+        '\ufeffStudent,ID,SIS User ID,SIS Login ID,Section\n"Doe, Jane",4711,s1,jane,A\n"Roe,'
+        ' John",4712,s2,john,B\n'
+    )
     batch = make_summary([entry("jane"), entry("s2"), entry("nobody")])
     write_gradebooks(tmp_path, batch, read_roster(roster), assignments={"transpose": "Lab 3 (9)"})
     rows = rows_of(tmp_path / CANVAS_FILE)[1:]
     assert [(row["Student"], row["ID"], row["Section"], row["Lab 3 (9)"]) for row in rows] == [
-        ("Doe, Jane", "4711", "A", "60"), ("Roe, John", "4712", "B", "60"), ("nobody", "", "", "60"),
-    ]  # fmt: skip
+        ("Doe, Jane", "4711", "A", "60"),
+        ("Roe, John", "4712", "B", "60"),
+        ("nobody", "", "", "60"),
+    ]
 
 
 def test_a_name_that_fits_two_rows_fits_none(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
-    lines = ("Full name;Identifier;Email address", "Jane Doe;Participant 1;a@x", "Jane Doe;Participant 2;b@x", "John Roe;Participant 3;c@x")
+    lines = (
+        "Full name;Identifier;Email address",
+        "Jane Doe;Participant 1;a@x",
+        "Jane Doe;Participant 2;b@x",
+        "John Roe;Participant 3;c@x",
+    )
     roster.write_text("\n".join(lines))
-    write_gradebooks(tmp_path, make_summary([entry("Jane Doe"), entry("john roe")]), read_roster(roster))
+    write_gradebooks(
+        tmp_path, make_summary([entry("Jane Doe"), entry("john roe")]), read_roster(roster)
+    )
     assert [row["Identifier"] for row in rows_of(tmp_path / MOODLE_FILE)] == ["", "Participant 3"]
 
 
@@ -91,16 +148,33 @@ def test_a_roster_that_names_nobody_is_bad_usage(tmp_path: Path, text: str) -> N
 
 
 def test_a_name_is_no_formula(tmp_path: Path) -> None:
-    write_gradebooks(tmp_path, make_summary([entry('=HYPERLINK("http://x")', message="\n=1+1\x1b[31m"), entry("@x\r\n-1")]))
+    write_gradebooks(
+        tmp_path,
+        make_summary(
+            [entry('=HYPERLINK("http://x")', message="\n=1+1\x1b[31m"), entry("@x\r\n-1")]
+        ),
+    )
     for name in (CANVAS_FILE, MOODLE_FILE):
-        cells = [cell for row in csv.reader(io.StringIO((tmp_path / name).read_text(), newline="")) for cell in row]
-        assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "\t", "\r")) or "\n" in cell or "\x1b" in cell]
+        cells = [
+            cell
+            for row in csv.reader(io.StringIO((tmp_path / name).read_text(), newline=""))
+            for cell in row
+        ]
+        assert not [
+            cell
+            for cell in cells
+            if cell.startswith(("=", "+", "@", "\t", "\r")) or "\n" in cell or "\x1b" in cell
+        ]
 
 
 def test_several_exercises_are_columns_in_canvas_and_files_for_moodle(tmp_path: Path) -> None:
     batch = make_summary([entry("jane"), replace(entry("jane", 7.0), exercise="gemm_tiled")])
     batch = replace(batch, exercises=(*batch.exercises, BatchExercise("gemm_tiled", "Tiles", 50)))
     names = {path.name for path in write_gradebooks(tmp_path, batch)}
-    assert names == {CANVAS_FILE, "gradebook-moodle-transpose.csv", "gradebook-moodle-gemm_tiled.csv"}
+    assert names == {
+        CANVAS_FILE,
+        "gradebook-moodle-transpose.csv",
+        "gradebook-moodle-gemm_tiled.csv",
+    }
     assert [*rows_of(tmp_path / CANVAS_FILE)[1].values()][5:] == ["60", "7"]
     assert rows_of(tmp_path / "gradebook-moodle-gemm_tiled.csv")[0]["Grade"] == "7"

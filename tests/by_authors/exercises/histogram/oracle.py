@@ -1,4 +1,5 @@
-"""What the exercise asks for: `counts[b]` is how many elements of `in` fall into bin b, which is (element + 8) % 32."""
+"""What the exercise asks for: `counts[b]` is how many elements of `in` fall into bin b, which is
+(element + 8) % 32."""
 
 from collections.abc import Mapping
 

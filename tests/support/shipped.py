@@ -1,12 +1,14 @@
 """Machine code of the files that tests grade and run, shipped so that a run need not compile them.
 
-`tests/data/compiled.xz` holds what nvcc and nvdisasm made of each file, under the SHA-256 of its text, and what nvdisasm says
-of the corpus's recorded cubins at -O3, under theirs. A run's cache begins with what suits the files, the options and the
-tools as they are now; all else (a new file, a changed one, another nvcc) is compiled as ever. The sources that tests make
-up are there under the cache's own keys, which hold for one g++ as well. Tests of the toolchain compile what they look at.
+`tests/data/compiled.xz` holds what nvcc and nvdisasm made of each file, under the SHA-256 of its
+text, and what nvdisasm says of the corpus's recorded cubins at -O3, under theirs. A run's cache
+begins with what suits the files, the options and the tools as they are now; all else (a new file, a
+changed one, another nvcc) is compiled as ever. The sources that tests make up are there under the
+cache's own keys, which hold for one g++ as well. Tests of the toolchain compile what they look at.
 
-    python -m tests.shipped             bring it up to date: compiles what is missing, drops what no file needs
-    python -m pytest --keep-compiled    put in what the run compiles besides, in place of what an earlier one did
+    python -m tests.support.shipped             bring it up to date: compiles what is missing, drops what no
+    file needs python -m pytest --keep-compiled    put in what the run compiles besides, in place of
+    what an earlier one did
 """
 
 from __future__ import annotations
@@ -30,23 +32,29 @@ from grader.submission.read import read_submission
 from grader.toolchain.cache import Artifacts, read_entry, write_entry
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin, listing_key
 from grader.toolchain.workspace import compile_options
-from tests.compiling import DEFAULT_LEVEL, find_tools
-from tests.emulator.corpus_record import read_record
+from tests.support.compiling import DEFAULT_LEVEL, find_tools
+from tests.support.corpus_record import read_record
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ARCHIVE = ROOT / "tests" / "data" / "compiled.xz"
 FOLDERS = (
-    "solutions", "starter", "tests/by_authors", "tests/submissions",
-    "tests/data/bad_input", "tests/data/planted_bugs", "tests/data/truth/kernels",
+    "solutions",
+    "starter",
+    "tests/by_authors",
+    "tests/submissions",
+    "tests/data/bad_input",
+    "tests/data/planted_bugs",
+    "tests/data/truth/kernels",
     "grader/explore/gallery",
-)  # fmt: skip
+)
 ARCH = "sm_90"
 KINDS = ("artifacts", "listings", "others")
 
 
 @dataclass(frozen=True)
 class Shipped:
-    """All that is shipped, with the tools' versions and options: by the SHA-256 of texts, by that of cubins, by cache keys."""
+    """All that is shipped, with the tools' versions and options: by the SHA-256 of texts, by that
+    of cubins, by cache keys."""
 
     nvcc: str
     nvdisasm: str
@@ -67,7 +75,10 @@ def read_shipped(archive: Path = ARCHIVE) -> Shipped:
     """What an archive holds."""
     data = json.loads(lzma.decompress(archive.read_bytes()))
     kinds = (
-        {sha256: Artifacts(**entry | {"cubin": base64.b64decode(entry["cubin"])}) for sha256, entry in data[kind].items()}
+        {
+            sha256: Artifacts(**entry | {"cubin": base64.b64decode(entry["cubin"])})
+            for sha256, entry in data[kind].items()
+        }
         for kind in KINDS
     )
     return Shipped(data["nvcc"], data["nvdisasm"], tuple(data["options"]), *kinds)
@@ -78,12 +89,16 @@ def write_shipped(shipped: Shipped, archive: Path = ARCHIVE) -> None:
     data = asdict(shipped)
     for kind in KINDS:
         entries = sorted(data[kind].items())
-        data[kind] = {key: entry | {"cubin": base64.b64encode(entry["cubin"]).decode()} for key, entry in entries}
+        data[kind] = {
+            key: entry | {"cubin": base64.b64encode(entry["cubin"]).decode()}
+            for key, entry in entries
+        }
     archive.write_bytes(lzma.compress(json.dumps(data, indent=0).encode(), preset=9))
 
 
 def fill_cache(folder: Path, shipped: Shipped) -> int:
-    """Write to a cache what is right for the files, options and tools as they are now; returns how many entries."""
+    """Write to a cache what is right for the files, options and tools as they are now; returns how
+    many entries."""
     nvcc, nvdisasm = find_tools()
     if shipped.nvdisasm != nvdisasm.version:
         return 0
@@ -106,22 +121,39 @@ def text_digest(source: Submission) -> str:
 
 
 def keep_others(cache: Path) -> None:
-    """Ship what a run's cache holds beside the files: the run began without what earlier ones had kept."""
+    """Ship what a run's cache holds beside the files: the run began without what earlier ones had
+    kept."""
     shipped, (nvcc, nvdisasm) = read_shipped(), find_tools()
-    own = {artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH) for source in find_sources()}
+    own = {
+        artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
+        for source in find_sources()
+    }
     own |= {listing_key(listing.cubin, nvdisasm) for listing in shipped.listings.values()}
-    found = {path.name: read_entry(cache, path.name) for path in sorted(cache.iterdir()) if path.is_file() and path.name not in own}
-    write_shipped(replace(shipped, others={key: each for key, each in found.items() if each is not None}))
+    found = {
+        path.name: read_entry(cache, path.name)
+        for path in sorted(cache.iterdir())
+        if path.is_file() and path.name not in own
+    }
+    write_shipped(
+        replace(shipped, others={key: each for key, each in found.items() if each is not None})
+    )
 
 
 def make_shipped(cache: Path, others: Mapping[str, Artifacts]) -> Shipped:
-    """Compile every source that compiles, as far as the cache does not hold it; isolated, for some sources are attacks."""
+    """Compile every source that compiles, as far as the cache does not hold it; isolated, for some
+    sources are attacks."""
     tools = find_toolchain(prefer_wheel=True, cache=cache)
     nvcc, nvdisasm = tools.nvcc, tools.nvdisasm
 
     def make(source: Submission) -> Artifacts | None:
         made = check_lookups(source.text) or compile_submission(
-            source, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH, run=tools.run, limits=ToolLimits(), cache=cache
+            source,
+            nvcc=nvcc,
+            nvdisasm=nvdisasm,
+            arch=ARCH,
+            run=tools.run,
+            limits=ToolLimits(),
+            cache=cache,
         )
         key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
         return None if isinstance(made, Failure) else read_entry(cache, key)
@@ -135,13 +167,17 @@ def make_shipped(cache: Path, others: Mapping[str, Artifacts]) -> Shipped:
         made = zip(map(text_digest, sources), pool.map(make, sources), strict=True)
         artifacts = {sha256: each for sha256, each in made if each is not None}
         listings = dict(pool.map(list_, recorded_cubins()))
-    return Shipped(nvcc.version, nvdisasm.version, compile_options(ARCH), artifacts, listings, others)
+    return Shipped(
+        nvcc.version, nvdisasm.version, compile_options(ARCH), artifacts, listings, others
+    )
 
 
 def recorded_cubins() -> tuple[bytes, ...]:
     """The corpus's machine code that an H100 ran, of the level that tests run most."""
     cases = read_record().cases.items()
-    return tuple({case.compiled.cubin: None for name, case in cases if name.endswith(f"-O{DEFAULT_LEVEL}")})
+    return tuple(
+        {case.compiled.cubin: None for name, case in cases if name.endswith(f"-O{DEFAULT_LEVEL}")}
+    )
 
 
 def main() -> int:
@@ -153,7 +189,10 @@ def main() -> int:
         others = known.others if known.nvcc == find_tools()[0].version else {}
     shipped = make_shipped(cache, others)
     write_shipped(shipped)
-    print(f"{len(shipped.artifacts)} files, {len(shipped.listings)} cubins, {len(shipped.others)} others, {ARCHIVE.stat().st_size:,} bytes")
+    print(
+        f"{len(shipped.artifacts)} files, {len(shipped.listings)} cubins, {len(shipped.others)}"
+        f" others, {ARCHIVE.stat().st_size:,} bytes"
+    )
     return 0
 
 

@@ -1,4 +1,5 @@
-"""The kernels and figures of `tests/data/truth`, compiled and run through the same stages as a submission."""
+"""The kernels and figures of `tests/data/truth`, compiled and run through the same stages as a
+submission."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from grader.records import (
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from tests.compiling import compile_source
+from tests.support.compiling import compile_source
 
 TRUTH = Path(__file__).parents[1] / "data" / "truth"
 LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=60.0)
@@ -36,7 +37,8 @@ LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=60.0)
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the H100 said of one kernel at one size; `counters` is None for a record that was only timed."""
+    """What the H100 said of one kernel at one size; `counters` is None for a record that was only
+    timed."""
 
     kernel: str
     sizes: dict[str, int]
@@ -59,7 +61,9 @@ def _record(key: str, entry: dict[str, Any]) -> Recorded:
     launches = entry.get("launches", [])
     assert len(launches) <= 1
     sizes = dict(zip(names, entry["size"], strict=True))
-    return Recorded(key.partition("/")[2], sizes, entry["output_sha256"], launches[0] if launches else None)
+    return Recorded(
+        key.partition("/")[2], sizes, entry["output_sha256"], launches[0] if launches else None
+    )
 
 
 def kernel_names() -> tuple[str, ...]:
@@ -80,7 +84,8 @@ def find_kernel(name: str) -> Kernel:
 
 
 def run_record(recorded: Recorded, *, threads: int = 1) -> tuple[LaunchResult, str]:
-    """Run a record's kernel at its sizes on its inputs: what the launch counted, and the SHA-256 of the output."""
+    """Run a record's kernel at its sizes on its inputs: what the launch counted, and the SHA-256 of
+    the output."""
     device = EmulatedDevice("h100", threads=threads)
     program, arrays = make_plan(recorded, device.info)
     device.load(program.binary)
@@ -105,7 +110,9 @@ def _submission(name: str) -> Submission:
     return Submission(f"{name}.cu", hashlib.sha256(content).hexdigest(), content.decode())
 
 
-def _resolve(recorded: Recorded, binary: Binary, buffers: tuple[DeviceBuffer, ...], info: DeviceInfo) -> ResolvedPlan:
+def _resolve(
+    recorded: Recorded, binary: Binary, buffers: tuple[DeviceBuffer, ...], info: DeviceInfo
+) -> ResolvedPlan:
     submission = _submission(recorded.kernel)
     plan = read_plan(submission)
     assert isinstance(plan, Plan), plan
@@ -127,7 +134,10 @@ def _buffers(recorded: Recorded) -> tuple[DeviceBuffer, ...]:
     if "rows" in sizes:
         shape = (sizes["rows"], sizes["cols"])
         out = shape if recorded.kernel == "transpose_copy" else shape[::-1]
-        return (DeviceBuffer("out", "float32", out, Role.OUTPUT), DeviceBuffer("in", "float32", shape, Role.INPUT))
+        return (
+            DeviceBuffer("out", "float32", out, Role.OUTPUT),
+            DeviceBuffer("in", "float32", shape, Role.INPUT),
+        )
     m, n, k = sizes.values()
     return (
         DeviceBuffer("A", "float32", (m, k), Role.INPUT),
@@ -137,11 +147,14 @@ def _buffers(recorded: Recorded) -> tuple[DeviceBuffer, ...]:
 
 
 def _arrays(buffers: tuple[DeviceBuffer, ...]) -> dict[str, np.ndarray]:
-    """Inputs as tests/data/truth/README.md says: one generator a size, in argument order; outputs are NaN."""
+    """Inputs as tests/data/truth/README.md says: one generator a size, in argument order; outputs
+    are NaN."""
     rng = np.random.default_rng(7)
     return {
-        buffer.name: rng.standard_normal(buffer.shape, dtype=np.float32)
-        if buffer.role is Role.INPUT
-        else np.full(buffer.shape, math.nan, dtype=np.float32)
+        buffer.name: (
+            rng.standard_normal(buffer.shape, dtype=np.float32)
+            if buffer.role is Role.INPUT
+            else np.full(buffer.shape, math.nan, dtype=np.float32)
+        )
         for buffer in buffers
     }

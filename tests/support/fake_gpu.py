@@ -10,11 +10,21 @@ from typing import ClassVar, Self
 from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
 from grader.grading.cases import poison_outputs
-from grader.records import Binary, DeviceBuffer, DeviceInfo, Execution, Launch, Program, RunLimits, ShowProgress
-from grading.fake_clock import FakeClock
+from grader.records import (
+    Binary,
+    DeviceBuffer,
+    DeviceInfo,
+    Execution,
+    Launch,
+    Program,
+    RunLimits,
+    ShowProgress,
+)
+from tests.support.fake_clock import FakeClock
 
 PEAK_GBPS = 3.352
-"""At 256 x 256 the transpose moves 0.5 MB: a thousandth of an H100's bandwidth gives an H100's times."""
+"""At 256 x 256 the transpose moves 0.5 MB: a thousandth of an H100's bandwidth gives an H100's
+times."""
 
 
 class FakeGpu(FakeClock):
@@ -22,7 +32,8 @@ class FakeGpu(FakeClock):
 
     name = ""
     translated: ClassVar[dict[bytes, EmulatedDevice]] = {}
-    """A device for each code that was loaded, which translates it once for all gradings of the run."""
+    """A device for each code that was loaded, which translates it once for all gradings of the
+    run."""
 
     isolation = "none"
 
@@ -36,13 +47,23 @@ class FakeGpu(FakeClock):
         self.prepared: tuple[str, ...] = ()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         pass
 
     @property
     def info(self) -> DeviceInfo:
         return replace(
-            self.emulated.info, kind="gpu", name="Fake H100", peak_bandwidth_gbps=PEAK_GBPS, stands_for="nothing", peak_source="made up"
+            self.emulated.info,
+            kind="gpu",
+            name="Fake H100",
+            peak_bandwidth_gbps=PEAK_GBPS,
+            stands_for="nothing",
+            peak_source="made up",
         )
 
     def load(self, binary: Binary) -> None:
@@ -62,14 +83,18 @@ class FakeGpu(FakeClock):
     ) -> tuple[Execution, Arrays]:
         return self.emulated.execute(launches, buffers, arrays, limits=limits, progress=progress)
 
-    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+    def prepare(
+        self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
+    ) -> tuple[Execution, list[Arrays]]:
         self.prepared = tuple(program.label for program in programs)
         submission = programs[0]
         self.load(submission.binary)
         outputs = []
         for inputs in input_sets:
             arrays = inputs | poison_outputs(submission.buffers)
-            execution, got = self.execute(submission.launches, submission.buffers, arrays, limits=limits)
+            execution, got = self.execute(
+                submission.launches, submission.buffers, arrays, limits=limits
+            )
             if execution.failure is not None:
                 return execution, []
             outputs.append(got)

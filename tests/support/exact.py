@@ -1,4 +1,5 @@
-"""Binary floating-point formats on bit patterns, by exact fractions rounded once in any mode: the reference of the tests."""
+"""Binary floating-point formats on bit patterns, by exact fractions rounded once in any mode: the
+reference of the tests."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Format:
-    """An IEEE format: bits of the exponent and of the fraction; `nan` is what operations return for an invalid one."""
+    """An IEEE format: bits of the exponent and of the fraction; `nan` is what operations return for
+    an invalid one."""
 
     exponent_bits: int
     fraction_bits: int
@@ -59,12 +61,17 @@ class Format:
         """The number that a finite pattern stands for."""
         magnitude = bits & ~self.sign
         exponent = max(magnitude >> self.fraction_bits, 1)
-        fraction = magnitude - ((exponent - 1) << self.fraction_bits) if magnitude >= self.smallest_normal else magnitude
+        fraction = (
+            magnitude - ((exponent - 1) << self.fraction_bits)
+            if magnitude >= self.smallest_normal
+            else magnitude
+        )
         number = Fraction(fraction) * Fraction(2) ** (exponent - self.bias - self.fraction_bits)
         return -number if bits & self.sign else number
 
     def real(self, bits: int) -> float:
-        """The value as a Python float, for comparisons (infinities and NaN too); only for formats up to float64."""
+        """The value as a Python float, for comparisons (infinities and NaN too); only for formats
+        up to float64."""
         if self.is_nan(bits):
             return math.nan
         if self.is_infinite(bits):
@@ -80,7 +87,13 @@ class Format:
         exponent = max(_floor_log2(magnitude), 1 - self.bias)
         scaled = magnitude / Fraction(2) ** (exponent - self.fraction_bits)
         away = mode is (Mode.DOWN if sign else Mode.UP)
-        units = round(scaled) if mode is Mode.NEAREST else math.ceil(scaled) if away else math.floor(scaled)
+        units = (
+            round(scaled)
+            if mode is Mode.NEAREST
+            else math.ceil(scaled)
+            if away
+            else math.floor(scaled)
+        )
         code = ((exponent + self.bias - 1) << self.fraction_bits) + units
         largest = self.infinity if mode is Mode.NEAREST or away else self.infinity - 1
         return sign | min(code, largest)
@@ -100,20 +113,26 @@ class Format:
         return self.round(exact, mode, zero_sign=self._zero_sign(a, b, c, product_sign, mode))
 
     def _zero_sign(self, a: int, b: int, c: int, product_sign: int, mode: Mode) -> int:
-        """The sign of a sum that is 0: the addends' common one, else minus only towards minus infinity."""
+        """The sign of a sum that is 0: the addends' common one, else minus only towards minus
+        infinity."""
         if product_sign == c & self.sign:
             return product_sign
         return self.sign if mode is Mode.DOWN else 0
 
     def fma_flushed(self, a: int, b: int, c: int, mode: Mode = Mode.NEAREST) -> int:
-        """a * b + c where denormals are zeros of their sign, in the end too: judged by the sum rounded with exponents without end."""
+        """a * b + c where denormals are zeros of their sign, in the end too: judged by the sum
+        rounded with exponents without end."""
         a, b, c = self.flushed(a), self.flushed(b), self.flushed(c)
         rounded = self.fma(a, b, c, mode)
         if any(self.is_nan(each) or self.is_infinite(each) for each in (a, b, c)):
             return rounded
         unbounded = Format(self.exponent_bits + 4, self.fraction_bits, self.nan)
         code = unbounded.round(self.value(a) * self.value(b) + self.value(c), mode)
-        return rounded & self.sign if abs(unbounded.value(code)) < self.value(self.smallest_normal) else rounded
+        return (
+            rounded & self.sign
+            if abs(unbounded.value(code)) < self.value(self.smallest_normal)
+            else rounded
+        )
 
     def add(self, a: int, b: int, mode: Mode = Mode.NEAREST) -> int:
         return self.fma(a, self.one, b, mode)
@@ -153,10 +172,13 @@ def _floor_log2(value: Fraction) -> int:
 
 
 def to_integer(fmt: Format, bits: int, lowest: int, highest: int, how: str, nan: int = 0) -> int:
-    """A float rounded to an integer (`TRUNC`, `FLOOR`, `CEIL`, else to nearest even) and clamped."""
+    """A float rounded to an integer (`TRUNC`, `FLOOR`, `CEIL`, else to nearest even) and
+    clamped."""
     if fmt.is_nan(bits):
         return nan
     if fmt.is_infinite(bits):
         return lowest if bits & fmt.sign else highest
-    rounded = {"TRUNC": math.trunc, "FLOOR": math.floor, "CEIL": math.ceil}.get(how, round)(fmt.value(bits))
+    rounded = {"TRUNC": math.trunc, "FLOOR": math.floor, "CEIL": math.ceil}.get(how, round)(
+        fmt.value(bits)
+    )
     return min(max(rounded, lowest), highest)

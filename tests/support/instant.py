@@ -1,9 +1,10 @@
 """A batch with a grader that takes no time: everything of a batch but the grading is real.
 
-    python -m tests.batch.instant OUT COUNT JOBS [REAL]
+    python -m tests.support.instant OUT COUNT JOBS [REAL]
 
-It is a program, so that tests can kill it. Each grading is logged to OUT/calls at its start; its score holds a number that no
-other grading has. With a second grader, `slow`, each takes a fraction of a second.
+It is a program, so that tests can kill it. Each grading is logged to OUT/calls at its start; its
+score holds a number that no other grading has. With a second grader, `slow`, each takes a fraction
+of a second.
 """
 
 from __future__ import annotations
@@ -40,7 +41,14 @@ def instant(task: Task) -> str:
     """A score as the pipeline makes them, of about the size of a real one, at once."""
     _log(task)
     failure = Failure(Status.COMPILE_ERROR, f"grading {secrets.token_hex(8)}", detail="x" * 8000)
-    score = failed_score(_exercise(task), Submission("transpose.cu", task.sha256, ""), failure, device=None, environment={}, seed=task.seed)
+    score = failed_score(
+        _exercise(task),
+        Submission("transpose.cu", task.sha256, ""),
+        failure,
+        device=None,
+        environment={},
+        seed=task.seed,
+    )
     return format_score(score)
 
 
@@ -80,17 +88,28 @@ def sha256_of(number: int) -> str:
     return hashlib.sha256(f"// {number}\n".encode()).hexdigest()
 
 
-def run(out: Path, found: list[HandIn], grade: GradeTask = instant, *, jobs: int = 2, **changes: object) -> BatchSummary:
-    settings = Settings(out, (read_transpose(),), device="emulated", device_name="emulated:h100", grader="test")
+def run(
+    out: Path, found: list[HandIn], grade: GradeTask = instant, *, jobs: int = 2, **changes: object
+) -> BatchSummary:
+    settings = Settings(
+        out, (read_transpose(),), device="emulated", device_name="emulated:h100", grader="test"
+    )
     settings = dataclasses.replace(settings, **changes)  # type: ignore[arg-type]
     with open_journal(out) as journal:
         pool = lambda: LocalPool(grade, ["emulated:h100"], jobs=jobs, seconds=60.0)  # noqa: E731
         reports = Reports(lambda progress: None, lambda summary: None)
-        return run_batch(settings, found, journal, pool, make_failed=_make_failed(settings), reports=reports)
+        return run_batch(
+            settings, found, journal, pool, make_failed=_make_failed(settings), reports=reports
+        )
 
 
 if __name__ == "__main__":
     started = time.monotonic()
     out = Path(sys.argv[1])
-    run(out, hand_ins(out.parent / "submissions", int(sys.argv[2])), slow if "slow" in sys.argv else instant, jobs=int(sys.argv[3]))
+    run(
+        out,
+        hand_ins(out.parent / "submissions", int(sys.argv[2])),
+        slow if "slow" in sys.argv else instant,
+        jobs=int(sys.argv[3]),
+    )
     print(f"{time.monotonic() - started:.1f} s")

@@ -1,4 +1,5 @@
-"""Small CUDA sources as plans that a device can run: compiled and resolved by the stages that do it for submissions."""
+"""Small CUDA sources as plans that a device can run: compiled and resolved by the stages that do it
+for submissions."""
 
 from __future__ import annotations
 
@@ -13,11 +14,21 @@ import numpy as np
 
 from grader.folders import default_cache
 from grader.grading.as_nvcc import Settings, with_recipe
-from grader.records import SUBMISSION, Binary, DeviceBuffer, DeviceInfo, Launch, Program, Role, Submission, ToolLimits
+from grader.records import (
+    SUBMISSION,
+    Binary,
+    DeviceBuffer,
+    DeviceInfo,
+    Launch,
+    Program,
+    Role,
+    Submission,
+    ToolLimits,
+)
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from tests.compiling import compile_source, find_tools
+from tests.support.compiling import compile_source, find_tools
 
 
 @dataclass(frozen=True)
@@ -38,16 +49,32 @@ def compile_text(text: str, arch: str) -> Binary:
     source = Submission("test.cu", hashlib.sha256(text.encode()).hexdigest(), text)
     binary = compile_source(source, arch=arch, prefer_wheel=False)
     seconds, path = ToolLimits().wall_seconds, os.environ["PATH"]
-    settings = Settings(*find_tools(prefer_wheel=False), default_cache(os.environ), seconds, isolated=True, search_path=path)
+    settings = Settings(
+        *find_tools(prefer_wheel=False),
+        default_cache(os.environ),
+        seconds,
+        isolated=True,
+        search_path=path,
+    )
     return with_recipe(binary, source, settings)
 
 
-def make_ready(text: str, buffers: Sequence[DeviceBuffer], sizes: Mapping[str, int], info: DeviceInfo) -> Ready:
+def make_ready(
+    text: str, buffers: Sequence[DeviceBuffer], sizes: Mapping[str, int], info: DeviceInfo
+) -> Ready:
     """A source with launch lines for this device."""
     binary = compile_text(text, info.arch)
     plan = read_plan(Submission("test.cu", "", text))
     assert isinstance(plan, Plan), plan
-    resolved = resolve_plan(plan, sizes=sizes, macros={}, buffers=buffers, kernels=binary.kernels, limits=info.limits, source=text)
+    resolved = resolve_plan(
+        plan,
+        sizes=sizes,
+        macros={},
+        buffers=buffers,
+        kernels=binary.kernels,
+        limits=info.limits,
+        source=text,
+    )
     assert isinstance(resolved, ResolvedPlan), resolved
     return Ready(binary, resolved.launches, (*buffers, *resolved.scratch))
 
@@ -58,7 +85,9 @@ _SIDE = 64
 
 def make_atomics(info: DeviceInfo) -> Ready:
     """The launches of `atomics.cu`."""
-    buffers = tuple(DeviceBuffer(name, "float32", (_SIDE, _SIDE), Role.INPUT) for name in ("y", "x"))
+    buffers = tuple(
+        DeviceBuffer(name, "float32", (_SIDE, _SIDE), Role.INPUT) for name in ("y", "x")
+    )
     return make_ready(ATOMICS.read_text(encoding="utf-8"), buffers, {}, info)
 
 

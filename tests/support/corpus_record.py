@@ -1,8 +1,9 @@
-"""What an H100 said of the corpus, with the cubins that it ran: so the comparison is repeated anywhere, to the last bit.
+"""What an H100 said of the corpus, with the cubins that it ran: so the comparison is repeated
+anywhere, to the last bit.
 
-`tests/data/corpus/record.json` holds, for each case, the SHA-256 of its source, of its cubin and of each output, and each
-launch's counters; `cubins.zip` and `outputs.zip` hold the bytes under their SHA-256. A case whose source has changed since
-counts as not recorded.
+`tests/data/corpus/record.json` holds, for each case, the SHA-256 of its source, of its cubin and of
+each output, and each launch's counters; `cubins.zip` and `outputs.zip` hold the bytes under their
+SHA-256. A case whose source has changed since counts as not recorded.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # equal contents give equal archives
 
 @dataclass(frozen=True)
 class Result:
-    """What a run left: output arrays by name, and the counters of each launch by name (no launches: not counted)."""
+    """What a run left: output arrays by name, and the counters of each launch by name (no launches:
+    not counted)."""
 
     outputs: dict[str, np.ndarray]
     launches: tuple[dict[str, int], ...]
@@ -74,14 +76,27 @@ def read_record(folder: Path = FOLDER) -> Record:
 def write_record(folder: Path, record: Record) -> None:
     """Write a record, in place of what the folder held."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = {"about": record.about, "cases": {name: _pack(case) for name, case in record.cases.items()}}
+    data = {
+        "about": record.about,
+        "cases": {name: _pack(case) for name, case in record.cases.items()},
+    }
     (folder / _RECORD).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     _write_zip(folder / _CUBINS, [case.compiled.cubin for case in record.cases.values()])
-    _write_zip(folder / _OUTPUTS, [array.tobytes() for case in record.cases.values() for array in case.result.outputs.values()])
+    _write_zip(
+        folder / _OUTPUTS,
+        [
+            array.tobytes()
+            for case in record.cases.values()
+            for array in case.result.outputs.values()
+        ],
+    )
 
 
 def _pack(case: Recorded) -> dict[str, Any]:
-    outputs = {name: {"dtype": array.dtype.name, "sha256": digest(array.tobytes())} for name, array in case.result.outputs.items()}
+    outputs = {
+        name: {"dtype": array.dtype.name, "sha256": digest(array.tobytes())}
+        for name, array in case.result.outputs.items()
+    }
     return {
         "source": case.compiled.source_sha256,
         "cubin": digest(case.compiled.cubin),
@@ -92,8 +107,14 @@ def _pack(case: Recorded) -> dict[str, Any]:
 
 
 def _unpack(case: Mapping[str, Any], cubins: zipfile.ZipFile, outputs: zipfile.ZipFile) -> Recorded:
-    arrays = {name: np.frombuffer(outputs.read(entry["sha256"]), dtype=entry["dtype"]) for name, entry in case["outputs"].items()}
-    return Recorded(Compiled(case["source"], cubins.read(case["cubin"]), case["nvcc"]), Result(arrays, tuple(case["launches"])))
+    arrays = {
+        name: np.frombuffer(outputs.read(entry["sha256"]), dtype=entry["dtype"])
+        for name, entry in case["outputs"].items()
+    }
+    return Recorded(
+        Compiled(case["source"], cubins.read(case["cubin"]), case["nvcc"]),
+        Result(arrays, tuple(case["launches"])),
+    )
 
 
 def _write_zip(path: Path, contents: list[bytes]) -> None:

@@ -14,8 +14,15 @@ from grader.devices.ncu import PlanRun, count_plans, find_ncu
 from grader.devices.ncu_metrics import NotCounted
 from grader.records import Binary, Role, RunLimits
 from grader.sandbox.process import run_tool
-
-from .corpus import Case, Result, counter_names, make_arrays, make_buffers, make_launches, run_binary
+from tests.support.corpus import (
+    Case,
+    Result,
+    counter_names,
+    make_arrays,
+    make_buffers,
+    make_launches,
+    run_binary,
+)
 
 COUNTED_TOGETHER = 64
 """Cases in one ncu process: if one cannot be counted, none of them is."""
@@ -40,20 +47,32 @@ def record_cases(binaries: Mapping[Case, Binary]) -> tuple[dict[str, str], dict[
 def _about(device: GpuDevice) -> dict[str, str]:
     ncu = find_ncu(os.environ)
     version = run_tool([str(ncu), "--version"]).stdout.split()[-3:] if ncu else []
-    return {"device": device.info.name, "driver": str(cuda.get_driver_version()), "ncu": " ".join(version)}
+    return {
+        "device": device.info.name,
+        "driver": str(cuda.get_driver_version()),
+        "ncu": " ".join(version),
+    }
 
 
-def _count(cases: Sequence[Case], binaries: Mapping[Case, Binary], device: GpuDevice, results: dict[Case, Result]) -> None:
+def _count(
+    cases: Sequence[Case],
+    binaries: Mapping[Case, Binary],
+    device: GpuDevice,
+    results: dict[Case, Result],
+) -> None:
     plans = [_make_plan(case, binaries[case], device) for case in cases]
     counted = count_plans(plans, gpu_index=0, run=run_tool, limits=LIMITS)
     if isinstance(counted, NotCounted):
         print(f"{cases[0]} to {cases[-1]}: {counted.reason}", file=sys.stderr)
         counted = ((),) * len(cases)
     for case, launches in zip(cases, counted, strict=True):
-        results[case] = Result(results[case].outputs, tuple(counter_names(launch.counters) for launch in launches))
+        results[case] = Result(
+            results[case].outputs, tuple(counter_names(launch.counters) for launch in launches)
+        )
 
 
 def _make_plan(case: Case, binary: Binary, device: GpuDevice) -> PlanRun:
-    """The case for ncu, which gives inputs their contents and poisons the rest: here all buffers have contents."""
+    """The case for ncu, which gives inputs their contents and poisons the rest: here all buffers
+    have contents."""
     buffers = tuple(replace(buffer, role=Role.INPUT) for buffer in make_buffers(case))
     return PlanRun(binary, make_launches(case, binary, device.info), buffers, make_arrays(case))

@@ -1,4 +1,5 @@
-"""A worker whose device is a small fake: what it does with a launch is the launch's symbol. Run as `fake_worker.py FD DEVICE`."""
+"""A worker whose device is a small fake: what it does with a launch is the launch's symbol. Run as
+`fake_worker.py FD DEVICE`."""
 
 from __future__ import annotations
 
@@ -87,7 +88,9 @@ class FakeDevice:
         time.sleep(60)
         return Execution(()), {}
 
-    def do_loop_with_progress(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+    def do_loop_with_progress(
+        self, arrays: Arrays, progress: ShowProgress
+    ) -> tuple[Execution, Arrays]:
         while True:
             progress(Progress("running"))
             time.sleep(0.01)
@@ -96,7 +99,9 @@ class FakeDevice:
         progress(Progress("translating", translates=True))
         return self.do_loop(arrays, progress)
 
-    def do_translate_and_loop(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+    def do_translate_and_loop(
+        self, arrays: Arrays, progress: ShowProgress
+    ) -> tuple[Execution, Arrays]:
         progress(Progress("translating", translates=True))
         progress(Progress("running"))
         return self.do_loop(arrays, progress)
@@ -131,22 +136,29 @@ class FakeDevice:
 
 
 class FakeTimingDevice(FakeDevice):
-    """Doubles every input set; what a step of the program `submission` does is the first launch's symbol."""
+    """Doubles every input set; what a step of the program `submission` does is the first launch's
+    symbol."""
 
     uuid = "GPU-fake"
 
-    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+    def prepare(
+        self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
+    ) -> tuple[Execution, list[Arrays]]:
         self._what = programs[-1].launches[0].symbol
         if self._what == "fail":
             return Execution((), failure=Failure(Status.RUNTIME_ERROR, "out of bounds")), []
         return Execution(()), [{"out": 2 * arrays["in"]} for arrays in input_sets]
 
-    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+    def time(
+        self, steps: Sequence[TimedStep], *, progress: ShowProgress
+    ) -> tuple[tuple[TimedLaunch, ...], ClockState]:
         progress(Progress("timing", 1, len(steps)))
         if self._what == "loop":
             time.sleep(60)
         milliseconds = math.nan if self._what == "fault" else 0.5
-        return tuple(TimedLaunch(step, milliseconds, right=self._what == "double") for step in steps), ClockState((1, 2))
+        return tuple(
+            TimedLaunch(step, milliseconds, right=self._what == "double") for step in steps
+        ), ClockState((1, 2))
 
     def copy_bandwidth(self) -> float:
         return 1234.5

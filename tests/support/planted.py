@@ -1,7 +1,9 @@
-"""The planted bugs of tests/data/planted_bugs: small kernels whose names say what is wrong with them, `none--...` if nothing is.
+"""The planted bugs of tests/data/planted_bugs: small kernels whose names say what is wrong with
+them, `none--...` if nothing is.
 
-Comment lines say what a kernel is run on, in order: `// in: float a[64]` (filled with i % 17 + 1), `// out: int y[32]` (nothing was
-written there), and launch lines as in a submission. `// BUG` marks the lines that a finding must name.
+Comment lines say what a kernel is run on, in order: `// in: float a[64]` (filled with i % 17 + 1),
+`// out: int y[32]` (nothing was written there), and launch lines as in a submission. `// BUG` marks
+the lines that a finding must name.
 """
 
 from __future__ import annotations
@@ -15,11 +17,20 @@ from pathlib import Path
 import numpy as np
 
 from grader.devices.emulated import EmulatedDevice
-from grader.records import Binary, DeviceBuffer, Finding, FindingKind, Rehearsal, Role, RunLimits, Submission
+from grader.records import (
+    Binary,
+    DeviceBuffer,
+    Finding,
+    FindingKind,
+    Rehearsal,
+    Role,
+    RunLimits,
+    Submission,
+)
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from tests.compiling import compile_source
+from tests.support.compiling import compile_source
 
 FOLDER = Path(__file__).parents[1] / "data" / "planted_bugs"
 FILES = sorted(FOLDER.glob("*.cu"))
@@ -27,12 +38,15 @@ NONE = "none"
 LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=60.0)
 TYPES = {"float": "float32", "int": "int32"}
 
-_BUFFER = re.compile(r"^// (?P<role>in|out): (?P<type>float|int) (?P<name>\w+)\[(?P<count>\d+)\]$", re.MULTILINE)
+_BUFFER = re.compile(
+    r"^// (?P<role>in|out): (?P<type>float|int) (?P<name>\w+)\[(?P<count>\d+)\]$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A file: `kind` is what must be found (NONE: nothing), `lines` are those that the findings must name together."""
+    """A file: `kind` is what must be found (NONE: nothing), `lines` are those that the findings
+    must name together."""
 
     path: Path
     kind: str
@@ -45,22 +59,34 @@ def read_planted(path: Path) -> Planted:
     """The bug that is planted in a file."""
     text = path.read_text(encoding="utf-8")
     buffers = tuple(
-        DeviceBuffer(match["name"], TYPES[match["type"]], (int(match["count"]),), Role.INPUT if match["role"] == "in" else Role.OUTPUT)
+        DeviceBuffer(
+            match["name"],
+            TYPES[match["type"]],
+            (int(match["count"]),),
+            Role.INPUT if match["role"] == "in" else Role.OUTPUT,
+        )
         for match in _BUFFER.finditer(text)
     )
-    lines = frozenset(number for number, line in enumerate(text.splitlines(), 1) if line.rstrip().endswith("// BUG"))
+    lines = frozenset(
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.rstrip().endswith("// BUG")
+    )
     return Planted(path, path.stem.partition("--")[0], lines, buffers, text)
 
 
 def find_bugs(planted: Planted) -> tuple[Finding, ...]:
-    """What the checked mode finds, blocks and warps in both orders; an outcome that depends on the order counts too."""
+    """What the checked mode finds, blocks and warps in both orders; an outcome that depends on the
+    order counts too."""
     binary = compile_source(_submission(planted))
     device = EmulatedDevice("h100", threads=1)
     device.load(binary)
     arrays = {
-        each.name: (np.arange(each.shape[0]) % 17 + 1).astype(each.dtype)
-        if each.role is Role.INPUT
-        else np.full(each.shape, 0xFF, np.uint8).repeat(4).view(each.dtype)
+        each.name: (
+            (np.arange(each.shape[0]) % 17 + 1).astype(each.dtype)
+            if each.role is Role.INPUT
+            else np.full(each.shape, 0xFF, np.uint8).repeat(4).view(each.dtype)
+        )
         for each in planted.buffers
     }
     unwritten = tuple(each.name for each in planted.buffers if each.role is Role.OUTPUT)
@@ -69,7 +95,9 @@ def find_bugs(planted: Planted) -> tuple[Finding, ...]:
     outputs = []
     for backwards in (False, True):
         rehearsal = Rehearsal(unwritten, backwards=backwards)
-        execution, got = device.rehearse(launches, planted.buffers, arrays, limits=LIMITS, rehearsal=rehearsal)
+        execution, got = device.rehearse(
+            launches, planted.buffers, arrays, limits=LIMITS, rehearsal=rehearsal
+        )
         if execution.failure is not None:
             return (*found, *execution.failure.findings)
         found += execution.findings
@@ -93,11 +121,19 @@ def _resolve(planted: Planted, binary: Binary, device: EmulatedDevice) -> Resolv
     plan = read_plan(_submission(planted))
     assert isinstance(plan, Plan), plan
     resolved = resolve_plan(
-        plan, sizes={}, macros={}, buffers=planted.buffers, kernels=binary.kernels, limits=device.info.limits, source=planted.text
+        plan,
+        sizes={},
+        macros={},
+        buffers=planted.buffers,
+        kernels=binary.kernels,
+        limits=device.info.limits,
+        source=planted.text,
     )
     assert isinstance(resolved, ResolvedPlan), resolved
     return resolved
 
 
 def _submission(planted: Planted) -> Submission:
-    return Submission(planted.path.name, hashlib.sha256(planted.text.encode()).hexdigest(), planted.text)
+    return Submission(
+        planted.path.name, hashlib.sha256(planted.text.encode()).hexdigest(), planted.text
+    )

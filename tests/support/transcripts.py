@@ -1,9 +1,11 @@
 """The commands that a handout shows, and what it says that they print.
 
-A block of the kind `console` is a transcript: lines that begin with `$ ` are commands, those below one are what it prints,
-in full, at WIDTH columns. A command with nothing below it is shown without its output.
+A block of the kind `console` is a transcript: lines that begin with `$ ` are commands, those below
+one are what it prints, in full, at WIDTH columns. A command with nothing below it is shown without
+its output.
 
-    python -m tests.exercises.transcripts        runs the commands that are shown with an output, and writes what they print now
+    python -m tests.support.transcripts        runs the commands that are shown with an output,
+    and writes what they print now
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ def _split(block: str) -> Iterator[Command]:
 
 
 def make_desk(handout: Path, folder: Path) -> Path:
-    """A folder as a student has it, with the exercise and its starter and the copy of it that the handout asks for."""
+    """A folder as a student has it, with the exercise and its starter and the copy of it that the
+    handout asks for."""
     for name in ("exercises", "starter"):
         (folder / name).symlink_to(ROOT / name)
     copy = next(command for command in read_commands(handout) if command.words[0] == "cp")
@@ -66,7 +69,12 @@ def run(command: Command, desk: Path) -> subprocess.CompletedProcess[str]:
     device = [] if arguments[0] in ("gallery", "host") else ["--device", "emulated"]
     environ = {**os.environ, "COLUMNS": str(WIDTH), "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, "-m", "grader", *arguments, *device], cwd=desk, env=environ, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "grader", *arguments, *device],
+        cwd=desk,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -76,7 +84,8 @@ def as_printed(text: str) -> str:
 
 
 def repeatable(text: str) -> list[str]:
-    """What every machine prints alike: times of this processor left out, with all that is relative to them, and widths of columns."""
+    """What every machine prints alike: times of this processor left out, with all that is relative
+    to them, and widths of columns."""
     lines, relative = [], False
     for line in _PROCESSOR.sub("", f"{text}\n").splitlines():
         words = line.split()
@@ -98,7 +107,9 @@ def main() -> int:
             for command in read_commands(handout):
                 if command.shown:
                     printed = as_printed(run(command, desk).stdout)
-                    text = text.replace(f"$ {command.text}\n{command.shown}\n", f"$ {command.text}\n{printed}\n")
+                    text = text.replace(
+                        f"$ {command.text}\n{command.shown}\n", f"$ {command.text}\n{printed}\n"
+                    )
         path.write_text(text, encoding="utf-8")
     return 0
 

@@ -1,4 +1,5 @@
-"""Compiles a file with a libnvrtc: `python nvrtc_script.py LIBRARY FILE OPTION...` writes the cubin to standard output."""
+"""Compiles a file with a libnvrtc: `python nvrtc_script.py LIBRARY FILE OPTION...` writes the cubin
+to standard output."""
 
 import ctypes
 import sys
@@ -7,12 +8,24 @@ from pathlib import Path
 
 
 def main(argv: Sequence[str]) -> int:
-    library, source, options = ctypes.CDLL(argv[0]), Path(argv[1]), [option.encode() for option in argv[2:]]
+    library, source, options = (
+        ctypes.CDLL(argv[0]),
+        Path(argv[1]),
+        [option.encode() for option in argv[2:]],
+    )
     program = ctypes.c_void_p()
-    check(library.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None))
-    failed = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+    check(
+        library.nvrtcCreateProgram(
+            ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None
+        )
+    )
+    failed = library.nvrtcCompileProgram(
+        program, len(options), (ctypes.c_char_p * len(options))(*options)
+    )
     if failed:
-        sys.stderr.buffer.write(read(program, library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog))
+        sys.stderr.buffer.write(
+            read(program, library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog)
+        )
         return 1
     sys.stdout.buffer.write(read(program, library.nvrtcGetCUBINSize, library.nvrtcGetCUBIN))
     return 0

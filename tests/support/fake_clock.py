@@ -1,4 +1,5 @@
-"""A device with a clock that is a small model: times drift and scatter, the GPU may throttle, and only launches move the clock."""
+"""A device with a clock that is a small model: times drift and scatter, the GPU may throttle, and
+only launches move the clock."""
 
 from __future__ import annotations
 
@@ -28,10 +29,11 @@ OVERHEAD_SECONDS = 0.0005
 
 
 class FakeClock:
-    """Takes `times_ms` for a launch of each program, times `drift` of the launch's number, scattered by `noise`.
+    """Takes `times_ms` for a launch of each program, times `drift` of the launch's number,
+    scattered by `noise`.
 
-    `clocks` are what successive calls of `time` tell, the last one for ever; `wrong` are the numbers of the submission's
-    launches (from 0 on) whose outputs are wrong.
+    `clocks` are what successive calls of `time` tell, the last one for ever; `wrong` are the
+    numbers of the submission's launches (from 0 on) whose outputs are wrong.
     """
 
     def __init__(
@@ -62,7 +64,9 @@ class FakeClock:
     def clock(self) -> float:
         return self.seconds
 
-    def time(self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None) -> tuple[tuple[TimedLaunch, ...], ClockState]:
+    def time(
+        self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None
+    ) -> tuple[tuple[TimedLaunch, ...], ClockState]:
         self.calls.append(list(steps))
         taken = tuple(self._launch(step) for step in steps)
         if progress is not None:
@@ -70,7 +74,11 @@ class FakeClock:
         return taken, self.clocks.pop(0) if len(self.clocks) > 1 else self.clocks[0]
 
     def _launch(self, step: TimedStep) -> TimedLaunch:
-        milliseconds = self.times_ms[step.program] * self.drift(self.carried_out) * (1 + self.noise * self.rng.expovariate(1.0))
+        milliseconds = (
+            self.times_ms[step.program]
+            * self.drift(self.carried_out)
+            * (1 + self.noise * self.rng.expovariate(1.0))
+        )
         self.seconds += milliseconds / 1000 + OVERHEAD_SECONDS
         right = step.program != SUBMISSION or self.launches not in self.wrong
         self.launches += step.program == SUBMISSION
@@ -101,7 +109,9 @@ class FakeClock:
     ) -> tuple[Execution, Arrays]:
         raise NotImplementedError
 
-    def prepare(self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits) -> tuple[Execution, list[Arrays]]:
+    def prepare(
+        self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
+    ) -> tuple[Execution, list[Arrays]]:
         raise NotImplementedError
 
     def copy_bandwidth(self) -> float:

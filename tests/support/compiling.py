@@ -1,4 +1,5 @@
-"""Compiles what tests run: with the grader's toolchain, and from the one cache of a test run (see conftest.py)."""
+"""Compiles what tests run: with the grader's toolchain, and from the one cache of a test run (see
+conftest.py)."""
 
 from __future__ import annotations
 
@@ -20,11 +21,17 @@ DEFAULT_LEVEL = 3
 @functools.cache
 def find_tools(*, prefer_wheel: bool = True) -> tuple[Nvcc, Nvdisasm]:
     """The compiler and the disassembler of this machine."""
-    return find_nvcc(os.environ, run_tool, prefer_wheel=prefer_wheel), find_nvdisasm(os.environ, run_tool)
+    return find_nvcc(os.environ, run_tool, prefer_wheel=prefer_wheel), find_nvdisasm(
+        os.environ, run_tool
+    )
 
 
 def compile_source(
-    source: Submission, *, arch: str = "sm_90", prefer_wheel: bool = True, level: int = DEFAULT_LEVEL
+    source: Submission,
+    *,
+    arch: str = "sm_90",
+    prefer_wheel: bool = True,
+    level: int = DEFAULT_LEVEL,
 ) -> Binary:
     """The kernels of a source that compiles; `level` is ptxas's."""
     nvcc, nvdisasm = find_tools(prefer_wheel=prefer_wheel)

@@ -27,7 +27,11 @@ class Ran:
     @property
     def launches(self) -> list[str]:
         """Grid and block of every launch, where the runtime is the one without a GPU."""
-        return [line.removeprefix("launch ") for line in self.stderr.splitlines() if line.startswith("launch ")]
+        return [
+            line.removeprefix("launch ")
+            for line in self.stderr.splitlines()
+            if line.startswith("launch ")
+        ]
 
 
 def wheel_folder(name: str) -> Path:
@@ -40,14 +44,34 @@ def compile_object(source: Path) -> Path:
     """`nvcc -c` for sm_90 with the wheels alone; every warning is an error."""
     nvcc, target = find_nvcc(os.environ, run_tool, prefer_wheel=True), source.with_suffix(".o")
     headers = ["-I", wheel_folder("cuda_runtime.h")]
-    run_checked([nvcc.path, *OPTIONS, "-arch=sm_90", "-Werror", "all-warnings", *headers, "-c", "-o", target, source])
+    run_checked(
+        [
+            nvcc.path,
+            *OPTIONS,
+            "-arch=sm_90",
+            "-Werror",
+            "all-warnings",
+            *headers,
+            "-c",
+            "-o",
+            target,
+            source,
+        ]
+    )
     return target
 
 
 def link_for_gpu(compiled: Path) -> Path:
     """The program, with the wheel's CUDA runtime."""
     target = compiled.with_suffix("")
-    libraries = ["-L", wheel_folder("libcudart_static.a"), "-lcudart_static", "-ldl", "-lrt", "-lpthread"]
+    libraries = [
+        "-L",
+        wheel_folder("libcudart_static.a"),
+        "-lcudart_static",
+        "-ldl",
+        "-lrt",
+        "-lpthread",
+    ]
     run_checked(["g++", "-o", target, compiled, *libraries])
     return target
 
@@ -55,12 +79,16 @@ def link_for_gpu(compiled: Path) -> Path:
 def link_without_gpu(compiled: Path) -> Path:
     """The program, with the runtime that needs no GPU."""
     target = compiled.with_suffix("")
-    run_checked(["g++", "-O2", "-I", wheel_folder("cuda_runtime.h"), "-o", target, RUNTIME, compiled])
+    run_checked(
+        ["g++", "-O2", "-I", wheel_folder("cuda_runtime.h"), "-o", target, RUNTIME, compiled]
+    )
     return target
 
 
 def run_program(command: list[str], environ: Mapping[str, str] | None = None) -> Ran:
-    done = subprocess.run(command, env={**os.environ, **(environ or {})}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env={**os.environ, **(environ or {})}, capture_output=True, text=True, check=False
+    )
     return Ran(done.returncode, done.stdout, done.stderr)
 
 

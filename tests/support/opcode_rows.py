@@ -1,11 +1,14 @@
-"""A row of an opcode test: one instruction, and what it should write, as a Python function of its operands.
+"""A row of an opcode test: one instruction, and what it should write, as a Python function of its
+operands.
 
-All rows of a group become one kernel. Each lane loads operands of its own, and every row stores what it wrote:
-    inputs   R4 = a, R5 = b, R6 = c, R7 = d (64-bit operands are the pairs R4:R5 and R6:R7), P0 = p, P1 = q
-    fixed    UR10 = UNIFORM, c[0x0][0x220] = CONSTANT (64 bits)
-    outputs  R12, R13, P2, P3; whatever a row does not say must be as it was (SENTINEL, false)
-A uniform row is the same on UR and UP registers, one value a warp. The forms of a row: `guarded` (a guard that some lanes
-fail), `apart` (some lanes have branched around the instruction; in some warps none has), `together` (plain).
+All rows of a group become one kernel. Each lane loads operands of its own, and every row stores
+what it wrote:
+    inputs   R4 = a, R5 = b, R6 = c, R7 = d (64-bit operands are the pairs R4:R5 and R6:R7), P0 = p,
+    P1 = q fixed    UR10 = UNIFORM, c[0x0][0x220] = CONSTANT (64 bits) outputs  R12, R13, P2, P3;
+    whatever a row does not say must be as it was (SENTINEL, false)
+A uniform row is the same on UR and UP registers, one value a warp. The forms of a row: `guarded` (a
+guard that some lanes fail), `apart` (some lanes have branched around the instruction; in some warps
+none has), `together` (plain).
 """
 
 from __future__ import annotations
@@ -21,8 +24,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.row import Opcode
-
-from .assembler import build, launch
+from tests.support.assembler import build, launch
 
 MASK = 0xFFFFFFFF
 SENTINEL = 0x5E5E5E5E
@@ -30,11 +32,13 @@ UNIFORM = 0x80000005
 CONSTANT = 0x89ABCDEF01234567
 LANE_FORMS = ("guarded", "apart")
 TOGETHER = 64
-"""That many lanes of `lanes_of`, two warps, skip nothing: they run the converged form of the rows that are apart."""
+"""That many lanes of `lanes_of`, two warps, skip nothing: they run the converged form of the rows
+that are apart."""
 
 
 class Lane(NamedTuple):
-    """The operands of one lane; a to d are 32-bit words, `skips` says that the guard fails or the branch is taken."""
+    """The operands of one lane; a to d are 32-bit words, `skips` says that the guard fails or the
+    branch is taken."""
 
     a: int
     b: int
@@ -99,7 +103,9 @@ class Row:
         if isinstance(wrote, int):
             wrote = Wrote(wrote)
         given = (wrote.low, wrote.high, wrote.p, wrote.q)
-        low, high, p, q = (old if new is None else new for old, new in zip(UNTOUCHED, given, strict=True))
+        low, high, p, q = (
+            old if new is None else new for old, new in zip(UNTOUCHED, given, strict=True)
+        )
         return low & MASK, high & MASK, bool(p), bool(q)
 
 
@@ -125,7 +131,7 @@ def uniform_row(row: Row) -> Row:
 
 _UNIFORM_OUTPUT = re.compile(r"\bU(R12|RZ|P2)\b")
 
-# --- running -----------------------------------------------------------------------------------------------
+# --- running --------------------------------------------------------------------------------------
 
 _PROLOGUE = """
     S2R R0,SR_TID.X
@@ -183,7 +189,10 @@ _STORE = """
 _BODIES = {
     "together": "    {text}\n",
     "guarded": "    @!{u}P6 {text}\n",
-    "apart": "    BSSY B0,join_{name}\n    @P6 BRA skip_{name}\n    {text}\nskip_{name}: BSYNC B0\njoin_{name}: NOP\n",
+    "apart": (
+        "    BSSY B0,join_{name}\n    @P6 BRA skip_{name}\n    {text}\nskip_{name}: BSYNC"
+        " B0\njoin_{name}: NOP\n"
+    ),
 }
 
 
@@ -196,11 +205,15 @@ def _program(texts: tuple[str, ...], form: str, *, uniform: bool) -> str:
         name = "".join(chr(ord("a") + digit) for digit in divmod(index, 26))
         parts.append((_UNIFORM_PRESET if uniform else _LANE_PRESET).format(sentinel=SENTINEL))
         parts.append(_BODIES[form].format(text=text, u=letter, name=name))
-        parts.append(_STORE.format(u=letter, low=12 * index, high=12 * index + 4, flags=12 * index + 8))
+        parts.append(
+            _STORE.format(u=letter, low=12 * index, high=12 * index + 4, flags=12 * index + 8)
+        )
     return "".join([*parts, "    EXIT\n"])
 
 
-def run_rows(rows: Sequence[Row], lanes: Sequence[Lane], form: str) -> list[list[tuple[int, int, bool, bool]]]:
+def run_rows(
+    rows: Sequence[Row], lanes: Sequence[Lane], form: str
+) -> list[list[tuple[int, int, bool, bool]]]:
     """Per row and lane, what R12, R13, P2 and P3 hold after the row's instruction."""
     uniform = bool(_UNIFORM_OUTPUT.search(rows[0].text))
     kernel = build(_program(tuple(row.text for row in rows), form, uniform=uniform))
@@ -209,19 +222,27 @@ def run_rows(rows: Sequence[Row], lanes: Sequence[Lane], form: str) -> list[list
     inputs = np.array(padded, dtype=np.uint32)
     outputs = np.zeros((len(padded), len(rows), 3), dtype=np.uint32)
     blocks = len(padded) // width
-    run = launch(kernel, {"in": inputs, "out": outputs}, [CONSTANT], grid=(blocks, 1, 1), block=(width, 1, 1))
+    run = launch(
+        kernel, {"in": inputs, "out": outputs}, [CONSTANT], grid=(blocks, 1, 1), block=(width, 1, 1)
+    )
     words = run.arrays["out"][: len(lanes)].tolist()
-    return [[(low, high, bool(f & 1), bool(f & 2)) for low, high, f in (lane[index] for lane in words)] for index in range(len(rows))]
+    return [
+        [(low, high, bool(f & 1), bool(f & 2)) for low, high, f in (lane[index] for lane in words)]
+        for index in range(len(rows))
+    ]
 
 
 def check_rows(rows: Sequence[Row], lanes: Sequence[Lane], form: str) -> None:
-    """Run the rows and compare each lane; the message shows each wrong instruction, with the operands of its first wrong lane."""
+    """Run the rows and compare each lane; the message shows each wrong instruction, with the
+    operands of its first wrong lane."""
     results = zip(rows, run_rows(rows, lanes, form), strict=True)
     wrong = [message for row, got in results if (message := _first_wrong(row, lanes, form, got))]
     assert not wrong, "\n".join(wrong)
 
 
-def _first_wrong(row: Row, lanes: Sequence[Lane], form: str, got: Sequence[tuple[int, int, bool, bool]]) -> str | None:
+def _first_wrong(
+    row: Row, lanes: Sequence[Lane], form: str, got: Sequence[tuple[int, int, bool, bool]]
+) -> str | None:
     for lane, result in zip(lanes, got, strict=True):
         want = UNTOUCHED if form != "together" and lane.skips else row.outputs(lane)
         if result != want:
@@ -229,17 +250,27 @@ def _first_wrong(row: Row, lanes: Sequence[Lane], form: str, got: Sequence[tuple
     return None
 
 
-def _message(row: Row, lane: Lane, form: str, got: tuple[int, int, bool, bool], want: tuple[int, int, bool, bool]) -> str:
+def _message(
+    row: Row,
+    lane: Lane,
+    form: str,
+    got: tuple[int, int, bool, bool],
+    want: tuple[int, int, bool, bool],
+) -> str:
     values = " ".join(f"{name}={value:#x}" for name, value in zip("abcd", lane, strict=False))
     results = (f"{low:#010x} {high:#010x} {p} {q}" for low, high, p, q in (got, want))
-    return f"{row.text} ({form}) with {values} p={lane.p} q={lane.q} skips={lane.skips}: got {next(results)}, want {next(results)}"
+    return (
+        f"{row.text} ({form}) with {values} p={lane.p} q={lane.q} skips={lane.skips}: got"
+        f" {next(results)}, want {next(results)}"
+    )
 
 
-# --- choosing ----------------------------------------------------------------------------------------------
+# --- choosing -------------------------------------------------------------------------------------
 
 
 def groups(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Rows by base opcode: each group is one kernel, so that one bad row leaves the other groups alone."""
+    """Rows by base opcode: each group is one kernel, so that one bad row leaves the other groups
+    alone."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row.base, []).append(row)
@@ -247,7 +278,8 @@ def groups(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def lanes_of(values: Sequence[int]) -> list[Lane]:
-    """Every pair of the values as a and b, with c, d and the flags running through all of theirs."""
+    """Every pair of the values as a and b, with c, d and the flags running through all of
+    theirs."""
     count = len(values)
     pairs = [(i, j) for i in range(count) for j in range(count)]
     return [
@@ -264,15 +296,25 @@ def lanes_of(values: Sequence[int]) -> list[Lane]:
 
 def drawn_lanes(words: st.SearchStrategy[int]) -> st.SearchStrategy[list[Lane]]:
     """Two warps of lanes with drawn operands."""
-    return st.lists(st.builds(Lane, words, words, words, words, st.integers(0, 7)), min_size=64, max_size=64)
+    return st.lists(
+        st.builds(Lane, words, words, words, words, st.integers(0, 7)), min_size=64, max_size=64
+    )
 
 
 draw_a_few = settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate])
-"""Every example runs all rows of a group on 64 lanes; there is nothing to shrink, since messages name the first wrong lane."""
+"""Every example runs all rows of a group on 64 lanes; there is nothing to shrink, since messages
+name the first wrong lane."""
 
 
-def uncovered(table: Mapping[str, Opcode], rows: Iterable[Row], besides: Collection[str] = ()) -> set[str]:
-    """Opcodes, and modifiers of opcodes, of a table that no row uses; `besides` names those that are tested elsewhere."""
-    used = {f"{row.base}.{modifier}" for row in rows for modifier in row.opcode.split(".")} | {row.base for row in rows}
-    wanted = {f"{name}.{modifier}" for name, opcode in table.items() for modifier in opcode.modifiers} | set(table)
+def uncovered(
+    table: Mapping[str, Opcode], rows: Iterable[Row], besides: Collection[str] = ()
+) -> set[str]:
+    """Opcodes, and modifiers of opcodes, of a table that no row uses; `besides` names those that
+    are tested elsewhere."""
+    used = {f"{row.base}.{modifier}" for row in rows for modifier in row.opcode.split(".")} | {
+        row.base for row in rows
+    }
+    wanted = {
+        f"{name}.{modifier}" for name, opcode in table.items() for modifier in opcode.modifiers
+    } | set(table)
     return wanted - used - set(besides)

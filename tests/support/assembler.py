@@ -1,7 +1,9 @@
-"""Hand-written SASS without nvcc: a text of instructions -> a translated kernel -> a launch on NumPy arrays.
+"""Hand-written SASS without nvcc: a text of instructions -> a translated kernel -> a launch on
+NumPy arrays.
 
-One instruction a line, as nvdisasm prints it; `loop:` in front of one names its address for BRA and BSSY; `#` starts a comment.
-The source line of an instruction is its line in the text, counted from 1, so that tests can name it.
+One instruction a line, as nvdisasm prints it; `loop:` in front of one names its address for BRA and
+BSSY; `#` starts a comment. The source line of an instruction is its line in the text, counted from
+1, so that tests can name it.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def assemble(text: str) -> tuple[Instruction, ...]:
             code = code[label.end() :]
         if code.strip():
             found.append((number, code.strip()))
-    return tuple(_instruction(16 * index, number, code, labels) for index, (number, code) in enumerate(found))
+    return tuple(
+        _instruction(16 * index, number, code, labels) for index, (number, code) in enumerate(found)
+    )
 
 
 def _instruction(offset: int, line: int, code: str, labels: Mapping[str, int]) -> Instruction:
@@ -61,23 +65,39 @@ def _instruction(offset: int, line: int, code: str, labels: Mapping[str, int]) -
 
 @functools.cache
 def build(
-    text: str, *, shared_bytes: int = 0, local_bytes: int = 0, constants: tuple[tuple[int, bytes], ...] = (), arch: str = "sm_90"
+    text: str,
+    *,
+    shared_bytes: int = 0,
+    local_bytes: int = 0,
+    constants: tuple[tuple[int, bytes], ...] = (),
+    arch: str = "sm_90",
 ) -> NativeKernel:
-    """The translated kernel of a text, with static shared memory a block, local memory a thread, and constant banks.
+    """The translated kernel of a text, with static shared memory a block, local memory a thread,
+    and constant banks.
 
     Translated once a session.
     """
     architecture, banks = ARCHITECTURES[arch], dict(constants)
     base = architecture.system_bytes
     return translate(
-        KernelCode("kernel", assemble(text), base, PARAMETER_BYTES, shared_bytes, local_bytes, banks, architecture=architecture),
+        KernelCode(
+            "kernel",
+            assemble(text),
+            base,
+            PARAMETER_BYTES,
+            shared_bytes,
+            local_bytes,
+            banks,
+            architecture=architecture,
+        ),
         quickly=True,
     )
 
 
 @dataclass(frozen=True)
 class Run:
-    """A launch that ended: its outcome, the buffers' contents afterwards, and the memory that they lay in."""
+    """A launch that ended: its outcome, the buffers' contents afterwards, and the memory that they
+    lay in."""
 
     outcome: LaunchOutcome
     arrays: dict[str, np.ndarray]
@@ -109,17 +129,25 @@ def launch(
     progress: Callable[[int, int], None] | None = None,
     **settings: Any,  # noqa: ANN401 - the other fields of LaunchSettings
 ) -> Run:
-    """Run a kernel. Parameters (from 0x210 on for sm_90): 64-bit addresses of the buffers in order, then 64-bit scalars.
+    """Run a kernel. Parameters (from 0x210 on for sm_90): 64-bit addresses of the buffers in order,
+    then 64-bit scalars.
 
     `check` asserts that it ended without a fault.
     """
     memory = GlobalMemory({name: array.nbytes for name, array in buffers.items()})
     for name, array in buffers.items():
         memory.view(name)[:] = array.reshape(-1).view(np.uint8)
-    words = [memory.regions[name].address for name in buffers] + [scalar % (1 << 64) for scalar in scalars]
+    words = [memory.regions[name].address for name in buffers] + [
+        scalar % (1 << 64) for scalar in scalars
+    ]
     parameters = struct.pack(f"<{len(words)}Q", *words)
-    outcome = run_launch(kernel, memory, LaunchSettings(grid, block, parameters, **settings), progress)
+    outcome = run_launch(
+        kernel, memory, LaunchSettings(grid, block, parameters, **settings), progress
+    )
     if check:
         assert outcome.fault is None, outcome.fault
-    arrays = {name: memory.view(name).view(array.dtype).reshape(array.shape).copy() for name, array in buffers.items()}
+    arrays = {
+        name: memory.view(name).view(array.dtype).reshape(array.shape).copy()
+        for name, array in buffers.items()
+    }
     return Run(outcome, arrays, memory)

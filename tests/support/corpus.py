@@ -1,17 +1,20 @@
-"""The conformance corpus: small kernels of one feature each, run on any device, compared with what an H100 said.
+"""The conformance corpus: small kernels of one feature each, run on any device, compared with what
+an H100 said.
 
-A kernel file of `kernels/` says in comment lines what it is run on (the first line says what it is about):
-    // in: a uint32[1024] = edges          an input; contents: see `corpus_data`
-    // out: y float64[1024]                an output, filled with 0xA5 before the run
-    // inout: bins int32[64] = zeros       an output with contents at the start
-    // launch: kernel<<<4, 256>>>(y, a)    as in a submission; several run in order, on the same buffers
-    // levels: 1 3                         optimisation levels of ptxas, else 0, 1 and 3
-    // compare: y ulp 2                    how an output is compared with hardware: `ulp N`, `sorted`, `ignored`; else bit for bit
-    // counters: ignored                   counters that hardware does not repeat either (spinning, clocks)
+A kernel file of `kernels/` says in comment lines what it is run on (the first line says what it is
+about):
+    // in: a uint32[1024] = edges          an input; contents: see `corpus_data` // out: y
+    float64[1024]                an output, filled with 0xA5 before the run // inout: bins int32[64]
+    = zeros       an output with contents at the start // launch: kernel<<<4, 256>>>(y, a)    as in
+    a submission; several run in order, on the same buffers // levels: 1 3
+    optimisation levels of ptxas, else 0, 1 and 3 // compare: y ulp 2                    how an
+    output is compared with hardware: `ulp N`, `sorted`, `ignored`; else bit for bit // counters:
+    ignored                   counters that hardware does not repeat either (spinning, clocks)
 
-    python -m tests.emulator.corpus compile --out DIR [NAME...]     machine code for a GPU machine: nothing runs
-    python -m tests.emulator.corpus record --cubins DIR [--out DIR] on a GPU machine: the same machine code, every output, ncu's counters
-    python -m tests.emulator.corpus compare [--record DIR]          the emulated device against a record
+    python -m tests.support.corpus compile --out DIR [NAME...]     machine code for a GPU machine:
+    nothing runs python -m tests.support.corpus record --cubins DIR [--out DIR] on a GPU machine:
+    the same machine code, every output, ncu's counters python -m tests.support.corpus compare
+    [--record DIR]          the emulated device against a record
 """
 
 from __future__ import annotations
@@ -34,18 +37,35 @@ from grader.devices.choose import DEFAULT_GPU
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
-from grader.records import Binary, Counters, DeviceBuffer, DeviceInfo, Launch, Role, RunLimits, Submission
+from grader.records import (
+    Binary,
+    Counters,
+    DeviceBuffer,
+    DeviceInfo,
+    Launch,
+    Role,
+    RunLimits,
+    Submission,
+)
 from grader.sandbox.process import run_tool
 from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import read_compiled
-from tests.compiling import compile_source, find_tools
+from tests.support.compiling import compile_source, find_tools
+from tests.support.corpus_data import numpy_type, parse_contents
+from tests.support.corpus_record import (
+    FOLDER,
+    Compiled,
+    Record,
+    Recorded,
+    Result,
+    digest,
+    read_record,
+    write_record,
+)
 
-from .corpus_data import numpy_type, parse_contents
-from .corpus_record import FOLDER, Compiled, Record, Recorded, Result, digest, read_record, write_record
-
-KERNELS = Path(__file__).parent / "kernels"
+KERNELS = Path(__file__).parents[1] / "emulator" / "kernels"
 ARCH = "sm_90"
 LIMITS = RunLimits(warp_instructions=10**9, wall_seconds=60.0)
 LEVELS = (0, 1, 3)
@@ -58,7 +78,8 @@ _COMPARE = re.compile(r"(?P<name>\w+) (?P<how>sorted|ignored|ulp (?P<ulp>\d+))")
 
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer of a kernel file. `how` is None (bit for bit), `sorted`, `ignored`, or a number of units in the last place."""
+    """A buffer of a kernel file. `how` is None (bit for bit), `sorted`, `ignored`, or a number of
+    units in the last place."""
 
     name: str
     dtype: str
@@ -83,7 +104,7 @@ class Case:
         return name if self.gpu == DEFAULT_GPU else f"{name}-{self.gpu}"
 
 
-# --- reading ------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def find_cases(names: Sequence[str] = (), *, gpu: str = DEFAULT_GPU) -> tuple[Case, ...]:
@@ -93,11 +114,16 @@ def find_cases(names: Sequence[str] = (), *, gpu: str = DEFAULT_GPU) -> tuple[Ca
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:
-    """The cases of a kernel file, one a level. Raises ValueError for a line that is not understood."""
+    """The cases of a kernel file, one a level. Raises ValueError for a line that is not
+    understood."""
     lines = _LINE.findall(path.read_text(encoding="utf-8"))
     named = {key: value for key, value in lines if key in ("levels", "counters")}
     comparisons = dict(_read_comparison(value) for key, value in lines if key == "compare")
-    buffers = tuple(_read_buffer(key, value, comparisons) for key, value in lines if key in ("in", "out", "inout"))
+    buffers = tuple(
+        _read_buffer(key, value, comparisons)
+        for key, value in lines
+        if key in ("in", "out", "inout")
+    )
     levels = [int(level) for level in named.get("levels", "").split()] or list(LEVELS)
     return tuple(Case(path, level, buffers, named.get("counters") != "ignored") for level in levels)
 
@@ -114,7 +140,14 @@ def _read_buffer(key: str, text: str, comparisons: Mapping[str, str | int]) -> B
     if match is None or (key == "out") != (match["contents"] is None):
         raise ValueError(f"not understood: // {key}: {text}")
     numpy_type(match["dtype"])
-    return Buffer(match["name"], match["dtype"], int(match["count"]), match["contents"], key != "in", comparisons.get(match["name"]))
+    return Buffer(
+        match["name"],
+        match["dtype"],
+        int(match["count"]),
+        match["contents"],
+        key != "in",
+        comparisons.get(match["name"]),
+    )
 
 
 def make_arrays(case: Case) -> dict[str, np.ndarray]:
@@ -123,24 +156,33 @@ def make_arrays(case: Case) -> dict[str, np.ndarray]:
     for buffer in case.buffers:
         kind = numpy_type(buffer.dtype)
         if buffer.contents is None:
-            arrays[buffer.name] = np.full(buffer.count * kind.itemsize, UNWRITTEN_BYTE, dtype=np.uint8).view(kind)
+            arrays[buffer.name] = np.full(
+                buffer.count * kind.itemsize, UNWRITTEN_BYTE, dtype=np.uint8
+            ).view(kind)
         else:
-            arrays[buffer.name] = parse_contents(buffer.contents, buffer.dtype, buffer.count, seed=f"{case.path.stem}/{buffer.name}")
+            arrays[buffer.name] = parse_contents(
+                buffer.contents, buffer.dtype, buffer.count, seed=f"{case.path.stem}/{buffer.name}"
+            )
     return arrays
 
 
-# --- running ------------------------------------------------------------------------------------------------
+# --- running --------------------------------------------------------------------------------------
 
 
 def find_recorded(case: Case) -> Recorded | None:
     """What the H100 said of a case as it stands now."""
     recorded = read_record().cases.get(str(case))
-    return recorded if recorded and recorded.compiled.source_sha256 == _submission(case).sha256 else None
+    return (
+        recorded
+        if recorded and recorded.compiled.source_sha256 == _submission(case).sha256
+        else None
+    )
 
 
 @functools.cache
 def compile_case(case: Case) -> Binary:
-    """The kernels of a case: the machine code that is recorded, else what the grader's toolchain makes, with ptxas at the case's level."""
+    """The kernels of a case: the machine code that is recorded, else what the grader's toolchain
+    makes, with ptxas at the case's level."""
     recorded = find_recorded(case)
     if recorded is not None:
         return _read_binary(case, recorded.compiled)
@@ -158,12 +200,19 @@ def _read_binary(case: Case, compiled: Compiled) -> Binary:
     submission, version = _submission(case), compiled.nvcc_version
     cache = default_cache(os.environ)
     return read_compiled(
-        compiled.cubin, submission, nvcc_version=version, nvdisasm=nvdisasm, arch=ARCH, run=run_tool, cache=cache
+        compiled.cubin,
+        submission,
+        nvcc_version=version,
+        nvdisasm=nvdisasm,
+        arch=ARCH,
+        run=run_tool,
+        cache=cache,
     )
 
 
 def run_case(case: Case, device: Device | None = None) -> Result:
-    """Run a case on a device (where none is given: the emulated GPU that it is compiled for), which must come to its end."""
+    """Run a case on a device (where none is given: the emulated GPU that it is compiled for), which
+    must come to its end."""
     device = device or EmulatedDevice(case.gpu, threads=1)
     return run_binary(case, compile_case(case), device)
 
@@ -172,15 +221,24 @@ def run_binary(case: Case, binary: Binary, device: Device) -> Result:
     """Run this machine code of a case on a device."""
     arrays, buffers = make_arrays(case), make_buffers(case)
     device.load(binary)
-    execution, outputs = device.execute(make_launches(case, binary, device.info), buffers, arrays, limits=LIMITS)
+    execution, outputs = device.execute(
+        make_launches(case, binary, device.info), buffers, arrays, limits=LIMITS
+    )
     assert execution.failure is None, f"{case}: {execution.failure.message}"
     counted = tuple(counter_names(launch.counters) for launch in execution.launches)
-    return Result({name: array.copy() for name, array in outputs.items()}, counted if case.counted else ())
+    return Result(
+        {name: array.copy() for name, array in outputs.items()}, counted if case.counted else ()
+    )
 
 
 def make_buffers(case: Case) -> tuple[DeviceBuffer, ...]:
     return tuple(
-        DeviceBuffer(buffer.name, numpy_type(buffer.dtype).name, (buffer.count,), Role.OUTPUT if buffer.output else Role.INPUT)
+        DeviceBuffer(
+            buffer.name,
+            numpy_type(buffer.dtype).name,
+            (buffer.count,),
+            Role.OUTPUT if buffer.output else Role.INPUT,
+        )
         for buffer in case.buffers
     )
 
@@ -191,7 +249,15 @@ def make_launches(case: Case, binary: Binary, info: DeviceInfo) -> tuple[Launch,
     plan = read_plan(submission)
     assert isinstance(plan, Plan), f"{case}: {plan}"
     buffers, text = make_buffers(case), submission.text
-    resolved = resolve_plan(plan, sizes={}, macros={}, buffers=buffers, kernels=binary.kernels, limits=info.limits, source=text)
+    resolved = resolve_plan(
+        plan,
+        sizes={},
+        macros={},
+        buffers=buffers,
+        kernels=binary.kernels,
+        limits=info.limits,
+        source=text,
+    )
     assert isinstance(resolved, ResolvedPlan), f"{case}: {resolved}"
     return resolved.launches
 
@@ -204,8 +270,16 @@ def counter_names(counters: Counters) -> dict[str, int]:
 
 def with_ideal_sectors_together(counters: Counters) -> Counters:
     """The ideal sectors of loads, stores and atomics in one sum: Nsight Compute has no other."""
-    together = counters.global_load_sectors_ideal + counters.global_store_sectors_ideal + counters.global_atomic_sectors_ideal
-    none = {"global_store_sectors_ideal": 0, "global_atomic_sectors_ideal": 0, "global_fetch_sectors_ideal": 0}
+    together = (
+        counters.global_load_sectors_ideal
+        + counters.global_store_sectors_ideal
+        + counters.global_atomic_sectors_ideal
+    )
+    none = {
+        "global_store_sectors_ideal": 0,
+        "global_atomic_sectors_ideal": 0,
+        "global_fetch_sectors_ideal": 0,
+    }
     return replace(counters, global_load_sectors_ideal=together, **none)
 
 
@@ -214,20 +288,31 @@ def _submission(case: Case) -> Submission:
     return Submission(case.path.name, digest(content), content.decode())
 
 
-# --- comparing -----------------------------------------------------------------------------------------------
+# --- comparing ------------------------------------------------------------------------------------
 
 
 def find_differences(case: Case, got: Result, want: Result) -> list[str]:
-    """What differs from another device's result, a sentence each; empty when all is as the case asks."""
+    """What differs from another device's result, a sentence each; empty when all is as the case
+    asks."""
     hows = {buffer.name: buffer.how for buffer in case.buffers}
-    found = [text for name, array in want.outputs.items() for text in _compare_arrays(name, got.outputs[name], array, hows[name])]
+    found = [
+        text
+        for name, array in want.outputs.items()
+        for text in _compare_arrays(name, got.outputs[name], array, hows[name])
+    ]
     if case.counted and got.launches and want.launches:
         for index, (mine, other) in enumerate(zip(got.launches, want.launches, strict=True)):
-            found += [f"launch {index}: {name} is {mine[name]}, not {value}" for name, value in other.items() if mine.get(name) != value]
+            found += [
+                f"launch {index}: {name} is {mine[name]}, not {value}"
+                for name, value in other.items()
+                if mine.get(name) != value
+            ]
     return [f"{case}: {text}" for text in found]
 
 
-def _compare_arrays(name: str, got: np.ndarray, want: np.ndarray, how: str | int | None) -> Iterator[str]:
+def _compare_arrays(
+    name: str, got: np.ndarray, want: np.ndarray, how: str | int | None
+) -> Iterator[str]:
     if how == "ignored":
         return
     if how == "sorted":
@@ -237,8 +322,9 @@ def _compare_arrays(name: str, got: np.ndarray, want: np.ndarray, how: str | int
         first = int(np.argmax(wrong))
         bits = 2 * got.itemsize
         yield (
-            f"{name}[{first}] is {got[first]} ({int(_bits(got)[first]):#0{bits + 2}x}), not {want[first]}"
-            f" ({int(_bits(want)[first]):#0{bits + 2}x}); {int(wrong.sum())} of {got.size} differ"
+            f"{name}[{first}] is {got[first]} ({int(_bits(got)[first]):#0{bits + 2}x}), not"
+            f" {want[first]} ({int(_bits(want)[first]):#0{bits + 2}x}); {int(wrong.sum())} of"
+            f" {got.size} differ"
         )
 
 
@@ -250,33 +336,53 @@ def _beyond_ulps(got: np.ndarray, want: np.ndarray, ulps: int) -> np.ndarray:
     """Where two float arrays are more than so many representable values apart; NaN equals NaN."""
     bits = 8 * got.itemsize
     ordered = [_bits(array).astype(object) for array in (got, want)]
-    mine, other = ([int(x) if x < 1 << bits - 1 else (1 << bits - 1) - int(x) for x in values] for values in ordered)
+    mine, other = (
+        [int(x) if x < 1 << bits - 1 else (1 << bits - 1) - int(x) for x in values]
+        for values in ordered
+    )
     apart = np.array([abs(a - b) > ulps for a, b in zip(mine, other, strict=True)])
     return apart & ~(np.isnan(got) & np.isnan(want))
 
 
-# --- the command line -------------------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
 
 def _compile_command(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     cases = find_cases(options.names)
     compile_cases(cases)
-    compiled = {case: Compiled(_submission(case).sha256, compile_case(case).cubin, compile_case(case).compiler) for case in cases}
-    write_record(options.out, Record({}, {str(case): Recorded(made, Result({}, ())) for case, made in compiled.items()}))
+    compiled = {
+        case: Compiled(
+            _submission(case).sha256, compile_case(case).cubin, compile_case(case).compiler
+        )
+        for case in cases
+    }
+    write_record(
+        options.out,
+        Record({}, {str(case): Recorded(made, Result({}, ())) for case, made in compiled.items()}),
+    )
     return 0
 
 
 def _record_command(options: argparse.Namespace) -> int:
-    from .corpus_gpu import record_cases  # loads PyCUDA
+    from tests.support.corpus_gpu import record_cases  # loads PyCUDA
 
     compiled = {name: case.compiled for name, case in read_record(options.cubins).cases.items()}
     cases = [case for case in find_cases(options.names) if str(case) in compiled]
     binaries = {case: _read_binary(case, compiled[str(case)]) for case in cases}
     about, results = record_cases(binaries)
     date = {"date": datetime.date.today().isoformat()}
-    write_record(options.out, Record(date | about, {str(case): Recorded(compiled[str(case)], results[case]) for case in results}))
-    print(f"{len(results)} of {len(cases)} recorded, {sum(bool(result.launches) for result in results.values())} with counters")
+    write_record(
+        options.out,
+        Record(
+            date | about,
+            {str(case): Recorded(compiled[str(case)], results[case]) for case in results},
+        ),
+    )
+    print(
+        f"{len(results)} of {len(cases)} recorded,"
+        f" {sum(bool(result.launches) for result in results.values())} with counters"
+    )
     return 0
 
 
@@ -292,7 +398,9 @@ def _compare_command(options: argparse.Namespace) -> int:
 
 def _compare(case: Case, recorded: Recorded) -> list[str]:
     try:
-        got = run_binary(case, _read_binary(case, recorded.compiled), EmulatedDevice("h100", threads=1))
+        got = run_binary(
+            case, _read_binary(case, recorded.compiled), EmulatedDevice("h100", threads=1)
+        )
     except AssertionError as problem:
         return [str(problem)]
     return find_differences(case, got, recorded.result)
