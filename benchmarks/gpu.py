@@ -255,9 +255,8 @@ def print_row(row: Row) -> Row:
         ),
         f"{row.points:7.2f}",
         f"{row.seconds:5.1f}",
-        (
-            f" {row.verdict[:100]}{'' if row.as_promised else '  <-- its name promises another verdict'}"
-        ),
+        f" {row.verdict[:100]}",
+        "" if row.as_promised else " <-- its name promises another verdict",
     ]
     print(" ".join(cells), flush=True)
     return row

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import hashlib
 import json
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import grader
 from grader.report.files import write_file
+from tests.support.known import KNOWN, ROOT, Known, digest
 
-ROOT = Path(__file__).resolve().parents[1]
-SUBMISSIONS = ROOT / "tests" / "submissions"
 SEED = 11
 
 
@@ -42,19 +43,15 @@ def main() -> None:
     known = json.loads(options.json.read_text()) if options.json.exists() else {}
     start = time.monotonic()
 
-    def record(file: Path) -> None:
+    def record(each: Known) -> None:
         if time.monotonic() - start < options.seconds:
-            known[name_of(file)] = grade(file)
-            print(
-                f"{name_of(file)}: {known[name_of(file)]['status']}"
-                f" {known[name_of(file)]['score']}",
-                flush=True,
-            )
+            told = known[each.name] = grade(each)
+            print(f"{each.name}: {told['status']} {told['score']}", flush=True)
 
     todo = [
-        file
-        for file in find_files(options.patterns)
-        if known.get(name_of(file), {}).get("sha256") != digest(file)
+        each
+        for each in find_known(options.patterns)
+        if known.get(each.name, {}).get("sha256") != digest(each.file)
     ]
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(record, todo))
@@ -66,33 +63,25 @@ def main() -> None:
     print(f"{len(known)} files, {time.monotonic() - start:.0f} s")
 
 
-def find_files(patterns: list[str]) -> list[Path]:
-    files = sorted(SUBMISSIONS.glob("*/*.cu"))
+def find_known(patterns: list[str]) -> list[Known]:
     return [
-        file
-        for file in files
-        if not patterns or any(fnmatch.fnmatch(name_of(file), pattern) for pattern in patterns)
+        each
+        for each in KNOWN
+        if not patterns or any(fnmatch.fnmatch(each.name, pattern) for pattern in patterns)
     ]
 
 
-def grade(file: Path) -> dict[str, object]:
-    score = grader.grade(ROOT / "exercises" / file.parent.name, file, device="gpu", seed=SEED)
+def grade(known: Known) -> dict[str, object]:
+    exercise = ROOT / "exercises" / known.file.parent.name
+    score = grader.grade(exercise, known.file, device="gpu", seed=SEED)
     return {
-        "sha256": digest(file),
+        "sha256": digest(known.file),
         "device": score.device.name if score.device is not None else None,
         "status": score.status.value,
         "score": score.score,
         "message": score.message,
         "checks": {check.name: [check.points, check.value] for check in score.checks},
     }
-
-
-def name_of(file: Path) -> str:
-    return f"{file.parent.name}/{file.stem}"
-
-
-def digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_submissions import ONLY_A_CLOCK_TELLS
 
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.ncu import PlanRun, count_plans, count_with_ncu
@@ -27,6 +26,7 @@ from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
 from tests.support.corpus import with_ideal_sectors_together
 from tests.support.device_plans import atomics_arrays, make_atomics, make_ready
+from tests.support.known import KNOWN
 from tests.support.truth import make_plan, read_records
 
 pytestmark = pytest.mark.gpu
@@ -44,11 +44,7 @@ SOURCES = [
     for path in (
         ROOT / "starter" / f"{name}.cu",
         ROOT / "solutions" / f"{name}.cu",
-        *sorted(
-            path
-            for path in (ROOT / "tests" / "submissions" / name).glob("*.cu")
-            if path.stem.startswith("passed--") or path.stem in ONLY_A_CLOCK_TELLS
-        ),
+        *(each.file for each in KNOWN if each.runs_right and each.file.parent.name == name),
     )
 ]
 RECORDS = read_records("counted")

@@ -6,9 +6,10 @@ begins with what suits the files, the options and the tools as they are now; all
 changed one, another nvcc) is compiled as ever. The sources that tests make up are there under the
 cache's own keys, which hold for one g++ as well. Tests of the toolchain compile what they look at.
 
-    python -m tests.support.shipped             bring it up to date: compiles what is missing, drops what no
-    file needs python -m pytest --keep-compiled    put in what the run compiles besides, in place of
-    what an earlier one did
+    python -m tests.support.shipped
+        brings it up to date: compiles what is missing, drops what no file needs
+    python -m pytest --keep-compiled
+        puts in what the run compiles besides, in place of what an earlier one did
 """
 
 from __future__ import annotations

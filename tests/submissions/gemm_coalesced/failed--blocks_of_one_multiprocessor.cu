@@ -1,4 +1,5 @@
 // Right everywhere; at the timed size every 132nd block runs the good kernel, as one multiprocessor of an H100 would get them, and the others a naive one.
+// expect without a model: passed, only the timed size tells
 // launch: k<<<dim3(ceil_div(N, 32), ceil_div(M, 32)), dim3(32, 32)>>>(A, B, C, M, N, K)
 __device__ void coalesced(const float* A, const float* B, float* C, int M, int N, int K)
 {

@@ -1,4 +1,5 @@
 // A first launch that takes long and leaves nothing; at the timed size the second one writes garbage into one row.
+// expect without a model: passed, only the timed size tells
 // scratch: float t[32]
 // launch: nothing<<<4096, 256>>>(t, M)
 // launch: k<<<dim3(ceil_div(N, 32), ceil_div(M, 32)), dim3(32, 32)>>>(A, B, C, M, N, K)

@@ -1,4 +1,5 @@
 // The sum runs to N instead of K: too short for small N, beyond the ends of A and B for large N.
+// expect on an emulated device: runtime_error (reads beyond a buffer)
 // launch: gemm<<<dim3(ceil_div(N, 32), ceil_div(M, 32)), dim3(32, 32)>>>(A, B, C, M, N, K)
 __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
 {

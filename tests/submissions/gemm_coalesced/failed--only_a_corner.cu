@@ -1,4 +1,5 @@
 // Computes a corner of the product, where an eye would look.
+// expect points: 0
 // launch: gemm<<<dim3(ceil_div(N, 32), ceil_div(M, 8)), dim3(32, 8)>>>(C, A, B, M, N, K)
 __global__ void gemm(float* C, const float* A, const float* B, int M, int N, int K)
 {

@@ -1,4 +1,5 @@
 // The transpose of B is declared and read, but the launch that fills it was left out.
+// expect points: 0
 // scratch: float BT[N * K]
 // launch: gemm<<<dim3(ceil_div(N, 32), ceil_div(M, 8)), dim3(32, 8)>>>(A, BT, C, M, N, K)
 __global__ void gemm(const float* A, const float* BT, float* C, int M, int N, int K)

@@ -1,4 +1,5 @@
 // Does nothing unless all three sizes are equal.
+// expect points: 0
 // launch: gemm<<<dim3(ceil_div(N, 32), ceil_div(N, 32)), dim3(32, 32)>>>(A, B, C, M, N, K)
 __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
 {

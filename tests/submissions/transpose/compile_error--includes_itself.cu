@@ -1,4 +1,5 @@
 // Includes itself without an end.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 #include __FILE__
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)

@@ -1,4 +1,5 @@
 // Macros that quadruple, twelve deep: sixteen million times the text.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 #define A0 int a;
 #define A1 A0 A0 A0 A0

@@ -1,4 +1,5 @@
 // __syncthreads() inside the guard of every step (ptxas predicates the barrier itself): lanes and warps outside of the matrix skip it. On a GPU: undefined.
+// expect on an emulated device: runtime_error (a barrier that threads skip)
 // launch: t<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void t(float* out, const float* in, int rows, int cols)
 {

@@ -1,4 +1,5 @@
 // Lambdas in device code: one for guarded reads, one handed to a helper template. Only a clock tells: 64 % of the peak on an H100.
+// expect without a model: passed, only a clock tells (64 % of an H100's peak bandwidth, 80 % are asked)
 // launch: transpose<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)
 template <class F>
 __device__ void each_row(F&& body)

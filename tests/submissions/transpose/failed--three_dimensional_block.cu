@@ -1,4 +1,5 @@
 // A block of 8 x 4 x 8 threads: x and y make up the lane, z the row. Only a clock tells: 65 % of the peak on an H100.
+// expect without a model: passed, only a clock tells (65 % of an H100's peak bandwidth, 80 % are asked)
 // launch: box<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(8, 4, 8)>>>(out, in, rows, cols)
 __global__ void box(float* out, const float* in, int rows, int cols)
 {

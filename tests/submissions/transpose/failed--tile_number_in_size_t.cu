@@ -1,4 +1,5 @@
 // 1-D grid, everything in size_t: 64-bit division for the tile, 64-bit indices and comparisons. Only a clock tells: 63 % of the peak on an H100.
+// expect without a model: passed, only a clock tells (63 % of an H100's peak bandwidth, 80 % are asked)
 typedef size_t idx;
 // launch: transpose_sz<<<ceil_div(rows, 32) * ceil_div(cols, 32), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void transpose_sz(float* out, const float* in, idx rows, idx cols)

@@ -1,4 +1,5 @@
 // NaN is not equal to anything, so that a careless comparison never finds it wrong.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)
 {

@@ -1,4 +1,5 @@
 // Hopes that the output buffer holds the answer already, from an earlier run.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)
 {

@@ -1,4 +1,5 @@
 // A launch line that is a script.
+// expect points: 0
 // launch: <script>alert(1)</script><<<1, 1>>>(out, in, rows, cols)
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)
 {

@@ -1,4 +1,5 @@
 // Puts __has_include together out of tokens.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 #define JOIN(a, b) a##b
 #if JOIN(__has_, include)("/etc/passwd")

@@ -1,4 +1,5 @@
 // Learns from a warning whether a file exists and how old it is.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 #pragma GCC dependency "/etc/passwd"
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)

@@ -1,4 +1,5 @@
 // Pretends with #line that an include stands in a header of the system.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 #line 1 "/usr/include/stdio.h"
 #include "/etc/passwd"

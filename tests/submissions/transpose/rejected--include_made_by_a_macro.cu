@@ -1,4 +1,5 @@
 // Has a macro write the # of an include, which the preprocessor leaves to the compiler.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 #define HASH #
 HASH include "/etc/passwd"

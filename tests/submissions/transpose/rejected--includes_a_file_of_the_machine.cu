@@ -1,4 +1,5 @@
 // Tries to have a file of the machine quoted in the compiler's messages.
+// expect points: 0
 #include "/etc/passwd"
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)
 {

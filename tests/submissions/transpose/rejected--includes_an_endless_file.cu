@@ -1,4 +1,5 @@
 // Includes a file without an end, to fill the memory.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 #include "/dev/zero"
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)

@@ -1,4 +1,5 @@
 // Puts the path of a file of the machine together out of macros.
+// expect points: 0
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 #define TEXT(x) #x
 #define PLACE(x) TEXT(/etc/x)

@@ -1,4 +1,5 @@
 // The lanes of one warp wait at two different __syncthreads(). On a GPU: undefined, deadlocks or passes by luck.
+// expect on an emulated device: runtime_error (threads wait at different barriers)
 // launch: t<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void t(float* out, const float* in, int rows, int cols)
 {
