@@ -1,20 +1,22 @@
 """The conformance corpus: small kernels of one feature each, run on any device, compared with what
 an H100 said.
 
-A kernel file of `kernels/` says in comment lines what it is run on (the first line says what it is
+A kernel file of `kernels/` says in comment lines what it is run on (the first one says what it is
 about):
-    // in: a uint32[1024] = edges          an input; contents: see `corpus_data` // out: y
-    float64[1024]                an output, filled with 0xA5 before the run // inout: bins int32[64]
-    = zeros       an output with contents at the start // launch: kernel<<<4, 256>>>(y, a)    as in
-    a submission; several run in order, on the same buffers // levels: 1 3
-    optimisation levels of ptxas, else 0, 1 and 3 // compare: y ulp 2                    how an
-    output is compared with hardware: `ulp N`, `sorted`, `ignored`; else bit for bit // counters:
-    ignored                   counters that hardware does not repeat either (spinning, clocks)
+    // in: a uint32[1024] = edges          an input; contents: see `corpus_data`
+    // out: y float64[1024]                an output, filled with 0xA5 before the run
+    // inout: bins int32[64] = zeros       an output with contents at the start
+    // launch: kernel<<<4, 256>>>(y, a)    as in a submission; several run in order
+    // levels: 1 3                         optimisation levels of ptxas, else 0, 1 and 3
+    // compare: y ulp 2                    or `sorted`, or `ignored`; else bit for bit
+    // counters: ignored                   hardware does not repeat them either (spinning, clocks)
 
-    python -m tests.support.corpus compile --out DIR [NAME...]     machine code for a GPU machine:
-    nothing runs python -m tests.support.corpus record --cubins DIR [--out DIR] on a GPU machine:
-    the same machine code, every output, ncu's counters python -m tests.support.corpus compare
-    [--record DIR]          the emulated device against a record
+    python -m tests.support.corpus compile --out DIR [NAME...]
+        machine code for a GPU machine: nothing runs
+    python -m tests.support.corpus record --cubins DIR [--out DIR]
+        on a GPU machine: the same machine code, every output, ncu's counters
+    python -m tests.support.corpus compare [--record DIR]
+        the emulated device against a record
 """
 
 from __future__ import annotations

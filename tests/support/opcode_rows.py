@@ -3,9 +3,10 @@ operands.
 
 All rows of a group become one kernel. Each lane loads operands of its own, and every row stores
 what it wrote:
-    inputs   R4 = a, R5 = b, R6 = c, R7 = d (64-bit operands are the pairs R4:R5 and R6:R7), P0 = p,
-    P1 = q fixed    UR10 = UNIFORM, c[0x0][0x220] = CONSTANT (64 bits) outputs  R12, R13, P2, P3;
-    whatever a row does not say must be as it was (SENTINEL, false)
+    inputs   R4 = a, R5 = b, R6 = c, R7 = d (64-bit operands are the pairs R4:R5 and R6:R7),
+             P0 = p, P1 = q
+    fixed    UR10 = UNIFORM, c[0x0][0x220] = CONSTANT (64 bits)
+    outputs  R12, R13, P2, P3; whatever a row does not say must be as it was (SENTINEL, false)
 A uniform row is the same on UR and UP registers, one value a warp. The forms of a row: `guarded` (a
 guard that some lanes fail), `apart` (some lanes have branched around the instruction; in some warps
 none has), `together` (plain).
