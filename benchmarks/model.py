@@ -32,12 +32,12 @@ from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
 from grader.grading.programs import Toolchain, find_toolchain
 from grader.judging.modelled import model_timing
-from grader.records import GradedRun, Program, Role, RunLimits
+from grader.records import ModelledMode, Program, Role, RunLimits
 
 ROOT = Path(__file__).resolve().parents[1]
 TRUTH_FILE = ROOT / "tests" / "data" / "truth" / "h100.json"
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
-TIMED = GradedRun(seed=0, model_time=True)
+TIMED = ModelledMode(seed=0)
 APART = 1.15
 """Two measured times this far apart are to be in the right order."""
 BEGIN, END = "<!-- model-errors:{gpu} -->", "<!-- /model-errors:{gpu} -->"
@@ -145,10 +145,7 @@ def model_program(program: Program, device: EmulatedDevice) -> tuple[float, str]
         for buffer in program.buffers
         if buffer.role is Role.INPUT
     }
-    device.load(program.binary)
-    execution, _ = device.run_graded(
-        program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED
-    )
+    execution, _ = device.run(program, arrays, limits=LIMITS, mode=TIMED)
     timing = model_timing(program.label, execution) if execution.failure is None else None
     last = execution.launches[-1].modelled if execution.launches else None
     return None if timing is None or last is None else (timing.median_ms, last.bounds[0].resource)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from grader.devices.base import GradingDevice, TimingDevice
+from grader.devices.base import Device, TimingDevice
 from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
 from grader.devices.gpus import read_gpus
 from grader.devices.locks import hold_gpu
@@ -140,7 +140,6 @@ def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
         if isinstance(built, Failure):
             return job.fail(built)
         job = job.noting({"device_isolation": device.isolation})
-        device.load(built.binary)
         oracle = load_oracle(job.exercise)
         findings = Findings()
         results = _run_cases(
@@ -156,7 +155,7 @@ def _grade_emulated(job: Job, _: GivenPeak | None) -> Score:
 def _count_and_judge(
     job: Job,
     built: Built,
-    device: GradingDevice,
+    device: Device,
     tools: Toolchain,
     results: list[CaseResult],
     *,
@@ -209,7 +208,6 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
     with ThreadPoolExecutor() as pool:
         rehearsed = pool.submit(rehearse_on_stand_in, job, built[SUBMISSION], tools, oracle)
         with job.hold():
-            device.load(built[SUBMISSION].binary)
             results = _run_cases(
                 job, lambda case: run_case(job, built[SUBMISSION], device, oracle, case)
             )

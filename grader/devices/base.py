@@ -9,15 +9,12 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from grader.records import (
-    Binary,
+    COUNTING,
     ClockState,
-    DeviceBuffer,
     DeviceInfo,
     Execution,
-    GradedRun,
-    Launch,
+    Mode,
     Program,
-    Rehearsal,
     RunLimits,
     ShowProgress,
     TimedLaunch,
@@ -29,74 +26,29 @@ Arrays = dict[str, np.ndarray]
 
 
 class Device(Protocol):
-    """Runs launch plans of compiled submissions.
-
-    `load` comes first; what the device cannot run at all (an unknown instruction) is told by
-    `execute`.
-    """
+    """Runs programs. What it cannot run at all (an unknown instruction) is a failure, too."""
 
     @property
     def info(self) -> DeviceInfo: ...
 
-    def load(self, binary: Binary) -> None:
-        """Keep the binary as the one that `execute` takes its kernels from."""
-        ...
-
-    def execute(
+    def run(
         self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
+        program: Program,
         arrays: Arrays,
         *,
         limits: RunLimits,
+        mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """Run the launches in order once.
+        """Run the program's launches in order.
 
         `arrays` holds the contents of the buffers before the run, C-contiguous, of the buffer's
-        dtype and shape; outputs and scratch hold poison (POISON_WORD), which the device fills in
-        where they are left out. Returns what happened and the contents of the output buffers
-        afterwards (empty when it failed). A student's mistake (fault, limit, unknown instruction)
-        is `Execution.failure`.
+        dtype and shape. What it leaves out holds nothing yet, and is filled with poison
+        (POISON_WORD). Returns what happened and the contents of the output buffers afterwards
+        (empty when it failed; poison in what a sample of the blocks did not write). A student's
+        mistake (fault, limit, unknown instruction) is `Execution.failure`. GraderError where the
+        device has no such mode.
         """
-        ...
-
-
-@runtime_checkable
-class RehearsingDevice(Device, Protocol):
-    """A device with a checked mode."""
-
-    def rehearse(
-        self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
-        arrays: Arrays,
-        *,
-        limits: RunLimits,
-        rehearsal: Rehearsal,
-        progress: ShowProgress | None = None,
-    ) -> tuple[Execution, Arrays]:
-        """As `execute`, in the checked mode: `Execution.findings` tells races, and reads of what
-        nobody wrote."""
-        ...
-
-
-@runtime_checkable
-class GradingDevice(RehearsingDevice, Protocol):
-    """A device that models times."""
-
-    def run_graded(
-        self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
-        arrays: Arrays,
-        *,
-        limits: RunLimits,
-        graded: GradedRun,
-        progress: ShowProgress | None = None,
-    ) -> tuple[Execution, Arrays]:
-        """As `execute`, with what `graded` asks for. Where the last launch is a sample, elements
-        that it did not write hold poison."""
         ...
 
 

@@ -11,7 +11,7 @@ from grader import records
 from grader.devices.base import Arrays
 from grader.devices.faults import describe_fault, describe_unsupported
 from grader.devices.gpus import Gpu, read_gpus
-from grader.devices.graded import run_graded
+from grader.devices.graded import inspect_run, run_model
 from grader.devices.launches import make_result, pack_parameters, parameter_bytes
 from grader.devices.plans import (
     PLAINLY,
@@ -19,18 +19,15 @@ from grader.devices.plans import (
     Ran,
     Ready,
     Way,
-    fill,
     modified_inputs,
-    observe,
     outputs_of,
-    size_bytes,
 )
 from grader.devices.rehearsal import (
     OTHER_POISON,
+    OTHER_SHARED_POISON,
     Observer,
     describe_findings,
     same_outputs,
-    with_other_poison,
 )
 from grader.devices.room import out_of_memory
 from grader.emulator import (
@@ -49,25 +46,39 @@ from grader.emulator import (
     variable_addresses,
 )
 from grader.records import (
+    COUNTING,
     Binary,
+    CheckedMode,
     Counters,
-    DeviceBuffer,
+    CountingMode,
     DeviceInfo,
     DeviceVariable,
     Execution,
     Failure,
-    GradedRun,
     Kernel,
     Launch,
     LaunchResult,
     LineCounters,
+    Mode,
+    ModelledMode,
+    Program,
     Progress,
-    Rehearsal,
     RunLimits,
     ShowProgress,
 )
 
 KEPT_BINARIES = 4
+
+
+class Code:
+    """What the device keeps of a binary: its kernels by symbol, its variables, and the kernels'
+    native code as far as it was made."""
+
+    def __init__(self, binary: Binary) -> None:
+        self.binary = binary
+        self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
+        self.variables = tuple(map(_variable, binary.variables))
+        self.native: dict[tuple[str, bool], NativeKernel] = {}
 
 
 class EmulatedDevice:
@@ -83,124 +94,85 @@ class EmulatedDevice:
         self.gpu: Gpu = read_gpus()[gpu_id]
         self._short_runs = short_runs
         self._threads = threads or len(os.sched_getaffinity(0))
-        self._kernels: dict[str, Kernel] = {}
-        self._native: dict[tuple[str, bool], NativeKernel] = {}
-        self._known: list[tuple[Binary, dict[tuple[str, bool], NativeKernel]]] = []
-        self._variables: tuple[Variable, ...] = ()
+        self._known: list[Code] = []
 
     @property
     def info(self) -> DeviceInfo:
         return self.gpu.emulated_info
 
-    def load(self, binary: Binary) -> None:
-        """See devices.base.Device. What was translated of the last few binaries is kept: a grading
-        comes back to its submission."""
-        self._kernels = {kernel.symbol: kernel for kernel in binary.kernels}
-        self._native = next((native for known, native in self._known if known == binary), {})
-        others = [each for each in self._known if each[1] is not self._native]
-        self._known = [(binary, self._native), *others][:KEPT_BINARIES]
-        self._variables = tuple(map(_variable, binary.variables))
-
-    def execute(
+    def run(
         self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
+        program: Program,
         arrays: Arrays,
         *,
         limits: RunLimits,
+        mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """See devices.base.Device. The wall limit is the caller's to enforce: it can end the
         process, this cannot."""
-        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
-
-        def run() -> tuple[Execution, Arrays]:
-            execution, memory = self.perform(plan)
-            return execution, outputs_of(execution, memory, buffers)
-
-        return self._within_memory(plan, run)
-
-    def rehearse(
-        self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
-        arrays: Arrays,
-        *,
-        limits: RunLimits,
-        rehearsal: Rehearsal,
-        progress: ShowProgress | None = None,
-    ) -> tuple[Execution, Arrays]:
-        """See devices.base.RehearsingDevice."""
-        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
-        return self._within_memory(plan, lambda: self._rehearse(plan, Observer(rehearsal)))
-
-    def _within_memory(
-        self, plan: Plan, run: Callable[[], tuple[Execution, Arrays]]
-    ) -> tuple[Execution, Arrays]:
-        """What a run gives, or the failure of a plan that asks for more memory than there is."""
+        plan = Plan(program, arrays, limits, progress)
         try:
-            return run()
+            match mode:
+                case CountingMode():
+                    return self._count(plan, mode)
+                case CheckedMode():
+                    return self._check(plan, mode)
+                case ModelledMode():
+                    return run_model(self, plan, mode)
         except MemoryError:
-            variable_bytes = sum(variable.size_bytes for variable in self._variables)
+            code = self._code_of(program.binary)
+            variable_bytes = sum(variable.size_bytes for variable in code.variables)
             local_bytes = max(
                 (
-                    self._kernels[each.symbol].local_bytes * each.block.volume
-                    for each in plan.launches
+                    code.kernels[each.symbol].local_bytes * each.block.volume
+                    for each in program.launches
                 ),
                 default=0,
             )
-            return (
-                Execution((), failure=out_of_memory(plan.buffers, variable_bytes, local_bytes)),
-                {},
-            )
+            failure = out_of_memory(program.buffers, variable_bytes, local_bytes)
+            return Execution((), failure=failure), {}
 
-    def _rehearse(self, plan: Plan, observer: Observer) -> tuple[Execution, Arrays]:
-        execution, memory = self.perform(plan, observe(observer))
+    def _count(self, plan: Plan, mode: CountingMode) -> tuple[Execution, Arrays]:
+        execution, memory = self.perform(plan, Way(backwards=mode.backwards))
+        if mode.inspect_seed is not None:
+            return inspect_run(self, plan, mode.inspect_seed, execution, memory)
+        return execution, outputs_of(execution, memory, plan.program.buffers)
+
+    def _check(self, plan: Plan, mode: CheckedMode) -> tuple[Execution, Arrays]:
+        observer, buffers = Observer(), plan.program.buffers
+        way = Way(observer=observer, backwards=mode.backwards)
+        execution, memory = self.perform(plan, way)
         certain = execution.failure is not None or self._is_same_with_other_poison(
-            plan, observer, memory
+            plan, way, observer, memory
         )
-        findings = describe_findings(observer, memory, plan.buffers, certain_only=certain)
+        findings = describe_findings(observer, memory, buffers, certain_only=certain)
         if execution.failure is not None:
             failure = replace(execution.failure, findings=(*execution.failure.findings, *findings))
             return replace(execution, failure=failure), {}
-        return replace(execution, findings=findings), outputs_of(execution, memory, plan.buffers)
-
-    def run_graded(
-        self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
-        arrays: Arrays,
-        *,
-        limits: RunLimits,
-        graded: GradedRun,
-        progress: ShowProgress | None = None,
-    ) -> tuple[Execution, Arrays]:
-        """See devices.base.GradingDevice."""
-        plan = Plan(tuple(launches), tuple(buffers), arrays, limits, progress)
-        return self._within_memory(plan, lambda: run_graded(self, plan, graded))
+        return replace(execution, findings=findings), outputs_of(execution, memory, buffers)
 
     def _is_same_with_other_poison(
-        self, plan: Plan, observer: Observer, memory: GlobalMemory
+        self, plan: Plan, way: Way, observer: Observer, memory: GlobalMemory
     ) -> bool:
         """Whether what a run read that nobody had written is without effect: the outputs stay when
         the memory held something else."""
         if all(hazard.certain for _, hazard in observer.hazards):
             return True
-        again = Observer(observer.rehearsal, shared_poison=OTHER_POISON)
-        other = replace(plan, arrays=with_other_poison(plan.arrays, observer.rehearsal.unwritten))
-        execution, other_memory = self.perform(other, observe(again))
-        return execution.failure is None and same_outputs(memory, other_memory, plan.buffers)
+        again = replace(way, observer=Observer(shared_poison=OTHER_SHARED_POISON))
+        execution, other = self.perform(replace(plan, poison=OTHER_POISON), again)
+        return execution.failure is None and same_outputs(memory, other, plan.program.buffers)
 
     def perform(self, plan: Plan, way: Way = PLAINLY) -> tuple[Execution, GlobalMemory]:
         """Run a plan in fresh memory, and give that back with what is in it then. Raises
         MemoryError where it is too large."""
-        memory = GlobalMemory(
-            {buffer.name: size_bytes(buffer) for buffer in plan.buffers}, self._variables
-        )
-        for buffer in plan.buffers:
-            fill(memory.view(buffer.name), plan.arrays.get(buffer.name))
+        program = plan.program
+        sizes = {buffer.name: buffer.size_bytes for buffer in program.buffers}
+        memory = GlobalMemory(sizes, self._code_of(program.binary).variables)
+        for buffer in program.buffers:
+            plan.fill(memory, buffer)
         if way.observer is not None:
-            memory.track_writes(way.observer.rehearsal.unwritten)
+            memory.track_writes(plan.unwritten)
         execution = self.launch_all(plan, memory, way)
         if execution.failure is not None:
             return execution, memory
@@ -209,10 +181,11 @@ class EmulatedDevice:
     def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = PLAINLY) -> Execution:
         """Run the launches of a plan in memory whose buffers hold what they are to hold. Nobody
         looks whether inputs stay."""
+        code = self._code_of(plan.program.binary)
         results: list[LaunchResult] = []
         budget = plan.limits.warp_instructions
-        for launch in plan.launches:
-            result, failure = self._run(launch, plan, memory, budget, way)
+        for launch in plan.program.launches:
+            result, failure = self._launch(code, launch, plan, memory, budget, way)
             if result is not None:
                 results.append(result)
                 budget -= result.counters.instructions_executed
@@ -222,13 +195,13 @@ class EmulatedDevice:
                 break
         return Execution(tuple(results))
 
-    def _run(
-        self, launch: Launch, plan: Plan, memory: GlobalMemory, budget: int, way: Way
+    def _launch(
+        self, code: Code, launch: Launch, plan: Plan, memory: GlobalMemory, budget: int, way: Way
     ) -> tuple[LaunchResult | None, Failure | None]:
-        kernel = self._kernels[launch.symbol]
+        kernel = code.kernels[launch.symbol]
         try:
             native = self._translate(
-                kernel, checked=way.observer is not None, progress=plan.progress
+                code, kernel, checked=way.observer is not None, progress=plan.progress
             )
         except Unsupported as problem:
             return None, describe_unsupported(problem, kernel)
@@ -257,21 +230,29 @@ class EmulatedDevice:
             ran.outcome.fault, kernel, memory, plan.limits.warp_instructions
         )
 
+    def _code_of(self, binary: Binary) -> Code:
+        """What is kept of a binary; that of the last few, for a grading comes back to its
+        submission."""
+        found = next((code for code in self._known if code.binary == binary), None) or Code(binary)
+        others = [code for code in self._known if code is not found]
+        self._known = [found, *others][:KEPT_BINARIES]
+        return found
+
     def _translate(
-        self, kernel: Kernel, *, checked: bool, progress: ShowProgress | None
+        self, code: Code, kernel: Kernel, *, checked: bool, progress: ShowProgress | None
     ) -> NativeKernel:
         """The kernel's native code, made once; who waits is told when that begins and ends, because
         it may take long."""
         key = (kernel.symbol, checked)
-        if key not in self._native:
+        if key not in code.native:
             show = progress or (lambda note: None)
             show(Progress(f"translating {kernel.name}", translates=True))
-            code = kernel_code(kernel, self._variables, arch=self.gpu.arch)
-            self._native[key] = translate(
-                code, checked=checked, quickly=checked or self._short_runs
+            taken = kernel_code(kernel, code.variables, arch=self.gpu.arch)
+            code.native[key] = translate(
+                taken, checked=checked, quickly=checked or self._short_runs
             )
             show(Progress(f"emulating {kernel.name}"))
-        return self._native[key]
+        return code.native[key]
 
     def _result(self, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
         lines: dict[int | None, Counters] = {}

@@ -20,14 +20,13 @@ from grader.devices.plans import (
     Ready,
     Tell,
     Way,
-    fill,
     outputs_of,
     run_whole,
     same_bytes,
 )
 from grader.devices.rehearsal import Observer, describe_findings
 from grader.emulator import GlobalMemory, LaunchOutcome, run_launch
-from grader.records import Coverage, Execution, Finding, FindingKind, GradedRun, Rehearsal, Role
+from grader.records import Coverage, Execution, Finding, FindingKind, ModelledMode, Role
 
 if TYPE_CHECKING:
     from grader.devices.emulated import EmulatedDevice
@@ -47,13 +46,13 @@ class Recorder:
 
     device: EmulatedDevice
     plan: Plan
-    graded: GradedRun
+    mode: ModelledMode
     coverage: tuple[Coverage, ...] = ()
 
     def run(self, ready: Ready, tell: Tell) -> Ran:
         """Run one launch."""
         figures = self.device.gpu.figures
-        if not self.graded.model_time or figures is None:
+        if figures is None:
             return run_whole(ready, tell)
         from grader.devices.modelled import (
             SPREAD_BLOCKS,
@@ -62,51 +61,58 @@ class Recorder:
             run_modelled,
         )  # numba takes half a second to load
 
-        kernel, block = ready.kernel, ready.launch.block
+        kernel, program = ready.kernel, self.plan.program
         shared_bytes = kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
         resident = resident_blocks(
             self.device.gpu,
             registers=kernel.registers,
-            threads=block.volume,
+            threads=ready.launch.block.volume,
             shared_bytes=shared_bytes,
         )
         recorder = None
-        if (
-            ready.launch is self.plan.launches[-1]
-        ):  # what an earlier one leaves out, a later one misses
-            arrays = self.plan.arrays if len(self.plan.launches) == 1 else None
-            recorder = CoverageRecorder(ready.memory, self.plan.buffers, arrays)
-        most = SPREAD_BLOCKS if self.graded.inspect else TRACED_SPREAD
-        stage = Stage(figures, resident, shared_bytes, self.graded.seed, recorder, most)
+        if ready.launch is program.launches[-1]:  # what an earlier one leaves out, a later misses
+            arrays = self.plan.arrays if len(program.launches) == 1 else None
+            recorder = CoverageRecorder(ready.memory, program.buffers, arrays)
+        most = SPREAD_BLOCKS if self.mode.inspect else TRACED_SPREAD
+        stage = Stage(figures, resident, shared_bytes, self.mode.seed, recorder, most)
         ran = run_modelled(ready, stage, tell)
         if recorder is not None and ran.sample is not None and ran.outcome.fault is None:
             self.coverage = recorder.finish()
         return ran
 
 
-def run_graded(device: EmulatedDevice, plan: Plan, graded: GradedRun) -> tuple[Execution, Arrays]:
-    """See devices.base.GradingDevice."""
-    recorder = Recorder(device, plan, graded)
-    execution, memory = device.perform(plan, Way(recorder.run, backwards=graded.backwards))
+def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[Execution, Arrays]:
+    """Run, count and model the time."""
+    recorder = Recorder(device, plan, mode)
+    execution, memory = device.perform(plan, Way(recorder.run))
     execution = replace(execution, coverage=recorder.coverage)
-    if execution.failure is not None or not graded.inspect or execution.modified_inputs:
-        return execution, outputs_of(execution, memory, plan.buffers)
-    outputs = {
-        name: array.copy() for name, array in outputs_of(execution, memory, plan.buffers).items()
-    }
+    if mode.inspect:
+        return inspect_run(device, plan, mode.seed, execution, memory)
+    return execution, outputs_of(execution, memory, plan.program.buffers)
+
+
+def inspect_run(
+    device: EmulatedDevice, plan: Plan, seed: int, execution: Execution, memory: GlobalMemory
+) -> tuple[Execution, Arrays]:
+    """Look into a plan that has run: once more in the opposite order, and some blocks in the
+    checked mode."""
+    found = outputs_of(execution, memory, plan.program.buffers)
+    if execution.failure is not None or execution.modified_inputs:
+        return execution, found
+    outputs = {name: array.copy() for name, array in found.items()}
     if execution.ran_whole:
         same = _same_backwards(device, plan, memory, outputs)
         execution = replace(execution, same_backwards=same)
-    findings = _check_some_blocks(device, plan, memory, graded, execution)
+    findings = _check_some_blocks(device, plan, memory, seed, execution)
     return replace(execution, findings=findings), outputs
 
 
 def _restore(plan: Plan, memory: GlobalMemory) -> None:
     """Put all memory in the state in which the plan starts."""
     memory.reset_variables()
-    for buffer in plan.buffers:
+    for buffer in plan.program.buffers:
         if buffer.role is not Role.INPUT:
-            fill(memory.view(buffer.name), plan.arrays.get(buffer.name))
+            plan.fill(memory, buffer)
 
 
 def _same_backwards(
@@ -118,7 +124,7 @@ def _same_backwards(
     execution = device.launch_all(replace(plan, progress=None), memory, Way(backwards=True))
     if execution.failure is not None:
         return None
-    again = outputs_of(execution, memory, plan.buffers)
+    again = outputs_of(execution, memory, plan.program.buffers)
     return all(
         same_bytes(again[name].reshape(-1).view("u1"), array.reshape(-1).view("u1"))
         for name, array in outputs.items()
@@ -129,7 +135,7 @@ def _check_some_blocks(
     device: EmulatedDevice,
     plan: Plan,
     memory: GlobalMemory,
-    graded: GradedRun,
+    seed: int,
     execution: Execution,
 ) -> tuple[Finding, ...]:
     """What the checked mode says of some blocks of each launch, which the seed draws. Only what
@@ -139,8 +145,8 @@ def _check_some_blocks(
         return ()
     _restore(plan, memory)
     memory.track_writes(())
-    observer = Observer(Rehearsal(()))
-    rng = Random(f"{graded.seed} checked")
+    observer = Observer()
+    rng = Random(f"{seed} checked")
     executed = {
         launch.kernel: launch.counters.instructions_executed for launch in execution.launches
     }
@@ -158,5 +164,5 @@ def _check_some_blocks(
         return Ran(replace(outcome, fault=None))
 
     device.launch_all(replace(plan, progress=None), memory, Way(run_some, observer))
-    found = describe_findings(observer, memory, plan.buffers, certain_only=True)
+    found = describe_findings(observer, memory, plan.program.buffers, certain_only=True)
     return tuple(finding for finding in found if finding.kind is FindingKind.RACE)

@@ -3,7 +3,6 @@ and what it left in memory."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from grader.records import (
     Kernel,
     Launch,
     Modelled,
+    Program,
     Role,
     RunLimits,
     Sample,
@@ -33,13 +33,23 @@ Tell = Callable[[int, int], None] | None
 
 @dataclass(frozen=True)
 class Plan:
-    """A request: see `devices.base.Device.execute`."""
+    """A request: see `devices.base.Device.run`. What `arrays` leaves out is filled with `poison`,
+    a 4-byte word."""
 
-    launches: tuple[Launch, ...]
-    buffers: tuple[DeviceBuffer, ...]
+    program: Program
     arrays: Arrays
     limits: RunLimits
     progress: ShowProgress | None = None
+    poison: int = POISON_WORD
+
+    @property
+    def unwritten(self) -> tuple[str, ...]:
+        """The buffers that hold nothing yet."""
+        return tuple(each.name for each in self.program.buffers if each.name not in self.arrays)
+
+    def fill(self, memory: GlobalMemory, buffer: DeviceBuffer) -> None:
+        """Put into a buffer what it holds before the run."""
+        fill(memory.view(buffer.name), self.arrays.get(buffer.name), self.poison)
 
 
 @dataclass(frozen=True)
@@ -82,26 +92,15 @@ class Way:
 PLAINLY = Way()
 
 
-def observe(observer: Observer) -> Way:
-    """In the checked mode."""
-    return Way(observer=observer, backwards=observer.rehearsal.backwards)
-
-
-def size_bytes(buffer: DeviceBuffer) -> int:
-    """Bytes of a buffer."""
-    return math.prod(buffer.shape) * np.dtype(buffer.dtype).itemsize
-
-
-def fill(view: np.ndarray, contents: np.ndarray | None) -> None:
+def fill(view: np.ndarray, contents: np.ndarray | None, poison: int = POISON_WORD) -> None:
     """Put the contents into a buffer, or poison."""
     if contents is not None:
         view[:] = contents.reshape(-1).view(np.uint8)
         return
     words = len(view) // 4 * 4
-    view[:words].view("<u4")[:] = POISON_WORD
-    view[words:] = np.frombuffer(POISON_WORD.to_bytes(4, "little"), dtype=np.uint8)[
-        : len(view) - words
-    ]
+    view[:words].view("<u4")[:] = poison
+    rest = poison.to_bytes(4, "little")[: len(view) - words]
+    view[words:] = np.frombuffer(rest, dtype=np.uint8)
 
 
 def outputs_of(
@@ -123,7 +122,7 @@ def modified_inputs(plan: Plan, memory: GlobalMemory) -> tuple[str, ...]:
     """The inputs that hold something else than before."""
     return tuple(
         buffer.name
-        for buffer in plan.buffers
+        for buffer in plan.program.buffers
         if buffer.role is Role.INPUT and _differs(memory, buffer, plan.arrays)
     )
 

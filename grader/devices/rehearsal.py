@@ -12,31 +12,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grader.devices.base import Arrays
 from grader.devices.hazards import describe_hazard
 from grader.emulator import GlobalMemory, Hazard
-from grader.records import DeviceBuffer, Finding, FindingKind, Kernel, Rehearsal, Role
+from grader.records import POISON_WORD, DeviceBuffer, Finding, FindingKind, Kernel, Role
 
-POISON, OTHER_POISON = 0xFF, 0x00
+SHARED_POISON, OTHER_SHARED_POISON = 0xFF, 0x00
+"""Bytes that shared memory holds at the start of a block."""
+OTHER_POISON = POISON_WORD ^ 0xFFFFFFFF
+"""What buffers that hold nothing yet are filled with in the second run."""
 
 
 @dataclass
 class Observer:
     """What a run in the checked mode is told, and what it gathers."""
 
-    rehearsal: Rehearsal
-    shared_poison: int = POISON
+    shared_poison: int = SHARED_POISON
     hazards: list[tuple[Kernel, Hazard]] = field(default_factory=list)
-
-
-def with_other_poison(arrays: Arrays, unwritten: Sequence[str]) -> Arrays:
-    """The contents of the buffers, those that hold nothing yet with every bit the other way
-    round."""
-    flipped = {
-        name: np.invert(arrays[name].view(np.uint8).reshape(-1)).view(arrays[name].dtype)
-        for name in unwritten
-    }
-    return arrays | {name: array.reshape(arrays[name].shape) for name, array in flipped.items()}
 
 
 def same_outputs(

@@ -3,10 +3,7 @@ its mistake, told with the bytes."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-
-import numpy as np
 
 from grader.errors import GraderError
 from grader.records import Cause, DeviceBuffer, Failure, LaunchLimits, Obstacle, Role, Status
@@ -41,7 +38,7 @@ def out_of_memory(
     """
     scratch = _scratch_bytes(buffers)
     if scratch + variable_bytes + local_bytes < SPARE_BYTES:
-        needed = sum(map(_size_bytes, buffers))
+        needed = sum(buffer.size_bytes for buffer in buffers)
         advice = "Let fewer gradings run side by side (--jobs), or use a larger machine."
         raise GraderError(
             f"This machine has no room for the exercise, whose buffers need {needed:,} bytes.",
@@ -64,8 +61,4 @@ def _too_much(scratch: int, variables: int, local: int, why: str) -> Failure:
 
 
 def _scratch_bytes(buffers: Sequence[DeviceBuffer]) -> int:
-    return sum(_size_bytes(buffer) for buffer in buffers if buffer.role is Role.SCRATCH)
-
-
-def _size_bytes(buffer: DeviceBuffer) -> int:
-    return math.prod(buffer.shape) * np.dtype(buffer.dtype).itemsize
+    return sum(buffer.size_bytes for buffer in buffers if buffer.role is Role.SCRATCH)

@@ -27,6 +27,7 @@ from grader.records import (
     Failure,
     Launch,
     LaunchResult,
+    Program,
     Role,
     RunLimits,
     Submission,
@@ -112,12 +113,11 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
         raise UsageError(message, f"`grade gallery` lists what there is: {', '.join(sketches)}.")
     device = EmulatedDevice(gpu, threads=1, short_runs=True)
     binary, launches = _compile(gallery, device, cache)
-    device.load(binary)
     wanted = [
         launch for launch in launches if name in (None, launch.symbol, _kernel_name(binary, launch))
     ]
     exhibits = tuple(
-        _run(device, sketches[_kernel_name(binary, launch)], launch, GALLERIES[gallery][0])
+        _run(device, sketches[_kernel_name(binary, launch)], binary, launch, GALLERIES[gallery][0])
         for launch in wanted
     )
     return Gallery(
@@ -186,8 +186,11 @@ def _kernel_name(binary: Binary, launch: Launch) -> str:
     return next(kernel.name for kernel in binary.kernels if kernel.symbol == launch.symbol)
 
 
-def _run(device: EmulatedDevice, sketch: Sketch, launch: Launch, memory: Memory) -> Exhibit:
-    execution, outputs = device.execute((launch,), BUFFERS, _contents(), limits=LIMITS)
+def _run(
+    device: EmulatedDevice, sketch: Sketch, binary: Binary, launch: Launch, memory: Memory
+) -> Exhibit:
+    program = Program(sketch.name, binary, (launch,), BUFFERS)
+    execution, outputs = device.run(program, _contents(), limits=LIMITS)
     if execution.failure is not None:
         raise GraderError(f"the kernel {sketch.name} does not run: {execution.failure.message}")
     places = outputs["place"][: launch.block.volume].tolist()

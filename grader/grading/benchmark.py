@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
-import numpy as np
-
 from grader.devices.base import Arrays, TimingDevice
 from grader.grading.cases import BENCHMARK, Oracle
 from grader.grading.counting import Counts, count_emulated, count_on_gpu, count_others_on_gpu
@@ -123,9 +121,7 @@ def run_benchmark(
 def count_input_sets(job: Job) -> int:
     """How many sets of inputs the rounds go through in turn."""
     buffers = device_buffers(job.exercise, job.exercise.benchmark["gpu"])
-    set_bytes = sum(
-        int(np.prod(buffer.shape)) * np.dtype(buffer.dtype).itemsize for buffer in buffers
-    )
+    set_bytes = sum(buffer.size_bytes for buffer in buffers)
     return max(MIN_SETS, min(MAX_SETS, -(-SETS_BYTES // set_bytes)))
 
 

@@ -72,10 +72,7 @@ def run_case(
         step = prepare_case(job, built, task, case, limits or job.info.limits)
         if isinstance(step, Failure):
             return step
-        program = step.program
-        execution, got = device.execute(
-            program.launches, program.buffers, step.arrays, limits=job.limits, progress=show
-        )
+        execution, got = device.run(step.program, step.arrays, limits=job.limits, progress=show)
         if execution.failure is not None:
             return describe_failed_run(execution.failure, execution, case)
         return CaseRun(judge_step(step, task, case, oracle, execution, got), execution)

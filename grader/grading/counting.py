@@ -62,7 +62,6 @@ def count_emulated(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> 
         if isinstance(own, Failure):
             return own.message
         with RemoteDevice(f"emulated:{gpu.id}", isolated=job.isolated) as device:
-            device.load(own.binary)
             case = Case(BENCHMARK, job.exercise.benchmark[info.kind], hidden=False)
             run = run_case(job, own, device, oracle, case, limits=info.limits)
     except GraderError as error:
@@ -146,13 +145,7 @@ def _count_other_with_ncu(
         OTHERS_SEED,
     )
     with job.hold():
-        device.load(program.binary)
-        ran, _ = device.execute(
-            program.launches,
-            program.buffers,
-            poison_outputs(program.buffers) | inputs,
-            limits=job.limits,
-        )
+        ran, _ = device.run(program, poison_outputs(program.buffers) | inputs, limits=job.limits)
     if ran.failure is not None:
         raise broken(job, program.label, ran.failure.message)
     counted = _ask_ncu(job, program, inputs)

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.devices.base import Arrays, GradingDevice
+from grader.devices.base import Arrays, Device
 from grader.grading.cases import BENCHMARK, Oracle, collect_printed, poison_outputs
 from grader.grading.job import Job
 from grader.grading.others import OTHERS_SEED, broken, build_other
@@ -28,13 +28,16 @@ from grader.judging.timing import LABELS, check_floor
 from grader.judging.values import TIMED_ON, CountedRun, OtherCounts
 from grader.metrics import TIMED
 from grader.records import (
+    COUNTING,
     SUBMISSION,
     CaseResult,
+    CountingMode,
     Execution,
     Failure,
     Finding,
-    GradedRun,
+    Mode,
     Modelled,
+    ModelledMode,
     Program,
     Progress,
     Role,
@@ -83,7 +86,7 @@ class SubmissionRun:
 
 
 def run_graded(
-    job: Job, built: Built, device: GradingDevice, tools: Toolchain, oracle: Oracle
+    job: Job, built: Built, device: Device, tools: Toolchain, oracle: Oracle
 ) -> Graded | Failure | None:
     """Run the submission as it is graded. A Failure where it does not run to its end; None where
     the exercise has no benchmark."""
@@ -116,7 +119,7 @@ def run_graded(
 
 def _judge_runs(
     job: Job,
-    device: GradingDevice,
+    device: Device,
     tools: Toolchain,
     oracle: Oracle,
     counted: SubmissionRun,
@@ -154,7 +157,7 @@ def _judge_runs(
 
 def _add_times(
     job: Job,
-    device: GradingDevice,
+    device: Device,
     tools: Toolchain,
     oracle: Oracle,
     graded: Graded,
@@ -201,7 +204,7 @@ def why_untimed(execution: Execution) -> str:
 def run_submission(
     job: Job,
     built: Built,
-    device: GradingDevice,
+    device: Device,
     oracle: Oracle,
     kind: str,
     *,
@@ -210,7 +213,7 @@ def run_submission(
     """Run the submission at the sizes of a kind of device, and judge what it left; the time is
     modelled at those of a GPU.
 
-    `inspect`: see GradedRun.
+    `inspect`: see CountingMode.
     """
     sizes, model_time = job.exercise.benchmark[kind], kind == TIMED_ON
     stage = "running at the timed size" if model_time else "counting"
@@ -219,10 +222,14 @@ def run_submission(
     program = make_program(SUBMISSION, built, job.exercise, sizes=sizes, limits=job.info.limits)
     if isinstance(program, Failure):
         return program
-    device.load(built.binary)
     inputs = make_inputs(job.exercise, case, job.seed)
-    graded = GradedRun(_sample_seed(job), model_time, inspect=inspect)
-    execution, got = _run(job, device, program, inputs, graded, stage)
+    seed = _sample_seed(job)
+    mode = (
+        ModelledMode(seed, inspect=inspect)
+        if model_time
+        else CountingMode(inspect_seed=seed if inspect else None)
+    )
+    execution, got = _run(job, device, program, inputs, mode, stage)
     if execution.failure is not None:
         return replace(name_case(execution.failure, case), printed=collect_printed(execution, case))
     if not all(launch.finished for launch in execution.launches):
@@ -254,21 +261,19 @@ def run_submission(
 
 
 def _run(
-    job: Job, device: GradingDevice, program: Program, inputs: Arrays, graded: GradedRun, stage: str
+    job: Job, device: Device, program: Program, inputs: Arrays, mode: Mode, stage: str
 ) -> tuple[Execution, Arrays]:
     """Run a program with poison in what is no input; at the timed sizes with room for what a sample
     of the blocks executes.
 
     The device's own steps are shown under the name of the stage.
     """
-    limits = model_limits(job) if graded.model_time else job.limits
+    limits = model_limits(job) if isinstance(mode, ModelledMode) else job.limits
 
     def show(step: Progress) -> None:
         job.show(Progress(stage, step.done, step.total))
 
-    return device.run_graded(
-        program.launches, program.buffers, inputs, limits=limits, graded=graded, progress=show
-    )
+    return device.run(program, inputs, limits=limits, mode=mode, progress=show)
 
 
 def model_limits(job: Job) -> RunLimits:
@@ -277,17 +282,13 @@ def model_limits(job: Job) -> RunLimits:
 
 
 def _run_backwards(
-    job: Job, device: GradingDevice, program: Program, inputs: Arrays, expected: Arrays, case: Case
+    job: Job, device: Device, program: Program, inputs: Arrays, expected: Arrays, case: Case
 ) -> tuple[Finding, ...]:
     """What the opposite order says where it left other outputs: they may be right too, as sums of
     floats in another order are."""
     arrays = poison_outputs(program.buffers) | inputs
-    execution, got = device.run_graded(
-        program.launches,
-        program.buffers,
-        arrays,
-        limits=model_limits(job),
-        graded=GradedRun(0, model_time=False, backwards=True),
+    execution, got = device.run(
+        program, arrays, limits=model_limits(job), mode=CountingMode(backwards=True)
     )
     if execution.failure is not None:
         return ()
@@ -339,7 +340,7 @@ class OtherRun:
 
 
 def _count_others(
-    job: Job, device: GradingDevice, tools: Toolchain, oracle: Oracle, kind: str
+    job: Job, device: Device, tools: Toolchain, oracle: Oracle, kind: str
 ) -> dict[Yardstick, OtherCounts]:
     """Each program whose counters a check needs, at the sizes of a kind of device. SpecError where
     one fails."""
@@ -355,13 +356,13 @@ def _count_others(
 
 
 def _run_other(
-    job: Job, label: str, device: GradingDevice, tools: Toolchain, oracle: Oracle, kind: str
+    job: Job, label: str, device: Device, tools: Toolchain, oracle: Oracle, kind: str
 ) -> OtherRun | None:
     return run_other(job, label, build_other(job, tools, label), device, oracle, kind)
 
 
 def run_other(
-    job: Job, label: str, built: Built, device: GradingDevice, oracle: Oracle, kind: str
+    job: Job, label: str, built: Built, device: Device, oracle: Oracle, kind: str
 ) -> OtherRun | None:
     """Run one of the exercise's own programs, or recall what it did: it is the same for every
     submission.
@@ -372,13 +373,12 @@ def run_other(
     program = make_program(label, built, job.exercise, sizes=sizes, limits=job.info.limits)
     if isinstance(program, Failure):
         return None
-    graded = GradedRun(OTHERS_SEED, model_time)
-    key = graded_key(program, job.info, graded)
+    mode = ModelledMode(OTHERS_SEED) if model_time else COUNTING
+    key = graded_key(program, job.info, mode)
     if known := recall(job.cache, key, OtherRun):
         return known
     stage = f"{'modelling' if model_time else 'counting'} the {label} kernel"
     job.show(Progress(stage))
-    device.load(built.binary)
     case = Case(BENCHMARK, sizes, hidden=False)
     inputs = make_inputs(job.exercise, case, OTHERS_SEED)
     if model_time:  # nobody looks at what it computes: its outputs need not be fetched
@@ -387,7 +387,7 @@ def run_other(
             for buffer in program.buffers
         )
         program = replace(program, buffers=unseen)
-    execution, got = _run(job, device, program, inputs, graded, stage)
+    execution, got = _run(job, device, program, inputs, mode, stage)
     if execution.failure is not None:
         if execution.failure.status is Status.UNSUPPORTED:
             return None

@@ -21,8 +21,6 @@ from grader.submission.plan import read_plan
 def run_parts(job: Job, built: Built, device: Device, tools: Toolchain) -> tuple[PartResult, ...]:
     """Run every part of the exercise that the file has kernels for. SpecError where a part itself
     is broken."""
-    if job.exercise.parts:
-        device.load(built.binary)
     return tuple(_run_part(job, part, built, device, tools) for part in job.exercise.parts)
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from grader.devices.base import RehearsingDevice
+from grader.devices.base import Device
 from grader.errors import GraderError
 from grader.grading.cases import (
     CaseRun,
@@ -24,12 +24,12 @@ from grader.grading.programs import Built, Toolchain, build
 from grader.judging.hidden import tell_findings, telling_errors
 from grader.judging.values import Sanitized
 from grader.records import (
+    CheckedMode,
     Execution,
     Failure,
     Finding,
     FindingKind,
     LaunchLimits,
-    Rehearsal,
     RunLimits,
     Status,
 )
@@ -94,7 +94,7 @@ class Findings:
 def rehearse_case(
     job: Job,
     built: Built,
-    device: RehearsingDevice,
+    device: Device,
     oracle: Oracle,
     case: Case,
     findings: Findings,
@@ -110,7 +110,7 @@ def rehearse_case(
 def _rehearse_case(
     job: Job,
     built: Built,
-    device: RehearsingDevice,
+    device: Device,
     oracle: Oracle,
     case: Case,
     findings: Findings,
@@ -125,17 +125,7 @@ def _rehearse_case(
     ):
         return run_case(job, built, device, oracle, case, limits=limits)
     started = time.monotonic()
-    program, unwritten = (
-        step.program,
-        tuple(name for name in step.arrays if name not in step.inputs),
-    )
-    execution, got = device.rehearse(
-        program.launches,
-        program.buffers,
-        step.arrays,
-        limits=_limits(job),
-        rehearsal=Rehearsal(unwritten),
-    )
+    execution, got = device.run(step.program, step.inputs, limits=_limits(job), mode=CheckedMode())
     if execution.failure is not None and execution.failure.status in _WITHOUT_CHECKS:
         rest = replace(job, spent_seconds=time.monotonic() - started)
         return run_case(rest, built, device, oracle, case, limits=limits)
@@ -144,7 +134,7 @@ def _rehearse_case(
     result = judge_step(step, job.exercise, case, oracle, execution, got)
     found = execution.findings
     if result.passed:
-        found += _run_backwards(job, step, device, oracle, case, unwritten)
+        found += _run_backwards(job, step, device, oracle, case)
     findings.add(case, tell_findings(found, case))
     return CaseRun(result, execution)
 
@@ -162,17 +152,14 @@ def _limits(job: Job) -> RunLimits:
 def _run_backwards(
     job: Job,
     step: Step,
-    device: RehearsingDevice,
+    device: Device,
     oracle: Oracle,
     case: Case,
-    unwritten: tuple[str, ...],
 ) -> tuple[Finding, ...]:
     """What a second run finds, with blocks and warps in the opposite order; it may not end where
     blocks wait for earlier ones."""
-    program, rehearsal = step.program, Rehearsal(unwritten, backwards=True)
-    execution, got = device.rehearse(
-        program.launches, program.buffers, step.arrays, limits=_limits(job), rehearsal=rehearsal
-    )
+    mode = CheckedMode(backwards=True)
+    execution, got = device.run(step.program, step.inputs, limits=_limits(job), mode=mode)
     if execution.failure is not None:
         return (
             ()
@@ -216,7 +203,6 @@ def rehearse_on_stand_in(job: Job, built: Built, tools: Toolchain, oracle: Oracl
         if isinstance(own, Failure):
             return Sanitized(reason=own.message)
         with RemoteDevice(f"emulated:{gpu.id}", isolated=job.isolated) as device:
-            device.load(own.binary)
             for case in draw_cases(job.exercise, job.seed):
                 run = rehearse_case(
                     job, own, device, oracle, case, findings, limits=gpu.emulated_info.limits

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.devices.ncu import ncu_identity
-from grader.records import DeviceInfo, GradedRun, Program
+from grader.records import DeviceInfo, Mode, Program
 from grader.sandbox.wire import converter
 from grader.toolchain.cache import cache_key
 
@@ -32,9 +32,9 @@ _NCU = ("devices/ncu.py", "devices/ncu_metrics.py", "devices/gpu/profiled.py")
 Kept = TypeVar("Kept")
 
 
-def graded_key(program: Program, info: DeviceInfo, graded: GradedRun) -> str:
+def graded_key(program: Program, info: DeviceInfo, mode: Mode) -> str:
     """The name of the entry of what a program counts and takes on an emulated GPU."""
-    return "graded-" + _key(program, info.id, repr(graded), _digest(_EMULATED))
+    return "graded-" + _key(program, info.id, repr(mode), _digest(_EMULATED))
 
 
 def counts_key(program: Program, info: DeviceInfo) -> str:

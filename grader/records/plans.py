@@ -3,9 +3,10 @@ answers."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from grader.records.code import Binary
 
@@ -72,6 +73,13 @@ class DeviceBuffer:
     shape: tuple[int, ...]
     role: Role
 
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of its contents."""
+        import numpy as np  # loads on use: the command line starts without it
+
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
 
 POISON_WORD = 0x7FC0DEAD
 """The 4-byte pattern that outputs and scratch hold before a launch: a quiet NaN with a payload that
@@ -97,34 +105,49 @@ class RunLimits:
 
 
 @dataclass(frozen=True)
-class GradedRun:
-    """What a run that is graded is asked for beside outputs and counters.
+class CountingMode:
+    """Run all blocks, and count.
 
-    `model_time`: model the time; of a long launch a sample of the blocks may run then, which `seed`
-    draws. `inspect`: run it in the opposite order as well, and some blocks in the checked mode.
-    `backwards`: run it in that order only.
+    `backwards`: blocks and warps in the opposite order, to see whether the outcome depends on it.
+    `inspect_seed`: run it in the opposite order as well, and some blocks, which the seed draws, in
+    the checked mode.
     """
 
-    seed: int
-    model_time: bool
-    inspect: bool = False
     backwards: bool = False
+    inspect_seed: int | None = None
 
     @property
     def runs(self) -> int:
-        """How often the plan runs: forwards, backwards, and a part of it in the checked mode."""
-        return 3 if self.inspect else 1
+        """How often the program runs: forwards, backwards, and a part of it in the checked mode."""
+        return 1 if self.inspect_seed is None else 3
 
 
 @dataclass(frozen=True)
-class Rehearsal:
-    """How a plan is run in the checked mode: `unwritten` names the buffers that hold nothing yet;
-    `backwards`: with blocks and warps in the opposite order, to see whether the outcome depends on
-    it.
-    """
+class CheckedMode:
+    """Run all blocks, and report findings: races, reads of what nobody wrote, and more.
+    `backwards`: see CountingMode."""
 
-    unwritten: tuple[str, ...]
     backwards: bool = False
+    runs: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class ModelledMode:
+    """Run, count and model the time. Of a long launch a sample of the blocks may run, which `seed`
+    draws. `inspect`: as `CountingMode.inspect_seed`."""
+
+    seed: int
+    inspect: bool = False
+
+    @property
+    def runs(self) -> int:
+        """How often the program runs: forwards, backwards, and a part of it in the checked mode."""
+        return 3 if self.inspect else 1
+
+
+Mode = CountingMode | CheckedMode | ModelledMode
+"""How a device runs a program."""
+COUNTING = CountingMode()
 
 
 SUBMISSION = "submission"
@@ -133,8 +156,8 @@ SUBMISSION = "submission"
 
 @dataclass(frozen=True)
 class Program:
-    """Something that is timed; `label`: SUBMISSION, `naive`, `reference` or a comparison.
-    `buffers`: the exercise's and its own scratch."""
+    """What a device runs: machine code, its launches in order, and their buffers (the exercise's,
+    and its own scratch). `label`: SUBMISSION, `naive`, `reference` or a comparison."""
 
     label: str
     binary: Binary

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.errors import WorkerError
+from grader.records import Binary
 from grader.sandbox.wire import Channel
 
 OUTPUT_TAIL_BYTES = 8192
@@ -31,7 +32,7 @@ class Worker:
     def __init__(self, command: Sequence[str], device: str, options: Sequence[str] = ()) -> None:
         ours, theirs = socket.socketpair()
         self.greeted = False
-        self.loaded = False
+        self.binary: Binary | None = None
         self.channel = Channel(ours)
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         with theirs:

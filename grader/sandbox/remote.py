@@ -19,16 +19,16 @@ import numpy as np
 from grader.devices.base import Arrays
 from grader.errors import GraderError, UsageError, WorkerError
 from grader.records import (
+    COUNTING,
     SUBMISSION,
     Binary,
+    CheckedMode,
     ClockState,
     DeviceBuffer,
     DeviceInfo,
     Execution,
-    GradedRun,
-    Launch,
+    Mode,
     Program,
-    Rehearsal,
     Role,
     RunLimits,
     ShowProgress,
@@ -42,8 +42,6 @@ from grader.sandbox.wire import (
     CopyBandwidthRequest,
     Crashed,
     Executed,
-    ExecuteRequest,
-    GradeRequest,
     Hello,
     Loaded,
     LoadRequest,
@@ -51,7 +49,7 @@ from grader.sandbox.wire import (
     Prepared,
     PrepareRequest,
     ProgressNote,
-    RehearseRequest,
+    RunRequest,
     Timed,
     TimeRequest,
     pack_sets,
@@ -65,9 +63,9 @@ TRANSFER_BYTES_PER_SECOND = (
     100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
 )
 BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
-REHEARSAL_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
+CHECKED_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
 # of all, as BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used
-GRADED_COPIES = 12
+INSPECTED_COPIES = 12
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
 
@@ -75,7 +73,7 @@ COPY_BANDWIDTH_SECONDS = 60.0
 class RemoteDevice:
     """The grader's end of one worker process. Close it, or use it in a `with` statement.
 
-    `execute` and `prepare` give `Status.TIMEOUT` when the wall limit and `grace_seconds` pass
+    `run` and `prepare` give `Status.TIMEOUT` when the wall limit and `grace_seconds` pass
     without an answer. All requests raise `WorkerError` when the worker dies, raises, or answers
     nonsense, and `UsageError` when there is no such device. After any failure the next request gets
     a fresh worker: a fault of a kernel takes all that its process had on the GPU along. `models`:
@@ -96,7 +94,6 @@ class RemoteDevice:
         self._options = (*(() if isolated else (OPEN,)), *((TIMED,) if models else ()))
         self._command = tuple(command)
         self._grace_seconds = grace_seconds
-        self._binary: Binary | None = None
         self._hello: Hello | None = None
         self._limits = RunLimits(0, 0.0)
         self._worker: Worker | None = Worker(self._command, device, self._options)
@@ -139,75 +136,26 @@ class RemoteDevice:
         assert self._hello is not None
         return self._hello
 
-    def load(self, binary: Binary) -> None:
-        """Keep the binary, here and in the worker."""
-        self._binary = None  # a worker that must be replaced now need not load the old one first
-        self._load(self._greeted_worker(), binary)
-        self._binary = binary
-
-    def execute(
+    def run(
         self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
+        program: Program,
         arrays: Arrays,
         *,
         limits: RunLimits,
+        mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """Run the launches in the worker; see `devices.base.Device.execute`."""
-        return self._execute(
-            ExecuteRequest(tuple(launches), tuple(buffers), limits),
-            arrays,
-            copies=BUFFER_COPIES,
-            progress=progress,
-        )
-
-    def rehearse(
-        self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
-        arrays: Arrays,
-        *,
-        limits: RunLimits,
-        rehearsal: Rehearsal,
-        progress: ShowProgress | None = None,
-    ) -> tuple[Execution, Arrays]:
-        """Run the launches in the worker's checked mode; see `devices.base.RehearsingDevice`."""
-        request = RehearseRequest(tuple(launches), tuple(buffers), limits, rehearsal)
-        return self._execute(request, arrays, copies=REHEARSAL_COPIES, progress=progress)
-
-    def run_graded(
-        self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
-        arrays: Arrays,
-        *,
-        limits: RunLimits,
-        graded: GradedRun,
-        progress: ShowProgress | None = None,
-    ) -> tuple[Execution, Arrays]:
-        """Run the launches in the worker as they are graded; see `devices.base.GradingDevice`."""
-        request = GradeRequest(tuple(launches), tuple(buffers), limits, graded)
-        return self._execute(
-            request, arrays, copies=GRADED_COPIES, runs=graded.runs, progress=progress
-        )
-
-    def _execute(
-        self,
-        request: ExecuteRequest | RehearseRequest | GradeRequest,
-        arrays: Arrays,
-        *,
-        copies: int,
-        runs: int = 1,
-        progress: ShowProgress | None = None,
-    ) -> tuple[Execution, Arrays]:
-        launches, buffers, limits = request.launches, request.buffers, request.limits
-        worker = self._ready_worker()
-        moved_bytes = sum(map(buffer_bytes, buffers))
+        """Run the program in the worker; see `devices.base.Device.run`."""
+        launches, buffers = program.launches, program.buffers
+        request = RunRequest(program.label, launches, buffers, limits, mode)
+        worker = self._greeted_worker()
+        if worker.binary is None or worker.binary != program.binary:
+            self._load(worker, program.binary)
+        moved_bytes = sum(buffer.size_bytes for buffer in buffers)
         if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
-            variable_bytes = self._binary.variable_bytes if self._binary is not None else 0
-            worker.limit_memory(BASE_MEMORY_BYTES + copies * (moved_bytes + variable_bytes))
-        deadline = self._deadline(limits, moved_bytes, runs=runs)
+            copied_bytes = moved_bytes + program.binary.variable_bytes
+            worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
+        deadline = self._deadline(limits, moved_bytes, runs=mode.runs)
         outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
         watch = TranslationWatch(progress)
         try:
@@ -238,7 +186,7 @@ class RemoteDevice:
         worker = self._greeted_worker()
         submission = next(program for program in programs if program.label == SUBMISSION)
         outputs = [buffer for buffer in submission.buffers if buffer.role is Role.OUTPUT]
-        moved_bytes = len(input_sets) * sum(map(buffer_bytes, submission.buffers))
+        moved_bytes = len(input_sets) * sum(buffer.size_bytes for buffer in submission.buffers)
         request = PrepareRequest(tuple(programs), len(input_sets), limits)
         deadline = self._deadline(limits, moved_bytes)
         try:
@@ -333,13 +281,6 @@ class RemoteDevice:
             self._worker.greeted = True
         return self._worker
 
-    def _ready_worker(self) -> Worker:
-        """The worker with the binary loaded; a fresh one loads it again."""
-        worker = self._greeted_worker()
-        if not worker.loaded and self._binary is not None:
-            self._load(worker, self._binary)
-        return worker
-
     def _load(self, worker: Worker, binary: Binary) -> None:
         try:
             answer, _ = self._ask(
@@ -353,7 +294,7 @@ class RemoteDevice:
             raise self._failed("did not load the kernels in time") from error
         if not isinstance(answer, Loaded):
             raise self._nonsense(f"{type(answer).__name__} instead of Loaded")
-        worker.loaded = True
+        worker.binary = binary
 
     def _ask(
         self,
@@ -420,9 +361,11 @@ REPORT_IT = (
 )
 
 
-def buffer_bytes(buffer: DeviceBuffer) -> int:
-    """Size of a buffer's contents in bytes."""
-    return np.dtype(buffer.dtype).itemsize * math.prod(buffer.shape)
+def _copies(mode: Mode) -> int:
+    """How often a run has the contents of the buffers in memory."""
+    if isinstance(mode, CheckedMode):
+        return CHECKED_COPIES
+    return BUFFER_COPIES if mode == COUNTING else INSPECTED_COPIES
 
 
 def same_layout(got: Arrays, buffers: Sequence[DeviceBuffer]) -> bool:

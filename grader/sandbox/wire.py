@@ -30,11 +30,10 @@ from grader.records import (
     DeviceInfo,
     Dim3,
     Execution,
-    GradedRun,
     Launch,
+    Mode,
     Program,
     Progress,
-    Rehearsal,
     RunLimits,
     TimedLaunch,
     TimedStep,
@@ -77,32 +76,15 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class ExecuteRequest:
-    """Run the launches; the contents of the buffers travel as the frame's arrays."""
+class RunRequest:
+    """Run the loaded binary's launches; the contents of the buffers travel as the frame's
+    arrays."""
 
+    label: str
     launches: tuple[Launch, ...]
     buffers: tuple[DeviceBuffer, ...]
     limits: RunLimits
-
-
-@dataclass(frozen=True)
-class RehearseRequest:
-    """Run the launches in the checked mode; the answer is as to `ExecuteRequest`."""
-
-    launches: tuple[Launch, ...]
-    buffers: tuple[DeviceBuffer, ...]
-    limits: RunLimits
-    rehearsal: Rehearsal
-
-
-@dataclass(frozen=True)
-class GradeRequest:
-    """Run the launches as they are graded; the answer is as to `ExecuteRequest`."""
-
-    launches: tuple[Launch, ...]
-    buffers: tuple[DeviceBuffer, ...]
-    limits: RunLimits
-    graded: GradedRun
+    mode: Mode
 
 
 @dataclass(frozen=True)
@@ -114,7 +96,7 @@ class ProgressNote:
 
 @dataclass(frozen=True)
 class Executed:
-    """The answer to `ExecuteRequest`; the output buffers travel as the frame's arrays."""
+    """The answer to `RunRequest`; the output buffers travel as the frame's arrays."""
 
     execution: Execution
 
@@ -180,9 +162,7 @@ Message = (
     Hello
     | LoadRequest
     | Loaded
-    | ExecuteRequest
-    | RehearseRequest
-    | GradeRequest
+    | RunRequest
     | ProgressNote
     | Executed
     | PrepareRequest
@@ -380,8 +360,10 @@ def converter() -> Converter:
     """Makes JSON's values of records, and records of them. Structuring raises what the fields'
     constructors raise, collected."""
     from cattrs.preconf.json import make_converter
+    from cattrs.strategies import configure_tagged_union
 
     converter = make_converter(forbid_extra_keys=True)
+    configure_tagged_union(Mode, converter)
     converter.register_structure_hook(Dim3, _structure_dim3)
     return converter
 

@@ -20,9 +20,9 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 
-from grader.devices.base import Arrays, Device, GradingDevice, RehearsingDevice, TimingDevice
+from grader.devices.base import Arrays, Device, TimingDevice
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
-from grader.records import Progress, ShowProgress
+from grader.records import Binary, Program, Progress, ShowProgress
 from grader.sandbox.child import OPEN, TIMED
 from grader.sandbox.isolation import restrict_emulating_process
 from grader.sandbox.wire import (
@@ -31,8 +31,6 @@ from grader.sandbox.wire import (
     CopyBandwidthRequest,
     Crashed,
     Executed,
-    ExecuteRequest,
-    GradeRequest,
     Hello,
     Loaded,
     LoadRequest,
@@ -40,7 +38,7 @@ from grader.sandbox.wire import (
     Prepared,
     PrepareRequest,
     ProgressNote,
-    RehearseRequest,
+    RunRequest,
     Timed,
     TimeRequest,
     pack_sets,
@@ -90,11 +88,12 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
         channel.send(
             Hello(device.info, device.uuid if isinstance(device, TimingDevice) else None, isolation)
         )
+        loaded: list[Binary] = []
         while True:
             # The other end is the grader itself: only the memory limit, which it sets for each
             # request, bounds the arrays.
             message, arrays = channel.receive(max_array_bytes=sys.maxsize)
-            answer, outputs = answer_request(device, message, arrays, channel)
+            answer, outputs = answer_request(device, loaded, message, arrays, channel)
             large = sum(array.nbytes for array in arrays.values()) >= LARGE_BYTES
             del arrays
             if large:
@@ -132,7 +131,7 @@ def give_back_memory() -> None:
 
 
 def answer_request(
-    device: Device, message: Message, arrays: Arrays, channel: Channel
+    device: Device, loaded: list[Binary], message: Message, arrays: Arrays, channel: Channel
 ) -> tuple[Message, Arrays]:
     """Do what one request asks for; returns the answer and its arrays."""
 
@@ -141,26 +140,16 @@ def answer_request(
 
     match message:
         case LoadRequest(binary):
-            device.load(binary)
+            loaded.append(binary)
             return Loaded(), {}
-        case ExecuteRequest(launches, buffers, limits):
-            limit_cpu(limits.wall_seconds)
-            execution, outputs = device.execute(
-                launches, buffers, arrays, limits=limits, progress=show
-            )
-            return Executed(execution), outputs
-        case RehearseRequest(launches, buffers, limits, rehearsal) if isinstance(
-            device, RehearsingDevice
-        ):
-            limit_cpu(limits.wall_seconds)
-            execution, outputs = device.rehearse(
-                launches, buffers, arrays, limits=limits, rehearsal=rehearsal, progress=show
-            )
-            return Executed(execution), outputs
-        case GradeRequest(launches, buffers, limits, graded) if isinstance(device, GradingDevice):
-            limit_cpu(graded.runs * limits.wall_seconds)
-            execution, outputs = device.run_graded(
-                launches, buffers, arrays, limits=limits, graded=graded, progress=show
+        case RunRequest(label, launches, buffers, limits, mode):
+            limit_cpu(mode.runs * limits.wall_seconds)
+            execution, outputs = device.run(
+                Program(label, loaded[-1], launches, buffers),
+                arrays,
+                limits=limits,
+                mode=mode,
+                progress=show,
             )
             return Executed(execution), outputs
     if isinstance(device, TimingDevice):

@@ -11,9 +11,6 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
-
-import numpy as np
 
 from grader.records import DeviceBuffer, Dim3, Failure, Kernel, Launch, LaunchLimits, Obstacle, Role
 from grader.spec.expressions import Expression
@@ -57,7 +54,9 @@ def resolve_plan(
         try:
             scratch.append(
                 _resolve_scratch(
-                    declared, scope, free_bytes=MAX_SCRATCH_BYTES - sum(map(_size_bytes, scratch))
+                    declared,
+                    scope,
+                    free_bytes=MAX_SCRATCH_BYTES - sum(each.size_bytes for each in scratch),
                 )
             )
         except LanguageError as error:
@@ -132,9 +131,9 @@ def _resolve_scratch(declared: ScratchBuffer, scope: _Scope, *, free_bytes: int)
         tuple(_extent(extent, scope) for extent in declared.shape),
         Role.SCRATCH,
     )
-    if _size_bytes(buffer) > free_bytes:
+    if buffer.size_bytes > free_bytes:
         message = (
-            f"the scratch buffer {quote(declared.name)} takes {_size_bytes(buffer)} bytes; all"
+            f"the scratch buffer {quote(declared.name)} takes {buffer.size_bytes} bytes; all"
             " together may take 4 GiB"
         )
         raise error_at(
@@ -157,10 +156,6 @@ def _extent(extent: Expression, scope: _Scope) -> int:
             obstacle=Obstacle.EMPTY_SCRATCH,
         )
     return value
-
-
-def _size_bytes(buffer: DeviceBuffer) -> int:
-    return prod(buffer.shape) * np.dtype(buffer.dtype).itemsize
 
 
 # --- launches -------------------------------------------------------------------------------------

@@ -7,13 +7,10 @@ files. No message holds a figure that follows from a case's sizes.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-
-import numpy as np
 
 from grader.errors import SpecError, SpecProblem
 from grader.records import Binary, DeviceBuffer, DeviceVariable, Failure, Kernel, Status, Submission
@@ -94,9 +91,7 @@ def _check_scratch(
     if limit is None or not scratch:
         return None
     most = _evaluate(task, limit, sizes)
-    taken = accumulate(
-        math.prod(buffer.shape) * np.dtype(buffer.dtype).itemsize for buffer in scratch
-    )
+    taken = accumulate(buffer.size_bytes for buffer in scratch)
     over = next(
         (declared for declared, total in zip(plan.scratch, taken, strict=True) if total > most),
         None,

@@ -18,10 +18,8 @@ WARPS = 4 * 4
 def execution() -> Execution:
     device = EmulatedDevice("h100", threads=1)
     ready = make_atomics(device.info)
-    device.load(ready.binary)
-    execution, _ = device.execute(
-        ready.launches, ready.buffers, atomics_arrays(), limits=RunLimits(10**6, 60.0)
-    )
+    limits = RunLimits(10**6, 60.0)
+    execution, _ = device.run(ready.as_program(), atomics_arrays(), limits=limits)
     assert execution.failure is None, execution.failure
     return execution
 

@@ -50,11 +50,8 @@ __global__ void second(i64* out, const i64* in) {
 def execution() -> Execution:
     device = EmulatedDevice()
     ready = make_ready(TEXT, BUFFERS, {}, device.info)
-    device.load(ready.binary)
     inputs = {"in": np.arange(N, dtype=np.int64) << 33, "out": np.zeros(N, dtype=np.int64)}
-    execution, outputs = device.execute(
-        ready.launches, ready.buffers, inputs, limits=RunLimits(10**6, 60.0)
-    )
+    execution, outputs = device.run(ready.as_program(), inputs, limits=RunLimits(10**6, 60.0))
     assert execution.failure is None
     tile = np.zeros(512, dtype=np.int64)
     tile[:64] = inputs["in"][: 2 * 64 : 2]

@@ -21,6 +21,7 @@ from grader.records import (
     Kernel,
     KernelParameter,
     Launch,
+    Program,
     Progress,
     Role,
     RunLimits,
@@ -30,6 +31,7 @@ from grader.records import (
 )
 from tests.support.assembler import assemble
 
+DEVICE = EmulatedDevice("h100", threads=1)
 LIMITS = RunLimits(warp_instructions=10**6, wall_seconds=10.0)
 N = 100
 IN, OUT = (
@@ -78,10 +80,13 @@ def launch_of(out: str, source: str, *, symbol: str = "k", n: int = N) -> Launch
     return Launch(symbol, Dim3(-(-n // 64)), Dim3(64), 0, arguments, 1, "")
 
 
-def loaded(*kernels: Kernel, threads: int | None = 1) -> EmulatedDevice:
-    device = EmulatedDevice("h100", threads=threads)
-    device.load(Binary("sm_90", "13.0", b"", kernels))
-    return device
+def program_of(
+    *launches: Launch,
+    buffers: tuple[DeviceBuffer, ...] = (IN, OUT),
+    kernels: tuple[Kernel, ...] = (),
+) -> Program:
+    binary = Binary("sm_90", "13.0", b"", kernels or (kernel(),))
+    return Program("submission", binary, launches, buffers)
 
 
 def arrays(*buffers: DeviceBuffer) -> dict[str, np.ndarray]:
@@ -97,10 +102,8 @@ def arrays(*buffers: DeviceBuffer) -> dict[str, np.ndarray]:
 def run(
     *launches: Launch, kernels: tuple[Kernel, ...] = (), limits: RunLimits = LIMITS
 ) -> tuple[Execution, dict[str, np.ndarray]]:
-    buffers = (IN, OUT, TEMPORARY)
-    return loaded(*(kernels or (kernel(),))).execute(
-        launches, buffers, arrays(*buffers), limits=limits
-    )
+    program = program_of(*launches, buffers=(IN, OUT, TEMPORARY), kernels=kernels)
+    return DEVICE.run(program, arrays(*program.buffers), limits=limits)
 
 
 # --- parameters -----------------------------------------------------------------------------------
@@ -163,11 +166,9 @@ def test_what_nobody_writes_stays_poison() -> None:
 
 
 def test_the_callers_arrays_stay_as_they_were() -> None:
-    buffers = (IN, OUT)
-    given = arrays(*buffers)
-    loaded(kernel()).execute(
-        [launch_of("in", "in"), launch_of("out", "in")], buffers, given, limits=LIMITS
-    )
+    given = arrays(IN, OUT)
+    program = program_of(launch_of("in", "in"), launch_of("out", "in"))
+    DEVICE.run(program, given, limits=LIMITS)
     assert given["in"].tolist() == list(range(N))
     assert np.isnan(given["out"]).all()
 
@@ -194,39 +195,33 @@ def test_two_dimensional_buffers_keep_their_shape_and_type() -> None:
         "out": np.zeros((10, 10), dtype=np.int32),
     }
     adding = kernel(ADD_ONE.replace("FADD R6,R6,1", "IADD3 R6,R6,0x1,RZ"))
-    _, outputs = loaded(adding).execute(
-        [launch_of("out", "in")], (source, target), given, limits=LIMITS
-    )
+    program = program_of(launch_of("out", "in"), buffers=(source, target), kernels=(adding,))
+    _, outputs = DEVICE.run(program, given, limits=LIMITS)
     assert outputs["out"].dtype == np.int32
     assert np.array_equal(outputs["out"], np.arange(1, 101).reshape(10, 10))
 
 
-def test_loading_another_binary_forgets_the_first() -> None:
-    device = loaded(kernel())
-    buffers = (IN, OUT)
-    device.execute([launch_of("out", "in")], buffers, arrays(*buffers), limits=LIMITS)
-    device.load(Binary("sm_90", "13.0", b"", (kernel(ADD_ONE.replace("R6,R6,1", "R6,R6,5")),)))
-    _, outputs = device.execute([launch_of("out", "in")], buffers, arrays(*buffers), limits=LIMITS)
-    assert outputs["out"][0] == 5
+def test_kernels_of_one_name_in_two_binaries_are_two() -> None:
+    other = kernel(ADD_ONE.replace("R6,R6,1", "R6,R6,5"))
+    for kernels, first in (((kernel(),), 1), ((other,), 5), ((kernel(),), 1)):
+        program = program_of(launch_of("out", "in"), kernels=kernels)
+        _, outputs = DEVICE.run(program, arrays(IN, OUT), limits=LIMITS)
+        assert outputs["out"][0] == first
 
 
 def test_progress_names_the_kernel_and_ends_at_the_last_block() -> None:
     told: list[Progress] = []
-    buffers = (IN, OUT)
-    loaded(kernel()).execute(
-        [launch_of("out", "in")], buffers, arrays(*buffers), limits=LIMITS, progress=told.append
-    )
+    program = program_of(launch_of("out", "in"))
+    DEVICE.run(program, arrays(IN, OUT), limits=LIMITS, progress=told.append)
     assert told[-1] == Progress("emulating the k", 2, 2)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_results_do_not_depend_on_the_number_of_host_threads(threads: int) -> None:
-    buffers = (IN, OUT)
     many = replace(launch_of("out", "in"), grid=Dim3(100), block=Dim3(1))
-    execution, outputs = loaded(kernel(), threads=threads).execute(
-        [many], buffers, arrays(*buffers), limits=LIMITS
-    )
-    reference, _ = loaded(kernel()).execute([many], buffers, arrays(*buffers), limits=LIMITS)
+    program, device = program_of(many), EmulatedDevice("h100", threads=threads)
+    execution, outputs = device.run(program, arrays(IN, OUT), limits=LIMITS)
+    reference, _ = DEVICE.run(program, arrays(IN, OUT), limits=LIMITS)
     assert execution == reference
     assert outputs["out"].tolist() == [i + 1 for i in range(N)]
 
@@ -370,7 +365,7 @@ def test_an_unknown_instruction_is_told_before_anything_of_its_launch_runs() -> 
 def test_buffers_that_do_not_fit_are_the_submissions_mistake() -> None:
     huge = DeviceBuffer("tmp", "uint8", (1 << 33,), Role.SCRATCH)
     given = {"tmp": np.broadcast_to(np.zeros(1, dtype=np.uint8), huge.shape)}
-    execution, outputs = loaded(kernel()).execute([], (huge,), given, limits=LIMITS)
+    execution, outputs = DEVICE.run(program_of(buffers=(huge,)), given, limits=LIMITS)
     assert outputs == {}
     assert execution.failure is not None
     assert execution.failure.status is Status.LAUNCH_ERROR

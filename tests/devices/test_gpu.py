@@ -74,8 +74,7 @@ def execute(
     """Run a plan on `inputs`; what happened, and the output."""
     arrays = {buffer.name: poison(buffer.shape, buffer.dtype) for buffer in plan.buffers}
     arrays["in"] = inputs(arrays["in"].size)
-    device.load(plan.binary)
-    execution, outputs = device.execute(plan.launches, plan.buffers, arrays, limits=limits)
+    execution, outputs = device.run(plan.as_program(), arrays, limits=limits)
     return execution, outputs.get("out")
 
 
@@ -341,9 +340,9 @@ def test_too_many_registers_are_refused(device: RemoteDevice) -> None:
 def test_buffers_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
     huge = DeviceBuffer("huge", "float32", (1 << 42,), Role.SCRATCH)
-    device.load(plan.binary)
     arrays = {"in": inputs(), "out": poison((N,), "float32")}
-    execution, _ = device.execute(plan.launches, (*plan.buffers, huge), arrays, limits=LIMITS)
+    program = replace(plan.as_program(), buffers=(*plan.buffers, huge))
+    execution, _ = device.run(program, arrays, limits=LIMITS)
     assert execution.failure is not None
     assert execution.failure.status is Status.LAUNCH_ERROR
     assert "Out of device memory" in execution.failure.message
@@ -357,9 +356,9 @@ def test_variables_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     query = ["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits", "--id=0"]
     free_mib = int(subprocess.run(query, capture_output=True, text=True, check=True).stdout)
     rest = DeviceBuffer("rest", "int8", ((free_mib - 2048) << 20,), Role.SCRATCH)
-    device.load(plan.binary)
     arrays = {"in": inputs(), "out": poison((N,), "float32")}
-    execution, _ = device.execute(plan.launches, (*plan.buffers, rest), arrays, limits=LIMITS)
+    program = replace(plan.as_program(), buffers=(*plan.buffers, rest))
+    execution, _ = device.run(program, arrays, limits=LIMITS)
     assert execution.failure is not None
     assert execution.failure.status is Status.LAUNCH_ERROR
     assert "Out of device memory" in execution.failure.message

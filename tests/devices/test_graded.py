@@ -17,8 +17,8 @@ from grader.records import (
     DeviceBuffer,
     Execution,
     FindingKind,
-    GradedRun,
     LaunchResult,
+    ModelledMode,
     Role,
     RunLimits,
 )
@@ -47,14 +47,8 @@ def ready(body: str, *, before: str = "", launch: str = LAUNCH) -> Ready:
 
 def run(program: Ready, *, seed: int = 3, inspect: bool = True) -> tuple[Execution, Arrays]:
     device = EmulatedDevice()
-    device.load(program.binary)
-    return device.run_graded(
-        program.launches,
-        program.buffers,
-        {"x": X},
-        limits=LIMITS,
-        graded=GradedRun(seed, True, inspect),
-    )
+    mode = ModelledMode(seed, inspect=inspect)
+    return device.run(program.as_program(), {"x": X}, limits=LIMITS, mode=mode)
 
 
 @pytest.fixture

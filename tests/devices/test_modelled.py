@@ -17,7 +17,7 @@ from grader.devices.modelled import Stage, run_modelled
 from grader.devices.plans import Ran, Ready
 from grader.emulator import GlobalMemory, LaunchSettings, translate
 from grader.grading.programs import Built, build, find_toolchain, make_program
-from grader.records import GradedRun, Program, Submission
+from grader.records import ModelledMode, Program, Submission
 from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
 from tests.support.truth import LIMITS, Recorded, make_plan, read_records
@@ -25,7 +25,7 @@ from tests.support.truth import LIMITS, Recorded, make_plan, read_records
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"rows": 512, "cols": 1024}
 SEED, MOST_SPREAD = 5, 48
-TIMED = GradedRun(SEED, model_time=True)
+TIMED = ModelledMode(SEED)
 
 
 def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
@@ -110,14 +110,11 @@ def test_a_sample_of_a_reference_s_blocks_says_what_all_say(
     device, sizes = EmulatedDevice("h100"), dict(zip(exercise.size_names, extents, strict=True))
     program = make_program("submission", built, exercise, sizes=sizes, limits=device.info.limits)
     assert isinstance(program, Program)
-    device.load(program.binary)
     arrays = {buffer.name: np.ones(buffer.shape, buffer.dtype) for buffer in program.buffers}
     times = []
     for whole in (10**9, 0):
         monkeypatch.setattr(modelled, "Stage", partial(Stage, whole_instructions=whole))
-        execution, _ = device.run_graded(
-            program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED
-        )
+        execution, _ = device.run(program, arrays, limits=LIMITS, mode=TIMED)
         found = [launch.modelled for launch in execution.launches]
         times.append(
             (
@@ -133,11 +130,8 @@ def test_a_sample_of_a_reference_s_blocks_says_what_all_say(
 def test_a_device_models_only_what_it_is_asked_to() -> None:
     device = EmulatedDevice("h100")
     program, arrays = make_plan(Recorded("transpose_padded", SMALL, "", None), device.info)
-    device.load(program.binary)
-    plain, outputs = device.execute(program.launches, program.buffers, arrays, limits=LIMITS)
-    timed, same = device.run_graded(
-        program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED
-    )
+    plain, outputs = device.run(program, arrays, limits=LIMITS)
+    timed, same = device.run(program, arrays, limits=LIMITS, mode=TIMED)
     assert plain.launches[0].modelled is None
     assert timed.launches[0].modelled is not None
     assert np.array_equal(outputs["out"], same["out"])
@@ -170,10 +164,7 @@ def test_the_time_is_near_what_an_h100s_clock_said(name: str, size: int, bound: 
     measured = next(each["ms"]["median"] for each in entry["timed"] if each["size"][0] == size)
     device = EmulatedDevice("h100")
     program, arrays = make_plan(recorded, device.info)
-    device.load(program.binary)
-    execution, _ = device.run_graded(
-        program.launches, program.buffers, arrays, limits=LIMITS, graded=TIMED
-    )
+    execution, _ = device.run(program, arrays, limits=LIMITS, mode=TIMED)
     modelled = execution.launches[0].modelled
     assert modelled is not None
     assert modelled.time_ms == pytest.approx(measured, rel=0.15)

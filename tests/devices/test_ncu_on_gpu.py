@@ -16,7 +16,6 @@ from grader.devices.ncu import PlanRun, count_plans, count_with_ncu
 from grader.devices.ncu_metrics import CountedLaunch, NotCounted
 from grader.doctor import Machine, examine
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
-from grader.judging.compare import poison
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
 from grader.report.doctor import Condition
 from grader.sandbox.process import run_tool
@@ -104,15 +103,8 @@ def emulate(plan: PlanRun) -> list[Counters]:
     """The emulated device's counters, with the ideal sectors summed as ncu has them; skips what it
     does not know."""
     device = EmulatedDevice("h100")
-    device.load(plan.binary)
-    poisoned = {
-        buffer.name: poison(buffer.shape, buffer.dtype)
-        for buffer in plan.buffers
-        if buffer.role is not Role.INPUT
-    }
-    execution, _ = device.execute(
-        plan.launches, plan.buffers, {**plan.arrays, **poisoned}, limits=LIMITS
-    )
+    program = Program("counted", plan.binary, plan.launches, plan.buffers)
+    execution, _ = device.run(program, plan.arrays, limits=LIMITS)
     if execution.failure is not None and execution.failure.status is Status.UNSUPPORTED:
         pytest.skip(execution.failure.message)
     assert execution.failure is None, execution.failure

@@ -18,6 +18,7 @@ from grader.records import (
     Kernel,
     KernelParameter,
     Launch,
+    Program,
     Role,
     RunLimits,
     ScalarArgument,
@@ -32,7 +33,7 @@ LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=30.0)
 
 
 @pytest.fixture(scope="module")
-def device(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
+def binary(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
     folder = tmp_path_factory.mktemp("ptx")
     (folder / "own.ptx").write_text(PTX)
     nvcc = find_nvcc(os.environ, run_tool, prefer_wheel=True)
@@ -59,12 +60,10 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
         )
         for found in read_cubin(cubin, arch=ARCH)
     )
-    made = EmulatedDevice("h100")
-    made.load(Binary(ARCH, nvcc.version, cubin, kernels))
-    return made
+    return Binary(ARCH, nvcc.version, cubin, kernels)
 
 
-def digest(device: EmulatedDevice, words: np.ndarray, *, blocks: int) -> int:
+def digest(binary: Binary, words: np.ndarray, *, blocks: int) -> int:
     threads = blocks * DIGEST_BLOCK
     buffers = (
         DeviceBuffer("words", "uint64", words.shape, Role.INPUT),
@@ -73,7 +72,8 @@ def digest(device: EmulatedDevice, words: np.ndarray, *, blocks: int) -> int:
     arguments = (BufferArgument("words"), ScalarArgument(words.size, 8), BufferArgument("sums"))
     launch = Launch("digest", Dim3(blocks), Dim3(DIGEST_BLOCK), 0, arguments, None, "digest")
     arrays = {"words": words, "sums": np.zeros(threads, dtype=np.uint64)}
-    execution, outputs = device.execute([launch], buffers, arrays, limits=LIMITS)
+    program = Program("digest", binary, (launch,), buffers)
+    execution, outputs = EmulatedDevice("h100").run(program, arrays, limits=LIMITS)
     assert execution.failure is None, execution.failure
     return int(outputs["sums"].sum(dtype=np.uint64))
 
@@ -81,10 +81,10 @@ def digest(device: EmulatedDevice, words: np.ndarray, *, blocks: int) -> int:
 @pytest.mark.parametrize("count", [1, 255, 256, 1000, 5003])
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_the_digest_is_that_of_the_host_whatever_the_grid(
-    device: EmulatedDevice, count: int, blocks: int
+    binary: Binary, count: int, blocks: int
 ) -> None:
     words = np.random.default_rng(count).integers(0, 1 << 64, count, dtype=np.uint64)
-    assert digest(device, words, blocks=blocks) == digest_on_host(words)
+    assert digest(binary, words, blocks=blocks) == digest_on_host(words)
 
 
 def test_the_digest_sees_one_bit_and_an_exchange() -> None:
@@ -99,7 +99,7 @@ def test_the_digest_sees_one_bit_and_an_exchange() -> None:
 
 
 @pytest.mark.parametrize("quads", COPY_QUADS)
-def test_a_copy_kernel_copies(device: EmulatedDevice, quads: int) -> None:
+def test_a_copy_kernel_copies(binary: Binary, quads: int) -> None:
     words = np.random.default_rng(quads).integers(
         0, 1 << 32, 3 * 4 * COPY_BLOCK * quads, dtype=np.uint32
     )
@@ -116,8 +116,8 @@ def test_a_copy_kernel_copies(device: EmulatedDevice, quads: int) -> None:
         None,
         "copy",
     )
-    execution, outputs = device.execute(
-        [launch], buffers, {"to": np.zeros_like(words), "from": words}, limits=LIMITS
-    )
+    program = Program("copy", binary, (launch,), buffers)
+    arrays = {"to": np.zeros_like(words), "from": words}
+    execution, outputs = EmulatedDevice("h100").run(program, arrays, limits=LIMITS)
     assert execution.failure is None, execution.failure
     assert np.array_equal(outputs["to"], words)

@@ -19,6 +19,7 @@ from grader.records import (
     Dim3,
     Execution,
     Launch,
+    Program,
     Role,
     RunLimits,
     ScalarArgument,
@@ -35,27 +36,28 @@ def compile_text(text: str) -> Binary:
 
 
 def run(
-    device: EmulatedDevice, *, blocks: int = 1, n: int = 0, size: int = 64
+    binary: Binary, *, threads: int = 2, blocks: int = 1, n: int = 0, size: int = 64
 ) -> tuple[Execution, Mapping[str, np.ndarray]]:
     """Launch the binary's one kernel `(int* y, int n)` in blocks of 32 threads."""
-    (symbol,) = device._kernels
     launch = Launch(
-        symbol, Dim3(blocks), Dim3(32), 0, (BufferArgument("y"), ScalarArgument(n, 4)), 1, ""
+        binary.kernels[0].symbol,
+        Dim3(blocks),
+        Dim3(32),
+        0,
+        (BufferArgument("y"), ScalarArgument(n, 4)),
+        1,
+        "",
     )
     buffers = (DeviceBuffer("y", "int32", (size,), Role.OUTPUT),)
-    return device.execute([launch], buffers, {"y": np.zeros(size, dtype=np.int32)}, limits=LIMITS)
-
-
-def device_of(text: str, threads: int = 2) -> EmulatedDevice:
+    program = Program("test", binary, (launch,), buffers)
     device = EmulatedDevice("h100", threads=threads)
-    device.load(compile_text(text))
-    return device
+    return device.run(program, {"y": np.zeros(size, dtype=np.int32)}, limits=LIMITS)
 
 
 def test_printf_is_collected_block_after_block() -> None:
     call = 'if (threadIdx.x < 2) printf("%d.%d %s|", blockIdx.x, threadIdx.x, "ok");'
     text = f"#include <cstdio>\n__global__ void k(int* y, int n) {{ {call} }}"
-    execution, _ = run(device_of(text), blocks=40)
+    execution, _ = run(compile_text(text), blocks=40)
     assert execution.failure is None
     assert execution.launches[0].printed == "".join(
         f"{block}.{thread} ok|" for block in range(40) for thread in range(2)
@@ -67,7 +69,7 @@ def test_printf_is_kept_up_to_a_limit() -> None:
         "#include <cstdio>\n__global__ void k(int* y, int n) { for (int i = 0; i < n; ++i)"
         ' printf("%0100d", i); }'
     )
-    execution, _ = run(device_of(text), n=100)
+    execution, _ = run(compile_text(text), n=100)
     assert execution.failure is None
     assert len(execution.launches[0].printed) == PRINT_LIMIT
 
@@ -86,7 +88,7 @@ __global__ void k(int* y, int n)
 
     threading.setprofile(count)
     try:
-        execution, outputs = run(device_of(text), n=200)
+        execution, outputs = run(compile_text(text), n=200)
     finally:
         threading.setprofile(None)  # type: ignore[arg-type]
     assert execution.failure is None
@@ -103,7 +105,7 @@ __global__ void k(int* y, int n)
     char own[3] = {char('a' + n), 'z', 0};
     if (threadIdx.x == 0) s[0] = 'S', s[1] = own[0], s[2] = 0, printf("%s %s", s, own);
 }"""
-    execution, _ = run(device_of(text), n=2)
+    execution, _ = run(compile_text(text), n=2)
     assert execution.launches[0].printed == "Sc cz"
 
 
@@ -112,7 +114,7 @@ def test_a_failed_assertion_says_what_and_where() -> None:
         "#include <cassert>\n__global__ void k(int* y, int n)\n{\n    assert(threadIdx.x != 5 ||"
         " blockIdx.x == 0);\n    y[0] = 1;\n}"
     )
-    execution, outputs = run(device_of(text), blocks=2)
+    execution, outputs = run(compile_text(text), blocks=2)
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
     assert (
@@ -130,13 +132,13 @@ COUNTER = (
 
 
 def test_variables_start_anew_in_every_execution() -> None:
-    device = device_of(COUNTER)
-    assert [run(device, n=4)[1]["y"][0] for _ in range(2)] == [7, 7]
+    binary = compile_text(COUNTER)
+    assert [run(binary, n=4)[1]["y"][0] for _ in range(2)] == [7, 7]
 
 
 def test_an_access_past_a_variable_names_it() -> None:
     execution, _ = run(
-        device_of(
+        compile_text(
             "__device__ int table[8];\n__global__ void k(int* y, int n) { table[n + threadIdx.x] ="
             " 1; }"
         ),
@@ -149,7 +151,7 @@ def test_an_access_past_a_variable_names_it() -> None:
 def test_recursion_is_unsupported_by_name() -> None:
     text = """__device__ __noinline__ int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
 __global__ void k(int* y, int n) { y[0] = f(n); }"""
-    execution, _ = run(device_of(text))
+    execution, _ = run(compile_text(text))
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
     assert "recursion" in execution.failure.message
@@ -160,7 +162,7 @@ def test_a_function_of_the_system_that_is_not_provided_is_told() -> None:
         "__global__ void k(int* y, int n) { int* p = (int*)malloc(n); p[0] = 1; y[0] = p[0];"
         " free(p); }"
     )
-    execution, _ = run(device_of(text), n=4)
+    execution, _ = run(compile_text(text), n=4)
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
 
@@ -171,14 +173,14 @@ def test_blocks_that_take_numbers_do_so_in_order_on_any_number_of_threads() -> N
         " y[blockIdx.x] = atomicAdd(&next, 1); }"
     )
     for threads in (1, 3):
-        _, outputs = run(device_of(text, threads), blocks=64)
+        _, outputs = run(compile_text(text), threads=threads, blocks=64)
         assert outputs["y"].tolist() == list(range(64))
 
 
 def test_generic_accesses_out_of_bounds_are_faults() -> None:
     text = """__device__ __noinline__ void put(int* p, int i) { p[i] = 1; }
 __global__ void k(int* y, int n) { __shared__ int s[8]; put(threadIdx.x & 1 ? s : y, n); y[1] = s[0]; }"""
-    execution, _ = run(device_of(text), n=8)
+    execution, _ = run(compile_text(text), n=8)
     assert execution.failure is not None
     assert "4-byte store to shared memory out of bounds" in execution.failure.message
 
@@ -192,7 +194,7 @@ def test_constant_memory_cannot_be_written() -> None:
         + put
         + "__global__ void k(int* y, int n) { put(n ? y : (int*)table); }"
     )
-    execution, _ = run(device_of(by_address))
+    execution, _ = run(compile_text(by_address))
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
     store = "const_cast<int*>(table)[threadIdx.x] = n;"
@@ -200,6 +202,6 @@ def test_constant_memory_cannot_be_written() -> None:
         f"__constant__ int table[32];\n__global__ void k(int* y, int n) {{ {store} y[0] ="
         " table[1]; }"
     )
-    execution, _ = run(device_of(directly))
+    execution, _ = run(compile_text(directly))
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR

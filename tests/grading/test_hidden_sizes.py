@@ -21,7 +21,7 @@ import pytest
 from grader.devices.base import Arrays
 from grader.devices.choose import Choice
 from grader.devices.emulated import EmulatedDevice
-from grader.devices.gpu.placement import Damage, Place, buffer_bytes
+from grader.devices.gpu.placement import Damage, Place
 from grader.devices.gpu.words import (
     describe_damage,
     describe_fault,
@@ -41,7 +41,6 @@ from grader.records import (
     Failure,
     Program,
     Progress,
-    Rehearsal,
     Role,
     RunLimits,
     Score,
@@ -240,7 +239,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     kernels = tuple(
         replace(each, registers=200) if each.name == "k" else each for each in built.binary.kernels
     )
-    device.load(built.binary)
     return Bench(job, replace(built, binary=replace(built.binary, kernels=kernels)), device)
 
 
@@ -380,7 +378,7 @@ def test_what_a_launch_line_comes_to(plan: str, words: str, bench: Bench) -> Non
 
 def _damage(offset: Callable[[int], int]) -> Callable[[Program], Failure]:
     def describe(program: Program) -> Failure:
-        size_bytes = buffer_bytes(program.buffers[0])
+        size_bytes = program.buffers[0].size_bytes
         return describe_damage(
             Damage(Place("out", 0, size_bytes), offset(size_bytes)), program.launches[0], "k"
         )
@@ -457,7 +455,8 @@ def test_buffers_that_do_not_fit(bench: Bench) -> None:
     def make(seed: int) -> Score:
         job = bench.drawing(seed)
         large = DeviceBuffer("s", "float32", (*secret(job).sizes.values(), 65536), Role.SCRATCH)
-        execution, _ = bench.device.execute((), (large,), {}, limits=job.limits)
+        program = Program("submission", bench.built.binary, (), (large,))
+        execution, _ = bench.device.run(program, {}, limits=job.limits)
         assert execution.failure is not None
         return job.fail(name_case(execution.failure, secret(job)))
 
@@ -467,21 +466,9 @@ def test_buffers_that_do_not_fit(bench: Bench) -> None:
 class Dying(EmulatedDevice):
     """A device that dies of a case and tells its sizes."""
 
-    def execute(
-        self, launches: object, buffers: object, arrays: Arrays, **_: object
-    ) -> tuple[Execution, Arrays]:
-        raise WorkerError(f"the worker failed: {buffers}", f"{buffers}", detail=f"{launches}")
-
-    def rehearse(
-        self,
-        launches: object,
-        buffers: object,
-        arrays: Arrays,
-        *,
-        limits: RunLimits,
-        rehearsal: Rehearsal,
-    ) -> tuple[Execution, Arrays]:
-        return self.execute(launches, buffers, arrays)
+    def run(self, program: Program, arrays: Arrays, **_: object) -> tuple[Execution, Arrays]:
+        sizes = program.buffers
+        raise WorkerError(f"the worker failed: {sizes}", f"{sizes}", detail=f"{program.launches}")
 
 
 def test_a_worker_that_dies(bench: Bench) -> None:

@@ -39,7 +39,6 @@ BINARY = Binary("sm_90", "13.0", b"cubin", ())
 @pytest.fixture
 def device() -> Iterator[RemoteDevice]:
     with RemoteDevice("fake", command=COMMAND, grace_seconds=0.2) as device:
-        device.load(BINARY)
         yield device
 
 
@@ -53,9 +52,8 @@ def execute(
     launch = Launch(what, Dim3(1), Dim3(1), 0, (), None, f"{what}<<<1, 1>>>()")
     arrays = {"in": np.arange(4, dtype=np.float32), "out": np.full(4, np.nan, dtype=np.float32)}
     show = None if shown is None else shown.append
-    return device.execute(
-        [launch], BUFFERS, arrays, limits=RunLimits(1000, wall_seconds), progress=show
-    )
+    program = Program("submission", BINARY, (launch,), BUFFERS)
+    return device.run(program, arrays, limits=RunLimits(1000, wall_seconds), progress=show)
 
 
 def test_the_answer_and_its_outputs_come_back(device: RemoteDevice) -> None:
@@ -163,10 +161,8 @@ def test_the_traceback_is_kept_for_the_instructor(device: RemoteDevice) -> None:
 
 def test_the_environment_does_not_reach_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_SECRET_OF_THE_COURSE", "1")
-    with RemoteDevice("fake", command=COMMAND) as device:
-        device.load(BINARY)
-        with pytest.raises(WorkerError) as caught:
-            execute(device, "environment")
+    with RemoteDevice("fake", command=COMMAND) as device, pytest.raises(WorkerError) as caught:
+        execute(device, "environment")
     assert "PATH" in str(caught.value)
     assert "A_SECRET_OF_THE_COURSE" not in str(caught.value)
 

@@ -45,6 +45,7 @@ from grader.records import (
     DeviceBuffer,
     DeviceInfo,
     Launch,
+    Program,
     Role,
     RunLimits,
     Submission,
@@ -222,10 +223,8 @@ def run_case(case: Case, device: Device | None = None) -> Result:
 def run_binary(case: Case, binary: Binary, device: Device) -> Result:
     """Run this machine code of a case on a device."""
     arrays, buffers = make_arrays(case), make_buffers(case)
-    device.load(binary)
-    execution, outputs = device.execute(
-        make_launches(case, binary, device.info), buffers, arrays, limits=LIMITS
-    )
+    program = Program(str(case), binary, make_launches(case, binary, device.info), buffers)
+    execution, outputs = device.run(program, arrays, limits=LIMITS)
     assert execution.failure is None, f"{case}: {execution.failure.message}"
     counted = tuple(counter_names(launch.counters) for launch in execution.launches)
     return Result(

@@ -8,13 +8,12 @@ from random import Random
 
 from grader.devices.base import Arrays
 from grader.records import (
+    COUNTING,
     SUBMISSION,
-    Binary,
     ClockState,
-    DeviceBuffer,
     DeviceInfo,
     Execution,
-    Launch,
+    Mode,
     Program,
     Progress,
     RunLimits,
@@ -95,16 +94,13 @@ class FakeClock:
     def info(self) -> DeviceInfo:
         raise NotImplementedError
 
-    def load(self, binary: Binary) -> None:
-        raise NotImplementedError
-
-    def execute(
+    def run(
         self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
+        program: Program,
         arrays: Arrays,
         *,
         limits: RunLimits,
+        mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         raise NotImplementedError

@@ -9,13 +9,11 @@ from typing import ClassVar, Self
 
 from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
-from grader.grading.cases import poison_outputs
 from grader.records import (
-    Binary,
-    DeviceBuffer,
+    COUNTING,
     DeviceInfo,
     Execution,
-    Launch,
+    Mode,
     Program,
     RunLimits,
     ShowProgress,
@@ -66,35 +64,27 @@ class FakeGpu(FakeClock):
             peak_source="made up",
         )
 
-    def load(self, binary: Binary) -> None:
-        if binary.cubin not in self.translated:
-            self.translated[binary.cubin] = EmulatedDevice("h100", threads=1)
-            self.translated[binary.cubin].load(binary)
-        self.emulated = self.translated[binary.cubin]
-
-    def execute(
+    def run(
         self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
+        program: Program,
         arrays: Arrays,
         *,
         limits: RunLimits,
+        mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        return self.emulated.execute(launches, buffers, arrays, limits=limits, progress=progress)
+        cubin = program.binary.cubin
+        known = self.translated.setdefault(cubin, EmulatedDevice("h100", threads=1))
+        return known.run(program, arrays, limits=limits, mode=mode, progress=progress)
 
     def prepare(
         self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
     ) -> tuple[Execution, list[Arrays]]:
         self.prepared = tuple(program.label for program in programs)
         submission = programs[0]
-        self.load(submission.binary)
         outputs = []
         for inputs in input_sets:
-            arrays = inputs | poison_outputs(submission.buffers)
-            execution, got = self.execute(
-                submission.launches, submission.buffers, arrays, limits=limits
-            )
+            execution, got = self.run(submission, inputs, limits=limits)
             if execution.failure is not None:
                 return execution, []
             outputs.append(got)

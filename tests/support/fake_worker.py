@@ -17,15 +17,14 @@ import numpy as np
 from grader.devices.base import Arrays
 from grader.errors import UsageError
 from grader.records import (
-    Binary,
+    COUNTING,
     ClockState,
-    DeviceBuffer,
     DeviceInfo,
     Dim3,
     Execution,
     Failure,
-    Launch,
     LaunchLimits,
+    Mode,
     Program,
     Progress,
     RunLimits,
@@ -55,24 +54,18 @@ class FakeDevice:
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
-        self._binary: Binary | None = None
 
-    def load(self, binary: Binary) -> None:
-        self._binary = binary
-
-    def execute(
+    def run(
         self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
+        program: Program,
         arrays: Arrays,
         *,
         limits: RunLimits,
+        mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        if self._binary is None:
-            raise RuntimeError("nothing was loaded")
         print("noise on stdout", flush=True)
-        return getattr(self, f"do_{launches[0].symbol}")(arrays, progress)
+        return getattr(self, f"do_{program.launches[0].symbol}")(arrays, progress)
 
     def do_double(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
         progress(Progress("running", 1, 2))

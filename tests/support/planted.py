@@ -19,10 +19,11 @@ import numpy as np
 from grader.devices.emulated import EmulatedDevice
 from grader.records import (
     Binary,
+    CheckedMode,
     DeviceBuffer,
     Finding,
     FindingKind,
-    Rehearsal,
+    Program,
     Role,
     RunLimits,
     Submission,
@@ -80,24 +81,18 @@ def find_bugs(planted: Planted) -> tuple[Finding, ...]:
     order counts too."""
     binary = compile_source(_submission(planted))
     device = EmulatedDevice("h100", threads=1)
-    device.load(binary)
     arrays = {
-        each.name: (
-            (np.arange(each.shape[0]) % 17 + 1).astype(each.dtype)
-            if each.role is Role.INPUT
-            else np.full(each.shape, 0xFF, np.uint8).repeat(4).view(each.dtype)
-        )
+        each.name: (np.arange(each.shape[0]) % 17 + 1).astype(each.dtype)
         for each in planted.buffers
+        if each.role is Role.INPUT
     }
-    unwritten = tuple(each.name for each in planted.buffers if each.role is Role.OUTPUT)
     launches = _resolve(planted, binary, device).launches
+    program = Program(planted.path.stem, binary, launches, planted.buffers)
     found: list[Finding] = []
     outputs = []
     for backwards in (False, True):
-        rehearsal = Rehearsal(unwritten, backwards=backwards)
-        execution, got = device.rehearse(
-            launches, planted.buffers, arrays, limits=LIMITS, rehearsal=rehearsal
-        )
+        mode = CheckedMode(backwards=backwards)
+        execution, got = device.run(program, arrays, limits=LIMITS, mode=mode)
         if execution.failure is not None:
             return (*found, *execution.failure.findings)
         found += execution.findings

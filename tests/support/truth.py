@@ -88,8 +88,7 @@ def run_record(recorded: Recorded, *, threads: int = 1) -> tuple[LaunchResult, s
     the output."""
     device = EmulatedDevice("h100", threads=threads)
     program, arrays = make_plan(recorded, device.info)
-    device.load(program.binary)
-    execution, outputs = device.execute(program.launches, program.buffers, arrays, limits=LIMITS)
+    execution, outputs = device.run(program, arrays, limits=LIMITS)
     assert execution.failure is None, execution.failure
     assert execution.modified_inputs == ()
     (launch,) = execution.launches

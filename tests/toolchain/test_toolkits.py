@@ -19,7 +19,7 @@ import pytest
 
 from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
-from grader.records import Binary, Counters, Execution
+from grader.records import Binary, Counters, Execution, Program
 from grader.sandbox.process import run_tool
 from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
 from tests.support.corpus import LIMITS, make_arrays, make_buffers, make_launches, read_cases
@@ -162,11 +162,9 @@ def check_runs(binary: Binary) -> None:
 def run(name: str, binary: Binary) -> tuple[set[str], Outputs, Execution]:
     """The symbols that a kernel file launches, and what comes of it on the emulated H100."""
     case, device = KERNELS[name], EmulatedDevice("h100", threads=1)
-    device.load(binary)
     launches = make_launches(case, binary, device.info)
-    execution, outputs = device.execute(
-        launches, make_buffers(case), make_arrays(case), limits=LIMITS
-    )
+    program = Program(name, binary, tuple(launches), tuple(make_buffers(case)))
+    execution, outputs = device.run(program, make_arrays(case), limits=LIMITS)
     assert execution.failure is None, f"{name}: {execution.failure.message}"
     return {launch.symbol for launch in launches}, outputs, execution
 

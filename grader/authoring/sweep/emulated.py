@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from grader.authoring.sweep.rows import timed_row
 from grader.authoring.sweep.sizes import Sizes, at_sizes, sweep_case
-from grader.devices.base import Arrays, GradingDevice
+from grader.devices.base import Arrays, Device
 from grader.grading.cases import Oracle, run_case
 from grader.grading.graded import run_other, run_submission, why_untimed
 from grader.grading.job import Job
@@ -24,9 +24,9 @@ _RunOne = Callable[[Job, str, Built, Sizes], SweepRow]
 
 
 def sweep_emulated(
-    job: Job, built: Mapping[str, Built], device: GradingDevice, points: Sequence[Sizes]
+    job: Job, built: Mapping[str, Built], device: Device, points: Sequence[Sizes]
 ) -> list[list[SweepRow]]:
-    """Program by program, so that each is loaded once; a row list for each point. `job.model`: with
+    """Program by program, so that each is translated once; a row list for each point. `job.model`: with
     modelled times."""
     run_one = (
         _modelling(device, load_oracle(job.exercise))
@@ -35,7 +35,6 @@ def sweep_emulated(
     )
     rows: list[list[SweepRow]] = [[] for _ in points]
     for number, (label, each) in enumerate(built.items()):
-        device.load(each.binary)
         for index, sizes in enumerate(points):
             job.show(
                 Progress(
@@ -51,7 +50,7 @@ def sweep_emulated(
 # --- with times -----------------------------------------------------------------------------------
 
 
-def _modelling(device: GradingDevice, oracle: Oracle) -> _RunOne:
+def _modelling(device: Device, oracle: Oracle) -> _RunOne:
     """Runs one program as a grading does at the timed size; of a long run a sample of the
     blocks."""
 
@@ -67,9 +66,7 @@ def _modelling(device: GradingDevice, oracle: Oracle) -> _RunOne:
     return run_one
 
 
-def _model_own(
-    job: Job, built: Built, device: GradingDevice, oracle: Oracle, sizes: Sizes
-) -> SweepRow:
+def _model_own(job: Job, built: Built, device: Device, oracle: Oracle, sizes: Sizes) -> SweepRow:
     run = run_submission(job, built, device, oracle, TIMED_ON, inspect=False)
     if isinstance(run, Failure):
         return SweepRow(SUBMISSION, False, note=run.message)
@@ -123,7 +120,7 @@ class KnownOutputs:
         return self.outputs[key]
 
 
-def _counting(device: GradingDevice, oracle: Oracle) -> _RunOne:
+def _counting(device: Device, oracle: Oracle) -> _RunOne:
     """Runs all blocks of one program."""
     known = KnownOutputs(oracle)
 

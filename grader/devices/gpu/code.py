@@ -81,13 +81,13 @@ class Code:
 
     def __init__(self, binary: Binary, module: Any = None) -> None:  # noqa: ANN401 (PyCUDA has no types)
         self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
-        self._binary = binary
+        self.binary = binary
         self._module = module or load_module(binary)
 
     def load_again(self) -> Code:
         """The same code with its `__device__` variables as at a program's start. Takes a
         millisecond: the driver knows the code."""
-        return Code(self._binary, cuda.module_from_buffer(self._binary.cubin))
+        return Code(self.binary, cuda.module_from_buffer(self.binary.cubin))
 
     def make_ready(
         self, launches: Sequence[Launch], addresses: Mapping[str, int]

@@ -23,6 +23,7 @@ from grader.devices.nvml import ClockSampler
 from grader.devices.peak import GivenPeak
 from grader.errors import GraderError
 from grader.records import (
+    COUNTING,
     SUBMISSION,
     Binary,
     ClockState,
@@ -33,6 +34,7 @@ from grader.records import (
     Kernel,
     Launch,
     LaunchResult,
+    Mode,
     Program,
     Progress,
     Role,
@@ -62,7 +64,6 @@ class GpuDevice:
         )  # PyCUDA aborts a process that ends with a context on its stack
         self._own = OwnKernels(self._open.gpu.multiprocessors)
         self._clocks = ClockSampler(self._open.pci_bus_id)
-        self._binary: Binary | None = None
         self._code: Code | None = None
         self._bench: Bench | None = None
         self._probe()
@@ -75,26 +76,25 @@ class GpuDevice:
     def uuid(self) -> str:
         return self._open.uuid
 
-    def load(self, binary: Binary) -> None:
-        self._binary, self._code = binary, None
-
-    def execute(
+    def run(
         self,
-        launches: Sequence[Launch],
-        buffers: Sequence[DeviceBuffer],
+        program: Program,
         arrays: Arrays,
         *,
         limits: RunLimits,
+        mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """See devices.base.Device. The wall limit is the caller's to enforce: it can end the
-        process, this cannot."""
+        """See devices.base.Device. It has the counting mode only. The wall limit is the caller's to
+        enforce: it can end the process, this cannot."""
+        if mode != COUNTING:
+            raise GraderError(f"a GPU has no {type(mode).__name__}")
         try:
-            return self._execute(launches, buffers, arrays)
+            return self._run(program, arrays)
         except PlanError as problem:
             return Execution((), failure=problem.failure), {}
         except cuda.MemoryError:
-            return Execution((), failure=out_of_memory(buffers, self._loaded_binary())), {}
+            return Execution((), failure=out_of_memory(program.buffers, program.binary)), {}
 
     def prepare(
         self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
@@ -157,16 +157,15 @@ class GpuDevice:
         self._bench = None
         return self._own.copy_bandwidth()
 
-    def _execute(
-        self, launches: Sequence[Launch], buffers: Sequence[DeviceBuffer], arrays: Arrays
-    ) -> tuple[Execution, Arrays]:
-        arena = Arena(buffers)
+    def _run(self, program: Program, arrays: Arrays) -> tuple[Execution, Arrays]:
+        arena = Arena(program.buffers)
         arena.upload(arrays)
-        arena.poison([buffer.name for buffer in buffers if buffer.name not in arrays])
-        inputs = [buffer.name for buffer in buffers if buffer.role is Role.INPUT]
+        arena.poison([buffer.name for buffer in program.buffers if buffer.name not in arrays])
+        inputs = [buffer.name for buffer in program.buffers if buffer.role is Role.INPUT]
         before = arena.digests(inputs, self._own)
         results: list[LaunchResult] = []
-        for launch in self._loaded().make_ready(launches, arena.addresses):
+        code = self._code_of(program.binary)
+        for launch in code.make_ready(program.launches, arena.addresses):
             launch.run(arena)
             results.append(self._result(launch.launch, launch.kernel))
         after = arena.digests(inputs, self._own)
@@ -174,24 +173,21 @@ class GpuDevice:
             name for name, old, new in zip(inputs, before, after, strict=True) if old != new
         )
         outputs = {
-            buffer.name: arena.download(buffer) for buffer in buffers if buffer.role is Role.OUTPUT
+            buffer.name: arena.download(buffer)
+            for buffer in program.buffers
+            if buffer.role is Role.OUTPUT
         }
         arena.free()
         return Execution(tuple(results), modified), outputs
 
-    def _loaded(self) -> Code:
-        """The loaded binary's code, which goes to the GPU when it is first needed. Every run of a
-        plan finds variables as at its start."""
-        if self._code is None:
-            self._code = Code(self._loaded_binary())
-        elif self._loaded_binary().variable_bytes:
+    def _code_of(self, binary: Binary) -> Code:
+        """The binary's code, which goes to the GPU when it is first needed; the last one is kept.
+        Every run of a plan finds variables as at its start."""
+        if self._code is None or self._code.binary != binary:
+            self._code = Code(binary)
+        elif binary.variable_bytes:
             self._code = self._code.load_again()
         return self._code
-
-    def _loaded_binary(self) -> Binary:
-        if self._binary is None:
-            raise GraderError("no binary is loaded")
-        return self._binary
 
     def _result(self, launch: Launch, kernel: Kernel) -> LaunchResult:
         return make_result(self._open.gpu, kernel, launch, Counters(), ())

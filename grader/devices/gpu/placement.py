@@ -8,7 +8,6 @@ computes nothing that looks right.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -77,17 +76,12 @@ class Damage:
         return f"{where} the end of buffer {self.place.name} ({self.place.size_bytes:,} bytes)"
 
 
-def buffer_bytes(buffer: DeviceBuffer) -> int:
-    """Size of a buffer's contents in bytes."""
-    return np.dtype(buffer.dtype).itemsize * math.prod(buffer.shape)
-
-
 def place_buffers(buffers: Sequence[DeviceBuffer]) -> Placement:
     """Places for all buffers, in order, each aligned and between bands."""
     places, end = [], 0
     for buffer in buffers:
         offset = _round_up(end + BAND_BYTES)
-        places.append(Place(buffer.name, offset, buffer_bytes(buffer)))
+        places.append(Place(buffer.name, offset, buffer.size_bytes))
         end = places[-1].end
     return Placement(tuple(places), _round_up(end + BAND_BYTES))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.devices.gpu.placement import Damage, buffer_bytes
+from grader.devices.gpu.placement import Damage
 from grader.errors import GraderError
 from grader.records import (
     Binary,
@@ -167,8 +167,8 @@ def describe_damage(damage: Damage, launch: Launch, kernel: str) -> Failure:
 def out_of_memory(buffers: Sequence[DeviceBuffer], binary: Binary) -> Failure:
     """The Failure of a plan that does not fit the GPU. Raises GraderError where the submission
     itself asks for little."""
-    needed = sum(map(buffer_bytes, buffers))
-    scratch = sum(buffer_bytes(buffer) for buffer in buffers if buffer.role is Role.SCRATCH)
+    needed = sum(buffer.size_bytes for buffer in buffers)
+    scratch = sum(buffer.size_bytes for buffer in buffers if buffer.role is Role.SCRATCH)
     local = RESIDENT_THREADS * max((kernel.local_bytes for kernel in binary.kernels), default=0)
     if scratch + binary.variable_bytes + local < SPARE_BYTES:
         raise GraderError(
