@@ -52,11 +52,11 @@ from grader.records import (
 )
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.cases import draw_cases
-from grader.spec.model import Case
+from grader.spec.draws import draw_cases
+from grader.spec.exercise import Case
 from grader.spec.oracle import load_oracle
-from grader.spec.read import read_exercise
-from grader.submission.read import read_submission
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
 
 SEED_BITS = 53  # what a JSON number holds exactly
 LIBRARIES = ("numpy", "llvmlite")

@@ -21,8 +21,8 @@ import grader
 from grader.judging.checks import earned_fraction
 from grader.metrics import TIMED
 from grader.records import CheckResult, CheckStatus, Score, Status
-from grader.spec.model import Exercise
-from grader.spec.read import read_exercise
+from grader.spec.exercise import Exercise
+from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).resolve().parents[1]
 SUBMISSIONS = ROOT / "tests" / "submissions"

@@ -65,7 +65,7 @@ def run_similar(arguments: Sequence[str]) -> int:
     check_target(options.json)
     check_target(options.html, "the page")
     texts = _read_submissions(Path(options.folder))
-    from grader.similar.compare import compare_files
+    from grader.similar.winnowing import compare_files
 
     found = compare_files(
         texts, starters=_read_starters(options.starter), threshold=options.threshold / 100

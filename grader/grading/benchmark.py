@@ -37,8 +37,8 @@ from grader.records import (
     TimedLaunch,
     Timing,
 )
-from grader.spec.cases import device_buffers, make_inputs
-from grader.spec.model import Case, Yardstick
+from grader.spec.draws import device_buffers, make_inputs
+from grader.spec.exercise import Case, Yardstick
 from grader.spec.tolerance import tolerance_at
 
 SETS_BYTES = 256 << 20

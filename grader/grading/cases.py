@@ -22,8 +22,8 @@ from grader.records import (
     Role,
     ShowProgress,
 )
-from grader.spec.cases import device_buffers, make_inputs
-from grader.spec.model import Case, Task
+from grader.spec.draws import device_buffers, make_inputs
+from grader.spec.exercise import Case, Task
 from grader.spec.tolerance import tolerance_at
 
 BENCHMARK = "benchmark"

@@ -43,8 +43,8 @@ from grader.records import (
     Timing,
     Traffic,
 )
-from grader.spec.cases import device_buffers, make_inputs
-from grader.spec.model import Case, Yardstick
+from grader.spec.draws import device_buffers, make_inputs
+from grader.spec.exercise import Case, Yardstick
 from grader.spec.tolerance import tolerance_at
 
 ASKED = frozenset({*TIMED, "dram_bytes", "l1_hit_rate"})

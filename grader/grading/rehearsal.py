@@ -34,8 +34,8 @@ from grader.records import (
     Status,
 )
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.cases import draw_cases
-from grader.spec.model import Case
+from grader.spec.draws import draw_cases
+from grader.spec.exercise import Case
 
 MOST_BYTES = 64 << 20
 """Cases whose buffers and variables hold more than this are run without the checks: the shadow of

@@ -26,7 +26,7 @@ from grader.records import (
     SourceLine,
     Submission,
 )
-from grader.spec.model import Case, Exercise
+from grader.spec.exercise import Case, Exercise
 
 _LOST_POINTS = (CheckStatus.FAILED, CheckStatus.PARTIAL)
 _POOR_EFFICIENCY = 0.5

@@ -46,7 +46,7 @@ from grader.records import (
     Timing,
     Traffic,
 )
-from grader.spec.model import Exercise, Yardstick
+from grader.spec.exercise import Exercise, Yardstick
 
 _NO_SIZES: Mapping[str, int] = {}
 _COUNTS_LINES = "emulated"

@@ -21,10 +21,10 @@ from grader.judging.compare import poison
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
 from grader.report.doctor import Condition
 from grader.sandbox.process import run_tool
-from grader.spec.cases import make_inputs
-from grader.spec.model import Case
-from grader.spec.read import read_exercise
-from grader.submission.read import read_submission
+from grader.spec.draws import make_inputs
+from grader.spec.exercise import Case
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
 from tests.support.corpus import with_ideal_sectors_together
 from tests.support.device_plans import atomics_arrays, make_atomics, make_ready
 from tests.support.truth import make_plan, read_records

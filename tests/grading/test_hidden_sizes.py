@@ -57,11 +57,11 @@ from grader.report.platforms.junit import format_junit
 from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console, print_score
 from grader.sandbox.remote import wall_limit_failure
-from grader.spec.cases import draw_cases
-from grader.spec.model import Case
+from grader.spec.draws import draw_cases
+from grader.spec.exercise import Case
+from grader.spec.launch_lines import Plan
 from grader.spec.oracle import load_oracle
-from grader.spec.plans import Plan
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 from grader.submission.plan import read_plan
 
 ROOT = Path(__file__).resolve().parents[2]

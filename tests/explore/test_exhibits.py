@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.cli import main
-from grader.explore.gallery import GALLERIES, read_sketches, run_gallery
+from grader.explore.exhibits import GALLERIES, read_sketches, run_gallery
 from grader.folders import default_cache
 from grader.report.gallery import UNUSED, Exhibit, Gallery, Memory, draw, print_gallery
 from grader.report.terminal import make_console

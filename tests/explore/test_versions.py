@@ -11,7 +11,7 @@ import pytest
 
 from grader.cli import main
 from grader.errors import UsageError
-from grader.explore.compare import find_common_exercise
+from grader.explore.versions import find_common_exercise
 from grader.judging.score import failed_score
 from grader.records import Failure, MetricValue, Score, Source, Status
 from grader.report.compare import (
