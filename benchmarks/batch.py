@@ -36,7 +36,7 @@ from grader.batch.worker import Answer
 from grader.cli.batch import _make_failed, _write_report
 from grader.records import BatchSummary
 from grader.report.json import format_score
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).parents[1]
 GOAL_SECONDS, GOAL_MB = 60, 500

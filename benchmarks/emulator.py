@@ -32,8 +32,8 @@ from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate
 from grader.records import DeviceBuffer, Failure, Kernel, Launch, Role, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.submission.plan import macro_names, read_macros, read_plan
-from grader.submission.read import read_submission
 from grader.submission.resolve import resolve_plan
+from grader.submission.source_file import read_submission
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 from grader.toolchain.preprocess import preprocess

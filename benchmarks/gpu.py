@@ -31,10 +31,10 @@ from statistics import median
 import grader
 from grader.devices.library import find_array_library, time_on_gpu
 from grader.records import Progress, Score
-from grader.spec.cases import make_inputs
-from grader.spec.model import Case
+from grader.spec.draws import make_inputs
+from grader.spec.exercise import Case
 from grader.spec.oracle import load_library
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).parents[1]
 POINTS_APART = 1.0

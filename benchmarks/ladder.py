@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.authoring.sweep.gpu import time_library, time_programs
-from grader.authoring.sweep.run import NO_LIMIT
+from grader.authoring.sweep.over_sizes import NO_LIMIT
 from grader.authoring.sweep.sizes import Sizes, at_sizes, parse_sizes
 from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.devices.locks import hold_gpu
@@ -37,11 +37,11 @@ from grader.report.plot import format_svg
 from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep, make_panels
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.cases import make_inputs
-from grader.spec.model import Case
+from grader.spec.draws import make_inputs
+from grader.spec.exercise import Case
 from grader.spec.oracle import load_library, load_oracle
-from grader.spec.read import read_exercise
-from grader.submission.read import read_submission
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
 
 ROOT = Path(__file__).resolve().parents[1]
 EXERCISE = ROOT / "exercises" / "gemm_register_blocked"

@@ -9,7 +9,7 @@ import resource
 import time
 from pathlib import Path
 
-from grader.similar.compare import compare_files
+from grader.similar.winnowing import compare_files
 
 ROOT = Path(__file__).resolve().parents[1]
 

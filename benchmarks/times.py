@@ -33,8 +33,8 @@ from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
 from grader.grading.programs import Toolchain, build, find_toolchain, make_program
 from grader.records import SUBMISSION, Failure, Program, Role, RunLimits, TimedStep
-from grader.spec.read import read_exercise
-from grader.submission.read import read_submission
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
 
 ROOT = Path(__file__).resolve().parents[1]
 TRUTH = ROOT / "tests" / "data" / "truth" / "kernels"

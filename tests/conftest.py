@@ -34,7 +34,7 @@ LONGEST_FIRST = (
     "test_others.py",
     "test_pipeline.py",
     "test_cases.py",
-    "test_host.py",
+    "test_host_program.py",
 )
 """A module stays on one worker: these begin, so that no worker is left with a long one when the
 others have ended."""

@@ -24,6 +24,7 @@ ONE_LOOP = {
 """Functions that are longer, and why."""
 
 STAGES = {
+    "cpp",
     "spec",
     "submission",
     "toolchain",
@@ -37,7 +38,14 @@ STAGES = {
 }
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.
-SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "grader.devices.base")
+SHARED = (
+    "grader.records",
+    "grader.metrics",
+    "grader.errors",
+    "grader.cpp",
+    "grader.spec",
+    "grader.devices.base",
+)
 
 # What joins stages, and what else it may import; None: anything.
 JOINS: dict[str, tuple[str, ...] | None] = {
@@ -65,7 +73,14 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "grader.errors": (),
     "grader.metrics": (),
     "grader.emulator": ("grader.emulator",),
-    "grader.spec": ("grader.spec", "grader.records", "grader.metrics", "grader.errors"),
+    "grader.cpp": ("grader.cpp", "grader.records"),
+    "grader.spec": (
+        "grader.spec",
+        "grader.cpp",
+        "grader.records",
+        "grader.metrics",
+        "grader.errors",
+    ),
     "grader.devices.base": ("grader.records",),
 }
 

@@ -21,16 +21,16 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from grader.words.accesses import find_shared_names, quote_access
 
+from grader.cpp.comments import find_comments
+from grader.cpp.cursor import MAX_LENGTH
+from grader.cpp.lexer import _TOKEN, read_tokens
 from grader.emulator.formatting import count_arguments
-from grader.judging.source import find_shared_names, quote_access
 from grader.records import Submission
 from grader.report.text import clean_line, clean_text, escape_controls
-from grader.similar.compare import compare_files
-from grader.spec.lexer import _TOKEN, read_tokens
-from grader.spec.plans import Plan, parse_launch
-from grader.spec.tokens import MAX_LENGTH
-from grader.submission.comments import find_comments
+from grader.similar.winnowing import compare_files
+from grader.spec.launch_lines import Plan, parse_launch
 from grader.submission.lookups import check_lookups
 from grader.submission.plan import read_macros, read_plan
 from grader.toolchain.dependencies import check_directives, parse_dependencies
@@ -164,14 +164,14 @@ READERS: Mapping[str, Callable[[str], object]] = {
 }
 
 MODULES = (
-    "grader.spec.lexer",
-    "grader.spec.tokens",
-    "grader.spec.expressions",
+    "grader.cpp.lexer",
+    "grader.cpp.cursor",
+    "grader.cpp.expressions",
     "grader.submission.lookups",
     "grader.submission.plan",
     "grader.submission.names",
     "grader.submission.arguments",
-    "grader.judging.source",
+    "grader.words.accesses",
     "grader.toolchain.diagnostics",
     "grader.toolchain.dependencies",
     "grader.toolchain.preprocess",

@@ -18,8 +18,8 @@ import grader
 from grader.judging.checks import earned_fraction
 from grader.metrics import TIMED
 from grader.records import CheckResult, CheckStatus, Score, Status
-from grader.spec.model import Exercise
-from grader.spec.read import read_exercise
+from grader.spec.exercise import Exercise
+from grader.spec.reader import read_exercise
 from tests.support.known import KNOWN, ROOT, Known, digest, read_known
 
 SEED = 11

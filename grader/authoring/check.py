@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.authoring.files import (
+from grader.authoring.exercise_files import (
     handout_problems,
     make_claim,
     oracle_problems,
@@ -34,9 +34,9 @@ from grader.errors import SpecError
 from grader.folders import default_cache
 from grader.grading.programs import Built, Toolchain, build, find_toolchain
 from grader.records import CheckStatus, DeviceInfo, Score, ShowProgress, Status, Submission
-from grader.report.authoring import Claim, Fate, MutantFate, Proof, Soundness
-from grader.spec.model import Exercise
-from grader.submission.read import read_submission
+from grader.report.soundness import Claim, Fate, MutantFate, Proof, Soundness
+from grader.spec.exercise import Exercise
+from grader.submission.source_file import read_submission
 
 STARTER, REFERENCE, BASELINE = "starter", "reference", "baseline"
 _SURVIVES = re.compile(r"//.*\bsurvives:\s*(?P<why>\S.*)")

@@ -6,7 +6,7 @@ import re
 from importlib import resources
 
 from grader.errors import UsageError
-from grader.spec.model import Exercise
+from grader.spec.exercise import Exercise
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
 _REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")

@@ -16,8 +16,8 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.spec.cpu import CPU_FILE, find_cpu_file
-from grader.spec.model import Exercise
-from grader.spec.read import ORACLE_FILE, SPEC_FILE
+from grader.spec.exercise import Exercise
+from grader.spec.reader import ORACLE_FILE, SPEC_FILE
 
 HANDOUT_FILE = "README.md"
 PICTURES = frozenset({".svg", ".png", ".jpg", ".jpeg", ".gif"})

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from grader.submission.comments import find_comments
+from grader.cpp.comments import find_comments
 
 
 class Mistake(StrEnum):

@@ -21,8 +21,8 @@ from grader.records import (
     Source,
     Status,
 )
-from grader.report.authoring import Claim, Proof, Room
-from grader.spec.model import CheckSpec, Exercise, Threshold
+from grader.report.soundness import Claim, Proof, Room
+from grader.spec.exercise import CheckSpec, Exercise, Threshold
 
 MIN_ROOM = 0.03
 """Least distance of a measured value from its goal, as a part of the goal: less than that is the

@@ -21,8 +21,8 @@ from grader.batch.pool import Outcome
 from grader.batch.tasks import Task
 from grader.batch.worker import GradeTask
 from grader.errors import GraderError, ToolMissing, UsageError
-from grader.spec.model import Exercise
-from grader.spec.read import ORACLE_FILE, SPEC_FILE
+from grader.spec.exercise import Exercise
+from grader.spec.reader import ORACLE_FILE, SPEC_FILE
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -14,8 +14,8 @@ from grader.batch.collect import HandIn
 from grader.batch.files import replace_file
 from grader.batch.matching import match_files
 from grader.batch.tasks import hash_files
-from grader.spec.model import Exercise
-from grader.spec.read import ORACLE_FILE, SPEC_FILE
+from grader.spec.exercise import Exercise
+from grader.spec.reader import ORACLE_FILE, SPEC_FILE
 
 MAX_BYTES = 1 << 20
 """Of a submission; of a longer one only one byte more is read, which suffices to refuse it."""

@@ -26,7 +26,7 @@ from grader.batch.results import (
 from grader.batch.schedule import MakeFailed, run_tasks
 from grader.batch.tasks import Task, draw_seed, make_key
 from grader.records import BatchExercise, BatchProgress, BatchSummary, Status
-from grader.spec.model import Exercise
+from grader.spec.exercise import Exercise
 
 
 class Rerun(StrEnum):

@@ -197,7 +197,7 @@ def run_doctor(arguments: Sequence[str]) -> int:
     parse_arguments(parser, arguments)
     from grader.doctor import Machine, can_grade, examine
     from grader.folders import default_cache
-    from grader.report.doctor import print_doctor
+    from grader.report.machine_parts import print_doctor
     from grader.report.terminal import make_console
     from grader.sandbox.process import run_tool
 
@@ -326,7 +326,7 @@ def _print_annotation(score: Score, path: Path) -> None:
     from grader.report.annotation import annotate
     from grader.report.source_page import print_annotation
     from grader.report.terminal import make_console
-    from grader.submission.read import read_submission
+    from grader.submission.source_file import read_submission
 
     submission = read_submission(path)
     if not isinstance(submission, Submission):
@@ -342,8 +342,8 @@ def _print_annotation(score: Score, path: Path) -> None:
 def _write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:
     from grader.records import Submission
     from grader.report.html import write_page
-    from grader.spec.read import read_exercise
-    from grader.submission.read import read_submission
+    from grader.spec.reader import read_exercise
+    from grader.submission.source_file import read_submission
 
     submission = read_submission(Path(options.submission))
     source = None

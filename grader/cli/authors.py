@@ -161,7 +161,7 @@ def run_check(arguments: Sequence[str]) -> int:
         raise UsageError(f"--jobs {options.jobs} is no number of gradings", "Give 1 or more.")
     folder = find_exercise(options.exercise)
     from grader.authoring.check import Scope, check_exercise, default_submissions
-    from grader.report.authoring import print_soundness
+    from grader.report.soundness import print_soundness
     from grader.report.terminal import make_console, progress_display
 
     known = Path(options.submissions) if options.submissions else default_submissions(folder)
@@ -196,7 +196,7 @@ def run_handout(arguments: Sequence[str]) -> int:
     check_target(options.output, "the bundle")
     from grader.authoring.handout import make_bundle
     from grader.report.files import write_file
-    from grader.spec.read import read_exercise
+    from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
     content = make_bundle(exercise)
@@ -235,7 +235,7 @@ def run_sweep(arguments: Sequence[str]) -> int:
     options = parse_arguments(parser, arguments)
     check_target(options.json)
     check_target(options.plot, "the plot")
-    from grader.authoring.sweep.run import run_sweep as sweep_sizes
+    from grader.authoring.sweep.over_sizes import run_sweep as sweep_sizes
     from grader.records import Failure
     from grader.report.sweep import print_sweep
     from grader.report.terminal import make_console, progress_display

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from grader.batch.run import Settings
     from grader.batch.tasks import Task
     from grader.records import BatchSummary, Failure
-    from grader.spec.model import Exercise
+    from grader.spec.exercise import Exercise
 
 BATCH_DESCRIPTION = """\
 Grade a class: every submission once, side by side. Interrupt it at any time: the same command goes on where it stopped.
@@ -78,7 +78,7 @@ def run_batch(arguments: Sequence[str]) -> int:
     from grader.batch.journal import open_journal
     from grader.batch.run import Reports
     from grader.batch.run import run_batch as grade_class
-    from grader.report.batch import batch_display
+    from grader.report.class_table import batch_display
     from grader.report.terminal import make_console
 
     exercises = _read_exercises(options.exercises)
@@ -222,7 +222,7 @@ def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
 
 
 def _read_exercises(names: Sequence[str]) -> tuple[Exercise, ...]:
-    from grader.spec.read import read_exercise
+    from grader.spec.reader import read_exercise
 
     exercises = tuple(read_exercise(find_exercise(name)) for name in dict.fromkeys(names))
     if len({exercise.id for exercise in exercises}) < len(exercises):
@@ -362,7 +362,7 @@ def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:
     from grader.judging.score import failed_score
     from grader.records import Failure, Submission
     from grader.report.json import format_score
-    from grader.submission.read import read_submission
+    from grader.submission.source_file import read_submission
 
     exercises = {exercise.id: exercise for exercise in settings.exercises}
 
@@ -458,7 +458,7 @@ def _write_report(out: Path, summary: BatchSummary) -> None:
 
 
 def _print(summary: BatchSummary, *, quiet: bool) -> None:
-    from grader.report.batch import print_summary
+    from grader.report.class_table import print_summary
     from grader.report.terminal import make_console
 
     with printing():

@@ -75,7 +75,7 @@ def run_host(arguments: Sequence[str]) -> int:
             f"-o {target} is no .cu file", "nvcc tells CUDA code by the name: -o my_main.cu"
         )
     check_target(options.output, "the program")
-    from grader.explore.host import (
+    from grader.explore.host_program import (
         check_replaceable,
         expected_file,
         make_host_program,
@@ -152,10 +152,10 @@ def run_compare(arguments: Sequence[str]) -> int:
             "Name the exercise and two files: grade compare EXERCISE OLD.cu NEW.cu",
         )
     check_target(options.json)
-    from grader.explore.compare import compare_versions, find_common_exercise
-    from grader.report.compare import format_versions, print_versions
+    from grader.explore.versions import compare_versions, find_common_exercise
     from grader.report.files import write_file
     from grader.report.terminal import make_console, progress_display
+    from grader.report.versions import format_versions, print_versions
 
     *given, old, new = options.files
     folder = (

@@ -56,9 +56,9 @@ def run_gradescope_zip(arguments: Sequence[str]) -> int:
     parser.add_argument("--force", action="store_true", help="replace a file that is there already")
     options = parse_arguments(parser, arguments)
     target = _new_file(options.output, force=options.force)
-    from grader.authoring.gradescope import make_autograder
+    from grader.authoring.autograder import make_autograder
     from grader.report.files import write_file
-    from grader.spec.read import read_exercise
+    from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
     content = make_autograder(exercise)
@@ -94,7 +94,7 @@ def run_classroom_workflow(arguments: Sequence[str]) -> int:
     target = _new_file(options.output, force=options.force)
     from grader.authoring.classroom import make_workflow
     from grader.report.files import write_file
-    from grader.spec.read import read_exercise
+    from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
     write_file(

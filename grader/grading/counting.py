@@ -28,8 +28,8 @@ from grader.judging.values import OtherCounts
 from grader.records import DeviceInfo, Execution, Failure, Program, Progress, Traffic
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.cases import make_inputs
-from grader.spec.model import Case, Yardstick
+from grader.spec.draws import make_inputs
+from grader.spec.exercise import Case, Yardstick
 
 
 @dataclass(frozen=True)

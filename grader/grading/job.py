@@ -19,7 +19,7 @@ from grader.records import (
     Submission,
     Timing,
 )
-from grader.spec.model import Exercise
+from grader.spec.exercise import Exercise
 
 
 @dataclass(frozen=True)

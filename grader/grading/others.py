@@ -13,9 +13,9 @@ from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build, make_program
 from grader.judging.timing import NAIVE, REFERENCE
 from grader.records import Failure, Program
-from grader.spec.model import Exercise
-from grader.spec.plans import Plan
-from grader.submission.read import read_submission
+from grader.spec.exercise import Exercise
+from grader.spec.launch_lines import Plan
+from grader.submission.source_file import read_submission
 
 OTHERS_SEED = 0
 """Of the inputs on which the exercise's own programs are modelled, and counted by Nsight Compute:

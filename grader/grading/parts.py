@@ -11,10 +11,10 @@ from grader.grading.cases import run_case
 from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build_part
 from grader.records import Binary, CaseResult, Failure, PartResult, Progress, Status, ToolLimits
-from grader.spec.cases import draw_cases
-from grader.spec.model import Part
+from grader.spec.draws import draw_cases
+from grader.spec.exercise import Part
+from grader.spec.launch_lines import Plan
 from grader.spec.oracle import load_oracle
-from grader.spec.plans import Plan
 from grader.submission.plan import read_plan
 
 

@@ -17,9 +17,9 @@ from grader.grading.as_nvcc import Settings, tool_runner, with_recipe
 from grader.records import Binary, Failure, LaunchLimits, Program, RunTool, Submission, ToolLimits
 from grader.sandbox.isolation import NO_ISOLATION, find_layer
 from grader.sandbox.process import run_tool
-from grader.spec.cases import device_buffers
-from grader.spec.model import Exercise, Part, Task
-from grader.spec.plans import Plan
+from grader.spec.draws import device_buffers
+from grader.spec.exercise import Exercise, Part, Task
+from grader.spec.launch_lines import Plan
 from grader.submission.includes import check_includes
 from grader.submission.lookups import check_lookups
 from grader.submission.plan import macro_names, read_macros, read_plan

@@ -21,7 +21,6 @@ from grader.grading.cases import (
 from grader.grading.counting import stand_in
 from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build
-from grader.judging.hidden import tell_findings, telling_errors
 from grader.judging.values import Sanitized
 from grader.records import (
     CheckedMode,
@@ -34,8 +33,9 @@ from grader.records import (
     Status,
 )
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.cases import draw_cases
-from grader.spec.model import Case
+from grader.spec.draws import draw_cases
+from grader.spec.exercise import Case
+from grader.words.hidden import tell_findings, telling_errors
 
 MOST_BYTES = 64 << 20
 """Cases whose buffers and variables hold more than this are run without the checks: the shadow of

@@ -29,7 +29,7 @@ from grader.records import (
     Source,
     Status,
 )
-from grader.spec.model import CheckSpec, Exercise, Threshold, Yardstick
+from grader.spec.exercise import CheckSpec, Exercise, Threshold, Yardstick
 
 CORRECTNESS = "correctness"
 SANITIZED = "sanitized"
@@ -266,7 +266,7 @@ def earned_fraction(value: float, threshold: Threshold) -> float:
 
 
 def _prerequisites_first(checks: Sequence[CheckSpec]) -> list[CheckSpec]:
-    """The checks in an order in which each follows those that it requires; spec.read has refused
+    """The checks in an order in which each follows those that it requires; spec.reader has refused
     circles."""
     by_name = {check.name: check for check in checks}
     ordered: dict[str, CheckSpec] = {}

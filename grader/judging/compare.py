@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
 from grader.records import POISON_WORD, CaseResult, DeviceBuffer, Mismatch, Role
-from grader.spec.model import Case, Tolerance
+from grader.spec.exercise import Case, Tolerance
 
 Arrays = dict[str, np.ndarray]
 Mask = NDArray[np.bool_]

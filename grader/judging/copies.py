@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.spec.lexer import Kind, Token, read_code
-from grader.spec.plans import LaunchLine, parse_launch, parse_scratch
-from grader.spec.tokens import LanguageError
+from grader.cpp.cursor import LanguageError
+from grader.cpp.lexer import Kind, Token, read_code
+from grader.spec.launch_lines import LaunchLine, parse_launch, parse_scratch
 
 _LINE = re.compile(r"^[ \t]*//[ \t]*(launch|scratch):(.*)$", re.MULTILINE)
 

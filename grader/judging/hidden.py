@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from grader.errors import GraderError, SpecError, UsageError, WorkerError
 from grader.records import Cause, Failure, Finding, FindingKind, Obstacle, Status
-from grader.spec.model import Case
+from grader.spec.exercise import Case
 
 MEMORIES = ("shared memory", "local memory", "constant memory")
 """What a finding has as its buffer where it is in none."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.judging.compare import Arrays, holds_poison, judge_case
 from grader.records import CaseResult, Coverage, DeviceBuffer, Execution, Role, Sample
-from grader.spec.model import Case, Tolerance
+from grader.spec.exercise import Case, Tolerance
 
 DEVIATIONS = 4.8
 """Standard errors that an estimate may be off: more happens once in a million times."""

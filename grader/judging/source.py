@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from grader.spec.lexer import Kind, Token, read_code, without_comments
+from grader.cpp.lexer import Kind, Token, read_code, without_comments
 
 _COMPOUND = frozenset({"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"})
 _SHIFTS = frozenset({"<<", ">>"})

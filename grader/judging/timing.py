@@ -14,7 +14,7 @@ from statistics import median
 
 from grader.metrics import COMPARABLE
 from grader.records import SUBMISSION, ClockState, DeviceInfo, Failure, Status, Timing
-from grader.spec.model import Exercise, Yardstick
+from grader.spec.exercise import Exercise, Yardstick
 
 NAIVE, REFERENCE = "naive", "reference"
 """What `Program.label` and `Timing.plan` say of the programs that are timed beside the

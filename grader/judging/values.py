@@ -23,7 +23,7 @@ from grader.records import (
     Timing,
     Traffic,
 )
-from grader.spec.model import Exercise, Yardstick
+from grader.spec.exercise import Exercise, Yardstick
 
 LACKING: Mapping[str, Mapping[str, str]] = {
     "gpu": {

@@ -14,7 +14,7 @@ from dataclasses import replace
 from grader.judging.values import CountedRun, count_metrics
 from grader.metrics import METRICS, Better
 from grader.records import Counters, MetricValue
-from grader.spec.model import Exercise, Yardstick
+from grader.spec.exercise import Exercise, Yardstick
 
 RATIOS = ("global_load_efficiency", "global_store_efficiency")
 CONFLICTS = "shared_bank_conflicts"

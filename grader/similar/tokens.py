@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.spec.lexer import Kind, Token, read_code_and_lines
+from grader.cpp.lexer import Kind, Token, read_code_and_lines
 
 _LEFT_OUT = frozenset({"include", "pragma", "line", "error", "warning"})
 """Directives that are no code."""

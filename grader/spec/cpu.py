@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.records import Role
-from grader.spec.model import BufferSpec, Exercise, Task
+from grader.spec.exercise import BufferSpec, Exercise, Task
 
 CPU_FILE = "cpu.c"
 CPU_FUNCTION = "reference"

@@ -14,12 +14,12 @@ from types import ModuleType
 
 import numpy as np
 
+from grader.cpp.cursor import did_you_mean, quote
 from grader.errors import SpecError, SpecProblem
 from grader.records import Role
-from grader.spec.cases import buffer_shape
-from grader.spec.model import BufferSpec, Exercise, Part
-from grader.spec.read import ORACLE_FILE, ORACLE_FUNCTION, oracle_function
-from grader.spec.tokens import did_you_mean, quote
+from grader.spec.draws import buffer_shape
+from grader.spec.exercise import BufferSpec, Exercise, Part
+from grader.spec.reader import ORACLE_FILE, ORACLE_FUNCTION, oracle_function
 
 LIBRARY_FUNCTION = "library"
 

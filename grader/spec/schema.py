@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from grader.spec.tokens import did_you_mean, quote
+from grader.cpp.cursor import did_you_mean, quote
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator

@@ -1,4 +1,4 @@
-"""What a spec's JSON schema cannot say: the sense of an exercise and its parts (`spec.tasks`), and
+"""What a spec's JSON schema cannot say: the sense of an exercise and its parts (`spec.task_rules`), and
 of the checks that grade them.
 
 Every function takes parts of the sound copy that `spec.schema` makes: a value has the right form,
@@ -10,10 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from grader.cpp.cursor import did_you_mean, quote
 from grader.metrics import COMPARABLE, METRICS, Better
 from grader.spec.schema import Json, Problem
-from grader.spec.tasks import Starter, fields, formula_problems, items, plan_problems, task_problems
-from grader.spec.tokens import did_you_mean, quote
+from grader.spec.task_rules import (
+    Starter,
+    fields,
+    formula_problems,
+    items,
+    plan_problems,
+    task_problems,
+)
 
 METRICS_OF_FLOPS = frozenset({"gflops", "compute_fraction"})
 TAKEN_LABELS = frozenset({"submission", "naive", "reference"})

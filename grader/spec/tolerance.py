@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from grader.spec.model import Case, Initialisation, Task, Tolerance
+from grader.spec.exercise import Case, Initialisation, Task, Tolerance
 
 UNIT_ROUNDOFF = 2.0**-24
 """The largest relative error of one rounding to float32."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from grader.cpp.cursor import LanguageError, Position, error_at, quote
+from grader.cpp.expressions import Expression
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
@@ -15,9 +17,7 @@ from grader.records import (
     Obstacle,
     ScalarArgument,
 )
-from grader.spec.expressions import Expression
-from grader.spec.plans import C_TYPES, LaunchLine, normal_integer_type
-from grader.spec.tokens import LanguageError, Position, error_at, quote
+from grader.spec.launch_lines import C_TYPES, LaunchLine, normal_integer_type
 
 POINTER_BYTES = 8
 _VECTOR_ELEMENTS = {

@@ -3,9 +3,9 @@ place."""
 
 from __future__ import annotations
 
+from grader.cpp.cursor import LanguageError
 from grader.records import Cause, Failure, Status
-from grader.spec.plans import LaunchLine, ScratchBuffer
-from grader.spec.tokens import LanguageError
+from grader.spec.launch_lines import LaunchLine, ScratchBuffer
 
 _CONTEXT = 120
 """Most characters shown before and after the place of a mistake."""

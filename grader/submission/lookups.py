@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from grader.cpp.lexer import Kind, Token, read_code
 from grader.records import Failure, Status
-from grader.spec.lexer import Kind, Token, read_code
 
 _ASKING = ("__has_include", "__has_include_next", "__has_embed")
 _ASKING_PART = "HAS_INCLUDE"

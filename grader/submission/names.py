@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from grader.cpp.cursor import LanguageError, error_at, quote
+from grader.cpp.expressions import Expression
 from grader.records import Kernel, Obstacle
-from grader.spec.expressions import Expression
-from grader.spec.plans import KernelName, TypeName, normal_integer_type
-from grader.spec.tokens import LanguageError, error_at, quote
+from grader.spec.launch_lines import KernelName, TypeName, normal_integer_type
 
 NormalArgument = int | str
 Evaluate = Callable[[Expression], int]

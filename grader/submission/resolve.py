@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.cpp.cursor import LanguageError, Position, error_at, quote
+from grader.cpp.expressions import Expression
 from grader.records import DeviceBuffer, Dim3, Failure, Kernel, Launch, LaunchLimits, Obstacle, Role
-from grader.spec.expressions import Expression
-from grader.spec.plans import LaunchLine, Plan, ScratchBuffer
-from grader.spec.tokens import LanguageError, Position, error_at, quote
+from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer
 from grader.submission.arguments import bind_arguments
 from grader.submission.failures import plan_failure
 from grader.submission.names import find_kernel

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
+from grader.cpp.cursor import LanguageError, quote
+from grader.cpp.expressions import Expression
 from grader.errors import SpecError, SpecProblem
 from grader.records import Binary, DeviceBuffer, DeviceVariable, Failure, Kernel, Status, Submission
-from grader.spec.expressions import Expression
-from grader.spec.model import Atomics, Part, Task
-from grader.spec.plans import Plan
-from grader.spec.tokens import LanguageError, quote
+from grader.spec.exercise import Atomics, Part, Task
+from grader.spec.launch_lines import Plan
 from grader.submission.resolve import ResolvedPlan
 
 GLOBAL_ATOMICS = frozenset(

@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from grader.cpp.lexer import Kind, read_tokens
 from grader.records import Failure, RunTool, Status, ToolLimits
-from grader.spec.lexer import Kind, read_tokens
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import DEPENDENCIES_NAME, SOURCE_NAME, Workspace, run_nvcc
 

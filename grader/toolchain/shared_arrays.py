@@ -21,8 +21,8 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
+from grader.cpp.lexer import Kind, Token, read_code_and_lines
 from grader.records import SharedArray
-from grader.spec.lexer import Kind, Token, read_code_and_lines
 
 _PTX_SECTION = ".nv_debug_ptx_txt"
 _ENTRY = re.compile(r"\.entry (?P<symbol>[\w$]+)\(")

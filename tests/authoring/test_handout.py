@@ -12,7 +12,7 @@ import pytest
 from grader.authoring.handout import make_bundle
 from grader.cli import main
 from grader.errors import GraderError
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 EXERCISES = sorted(path.parent for path in (ROOT / "exercises").glob("*/README.md"))

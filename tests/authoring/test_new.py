@@ -7,7 +7,7 @@ import pytest
 from grader.authoring.new import FILES, write_new_exercise
 from grader.cli import main
 from grader.errors import UsageError
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 
 
 def test_writes_all_files_under_the_id(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from grader.cli import main
 from grader.devices.base import Arrays
 from grader.errors import SpecError, UsageError
 from grader.report.sweep import C_LOOP, NUMPY
-from grader.spec.model import Exercise
-from grader.spec.read import read_exercise
+from grader.spec.exercise import Exercise
+from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTER = ROOT / "starter" / "transpose.cu"

@@ -26,12 +26,12 @@ from grader.grading.programs import Built, build, find_toolchain, make_program
 from grader.judging.compare import judge_case
 from grader.records import Failure, Program, Role, RunLimits, Status, Submission
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.cases import make_inputs
-from grader.spec.model import Case, Exercise
+from grader.spec.draws import make_inputs
+from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
-from grader.submission.read import read_submission
+from grader.submission.source_file import read_submission
 from tests.support.known import KNOWN
 from tests.support.truth import Recorded, make_plan, read_records
 

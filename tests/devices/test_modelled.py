@@ -18,8 +18,8 @@ from grader.devices.plans import Ran, Ready
 from grader.emulator import GlobalMemory, LaunchSettings, translate
 from grader.grading.programs import Built, build, find_toolchain, make_program
 from grader.records import ModelledMode, Program, Submission
-from grader.spec.read import read_exercise
-from grader.submission.read import read_submission
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
 from tests.support.truth import LIMITS, Recorded, make_plan, read_records
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from grader.report.machine_parts import Condition
 
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.ncu import PlanRun, count_plans, count_with_ncu
@@ -17,12 +18,11 @@ from grader.devices.ncu_metrics import CountedLaunch, NotCounted
 from grader.doctor import Machine, examine
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
-from grader.report.doctor import Condition
 from grader.sandbox.process import run_tool
-from grader.spec.cases import make_inputs
-from grader.spec.model import Case
-from grader.spec.read import read_exercise
-from grader.submission.read import read_submission
+from grader.spec.draws import make_inputs
+from grader.spec.exercise import Case
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
 from tests.support.corpus import with_ideal_sectors_together
 from tests.support.device_plans import atomics_arrays, make_atomics, make_ready
 from tests.support.known import KNOWN

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.spec.cases import draw_cases, make_inputs
-from grader.spec.model import Case, Exercise, Initialisation
+from grader.spec.draws import draw_cases, make_inputs
+from grader.spec.exercise import Case, Exercise, Initialisation
 from grader.spec.oracle import load_oracle
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
 from grader.submission.plan import read_plan
-from grader.submission.read import read_submission
+from grader.submission.source_file import read_submission
 
 ROOT = Path(__file__).parents[2]
 GEMMS = ("gemm_coalesced", "gemm_tiled", "gemm_register_blocked")

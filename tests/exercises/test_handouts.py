@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from grader.devices.gpus import read_gpus
-from grader.spec.model import CheckSpec, Exercise
-from grader.spec.read import read_exercise
+from grader.spec.exercise import CheckSpec, Exercise
+from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).parents[2]
 EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/spec.json"))

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.spec.cases import draw_cases, make_inputs
-from grader.spec.model import Exercise
+from grader.spec.draws import draw_cases, make_inputs
+from grader.spec.exercise import Exercise
 from grader.spec.oracle import load_oracle
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 from grader.submission.plan import read_plan
-from grader.submission.read import read_submission
+from grader.submission.source_file import read_submission
 
 ROOT = Path(__file__).parents[2]
 HANDOUT = (ROOT / "exercises" / "transpose" / "README.md").read_text(encoding="utf-8")

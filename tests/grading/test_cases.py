@@ -13,9 +13,9 @@ from grader.grading.cases import BENCHMARK
 from grader.records import Printed, Score, Status
 from grader.report.json import format_score
 from grader.report.terminal import make_console, print_score
-from grader.spec.cases import draw_cases
-from grader.spec.model import Case
-from grader.spec.read import read_exercise
+from grader.spec.draws import draw_cases
+from grader.spec.exercise import Case
+from grader.spec.reader import read_exercise
 
 TRANSPOSE = Path(__file__).resolve().parents[2] / "exercises" / "transpose"
 SEED = 7

@@ -17,6 +17,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from grader.words.hidden import name_case
 
 from grader.devices.base import Arrays
 from grader.devices.choose import Choice
@@ -33,7 +34,6 @@ from grader.grading.cases import prepare_case, run_case
 from grader.grading.job import Job
 from grader.grading.programs import Built, build, find_toolchain
 from grader.grading.rehearsal import Findings, rehearse_case
-from grader.judging.hidden import name_case
 from grader.judging.score import make_score
 from grader.records import (
     DeviceBuffer,
@@ -56,11 +56,11 @@ from grader.report.platforms.junit import format_junit
 from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console, print_score
 from grader.sandbox.remote import wall_limit_failure
-from grader.spec.cases import draw_cases
-from grader.spec.model import Case
+from grader.spec.draws import draw_cases
+from grader.spec.exercise import Case
+from grader.spec.launch_lines import Plan
 from grader.spec.oracle import load_oracle
-from grader.spec.plans import Plan
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 from grader.submission.plan import read_plan
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 import grader
 from grader.records import CheckResult, CheckStatus, Score, Status
 from grader.report.json import format_score
-from grader.spec.cases import draw_cases
-from grader.spec.read import read_exercise
+from grader.spec.draws import draw_cases
+from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 TRANSPOSE = ROOT / "exercises" / "transpose"

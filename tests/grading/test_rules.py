@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import grader
+from grader.cpp.expressions import parse_expression
 from grader.devices.gpus import read_gpus
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.records import Failure, Program, Status, Submission
-from grader.spec.expressions import parse_expression
-from grader.spec.model import Atomics, Forbidden
-from grader.spec.read import read_exercise
+from grader.spec.exercise import Atomics, Forbidden
+from grader.spec.reader import read_exercise
 from grader.submission.plan import read_plan
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -36,8 +36,8 @@ from grader.records import (
     Source,
     Status,
 )
-from grader.spec.model import CheckSpec, Threshold, Yardstick
-from grader.spec.plans import Plan
+from grader.spec.exercise import CheckSpec, Threshold, Yardstick
+from grader.spec.launch_lines import Plan
 from tests.support.factories import (
     BANDWIDTH,
     CHECKS,

@@ -8,7 +8,7 @@ import pytest
 from grader.errors import WorkerError
 from grader.judging.compare import POISON_WORD, judge_case, poison
 from grader.records import CaseResult, DeviceBuffer, Role
-from grader.spec.model import Case, Tolerance
+from grader.spec.exercise import Case, Tolerance
 
 EXACT = Tolerance()
 LOOSE = Tolerance(absolute=1e-6, relative=1e-5)

@@ -7,7 +7,7 @@ import pytest
 
 from grader.judging.copies import Copy, find_copies
 from grader.records import Counters, LineCounters
-from grader.spec.model import CheckSpec, Threshold
+from grader.spec.exercise import CheckSpec, Threshold
 from tests.support.factories import CORRECTNESS, make_exercise, make_graded, make_submission
 
 SOURCE = """\

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import pytest
+from grader.words.hidden import name_case, tell_failure, tell_findings, telling_errors
 
 from grader.devices.gpu.placement import Damage, Place
 from grader.devices.gpu.words import describe_damage
 from grader.errors import GraderError, SpecError, SpecProblem, WorkerError
-from grader.judging.hidden import name_case, tell_failure, tell_findings, telling_errors
 from grader.records import (
     Cause,
     Dim3,

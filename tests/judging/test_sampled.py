@@ -19,7 +19,7 @@ from grader.records import (
     Sample,
 )
 from grader.records import Counters as NoCounters
-from grader.spec.model import Case, Tolerance
+from grader.spec.exercise import Case, Tolerance
 
 SIZE, BLOCKS, SPREAD = 100_000, 1_000, 100
 BUFFERS = (DeviceBuffer("y", "float32", (SIZE,), Role.OUTPUT),)

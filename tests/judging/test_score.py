@@ -18,7 +18,7 @@ from grader.records import (
     Score,
     Status,
 )
-from grader.spec.model import CheckSpec, Threshold
+from grader.spec.exercise import CheckSpec, Threshold
 from tests.support.factories import (
     CHECKS,
     CLEAN,

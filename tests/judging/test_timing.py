@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from grader.cpp.expressions import parse_expression
 from grader.judging.timing import (
     LOOK_ERROR,
     LOOKS,
@@ -21,7 +22,6 @@ from grader.judging.timing import (
     merge_clocks,
 )
 from grader.records import ClockState, Status
-from grader.spec.expressions import parse_expression
 from tests.support.factories import GPU, make_exercise
 
 SIZES = {"rows": 8192, "cols": 8192}

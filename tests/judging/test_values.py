@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.cpp.expressions import parse_expression
 from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
 from grader.metrics import METRICS, format_value
 from grader.records import (
@@ -20,7 +21,6 @@ from grader.records import (
     Timing,
     Traffic,
 )
-from grader.spec.expressions import parse_expression
 from tests.support.factories import (
     CLEAN,
     CROOKED_LINES,

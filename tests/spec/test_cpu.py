@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from grader.records import Role
-from grader.spec.cases import buffer_shape, make_inputs
 from grader.spec.cpu import CPU_FUNCTION, SUM_TYPE, cpu_declaration, cpu_parameters, find_cpu_file
-from grader.spec.model import Case, Exercise
+from grader.spec.draws import buffer_shape, make_inputs
+from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
 
 ROOT = Path(__file__).resolve().parents[2]

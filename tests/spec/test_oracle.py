@@ -9,9 +9,9 @@ import pytest
 
 from grader.errors import SpecError
 from grader.spec.oracle import Oracle, load_oracle
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 
-from .test_read import write_exercise
+from .test_reader import write_exercise
 
 SIZES = {"n": 2, "m": 3}
 INPUTS = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}

@@ -11,10 +11,10 @@ import pytest
 
 from grader.errors import SpecError
 from grader.records import Role
-from grader.spec.model import Float32Sum, Forbidden, Initialisation, Tolerance, Yardstick
-from grader.spec.read import read_exercise
+from grader.spec.exercise import Float32Sum, Forbidden, Initialisation, Tolerance, Yardstick
+from grader.spec.reader import read_exercise
 
-from .test_read import ORACLE, SPEC, Spec, drop, problems_of, put, write_exercise
+from .test_reader import ORACLE, SPEC, Spec, drop, problems_of, put, write_exercise
 
 PART: Spec = {
     "title": "Scale in place",

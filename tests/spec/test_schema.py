@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from grader.records import Role
-from grader.spec.model import Atomics, Initialisation
+from grader.spec.exercise import Atomics, Initialisation
 from grader.spec.schema import json_path
 
 SCHEMA = json.loads(

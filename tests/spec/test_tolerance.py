@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from grader.cpp.expressions import parse_expression
 from grader.judging.compare import compare
-from grader.spec.expressions import parse_expression
-from grader.spec.model import Case, Float32Sum, Initialisation, Tolerance
+from grader.spec.exercise import Case, Float32Sum, Initialisation, Tolerance
 from grader.spec.tolerance import tolerance_at
 from tests.support.factories import make_exercise
 

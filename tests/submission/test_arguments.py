@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.cpp.cursor import LanguageError
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
@@ -12,8 +13,7 @@ from grader.records import (
     Role,
     ScalarArgument,
 )
-from grader.spec.plans import parse_launch
-from grader.spec.tokens import LanguageError
+from grader.spec.launch_lines import parse_launch
 from grader.submission.arguments import bind_arguments, element_dtype
 
 BUFFERS = {

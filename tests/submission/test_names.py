@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
+from grader.cpp.cursor import LanguageError
 from grader.records import Kernel, KernelParameter
-from grader.spec.plans import KernelName, parse_launch
-from grader.spec.tokens import LanguageError
+from grader.spec.launch_lines import KernelName, parse_launch
 from grader.submission.names import find_kernel, normalise_text
 
 KERNELS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.records import Failure, Status, Submission
-from grader.spec.plans import Plan, parse_launch
+from grader.spec.launch_lines import Plan, parse_launch
 from grader.submission.plan import MAX_LINES, macro_names, read_macros, read_plan
 
 LAUNCH = "k<<<1, TILE>>>(out, rows)"

@@ -20,7 +20,7 @@ from grader.records import (
     Status,
     Submission,
 )
-from grader.spec.plans import Plan, parse_launch
+from grader.spec.launch_lines import Plan, parse_launch
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from grader.cpp.expressions import parse_expression
 from grader.judging.score import make_score
 from grader.records import (
     CaseResult,
@@ -26,8 +27,7 @@ from grader.records import (
     Timing,
     Traffic,
 )
-from grader.spec.expressions import parse_expression
-from grader.spec.model import (
+from grader.spec.exercise import (
     BufferSpec,
     Case,
     CheckSpec,
@@ -37,7 +37,7 @@ from grader.spec.model import (
     Threshold,
     Tolerance,
 )
-from grader.spec.plans import Plan
+from grader.spec.launch_lines import Plan
 
 SOURCE = """\
 #define TILE 32

@@ -27,8 +27,8 @@ from grader.cli.batch import _make_failed
 from grader.judging.score import failed_score
 from grader.records import BatchSummary, Failure, Status, Submission
 from grader.report.json import format_score
-from grader.spec.model import Exercise
-from grader.spec.read import read_exercise
+from grader.spec.exercise import Exercise
+from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 

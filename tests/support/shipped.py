@@ -29,7 +29,7 @@ from grader.folders import default_cache
 from grader.grading.programs import find_toolchain
 from grader.records import Failure, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
-from grader.submission.read import read_submission
+from grader.submission.source_file import read_submission
 from grader.toolchain.cache import Artifacts, read_entry, write_entry
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin, listing_key
 from grader.toolchain.workspace import compile_options

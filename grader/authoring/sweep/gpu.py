@@ -22,7 +22,7 @@ from grader.grading.others import make_others
 from grader.grading.programs import Built, make_program
 from grader.records import SUBMISSION, Failure, Progress, Timing
 from grader.report.sweep import SweepRow
-from grader.spec.model import Exercise
+from grader.spec.exercise import Exercise
 from grader.spec.oracle import load_oracle
 
 

@@ -26,9 +26,9 @@ from grader.judging.compare import judge_case
 from grader.records import Role
 from grader.report.sweep import C_LOOP, NUMPY, SweepRow
 from grader.sandbox.process import run_tool
-from grader.spec.cases import buffer_shape, device_buffers, make_inputs
 from grader.spec.cpu import CPU_FUNCTION, cpu_parameters, find_cpu_file
-from grader.spec.model import Exercise
+from grader.spec.draws import buffer_shape, device_buffers, make_inputs
+from grader.spec.exercise import Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.tolerance import tolerance_at
 from grader.toolchain.cache import cache_key

@@ -10,7 +10,7 @@ from grader.authoring.sweep.sizes import Sizes
 from grader.judging.timing import NAIVE
 from grader.records import Source
 from grader.report.sweep import C_LOOP, NUMPY, SweepRow
-from grader.spec.model import Exercise
+from grader.spec.exercise import Exercise
 
 
 def timed_row(

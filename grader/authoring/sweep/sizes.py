@@ -10,7 +10,7 @@ from grader.devices.choose import EMULATED, GPU
 from grader.errors import UsageError
 from grader.grading.job import Job
 from grader.report.sweep import format_sizes
-from grader.spec.model import Case
+from grader.spec.exercise import Case
 
 Sizes = dict[str, int]
 

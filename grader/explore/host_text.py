@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from grader.explore.launches import (
+from grader.explore.host_launches import (
     ANY_POINTER,
     ELEMENT_TYPES,
     Scope,
@@ -18,8 +18,8 @@ from grader.explore.launches import (
 )
 from grader.records import DeviceBuffer, Kernel, Role
 from grader.spec.cpu import CPU_FUNCTION, SIZE_TYPE, SUM_TYPE, cpu_parameters
-from grader.spec.model import BufferSpec, Exercise, Initialisation, Tolerance
-from grader.spec.plans import Plan
+from grader.spec.exercise import BufferSpec, Exercise, Initialisation, Tolerance
+from grader.spec.launch_lines import Plan
 from grader.spec.tolerance import (
     LARGEST_PRODUCT,
     LAST_PLACES,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from grader.cpp.cursor import did_you_mean
 from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
 from grader.errors import GraderError, UsageError
@@ -33,9 +34,8 @@ from grader.records import (
     Submission,
     ToolLimits,
 )
-from grader.report.gallery import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
-from grader.spec.plans import Plan
-from grader.spec.tokens import did_you_mean
+from grader.report.exhibits import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
+from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import resolve_plan
 from grader.toolchain.compile import compile_submission

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from grader.authoring.handout import FIXED_TIME
 from grader.errors import GraderError
-from grader.spec.model import Exercise
+from grader.spec.exercise import Exercise
 
 DISTRIBUTION = "cuda-exercise-grader"
 _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})

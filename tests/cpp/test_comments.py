@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grader.submission.comments import Comment, find_comments
+from grader.cpp.comments import Comment, find_comments
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.spec.expressions import Expression, parse_expression, take_expression
-from grader.spec.tokens import (
+from grader.cpp.cursor import (
     Cursor,
     LanguageError,
     Position,
@@ -20,6 +19,7 @@ from grader.spec.tokens import (
     error_at,
     quote,
 )
+from grader.cpp.expressions import Expression, parse_expression, take_expression
 
 __all__ = [
     "C_TYPES",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.spec.lexer import Kind, read_tokens
+from grader.cpp.lexer import Kind, read_tokens
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.records import Comparison
-from grader.similar.compare import DEFAULT_THRESHOLD, compare_files
 from grader.similar.tokens import WORDS
+from grader.similar.winnowing import DEFAULT_THRESHOLD, compare_files
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTERS = {path.stem: path.read_text() for path in sorted((ROOT / "starter").glob("*.cu"))}

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
-from grader.explore.program import MARKER, HostProgram, format_program
+from grader.explore.host_text import MARKER, HostProgram, format_program
 from grader.folders import default_cache
 from grader.grading.programs import build, find_toolchain, make_program
 from grader.records import SUBMISSION, Failure, Role
-from grader.spec.cases import make_inputs
 from grader.spec.cpu import find_cpu_file
-from grader.spec.model import Case, Exercise
+from grader.spec.draws import make_inputs
+from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
-from grader.spec.read import read_exercise
-from grader.submission.read import read_submission
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
 
 NATIVE = "native"
 """nvcc's word for the GPU of the machine that it runs on."""

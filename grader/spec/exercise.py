@@ -1,4 +1,4 @@
-"""An exercise as the stages see it: frozen dataclasses, built and checked by `spec.read`."""
+"""An exercise as the stages see it: frozen dataclasses, built and checked by `spec.reader`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from grader.cpp.expressions import Expression
 from grader.records import DeviceInfo, Role
-from grader.spec.expressions import Expression
-from grader.spec.plans import Plan
+from grader.spec.launch_lines import Plan
 
 
 class Initialisation(StrEnum):
@@ -150,7 +150,7 @@ class Threshold:
     def full_mark(self) -> float:
         """The figure from which on a value earns all points."""
         full = self.at_least if self.at_least is not None else self.at_most
-        assert full is not None  # spec.read lets no other threshold through
+        assert full is not None  # spec.reader lets no other threshold through
         return full
 
     def scaled(self, factor: float) -> Threshold:

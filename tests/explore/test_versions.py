@@ -8,13 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from grader.cli import main
-from grader.errors import UsageError
-from grader.explore.compare import find_common_exercise
-from grader.judging.score import failed_score
-from grader.records import Failure, MetricValue, Score, Source, Status
-from grader.report.compare import (
+from grader.report.versions import (
     Change,
     Versions,
     compare_metrics,
@@ -22,6 +16,12 @@ from grader.report.compare import (
     print_versions,
     summarise,
 )
+
+from grader.cli import main
+from grader.errors import UsageError
+from grader.explore.versions import find_common_exercise
+from grader.judging.score import failed_score
+from grader.records import Failure, MetricValue, Score, Source, Status
 from grader.report.terminal import make_console
 from tests.support.factories import (
     CROOKED_LINES,

@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.records import Failure, Status, Submission
-from grader.submission.read import MAX_BYTES, read_submission
+from grader.submission.source_file import MAX_BYTES, read_submission
 
 SOURCE = "// größe\n__global__ void k() {}\n"
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from grader.errors import SpecError, SpecProblem
 from grader.grading.cases import BENCHMARK
-from grader.report.authoring import Claim, Proof
-from grader.spec.cases import draw_cases, make_inputs
-from grader.spec.model import Case, Exercise, Part, Task
+from grader.report.soundness import Claim, Proof
+from grader.spec.draws import draw_cases, make_inputs
+from grader.spec.exercise import Case, Exercise, Part, Task
 from grader.spec.oracle import load_oracle
-from grader.spec.read import SPEC_FILE, read_exercise
+from grader.spec.reader import SPEC_FILE, read_exercise
 
 HANDOUT_FILE = "README.md"
 

@@ -13,8 +13,8 @@ import pytest
 
 from grader.errors import SpecError
 from grader.records import Role
-from grader.spec.model import Atomics, Exercise, Forbidden, Initialisation, Threshold
-from grader.spec.read import read_exercise
+from grader.spec.exercise import Atomics, Exercise, Forbidden, Initialisation, Threshold
+from grader.spec.reader import read_exercise
 
 Spec = dict[str, Any]
 

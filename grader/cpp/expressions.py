@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from grader.records import Obstacle
-from grader.spec.tokens import (
+from grader.cpp.cursor import (
     Cursor,
     LanguageError,
     Position,
@@ -26,6 +25,7 @@ from grader.spec.tokens import (
     quote,
     read_tokens,
 )
+from grader.records import Obstacle
 
 __all__ = [
     "Expression",

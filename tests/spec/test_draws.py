@@ -9,11 +9,11 @@ import pytest
 
 from grader.errors import SpecError
 from grader.records import DeviceBuffer, Role
-from grader.spec.cases import device_buffers, draw_cases, make_inputs
-from grader.spec.model import Case, Exercise
-from grader.spec.read import read_exercise
+from grader.spec.draws import device_buffers, draw_cases, make_inputs
+from grader.spec.exercise import Case, Exercise
+from grader.spec.reader import read_exercise
 
-from .test_read import SPEC, write_exercise
+from .test_reader import SPEC, write_exercise
 
 
 @pytest.fixture

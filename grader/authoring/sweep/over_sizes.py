@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.authoring.sweep.emulated import sweep_emulated
+from grader.authoring.sweep.counted import sweep_emulated
 from grader.authoring.sweep.gpu import sweep_gpu, time_library
 from grader.authoring.sweep.processor import LoopTimer, load_loop, time_numpy
 from grader.authoring.sweep.rows import compare_rows
@@ -25,10 +25,10 @@ from grader.records import SUBMISSION, Failure, Progress, ShowProgress, Source, 
 from grader.report.sweep import C_LOOP, NUMPY, Sweep, SweepPoint, SweepRow
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice
-from grader.spec.cases import make_inputs
+from grader.spec.draws import make_inputs
 from grader.spec.oracle import load_library, load_oracle
-from grader.spec.read import read_exercise
-from grader.submission.read import read_submission
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
 
 NO_LIMIT = 10**15
 """Warp instructions: at sizes that no exercise foresaw, the limit of wall time ends what takes too

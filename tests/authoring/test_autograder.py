@@ -19,11 +19,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from grader.authoring.autograder import make_autograder, make_wheel
 from grader.authoring.classroom import make_workflow
-from grader.authoring.gradescope import make_autograder, make_wheel
 from grader.cli import main
 from grader.errors import UsageError
-from grader.spec.read import read_exercise
+from grader.spec.reader import read_exercise
 from tests.authoring.conftest import edit_spec
 
 ROOT = Path(__file__).resolve().parents[2]

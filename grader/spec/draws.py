@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from grader.cpp.cursor import LanguageError
 from grader.errors import SpecError, SpecProblem
 from grader.records import DeviceBuffer, Role
-from grader.spec.model import BufferSpec, Case, HiddenCase, Initialisation, Task
-from grader.spec.tokens import LanguageError
+from grader.spec.exercise import BufferSpec, Case, HiddenCase, Initialisation, Task
 
 Fill = Callable[[np.random.Generator, tuple[int, ...], np.dtype], np.ndarray]
 

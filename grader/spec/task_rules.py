@@ -16,12 +16,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from grader.cpp.cursor import LanguageError, did_you_mean, quote, read_tokens
+from grader.cpp.expressions import FUNCTIONS, Expression, parse_expression
 from grader.records import Role
-from grader.spec.expressions import FUNCTIONS, Expression, parse_expression
-from grader.spec.model import Initialisation
-from grader.spec.plans import LaunchLine, parse_launch, parse_scratch
+from grader.spec.exercise import Initialisation
+from grader.spec.launch_lines import LaunchLine, parse_launch, parse_scratch
 from grader.spec.schema import Json, Problem, json_path
-from grader.spec.tokens import LanguageError, did_you_mean, quote, read_tokens
 from grader.spec.tolerance import PRODUCT_DEVIATION
 
 RESERVED_NAMES = frozenset(FUNCTIONS) | {"dim3"}

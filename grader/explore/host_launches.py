@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from grader.cpp.expressions import Call, Chain, Expression, Name, Node, Number, Sign
 from grader.records import DeviceBuffer, Kernel, KernelParameter
-from grader.spec.expressions import Call, Chain, Expression, Name, Node, Number, Sign
-from grader.spec.plans import LaunchLine
+from grader.spec.launch_lines import LaunchLine
 from grader.submission.names import normalise_type
 
 ELEMENT_TYPES: Mapping[str, str] = {

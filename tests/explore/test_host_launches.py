@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.explore.launches import Scope, format_expression, format_launch
+from grader.cpp.expressions import parse_expression
+from grader.explore.host_launches import Scope, format_expression, format_launch
 from grader.records import DeviceBuffer, Kernel, KernelParameter, Role
-from grader.spec.expressions import parse_expression
-from grader.spec.plans import parse_launch
+from grader.spec.launch_lines import parse_launch
 
 SIZES = {"rows": 70001, "cols": 33}
 MACROS = {"TILE": 32, "HUGE": 2000000000, "NEGATIVE": -7}

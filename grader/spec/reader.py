@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from grader.cpp.cursor import did_you_mean
+from grader.cpp.expressions import parse_expression
 from grader.errors import SpecError, SpecProblem
 from grader.records import Role
-from grader.spec.expressions import parse_expression
-from grader.spec.model import (
+from grader.spec.exercise import (
     Atomics,
     BufferSpec,
     Case,
@@ -29,11 +30,10 @@ from grader.spec.model import (
     Tolerance,
     Yardstick,
 )
-from grader.spec.plans import Plan, parse_launch, parse_scratch
+from grader.spec.launch_lines import Plan, parse_launch, parse_scratch
 from grader.spec.schema import Json, schema_problems
 from grader.spec.semantics import semantic_problems
-from grader.spec.tasks import Starter, parse_starter
-from grader.spec.tokens import did_you_mean
+from grader.spec.task_rules import Starter, parse_starter
 
 SPEC_FILE = "spec.json"
 ORACLE_FILE = "oracle.py"

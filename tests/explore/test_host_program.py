@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from grader.cli import main
-from grader.spec.model import Case
-from grader.spec.read import read_exercise
+from grader.spec.exercise import Case
+from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
 from tests.support.host_builds import compile_object, link_for_gpu, link_without_gpu, run_program
 

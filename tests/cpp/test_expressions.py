@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.spec.expressions import (
+from grader.cpp.cursor import MAX_LENGTH
+from grader.cpp.expressions import (
     LARGEST_VALUE,
     MAX_DEPTH,
     SMALLEST_VALUE,
@@ -17,7 +18,6 @@ from grader.spec.expressions import (
     Position,
     parse_expression,
 )
-from grader.spec.tokens import MAX_LENGTH
 
 VALUES = {"rows": 65, "cols": 33, "TILE": 32, "ROWS": 8, "negative": -7}
 
