@@ -20,7 +20,7 @@ from grader.devices.ncu import DRIVER_VARIABLES, NCU_VARIABLE, find_ncu
 from grader.devices.ncu_metrics import PERMIT
 from grader.errors import GraderError
 from grader.records import RunTool, ToolLimits
-from grader.report.doctor import Condition, Part
+from grader.report.machine_parts import Condition, Part
 from grader.sandbox.isolation import find_layer
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 

@@ -36,7 +36,6 @@ from grader.grading.others import build_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.grading.rehearsal import Findings, rehearse_case, rehearse_on_stand_in
-from grader.judging.hints import explain_failed_case
 from grader.judging.score import make_score
 from grader.judging.values import Sanitized
 from grader.records import (
@@ -57,6 +56,7 @@ from grader.spec.model import Case
 from grader.spec.oracle import load_oracle
 from grader.spec.read import read_exercise
 from grader.submission.read import read_submission
+from grader.words.hints import explain_failed_case
 
 SEED_BITS = 53  # what a JSON number holds exactly
 LIBRARIES = ("numpy", "llvmlite")

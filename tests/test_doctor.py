@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.doctor import Machine, can_grade, examine
-from grader.report.doctor import Condition, Part, print_doctor
+from grader.report.machine_parts import Condition, Part, print_doctor
 from grader.report.terminal import make_console
 from grader.sandbox.process import run_tool
 

@@ -23,7 +23,6 @@ from typing import Any
 import pytest
 
 from grader.emulator.formatting import count_arguments
-from grader.judging.source import find_shared_names, quote_access
 from grader.records import Submission
 from grader.report.text import clean_line, clean_text, escape_controls
 from grader.similar.compare import compare_files
@@ -36,6 +35,7 @@ from grader.submission.plan import read_macros, read_plan
 from grader.toolchain.dependencies import check_directives, parse_dependencies
 from grader.toolchain.diagnostics import _parse_messages, _without_paths
 from grader.toolchain.shared_arrays import _read_shapes
+from grader.words.accesses import find_shared_names, quote_access
 
 PIECES = (
     "CAT",
@@ -171,7 +171,7 @@ MODULES = (
     "grader.submission.plan",
     "grader.submission.names",
     "grader.submission.arguments",
-    "grader.judging.source",
+    "grader.words.accesses",
     "grader.toolchain.diagnostics",
     "grader.toolchain.dependencies",
     "grader.toolchain.preprocess",

@@ -34,7 +34,7 @@ from grader.errors import SpecError
 from grader.folders import default_cache
 from grader.grading.programs import Built, Toolchain, build, find_toolchain
 from grader.records import CheckStatus, DeviceInfo, Score, ShowProgress, Status, Submission
-from grader.report.authoring import Claim, Fate, MutantFate, Proof, Soundness
+from grader.report.soundness import Claim, Fate, MutantFate, Proof, Soundness
 from grader.spec.model import Exercise
 from grader.submission.read import read_submission
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader.errors import SpecError, SpecProblem
 from grader.grading.cases import BENCHMARK
-from grader.report.authoring import Claim, Proof
+from grader.report.soundness import Claim, Proof
 from grader.spec.cases import draw_cases, make_inputs
 from grader.spec.model import Case, Exercise, Part, Task
 from grader.spec.oracle import load_oracle

@@ -21,7 +21,7 @@ from grader.records import (
     Source,
     Status,
 )
-from grader.report.authoring import Claim, Proof, Room
+from grader.report.soundness import Claim, Proof, Room
 from grader.spec.model import CheckSpec, Exercise, Threshold
 
 MIN_ROOM = 0.03

@@ -197,7 +197,7 @@ def run_doctor(arguments: Sequence[str]) -> int:
     parse_arguments(parser, arguments)
     from grader.doctor import Machine, can_grade, examine
     from grader.folders import default_cache
-    from grader.report.doctor import print_doctor
+    from grader.report.machine_parts import print_doctor
     from grader.report.terminal import make_console
     from grader.sandbox.process import run_tool
 

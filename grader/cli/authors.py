@@ -161,7 +161,7 @@ def run_check(arguments: Sequence[str]) -> int:
         raise UsageError(f"--jobs {options.jobs} is no number of gradings", "Give 1 or more.")
     folder = find_exercise(options.exercise)
     from grader.authoring.check import Scope, check_exercise, default_submissions
-    from grader.report.authoring import print_soundness
+    from grader.report.soundness import print_soundness
     from grader.report.terminal import make_console, progress_display
 
     known = Path(options.submissions) if options.submissions else default_submissions(folder)

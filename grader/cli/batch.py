@@ -78,7 +78,7 @@ def run_batch(arguments: Sequence[str]) -> int:
     from grader.batch.journal import open_journal
     from grader.batch.run import Reports
     from grader.batch.run import run_batch as grade_class
-    from grader.report.batch import batch_display
+    from grader.report.class_table import batch_display
     from grader.report.terminal import make_console
 
     exercises = _read_exercises(options.exercises)
@@ -458,7 +458,7 @@ def _write_report(out: Path, summary: BatchSummary) -> None:
 
 
 def _print(summary: BatchSummary, *, quiet: bool) -> None:
-    from grader.report.batch import print_summary
+    from grader.report.class_table import print_summary
     from grader.report.terminal import make_console
 
     with printing():

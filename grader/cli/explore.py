@@ -153,9 +153,9 @@ def run_compare(arguments: Sequence[str]) -> int:
         )
     check_target(options.json)
     from grader.explore.compare import compare_versions, find_common_exercise
-    from grader.report.compare import format_versions, print_versions
     from grader.report.files import write_file
     from grader.report.terminal import make_console, progress_display
+    from grader.report.versions import format_versions, print_versions
 
     *given, old, new = options.files
     folder = (

@@ -53,8 +53,8 @@ def run_gallery(arguments: Sequence[str]) -> int:
         return 0
     from grader.explore.gallery import run_gallery as execute
     from grader.folders import default_cache
+    from grader.report.exhibits import format_gallery, print_gallery
     from grader.report.files import write_file
-    from grader.report.gallery import format_gallery, print_gallery
     from grader.report.terminal import make_console
 
     found = execute(options.gallery, options.name, gpu=gpu, cache=default_cache(os.environ))
@@ -90,7 +90,7 @@ def _parse_emulated(name: str) -> str:
 
 def _list_galleries() -> None:
     from grader.explore.gallery import GALLERIES, read_sketches
-    from grader.report.gallery import print_contents
+    from grader.report.exhibits import print_contents
     from grader.report.terminal import make_console
 
     with printing():

@@ -116,11 +116,11 @@ def _read_starters(option: str) -> dict[str, str]:
 
 def _show(found: Comparison, options: argparse.Namespace) -> None:
     from grader.report.files import write_file
-    from grader.report.similar import format_comparison, print_comparison
+    from grader.report.shared_code import format_comparison, print_comparison
     from grader.report.terminal import make_console
 
     if options.html is not None:
-        from grader.report.html.similar import format_similar_page
+        from grader.report.html.pairs import format_similar_page
 
         write_file(Path(options.html), format_similar_page(found).encode(), "the page")
     if options.json == "-":

@@ -23,7 +23,6 @@ from grader.grading.measure import Measurement, measure
 from grader.grading.programs import Built, Toolchain
 from grader.judging.checks import find_open
 from grader.judging.compare import judge_case
-from grader.judging.hidden import name_case
 from grader.judging.timing import check_floor
 from grader.judging.values import OtherCounts, collect_metrics, collect_others
 from grader.records import (
@@ -40,6 +39,7 @@ from grader.records import (
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case, Yardstick
 from grader.spec.tolerance import tolerance_at
+from grader.words.hidden import name_case
 
 SETS_BYTES = 256 << 20
 """Sets are drawn until their inputs hold this much together: several times any L2 cache."""

@@ -9,7 +9,6 @@ from grader.devices.base import Arrays, Device
 from grader.grading.job import Job
 from grader.grading.programs import Built, make_program
 from grader.judging.compare import judge_case, poison
-from grader.judging.hidden import name_case, tell_failure, telling_errors
 from grader.records import (
     SUBMISSION,
     CaseResult,
@@ -25,6 +24,7 @@ from grader.records import (
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case, Task
 from grader.spec.tolerance import tolerance_at
+from grader.words.hidden import name_case, tell_failure, telling_errors
 
 BENCHMARK = "benchmark"
 """The name of the case that is counted and timed."""

@@ -21,7 +21,6 @@ from grader.grading.rehearsal import order_dependent
 from grader.grading.remembered import graded_key, recall, remember
 from grader.judging.checks import find_counted, find_timed
 from grader.judging.compare import judge_case
-from grader.judging.hidden import name_case
 from grader.judging.modelled import model_timing, model_traffic, modelled_launches
 from grader.judging.sampled import judge_sampled
 from grader.judging.timing import LABELS, check_floor
@@ -46,6 +45,7 @@ from grader.records import (
 from grader.spec.cases import device_buffers, make_inputs
 from grader.spec.model import Case, Yardstick
 from grader.spec.tolerance import tolerance_at
+from grader.words.hidden import name_case
 
 ASKED = frozenset({*TIMED, "dram_bytes", "l1_hit_rate"})
 EMULATED = "emulated"

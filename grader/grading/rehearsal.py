@@ -21,7 +21,6 @@ from grader.grading.cases import (
 from grader.grading.counting import stand_in
 from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build
-from grader.judging.hidden import tell_findings, telling_errors
 from grader.judging.values import Sanitized
 from grader.records import (
     Execution,
@@ -36,6 +35,7 @@ from grader.records import (
 from grader.sandbox.remote import RemoteDevice
 from grader.spec.cases import draw_cases
 from grader.spec.model import Case
+from grader.words.hidden import tell_findings, telling_errors
 
 MOST_BYTES = 64 << 20
 """Cases whose buffers and variables hold more than this are run without the checks: the shadow of
@@ -62,7 +62,7 @@ class Findings:
 
     def add(self, case: Case, findings: Iterable[Finding]) -> None:
         """Note a case that was checked. What is found is what may be told of the case
-        (judging.hidden)."""
+        (words.hidden)."""
         found = tuple(findings)
         self.checked += 1
         self.clean += not found

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.diagnose import ASKS_FOR_THE_EDGE
-from grader.judging.hints import advise, hint_at_failure, hint_at_misses
 from grader.judging.values import (
     TIMED_ON,
     CountedRun,
@@ -47,6 +46,7 @@ from grader.records import (
     Traffic,
 )
 from grader.spec.model import Exercise, Yardstick
+from grader.words.hints import advise, hint_at_failure, hint_at_misses
 
 _NO_SIZES: Mapping[str, int] = {}
 _COUNTS_LINES = "emulated"

@@ -31,10 +31,10 @@ from grader.records import (
     ShowProgress,
     Status,
 )
-from grader.report.headlines import GLYPHS, WORDS, format_headlines, format_remark
 from grader.report.measurement import format_measurement
 from grader.report.printed import format_printed
 from grader.report.text import clean_line, clean_text, fold_to_ascii, speaks_unicode
+from grader.words.headlines import GLYPHS, WORDS, format_headlines, format_remark
 
 _PIPE_WIDTH = 110
 _TEXT_WIDTH = 110

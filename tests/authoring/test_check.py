@@ -11,7 +11,7 @@ import pytest
 
 from grader.authoring.check import Scope, check_exercise, default_submissions
 from grader.cli import main
-from grader.report.authoring import Fate, Proof, Soundness
+from grader.report.soundness import Fate, Proof, Soundness
 from tests.authoring.conftest import Change, edit_spec
 
 Check = Callable[..., Soundness]

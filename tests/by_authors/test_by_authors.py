@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.check import Scope, check_exercise, default_submissions
-from grader.report.authoring import Fate, Proof
+from grader.report.soundness import Fate, Proof
 
 FOLDER = Path(__file__).parent / "exercises"
 

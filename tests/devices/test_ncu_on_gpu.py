@@ -19,7 +19,7 @@ from grader.doctor import Machine, examine
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.judging.compare import poison
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
-from grader.report.doctor import Condition
+from grader.report.machine_parts import Condition
 from grader.sandbox.process import run_tool
 from grader.spec.cases import make_inputs
 from grader.spec.model import Case

@@ -14,7 +14,8 @@ from grader.errors import UsageError
 from grader.explore.compare import find_common_exercise
 from grader.judging.score import failed_score
 from grader.records import Failure, MetricValue, Score, Source, Status
-from grader.report.compare import (
+from grader.report.terminal import make_console
+from grader.report.versions import (
     Change,
     Versions,
     compare_metrics,
@@ -22,7 +23,6 @@ from grader.report.compare import (
     print_versions,
     summarise,
 )
-from grader.report.terminal import make_console
 from tests.support.factories import (
     CROOKED_LINES,
     H100,

@@ -33,7 +33,6 @@ from grader.grading.cases import prepare_case, run_case
 from grader.grading.job import Job
 from grader.grading.programs import Built, build, find_toolchain
 from grader.grading.rehearsal import Findings, rehearse_case
-from grader.judging.hidden import name_case
 from grader.judging.score import make_score
 from grader.records import (
     DeviceBuffer,
@@ -63,6 +62,7 @@ from grader.spec.oracle import load_oracle
 from grader.spec.plans import Plan
 from grader.spec.read import read_exercise
 from grader.submission.plan import read_plan
+from grader.words.hidden import name_case
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (7_000_000_011, 7_000_000_029, 7_000_000_093)

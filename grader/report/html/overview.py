@@ -19,7 +19,6 @@ from grader.records import (
     Source,
     Status,
 )
-from grader.report.headlines import GLYPHS, WORDS
 from grader.report.html.charts import (
     Marker,
     draw_log_histogram,
@@ -31,6 +30,7 @@ from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
 from grader.report.stored import metric_value
 from grader.report.text import clean_line
 from grader.report.words import CHECK_KINDS, STATUS_KINDS, STATUS_WORDS
+from grader.words.headlines import GLYPHS, WORDS
 
 NOT_GRADED = "not graded"
 _RATES = (("gflops", "GFLOP/s"), ("bandwidth_gbps", "GB/s"))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from grader.metrics import METRICS, format_value
 from grader.records import CaseResult, CheckResult, Score, Status
-from grader.report.headlines import GLYPHS, WORDS, explain
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source import MAX_LINES, annotate, describe_place, used_columns
 from grader.report.measurement import list_figures
 from grader.report.text import clean_line, clean_text
 from grader.report.words import CHECK_KINDS, STATUS_KINDS, STATUS_WORDS
+from grader.words.headlines import GLYPHS, WORDS, explain
 
 MAX_DETAIL = 20_000
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from grader.records import CheckResult, CheckStatus, Score, Status
-from grader.report.headlines import explain
 from grader.report.platforms.texts import check_name, describe_check, describe_score
 from grader.report.text import clean_line, clean_text
+from grader.words.headlines import explain
 
 _LOST = (CheckStatus.FAILED, CheckStatus.PARTIAL)
 _UNTOLD = (CheckStatus.SKIPPED, CheckStatus.NOT_MEASURED)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from grader.metrics import format_value
 from grader.records import CheckResult, CheckStatus, Score, Status
-from grader.report.headlines import explain
 from grader.report.text import clean_line, clean_text
+from grader.words.headlines import explain
 
 MAX_DETAIL = 8000
 

@@ -12,7 +12,7 @@ import pytest
 from grader.batch.results import format_gradebook
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, Status
-from grader.report.batch import print_summary
+from grader.report.class_table import print_summary
 from grader.report.platforms.gradebooks import (
     CANVAS_FILE,
     MOODLE_FILE,

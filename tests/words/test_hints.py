@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from grader.judging.hints import advise
-from grader.judging.source import find_accesses, find_shared_names, quote_access
 from grader.records import Counters, Failure, Finding, FindingKind, LineCounters, Status
 from grader.spec.model import CheckSpec, Threshold
+from grader.words.accesses import find_accesses, find_shared_names, quote_access
+from grader.words.hints import advise
 from tests.support.factories import (
     CONFLICTS,
     CORRECTNESS,

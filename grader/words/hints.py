@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.judging.copies import Copy, find_copies
-from grader.judging.shapes import explain_shapes
-from grader.judging.source import find_accesses, find_shared_names, quote_access
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -27,6 +25,8 @@ from grader.records import (
     Submission,
 )
 from grader.spec.model import Case, Exercise
+from grader.words.accesses import find_accesses, find_shared_names, quote_access
+from grader.words.shapes import explain_shapes
 
 _LOST_POINTS = (CheckStatus.FAILED, CheckStatus.PARTIAL)
 _POOR_EFFICIENCY = 0.5

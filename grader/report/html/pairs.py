@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.records import Comparison, Lines, SimilarPair
 from grader.report.html.pages import render_page
-from grader.report.similar import percent
+from grader.report.shared_code import percent
 from grader.report.text import clean_line, clean_text
 
 MAX_PAIRS = 200
