@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from grader.report.machine_parts import Condition, Part, print_doctor
 
 from grader.doctor import Machine, can_grade, examine
+from grader.report.machine_parts import Condition, Part, print_doctor
 from grader.report.terminal import make_console
 from grader.sandbox.process import run_tool
 

@@ -21,7 +21,6 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from grader.words.accesses import find_shared_names, quote_access
 
 from grader.cpp.comments import find_comments
 from grader.cpp.cursor import MAX_LENGTH
@@ -36,6 +35,7 @@ from grader.submission.plan import read_macros, read_plan
 from grader.toolchain.dependencies import check_directives, parse_dependencies
 from grader.toolchain.diagnostics import _parse_messages, _without_paths
 from grader.toolchain.shared_arrays import _read_shapes
+from grader.words.accesses import find_shared_names, quote_access
 
 PIECES = (
     "CAT",

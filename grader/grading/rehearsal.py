@@ -62,7 +62,7 @@ class Findings:
 
     def add(self, case: Case, findings: Iterable[Finding]) -> None:
         """Note a case that was checked. What is found is what may be told of the case
-        (judging.hidden)."""
+        (words.hidden)."""
         found = tuple(findings)
         self.checked += 1
         self.clean += not found

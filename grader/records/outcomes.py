@@ -140,7 +140,7 @@ class Failure:
     `message` is one sentence that says what is wrong and where; `detail` may quote a tool at
     length; `advice` says what to try next. `printed` is what the run had printed until then.
     Messages, detail and advice may hold figures of the run; the kinds of `findings` and the `cause`
-    of a failure without findings are what judging.hidden makes other words of where the sizes of
+    of a failure without findings are what words.hidden makes other words of where the sizes of
     the run are secret.
     """
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grader.report.soundness import Fate, Proof, Soundness
 
 from grader.authoring.check import Scope, check_exercise, default_submissions
 from grader.cli import main
+from grader.report.soundness import Fate, Proof, Soundness
 from tests.authoring.conftest import Change, edit_spec
 
 Check = Callable[..., Soundness]

@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from grader.report.soundness import Fate, Proof
 
 from grader.authoring.check import Scope, check_exercise, default_submissions
+from grader.report.soundness import Fate, Proof
 
 FOLDER = Path(__file__).parent / "exercises"
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from grader.report.machine_parts import Condition
 
 from grader.devices.emulated import EmulatedDevice
 from grader.devices.ncu import PlanRun, count_plans, count_with_ncu
@@ -18,6 +17,7 @@ from grader.devices.ncu_metrics import CountedLaunch, NotCounted
 from grader.doctor import Machine, examine
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
+from grader.report.machine_parts import Condition
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case

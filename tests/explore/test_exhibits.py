@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from grader.report.exhibits import UNUSED, Exhibit, Gallery, Memory, draw, print_gallery
 
 from grader.cli import main
 from grader.explore.exhibits import GALLERIES, read_sketches, run_gallery
 from grader.folders import default_cache
+from grader.report.exhibits import UNUSED, Exhibit, Gallery, Memory, draw, print_gallery
 from grader.report.terminal import make_console
 
 SECTORS = {

@@ -8,6 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from grader.cli import main
+from grader.errors import UsageError
+from grader.explore.versions import find_common_exercise
+from grader.judging.score import failed_score
+from grader.records import Failure, MetricValue, Score, Source, Status
+from grader.report.terminal import make_console
 from grader.report.versions import (
     Change,
     Versions,
@@ -16,13 +23,6 @@ from grader.report.versions import (
     print_versions,
     summarise,
 )
-
-from grader.cli import main
-from grader.errors import UsageError
-from grader.explore.versions import find_common_exercise
-from grader.judging.score import failed_score
-from grader.records import Failure, MetricValue, Score, Source, Status
-from grader.report.terminal import make_console
 from tests.support.factories import (
     CROOKED_LINES,
     H100,

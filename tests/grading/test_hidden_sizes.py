@@ -17,7 +17,6 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from grader.words.hidden import name_case
 
 from grader.devices.base import Arrays
 from grader.devices.choose import Choice
@@ -62,6 +61,7 @@ from grader.spec.launch_lines import Plan
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
 from grader.submission.plan import read_plan
+from grader.words.hidden import name_case
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (7_000_000_011, 7_000_000_029, 7_000_000_093)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from grader.report.class_table import print_summary
 
 from grader.batch.results import format_gradebook
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, Status
+from grader.report.class_table import print_summary
 from grader.report.platforms.gradebooks import (
     CANVAS_FILE,
     MOODLE_FILE,

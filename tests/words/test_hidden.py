@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import pytest
-from grader.words.hidden import name_case, tell_failure, tell_findings, telling_errors
 
 from grader.devices.gpu.placement import Damage, Place
 from grader.devices.gpu.words import describe_damage
@@ -22,6 +21,7 @@ from grader.records import (
     Printed,
     Status,
 )
+from grader.words.hidden import name_case, tell_failure, tell_findings, telling_errors
 from tests.support.factories import make_case_spec
 
 PUBLIC, HIDDEN = make_case_spec(100, 1075), make_case_spec(101, 293, hidden=True)

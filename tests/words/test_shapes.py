@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from grader.words.hints import explain_failed_case
-from grader.words.shapes import explain_shapes
 
 from grader.judging.score import make_score
 from grader.judging.values import Sanitized
 from grader.records import Failure, Finding, FindingKind, Status
+from grader.words.hints import explain_failed_case
+from grader.words.shapes import explain_shapes
 from tests.support.factories import H100, make_case, make_case_spec, make_exercise, make_submission
 
 SQUARE, ONE, WIDE, TALL, RAGGED = (

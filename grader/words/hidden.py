@@ -76,7 +76,7 @@ def _tell_failure(failure: Failure, case: str) -> Failure:
             Cause(line=first.line, kernel=first.kernel),
             first.message,
             "",
-        )  # that of the kind (judging.hints)
+        )  # that of the kind (words.hints)
     else:
         cause = failure.cause or Cause()
         words, advice = (

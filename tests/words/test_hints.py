@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from grader.words.accesses import find_accesses, find_shared_names, quote_access
-from grader.words.hints import advise
 
 from grader.records import Counters, Failure, Finding, FindingKind, LineCounters, Status
 from grader.spec.exercise import CheckSpec, Threshold
+from grader.words.accesses import find_accesses, find_shared_names, quote_access
+from grader.words.hints import advise
 from tests.support.factories import (
     CONFLICTS,
     CORRECTNESS,
