@@ -22,8 +22,11 @@ from typing import Any
 
 import pytest
 
+from grader.authoring.mutants import blank_out
+from grader.cpp.brackets import split_arguments
 from grader.cpp.comments import find_comments
 from grader.cpp.cursor import MAX_LENGTH
+from grader.cpp.declarations import assigns, find_includes, find_kernels, read_constants
 from grader.cpp.lexer import _TOKEN, read_tokens
 from grader.emulator.formatting import count_arguments
 from grader.records import Submission
@@ -154,6 +157,12 @@ READERS: Mapping[str, Callable[[str], object]] = {
         text, shared=True, stored=False, shared_names=frozenset({"a"})
     ),
     "shared arrays": _read_shapes,
+    "kernels": find_kernels,
+    "constants": read_constants,
+    "includes": lambda text: list(find_includes(text)),
+    "assignments": lambda text: assigns(text, "a"),
+    "arguments": split_arguments,
+    "mutants": blank_out,
     "directives": check_directives,
     "dependencies": parse_dependencies,
     "messages": _parse_messages,
@@ -167,6 +176,8 @@ MODULES = (
     "grader.cpp.lexer",
     "grader.cpp.cursor",
     "grader.cpp.expressions",
+    "grader.cpp.declarations",
+    "grader.cpp.types",
     "grader.submission.lookups",
     "grader.submission.plan",
     "grader.submission.names",
@@ -194,6 +205,7 @@ AT_THE_START = {
     "_UNKNOWN_ARCH",
     "_INTEGER",
     "_VECTOR",
+    "_INCLUDED",
     "_SECTION",
     "_FUNCTION",
     "_PLACE",
@@ -203,7 +215,7 @@ AT_THE_START = {
     "_GRADESCOPE",
 }
 """Patterns that are only matched at the start of a text."""
-WINDOWED = {"_TEMPLATE_KERNEL": "searched in 500 characters", "_POINTER": "of a parameter's type"}
+WINDOWED = {"_POINTER": "of a parameter's type"}
 
 
 def patterns() -> Iterator[Any]:

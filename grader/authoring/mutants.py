@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from grader.cpp.comments import find_comments
+from grader.cpp.brackets import split_outside
+from grader.cpp.declarations import HASHES
+from grader.cpp.lexer import Kind, read_tokens
 
 
 class Mistake(StrEnum):
@@ -73,6 +75,7 @@ _CEIL_DIV = re.compile(r"\bceil_div\s*\(")
 _HEADER = re.compile(r"\b(?P<word>if|for|while)\s*(?:constexpr\s*)?\(")
 _QUESTION = re.compile(r"\?")
 _SUM = re.compile(r"(?<![<>+])\+=")
+_PLAN_LINE = re.compile(r"//\s*(?:launch|scratch)\b")
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -92,22 +95,18 @@ def make_mutants(source: str) -> tuple[Mutant, ...]:
 def blank_out(source: str) -> str:
     """The source with spaces for all comments but launch and scratch lines, for strings, and for
     preprocessor lines."""
-    kept = {
-        comment.line
-        for comment in find_comments(source)
-        if re.match(r"\s*(?:launch|scratch)\b", comment.text)
-    }
-    code = re.sub(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", _spaces, source, flags=re.DOTALL)
-    code = re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", _spaces, code, flags=re.MULTILINE)
-    lines = code.split("\n")
-    return "\n".join(
-        line if number in kept else re.sub(r"//.*", _spaces, line)
-        for number, line in enumerate(lines, 1)
-    )
-
-
-def _spaces(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", match[0])
+    code, starts_line, is_directive = "", True, False
+    for token in read_tokens(source):
+        if token.kind is Kind.NEWLINE:
+            starts_line, is_directive = True, False
+        elif starts_line and token.kind not in (Kind.SPACE, Kind.BLOCK):
+            starts_line, is_directive = False, token.text in HASHES
+        blank = is_directive or token.kind in (Kind.BLOCK, Kind.STRING, Kind.RAW)
+        if blank or (token.kind is Kind.COMMENT and not _PLAN_LINE.match(token.text)):
+            code += re.sub(r"[^\n]", " ", token.text)
+        else:
+            code += token.text
+    return code
 
 
 def _apply(source: str, edit: Edit, mistake: Mistake) -> Mutant:
@@ -265,16 +264,8 @@ def _closing(code: str, opening: int) -> int:
 
 def _split(code: str, start: int, end: int, separator: str) -> list[tuple[int, int]]:
     """The parts of a stretch of code between separators that no brackets enclose."""
-    parts, depth, first, at = [], 0, start, start
-    while at < end:
-        depth += (code[at] in _OPENING) - (code[at] in _CLOSING)
-        if depth == 0 and code.startswith(separator, at):
-            parts.append((first, at))
-            at += len(separator)
-            first = at
-        else:
-            at += 1
-    return [*parts, (first, end)]
+    parts = split_outside(code[start:end], separator)
+    return [(start + first, start + last) for first, last in parts]
 
 
 def _statement_end(code: str, start: int) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.cpp.lexer import Kind, read_tokens
+from grader.cpp.lexer import Kind, Token, read_tokens
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,17 @@ class Comment:
 
 def find_comments(source: str) -> Iterator[Comment]:
     """All comments in order; of block comments each line that is not blank."""
-    line, counted, line_start = 1, 0, 0
-    for kind, text, start in read_tokens(source):
-        if kind not in (Kind.COMMENT, Kind.BLOCK):
-            continue
-        line += source.count("\n", counted, start)
-        line_start = max(line_start, source.rfind("\n", counted, start) + 1)
-        counted = start
-        column = start - line_start + 3
-        if kind is Kind.COMMENT:
-            before = source[line_start:start]
-            yield Comment(text[2:].rstrip("\r"), line, column, not before.strip())
-        else:
-            yield from _lines_of_block(text, line, column)
+    blank = True  # nothing but white space has been seen of this line
+    for token in read_tokens(source):
+        if token.kind is Kind.COMMENT:
+            yield Comment(token.text[2:].rstrip("\r"), token.line, token.column + 2, blank)
+        elif token.kind is Kind.BLOCK:
+            yield from _lines_of_block(token)
+        blank = token.kind in (Kind.NEWLINE, Kind.SPLICE) or (blank and token.kind is Kind.SPACE)
 
 
-def _lines_of_block(block: str, line: int, column: int) -> Iterator[Comment]:
-    for index, text in enumerate(block[2:].removesuffix("*/").split("\n")):
+def _lines_of_block(block: Token) -> Iterator[Comment]:
+    for index, text in enumerate(block.text[2:].removesuffix("*/").split("\n")):
         if text.strip():
-            yield Comment(
-                text.rstrip(), line + index, 1 if index else column, False, "" if index else "/*"
-            )
+            column, opening = (1, "") if index else (block.column + 2, "/*")
+            yield Comment(text.rstrip(), block.line + index, column, False, opening)

@@ -1,28 +1,19 @@
-"""Tokens of the launch-line language, errors with line and column, and the cursor that its parsers
-are built on."""
+"""What parsers of C++ text are built on: a cursor over its tokens, and mistakes with line and
+column."""
 
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
+from grader.cpp.lexer import Kind, Position, Token, read_tokens
 from grader.records import Obstacle
 
 MAX_LENGTH = 10_000
 """Longest text that is read at all, in characters."""
 
 T = TypeVar("T")
-
-
-class Position(NamedTuple):
-    """Where something stands: line and column, both 1-based, columns in characters."""
-
-    line: int
-    column: int
 
 
 class LanguageError(Exception):
@@ -49,73 +40,18 @@ class LanguageError(Exception):
         self.obstacle = obstacle
 
 
-# --- tokens ---------------------------------------------------------------------------------------
-
-
-class TokenKind(StrEnum):
-    """What a token is. Every character that starts nothing else is a symbol, so that the parser can
-    name it."""
-
-    NUMBER = "number"
-    NAME = "name"
-    SYMBOL = "symbol"
-    END = "end"
-
-
-@dataclass(frozen=True)
-class Token:
-    """A piece of the text, its place in the text (`start`, 0-based) and in the file
-    (`position`)."""
-
-    kind: TokenKind
-    text: str
-    start: int
-    position: Position
-
-    @property
-    def end(self) -> int:
-        """0-based offset just after the token."""
-        return self.start + len(self.text)
-
-
-_TOKEN = re.compile(
-    r"(?P<number>[0-9][0-9A-Za-z_.]*)|(?P<name>[A-Za-z_][0-9A-Za-z_]*)|(?P<symbol>\S)"
-)
-
-
-def read_tokens(text: str, *, line: int = 1, column: int = 1) -> tuple[Token, ...]:
-    """All tokens of the text, the last one of kind END. `line` and `column` say where the text
-    starts in its file."""
-    if len(text) > MAX_LENGTH:
-        raise LanguageError(
-            f"the text is {len(text)} characters long; at most {MAX_LENGTH} are read", line, column
-        )
-    tokens = [
-        Token(
-            TokenKind(match.lastgroup or ""),
-            match.group(),
-            match.start(),
-            _position(text, match.start(), line, column),
-        )
-        for match in _TOKEN.finditer(text)
-    ]
-    end = len(text.rstrip())
-    return (*tokens, Token(TokenKind.END, "", end, _position(text, end, line, column)))
-
-
-def _position(text: str, offset: int, line: int, column: int) -> Position:
-    newlines = text.count("\n", 0, offset)
-    if newlines == 0:
-        return Position(line, column + offset)
-    return Position(line + newlines, offset - text.rfind("\n", 0, offset))
-
-
 class Cursor:
-    """Walks over the tokens of one text: what every parser of this language is built on."""
+    """Walks over the tokens of one text. A symbol is one character, unless `operators` are taken as
+    the compiler takes them: `>>>` may close three brackets."""
 
-    def __init__(self, text: str, *, line: int = 1, column: int = 1) -> None:
+    def __init__(
+        self, text: str, *, line: int = 1, column: int = 1, operators: bool = False
+    ) -> None:
+        if len(text) > MAX_LENGTH:
+            message = f"the text is {len(text)} characters long; at most {MAX_LENGTH} are read"
+            raise LanguageError(message, line, column)
         self.text = text
-        self._tokens = read_tokens(text, line=line, column=column)
+        self._tokens = tuple(_take_apart(text, line, column, operators=operators))
         self._index = 0
 
     @property
@@ -138,7 +74,7 @@ class Cursor:
 
     def at(self, *symbols: str) -> bool:
         """Whether the next token is one of these symbols."""
-        return self.token.kind is TokenKind.SYMBOL and self.token.text in symbols
+        return self.token.kind is Kind.SYMBOL and self.token.text in symbols
 
     def take(self) -> Token:
         """The next token, which is then behind the cursor."""
@@ -171,14 +107,40 @@ class Cursor:
             raise self.expected("',' or ')'")
         return tuple(items)
 
-    def expect_end(self) -> None:
+    def expect_end(self, what: str = "the end of the line") -> None:
         """LanguageError unless the text ends here."""
-        if self.token.kind is not TokenKind.END:
-            raise self.expected("the end of the line")
+        if self.token.kind is not Kind.END:
+            raise self.expected(what)
 
     def expected(self, what: str) -> LanguageError:
         """An error at the next token: `expected ')' before ';'`."""
-        return error_at(self.token.position, f"expected {what} before {show_token(self.token)}")
+        token = self.token
+        shown = "the end of the line" if token.kind is Kind.END else quote(token.text)
+        return error_at(token.position, f"expected {what} before {shown}")
+
+
+def _take_apart(text: str, line: int, column: int, *, operators: bool) -> Iterator[Token]:
+    """The numbers and names of a text, and the characters of all else but white space."""
+    end = Token(Kind.END, "", 0, line, column)
+    for token in read_tokens(text, line=line, column=column):
+        if token.kind in (Kind.SPACE, Kind.NEWLINE):
+            continue
+        whole = token.kind is Kind.NUMBER or (operators and token.kind is Kind.SYMBOL)
+        if whole or (token.kind is Kind.NAME and token.text.isascii() and "$" not in token.text):
+            pieces = [token]
+        else:
+            pieces = [piece for piece in _characters(token) if not piece.text.isspace()]
+        yield from pieces
+        last = pieces[-1]
+        end = Token(Kind.END, "", last.end, last.line, last.column + len(last.text))
+    yield end
+
+
+def _characters(token: Token) -> Iterator[Token]:
+    line, column = token.position
+    for start, letter in enumerate(token.text, token.start):
+        yield Token(Kind.SYMBOL, letter, start, line, column)
+        line, column = (line + 1, 1) if letter == "\n" else (line, column + 1)
 
 
 def error_at(
@@ -186,13 +148,6 @@ def error_at(
 ) -> LanguageError:
     """An error at a position."""
     return LanguageError(message, position.line, position.column, advice, obstacle)
-
-
-def show_token(token: Token) -> str:
-    """A token as error messages quote it."""
-    if token.kind is TokenKind.END:
-        return "the end of the line"
-    return quote(token.text)
 
 
 def quote(text: str, *, width: int = 40) -> str:

@@ -1,40 +1,21 @@
-"""Integer expressions of the launch-line language: parser and evaluation, every error with line and
-column.
+"""Integer expressions of C++ text: parser and evaluation, every error with line and column.
 
-The language has integers as C writes them, names, `+ - * / %` with C's meaning, parentheses,
-`ceil_div`, `min` and `max`. It serves launch lines, macro values and the formulas of a spec.
-Nothing here calls Python's `eval`.
+Two dialects share them. The language of launch lines, macros and a spec's formulas has integers as
+C writes them, names, `+ - * / %` with C's meaning, parentheses, `ceil_div`, `min` and `max`. What
+is read of declarations in code has shifts, but no functions. Nothing here calls Python's `eval`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import assert_never
 
-from grader.cpp.cursor import (
-    Cursor,
-    LanguageError,
-    Position,
-    Token,
-    TokenKind,
-    did_you_mean,
-    error_at,
-    quote,
-    read_tokens,
-)
+from grader.cpp.cursor import Cursor, did_you_mean, error_at, quote
+from grader.cpp.lexer import Kind, Position, Token
 from grader.records import Obstacle
-
-__all__ = [
-    "Expression",
-    "LanguageError",
-    "Position",
-    "parse_expression",
-    "parse_integer",
-    "take_expression",
-]
 
 MAX_DEPTH = 64
 """Most nested parentheses, calls and signs; keeps parser and evaluation far from Python's recursion
@@ -112,18 +93,23 @@ Node = Number | Name | Sign | Chain | Call
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed integer expression: its text, where it starts, its tree, and the names that it
-    needs."""
+    """A parsed integer expression: its text, where it starts, its tree, and the first place of each
+    name that it needs."""
 
     text: str
     position: Position
     tree: Node
-    names: frozenset[str]
+    places: Mapping[str, Position] = field(hash=False)
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """The value, given the values of the names. LanguageError for an unknown name, a division
         by zero, or a result beyond 64 bits."""
         return _evaluate(self.tree, values)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names whose values it needs."""
+        return frozenset(self.places)
 
     @property
     def bare_name(self) -> str | None:
@@ -132,40 +118,49 @@ class Expression:
 
     def place_of(self, name: str) -> Position:
         """Where the name is used first; the start of the expression where it is not."""
-        return self._places.get(name, self.position)
-
-    @cached_property
-    def _places(self) -> dict[str, Position]:
-        """Every token's first place: read once, because a line may have thousands of names."""
-        tokens = read_tokens(self.text, line=self.position.line, column=self.position.column)
-        return {token.text: token.position for token in reversed(tokens)}
+        return self.places.get(name, self.position)
 
 
 # --- parsing --------------------------------------------------------------------------------------
 
 
-def parse_expression(text: str, *, line: int = 1, column: int = 1) -> Expression:
+@dataclass(frozen=True)
+class Dialect:
+    """The binary operators from the loosest to the tightest, and whether `FUNCTIONS` can be
+    called."""
+
+    levels: tuple[tuple[str, ...], ...]
+    calls: bool
+
+
+_ARITHMETIC = (("+", "-"), ("*", "/", "%"))
+PLAN = Dialect(_ARITHMETIC, calls=True)
+"""What launch lines, macros and a spec's formulas are written in."""
+CODE = Dialect((("<<", ">>"), *_ARITHMETIC), calls=False)
+"""What is read of the constants and extents that code declares."""
+
+
+def parse_expression(
+    text: str, *, line: int = 1, column: int = 1, dialect: Dialect = PLAN
+) -> Expression:
     """Parse a text that is one expression and nothing else; LanguageError where it is not."""
-    cursor = Cursor(text, line=line, column=column)
-    expression = take_expression(cursor)
-    if cursor.token.kind is not TokenKind.END:
-        raise cursor.expected("an operator or the end")
+    cursor = Cursor(text, line=line, column=column, operators=dialect is CODE)
+    expression = take_expression(cursor, dialect)
+    cursor.expect_end("an operator or the end")
     return expression
 
 
-def take_expression(cursor: Cursor) -> Expression:
+def take_expression(cursor: Cursor, dialect: Dialect = PLAN) -> Expression:
     """Parse the expression that starts at the cursor and leave the cursor after it."""
     start = cursor.index
-    tree = _take_sum(cursor, 0)
+    tree = _take_chain(cursor, dialect, 0, 0)
     tokens = cursor.taken_since(start)
-    names = frozenset(
-        token.text
-        for token, after in zip(tokens, (*tokens[1:], None), strict=True)
-        if _is_variable(token, after)
-    )
-    return Expression(
-        cursor.text[tokens[0].start : tokens[-1].end], tokens[0].position, tree, names
-    )
+    places: dict[str, Position] = {}
+    for token, after in zip(tokens, (*tokens[1:], None), strict=True):
+        if token.kind is Kind.NAME and (after is None or after.text != "("):
+            places.setdefault(token.text, token.position)
+    text = cursor.text[tokens[0].start : tokens[-1].end]
+    return Expression(text, tokens[0].position, tree, places)
 
 
 def parse_integer(token: Token) -> int:
@@ -196,58 +191,45 @@ def _base(digits: str) -> int:
     return 8 if digits[0] == "0" else 10
 
 
-def _is_variable(token: Token, after: Token | None) -> bool:
-    return token.kind is TokenKind.NAME and not (after is not None and after.text == "(")
-
-
-def _take_sum(cursor: Cursor, depth: int) -> Node:
-    return _take_chain(cursor, depth, _take_product, ("+", "-"))
-
-
-def _take_product(cursor: Cursor, depth: int) -> Node:
-    return _take_chain(cursor, depth, _take_factor, ("*", "/", "%"))
-
-
-def _take_chain(
-    cursor: Cursor,
-    depth: int,
-    take_operand: Callable[[Cursor, int], Node],
-    operators: tuple[str, ...],
-) -> Node:
-    first = take_operand(cursor, depth)
+def _take_chain(cursor: Cursor, dialect: Dialect, level: int, depth: int) -> Node:
+    """Operands of the next tighter level, joined by the operators of this one."""
+    if level == len(dialect.levels):
+        return _take_factor(cursor, dialect, depth)
+    first = _take_chain(cursor, dialect, level + 1, depth)
     steps = []
-    while cursor.at(*operators):
+    while cursor.at(*dialect.levels[level]):
         operator = cursor.take()
-        steps.append(Step(operator.text, take_operand(cursor, depth), operator.position))
+        operand = _take_chain(cursor, dialect, level + 1, depth)
+        steps.append(Step(operator.text, operand, operator.position))
     return Chain(first, tuple(steps)) if steps else first
 
 
-def _take_factor(cursor: Cursor, depth: int) -> Node:
+def _take_factor(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
     if depth >= MAX_DEPTH:
         raise error_at(
             cursor.token.position, f"the expression is nested more than {MAX_DEPTH} deep"
         )
     if cursor.at("+", "-"):
         sign = cursor.take()
-        return Sign(sign.text, _take_factor(cursor, depth + 1), sign.position)
+        return Sign(sign.text, _take_factor(cursor, dialect, depth + 1), sign.position)
     if cursor.accept("("):
-        inner = _take_sum(cursor, depth + 1)
+        inner = _take_chain(cursor, dialect, 0, depth + 1)
         cursor.expect(")")
         return inner
     token = cursor.token
-    if token.kind is TokenKind.NUMBER:
+    if token.kind is Kind.NUMBER:
         cursor.take()
         return Number(parse_integer(token), token.position)
-    if token.kind is TokenKind.NAME:
-        return _take_name(cursor, depth)
+    if token.kind is Kind.NAME:
+        return _take_name(cursor, dialect, depth)
     raise cursor.expected("a number or a name")
 
 
-def _take_name(cursor: Cursor, depth: int) -> Node:
+def _take_name(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
     token = cursor.take()
     if not cursor.at("("):
         return Name(token.text, token.position)
-    if token.text not in FUNCTIONS:
+    if not dialect.calls or token.text not in FUNCTIONS:
         advice = _ADVICE_FOR_UNKNOWN_FUNCTION.get(token.text, "")
         raise error_at(
             token.position,
@@ -255,7 +237,7 @@ def _take_name(cursor: Cursor, depth: int) -> Node:
             f" {', '.join(FUNCTIONS)}{advice}",
         )
     cursor.expect("(")
-    arguments = cursor.take_list(lambda: _take_sum(cursor, depth + 1))
+    arguments = cursor.take_list(lambda: _take_chain(cursor, dialect, 0, depth + 1))
     if len(arguments) != 2:
         raise error_at(token.position, f"{token.text} takes 2 arguments, got {len(arguments)}")
     return Call(token.text, *arguments, token.position)
@@ -270,12 +252,21 @@ def _divide(a: int, b: int) -> int:
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
+def _shift_count(bits: int) -> int:
+    """C defines shifts by less than the operand's width only (C11 6.5.7)."""
+    if not 0 <= bits < 64:
+        raise OverflowError
+    return bits
+
+
 OPERATORS: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": _divide,
     "%": lambda a, b: a - b * _divide(a, b),
+    "<<": lambda a, b: a << _shift_count(b),
+    ">>": lambda a, b: a >> _shift_count(b),
 }
 
 FUNCTIONS: dict[str, Callable[[int, int], int]] = {
@@ -319,6 +310,8 @@ def _apply(function: Callable[[int, int], int], left: int, right: int, position:
         return _in_range(function(left, right), position)
     except ZeroDivisionError:
         raise error_at(position, "division by zero", obstacle=Obstacle.DIVISION_BY_ZERO) from None
+    except OverflowError:
+        raise error_at(position, "a shift by no number of bits from 0 to 63") from None
 
 
 def _in_range(value: int, position: Position) -> int:

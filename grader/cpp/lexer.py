@@ -1,5 +1,5 @@
 """C++ source as tokens, in one pass: what everybody who looks at a submission's text reads, so that
-no text costs more than linear time.
+no text costs more than linear time, and no two readers see another thing in it.
 
 Every character is in exactly one token. Repetitions are possessive, or end at the first place where
 they can, so that nothing is tried twice: a token costs its own length. Lines are as they stand: a
@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """What a token is. NEWLINE ends a line, SPLICE is a backslash that lets it go on."""
+    """What a token is. NEWLINE ends a line, SPLICE is a backslash that lets it go on, END stands
+    behind the last token where a parser wants one."""
 
     SPACE = "space"
     NEWLINE = "newline"
@@ -28,45 +29,73 @@ class Kind(StrEnum):
     NUMBER = "number"
     NAME = "name"
     SYMBOL = "symbol"
+    END = "end"
+
+
+class Position(NamedTuple):
+    """Where something stands: line and column, both 1-based, columns in characters."""
+
+    line: int
+    column: int
 
 
 class Token(NamedTuple):
-    """A token and the 0-based offset where it starts."""
+    """A token, the 0-based offset where it starts, and the 1-based line and column of that
+    place."""
 
     kind: Kind
     text: str
     start: int
+    line: int = 1
+    column: int = 1
 
     @property
     def end(self) -> int:
         """The offset just behind it."""
         return self.start + len(self.text)
 
+    @property
+    def position(self) -> Position:
+        """Line and column."""
+        return Position(self.line, self.column)
+
 
 _TOKEN = re.compile(
     r"""
       (?P<space> [^\S\n]++ )
     | (?P<newline> \n )
-    | (?P<splice> \\ [ \t\f\v\r]*+ \n )                                  # gcc lets white space stand behind the backslash
-    | (?P<comment> // (?: \\ \r? \n | [^\n] )*+ )                         # goes on where a backslash ends the line
+    # gcc lets white space stand behind the backslash.
+    | (?P<splice> \\ [ \t\f\v\r]*+ \n )
+    # A comment goes on where a backslash ends the line.
+    | (?P<comment> // (?: \\ \r? \n | [^\n] )*+ )
     | (?P<block> /\* .*? (?: \*/ | \Z ) )
     | (?P<raw> (?: u8 | [uUL] )? R " (?P<mark> [^()\\\s]{0,16}+ ) \( .*? (?: \) (?P=mark) " | \Z ) )
     | (?P<string> (?: u8 | [uUL] )? " (?: \\. | [^"\\\n] )*+ "? )
     | (?P<character> (?: u8 | [uUL] )? ' (?: \\. | [^'\\\n] )*+ '? )
-    | (?P<number> \.? [0-9] (?: [eEpP] [+-] | ' (?= [0-9A-Za-z] ) | [0-9A-Za-z_.] )*+ )   # 1'000 holds no character literal
-    | (?P<name> (?: [^\W\d] | \$ ) [\w$]*+ )                              # gcc lets names hold dollars
-    | (?P<symbol> <<< | >>> | << | >> | -> | \+\+ | -- | && | \|\| | :: | [-+*/%&|^=!<>]= | \#\# | %:%: | . )
+    # 1'000 holds no character literal.
+    | (?P<number> \.? [0-9] (?: [eEpP] [+-] | ' (?= [0-9A-Za-z] ) | [0-9A-Za-z_.] )*+ )
+    # gcc lets names hold dollars.
+    | (?P<name> (?: [^\W\d] | \$ ) [\w$]*+ )
+    | (?P<symbol> <<< | >>> | << | >> | -> | \+\+ | -- | && | \|\| | ::
+                | [-+*/%&|^=!<>]= | \#\# | %:%: | %: | . )
     """,
     re.VERBOSE | re.DOTALL,
 )
 _KINDS = {kind.value: kind for kind in Kind}
 _UNSEEN = frozenset({Kind.SPACE, Kind.NEWLINE, Kind.SPLICE, Kind.COMMENT, Kind.BLOCK})
+_SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
 
 
-def read_tokens(source: str) -> Iterator[Token]:
-    """All tokens; joined they are the source."""
+def read_tokens(source: str, *, line: int = 1, column: int = 1) -> Iterator[Token]:
+    """All tokens; joined they are the source. `line` and `column` say where it starts in its
+    file."""
+    line_start = 1 - column
     for match in _TOKEN.finditer(source):
-        yield Token(_KINDS[match.lastgroup or ""], match.group(), match.start())
+        text, start = match[0], match.start()
+        yield Token(_KINDS[match.lastgroup or ""], text, start, line, start - line_start + 1)
+        if "\n" in text:
+            line += text.count("\n")
+            line_start = start + text.rindex("\n") + 1
 
 
 def read_code(source: str) -> list[Token]:
@@ -74,13 +103,27 @@ def read_code(source: str) -> list[Token]:
     return [token for token in read_tokens(source) if token.kind not in _UNSEEN]
 
 
-def read_code_and_lines(source: str) -> list[Token]:
-    """The same, and the ends of lines, which end directives."""
-    return [
-        token
-        for token in read_tokens(source)
-        if token.kind is Kind.NEWLINE or token.kind not in _UNSEEN
-    ]
+def read_lines(source: str) -> Iterator[list[Token]]:
+    """The same by lines, as the preprocessor sees them: a splice ends none. No line is empty."""
+    line: list[Token] = []
+    for token in read_tokens(source):
+        if token.kind not in _UNSEEN:
+            line.append(token)
+        elif token.kind is Kind.NEWLINE and line:
+            yield line
+            line = []
+    if line:
+        yield line
+
+
+def find_names(source: str) -> frozenset[str]:
+    """All names in the code."""
+    return frozenset(token.text for token in read_code(source) if token.kind is Kind.NAME)
+
+
+def join_lines(source: str) -> str:
+    """The source without the line breaks that a backslash precedes."""
+    return _SPLICE.sub("", source)
 
 
 def without_comments(source: str) -> str:

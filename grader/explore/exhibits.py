@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from grader.cpp.cursor import did_you_mean
+from grader.cpp.types import size_of
 from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
 from grader.errors import GraderError, UsageError
@@ -51,7 +52,6 @@ LIMITS = RunLimits(warp_instructions=10**6, wall_seconds=60.0)
 WORDS = 1 << 16
 """Floats, and doubles, that the kernels may read."""
 MOST_THREADS = 1024
-ELEMENT_BYTES = {"float": 4, "float2": 8, "double": 8, "float4": 16}
 BUFFERS = (
     DeviceBuffer("in", "float32", (WORDS,), Role.INPUT),
     DeviceBuffer("in64", "float64", (WORDS,), Role.INPUT),
@@ -83,7 +83,9 @@ class Sketch:
 
     @property
     def element_bytes(self) -> int:
-        return ELEMENT_BYTES[self._match["type"]]
+        size = size_of(self._match["type"])
+        assert size is not None, self.name
+        return size
 
     @property
     def _match(self) -> re.Match[str]:

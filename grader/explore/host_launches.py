@@ -13,25 +13,10 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from grader.cpp.expressions import Call, Chain, Expression, Name, Node, Number, Sign
+from grader.cpp.types import CPP_NAMES
 from grader.records import DeviceBuffer, Kernel, KernelParameter
 from grader.spec.launch_lines import LaunchLine
 from grader.submission.names import normalise_type
-
-ELEMENT_TYPES: Mapping[str, str] = {
-    "bool": "bool",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-    "float16": "__half",
-    "float32": "float",
-    "float64": "double",
-}
-"""NumPy's names of element types, in CUDA C++."""
 
 ANY_POINTER = "AnyPointer"
 """The host program's class for a buffer whose parameter's type is not known."""
@@ -106,7 +91,7 @@ def _format_argument(argument: Expression, parameter: KernelParameter, scope: Sc
         return format_expression(argument, scope.macros)
     if parameter.type is None:
         return f"{ANY_POINTER}{{{buffer.name}}}"
-    element = normalise_type(ELEMENT_TYPES[buffer.dtype])
+    element = normalise_type(CPP_NAMES[buffer.dtype])
     pointer = re.sub(
         r"\s*(?:\bconst\b|\bvolatile\b|\b__restrict__\b)", "", normalise_type(parameter.type)
     )

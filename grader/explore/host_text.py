@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from grader.cpp.declarations import find_macros
+from grader.cpp.lexer import find_names
+from grader.cpp.types import CPP_NAMES
 from grader.explore.host_launches import (
     ANY_POINTER,
-    ELEMENT_TYPES,
     Scope,
     format_expression,
     format_launch,
@@ -87,12 +89,14 @@ void fill_small_integers(std::vector<T> &array, std::mt19937 &random)
     ),
     Initialisation.INDEX: (
         """\
-// Each element's own number; in a float it starts again at 0 after 2^24, where a float can no
-longer count. template <class T> void fill_index(std::vector<T> &array, std::mt19937 &) {
-    for (std::size_t i = 0; i < array.size(); i++) array[i] = static_cast<T>(i % (std::size_t{1} <<
-    24));
+// Each element's own number; in a float it starts again at 0 after 2^24, where it can no longer count.
+template <class T>
+void fill_index(std::vector<T> &array, std::mt19937 &)
+{
+    for (std::size_t i = 0; i < array.size(); i++) array[i] = static_cast<T>(i % (std::size_t{1} << 24));
 }
-        """
+
+"""
     ),
 }
 
@@ -129,7 +133,7 @@ def format_program(program: HostProgram) -> str:
         .joinpath("templates", "host.cu.template")
         .read_text(encoding="utf-8")
     )
-    taken = frozenset(re.findall(r"\w+", re.sub(r"//.*", "", template)))
+    taken = find_names(template)
     head, _, tail = template.partition("@submission@")
     head = _fill(head, _head_fields(program))
     fields = _tail_fields(program, taken)
@@ -196,16 +200,14 @@ def _format_cpu(text: str) -> str:
 
 def _rename_main(text: str) -> str:
     """A macro that keeps a `main` of the submission out of the way, if it may have one."""
-    return f"#define main {MAIN_AS}\n" if re.search(r"\bmain\b", text) else ""
+    return f"#define main {MAIN_AS}\n" if "main" in find_names(text) else ""
 
 
 def _undefine(program: HostProgram, tail: str) -> str:
     """Lines that undefine the submission's macros which would change what follows: all but those
     that its plan uses."""
-    defined = dict.fromkeys(
-        re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", program.submission_text, re.MULTILINE)
-    )
-    code = set(re.findall(r"\w+", tail))
+    defined = dict.fromkeys(macro.name for macro in find_macros(program.submission_text))
+    code = find_names(tail)
     in_plan = program.plan.names - program.sizes.keys()
     lines = [
         f"#undef {name}\n"
@@ -226,7 +228,7 @@ def _tail_fields(program: HostProgram, taken: frozenset[str]) -> dict[str, str]:
     exercise, macros = program.exercise, program.macros
     outputs = [buffer for buffer in exercise.buffers if buffer.role is Role.OUTPUT]
     names = [buffer.name for buffer in program.buffers]
-    pointers = [f"{ELEMENT_TYPES[buffer.dtype]} *{buffer.name}" for buffer in program.buffers]
+    pointers = [f"{CPP_NAMES[buffer.dtype]} *{buffer.name}" for buffer in program.buffers]
     return {
         "program": program.program,
         "usage": _usage(program),
@@ -302,7 +304,7 @@ def _allocations(program: HostProgram) -> Iterator[str]:
     shapes = {buffer.name: buffer.shape for buffer in program.exercise.buffers}
     shapes |= {buffer.name: buffer.shape for buffer in program.plan.scratch}
     for buffer in program.buffers:
-        element, name = ELEMENT_TYPES[buffer.dtype], buffer.name
+        element, name = CPP_NAMES[buffer.dtype], buffer.name
         extents = " * ".join(
             _parenthesised(format_expression(extent, program.macros)) for extent in shapes[name]
         )

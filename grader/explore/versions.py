@@ -6,12 +6,12 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 
+from grader.cpp.declarations import find_kernels
 from grader.errors import SpecError, UsageError
 from grader.pipeline import SEED_BITS, grade
 from grader.records import ShowProgress
 from grader.report.versions import Versions
 from grader.spec.reader import SPEC_FILE, read_exercise
-from grader.spec.task_rules import parse_starter
 
 ADVICE = "Name the exercise: grade compare EXERCISE OLD.cu NEW.cu"
 
@@ -74,7 +74,7 @@ def _named(path: Path, show: ShowProgress) -> ShowProgress:
 
 def _kernels_of(path: Path) -> frozenset[str]:
     try:
-        return frozenset(parse_starter(path.read_text(encoding="utf-8", errors="replace")).kernels)
+        return frozenset(find_kernels(path.read_text(encoding="utf-8", errors="replace")))
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read: {error.strerror}", "Name two .cu files."

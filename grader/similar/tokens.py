@@ -7,13 +7,13 @@ functions, and operators stay what they are.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.cpp.lexer import Kind, Token, read_code_and_lines
+from grader.cpp.declarations import directive_of
+from grader.cpp.lexer import Kind, Token, read_lines
 
 _LEFT_OUT = frozenset({"include", "pragma", "line", "error", "warning"})
 """Directives that are no code."""
@@ -65,31 +65,12 @@ def read_tokens(source: str) -> TokenText:
     """The normalised tokens of a source text. What is no C++ at all still gives tokens: nothing is
     refused."""
     codes, lines = [], []
-    line, counted = 1, 0
-    for token in _without_directives(source):
-        text = _normalise(token)
-        if not text:
-            continue
-        line += source.count("\n", counted, token.start)
-        counted = token.start
-        codes.append(_code(text))
-        lines.append(line)
+    for line in read_lines(source):
+        for token in line if directive_of(line) not in _LEFT_OUT else ():
+            if text := _normalise(token):
+                codes.append(_code(text))
+                lines.append(token.line)
     return TokenText(np.array(codes, np.uint32), np.array(lines, np.int32))
-
-
-def _without_directives(source: str) -> Iterator[Token]:
-    """The tokens of code; of directives those that may be code: conditions and macros."""
-    begun: list[Token] = []  # of a line, until it is known whether it is left out
-    skipped = False
-    for token in read_code_and_lines(source):
-        if token.kind is Kind.NEWLINE:
-            yield from begun
-            begun, skipped = [], False
-        elif not skipped:
-            begun.append(token)
-            skipped = len(begun) == 2 and begun[0].text == "#" and token.text in _LEFT_OUT
-            begun = [] if skipped else begun
-    yield from begun
 
 
 def _normalise(token: Token) -> str:

@@ -8,9 +8,9 @@ the outputs' own type unless somebody defines it beforehand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
+from grader.cpp.types import CPP_NAMES
 from grader.records import Role
 from grader.spec.exercise import BufferSpec, Exercise, Task
 
@@ -21,14 +21,8 @@ SUM_TYPE = "SUM_TYPE"
 the loop is to be exact."""
 SIZE_TYPE = "int"
 
-ELEMENT_TYPES: Mapping[str, str] = {
-    "float16": "_Float16",
-    "float32": "float",
-    "float64": "double",
-    "int32": "int",
-    "uint32": "unsigned int",
-}
-"""The dtypes that a spec may give, in C."""
+_HALF = "_Float16"
+"""C has no name for CUDA's `__half`."""
 
 
 def find_cpu_file(exercise: Exercise) -> Path | None:
@@ -53,4 +47,5 @@ def _declare(parameter: BufferSpec | str) -> str:
     if isinstance(parameter, str):
         return f"{SIZE_TYPE} {parameter}"
     const = "const " if parameter.role is Role.INPUT else ""
-    return f"{const}{ELEMENT_TYPES[parameter.dtype]} *{parameter.name}"
+    element = _HALF if parameter.dtype == "float16" else CPP_NAMES[parameter.dtype]
+    return f"{const}{element} *{parameter.name}"

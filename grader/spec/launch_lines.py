@@ -9,62 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.cpp.cursor import (
-    Cursor,
-    LanguageError,
-    Position,
-    Token,
-    TokenKind,
-    did_you_mean,
-    error_at,
-    quote,
-)
+from grader.cpp.cursor import Cursor, did_you_mean, error_at, quote
 from grader.cpp.expressions import Expression, parse_expression, take_expression
+from grader.cpp.lexer import Kind, Position, Token
+from grader.cpp.types import NUMPY_NAMES, TYPE_WORDS, normal_integer_type
 
-__all__ = [
-    "C_TYPES",
-    "KernelName",
-    "LanguageError",
-    "LaunchLine",
-    "Plan",
-    "ScratchBuffer",
-    "TypeName",
-    "parse_launch",
-    "parse_scratch",
-]
-
-C_TYPES: dict[str, str] = {
-    "bool": "bool",
-    "char": "int8",
-    "signed char": "int8",
-    "unsigned char": "uint8",
-    "short": "int16",
-    "unsigned short": "uint16",
-    "int": "int32",
-    "unsigned": "uint32",
-    "unsigned int": "uint32",
-    "long": "int64",
-    "unsigned long": "uint64",
-    "long long": "int64",
-    "unsigned long long": "uint64",
-    "int8_t": "int8",
-    "uint8_t": "uint8",
-    "int16_t": "int16",
-    "uint16_t": "uint16",
-    "int32_t": "int32",
-    "uint32_t": "uint32",
-    "int64_t": "int64",
-    "uint64_t": "uint64",
-    "size_t": "uint64",
-    "half": "float16",
-    "__half": "float16",
-    "float": "float32",
-    "double": "float64",
-}
-"""C++ types on 64-bit Linux and NumPy's names of them."""
-
-_TYPE_WORDS = frozenset(word for name in C_TYPES for word in name.split())
-_TYPE_MARKS = _TYPE_WORDS | {"const", "volatile", "true", "false", "::", "<"}
+_TYPE_MARKS = TYPE_WORDS | {"const", "volatile", "true", "false", "::", "<"}
 
 
 @dataclass(frozen=True)
@@ -198,7 +148,7 @@ def _accept_scope(cursor: Cursor) -> bool:
 
 
 def _take_name(cursor: Cursor, what: str) -> str:
-    if cursor.token.kind is not TokenKind.NAME:
+    if cursor.token.kind is not Kind.NAME:
         raise cursor.expected(what)
     return cursor.take().text
 
@@ -228,7 +178,7 @@ def _take_template_argument(cursor: Cursor) -> Expression | TypeName:
 
 def _take_balanced(cursor: Cursor) -> tuple[Token, ...]:
     start, depth = cursor.index, 0
-    while cursor.token.kind is not TokenKind.END and not (depth == 0 and cursor.at(",", ">")):
+    while cursor.token.kind is not Kind.END and not (depth == 0 and cursor.at(",", ">")):
         if _at_chevrons(cursor, "<"):
             raise error_at(
                 cursor.token.position,
@@ -284,34 +234,21 @@ def parse_scratch(text: str, *, line: int | None = None, column: int = 1) -> Scr
 def _take_dtype(cursor: Cursor) -> str:
     first = cursor.token
     words = [_take_name(cursor, "a type")]
-    while cursor.token.text in _TYPE_WORDS:
+    while cursor.token.text in TYPE_WORDS:
         words.append(cursor.take().text)
     if cursor.at("*", "&"):
         raise error_at(
             cursor.token.position,
             "a scratch buffer is declared by its elements and their number: float name[N * K]",
         )
-    dtype = C_TYPES.get(normal_integer_type(words))
+    dtype = NUMPY_NAMES.get(normal_integer_type(words))
     if dtype is None:
         written = " ".join(words)
         raise error_at(
             first.position,
-            f"{quote(written)} is no type of a scratch buffer{did_you_mean(written, C_TYPES)}",
+            f"{quote(written)} is no type of a scratch buffer{did_you_mean(written, NUMPY_NAMES)}",
         )
     return dtype
-
-
-def normal_integer_type(words: list[str]) -> str:
-    """The words of a type in the order of `C_TYPES`: `long unsigned int` and `unsigned long int`
-    give `unsigned long`."""
-    order = ("unsigned", "signed", "char", "short", "long", "int")
-    if len(words) == 1 or any(word not in order for word in words):
-        return " ".join(words)
-    kept = sorted(words, key=order.index)
-    if "char" not in kept:
-        kept = [word for word in kept if word != "signed"]
-        kept = [word for word in kept if word != "int" or kept in (["int"], ["unsigned", "int"])]
-    return " ".join(kept) or "int"
 
 
 def _take_extent(cursor: Cursor) -> Expression:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.cpp.cursor import did_you_mean
+from grader.cpp.declarations import find_kernels, find_macros
 from grader.cpp.expressions import parse_expression
 from grader.errors import SpecError, SpecProblem
 from grader.records import Role
@@ -33,7 +34,7 @@ from grader.spec.exercise import (
 from grader.spec.launch_lines import Plan, parse_launch, parse_scratch
 from grader.spec.schema import Json, schema_problems
 from grader.spec.semantics import semantic_problems
-from grader.spec.task_rules import Starter, parse_starter
+from grader.spec.task_rules import Starter
 
 SPEC_FILE = "spec.json"
 ORACLE_FILE = "oracle.py"
@@ -150,9 +151,11 @@ def _parse_finite(text: str) -> float:
 
 def _read_starter(path: Path) -> Starter | None:
     try:
-        return parse_starter(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
+    macros = (macro.name for macro in find_macros(text) if not macro.is_function)
+    return Starter(frozenset(macros), frozenset(find_kernels(text)))
 
 
 def _file_problems(folder: Path, starter: Path, functions: Sequence[str]) -> Iterator[SpecProblem]:

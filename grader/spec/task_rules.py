@@ -9,15 +9,15 @@ has been complained about.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from grader.cpp.cursor import LanguageError, did_you_mean, quote, read_tokens
+from grader.cpp.cursor import LanguageError, did_you_mean, quote
 from grader.cpp.expressions import FUNCTIONS, Expression, parse_expression
+from grader.cpp.lexer import read_tokens
 from grader.records import Role
 from grader.spec.exercise import Initialisation
 from grader.spec.launch_lines import LaunchLine, parse_launch, parse_scratch
@@ -56,18 +56,6 @@ def task_problems(
     yield from formula_problems(
         f"{base}.forbid.scratch_bytes_above", most_scratch, task, base, least=0
     )
-
-
-def parse_starter(text: str) -> Starter:
-    """The names of a `.cu` file that plans may use, found without a preprocessor."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
-    macros = re.findall(
-        r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?!\w|\()", text, flags=re.MULTILINE
-    )
-    heads = re.findall(r"__global__([^;{]*)[;{]", text)
-    called = (re.findall(r"([A-Za-z_]\w*)\s*\(", head) for head in heads)
-    kernels = (name for names in called for name in names if name != "__launch_bounds__")
-    return Starter(frozenset(macros), frozenset(kernels))
 
 
 # --- names and buffers ----------------------------------------------------------------------------
@@ -250,7 +238,7 @@ def _unknown_name_problems(
 
 
 def _unknown_name(name: str, text: str, known: Iterable[str]) -> str:
-    column = next(token.position.column for token in read_tokens(text) if token.text == name)
+    column = next(token.column for token in read_tokens(text) if token.text == name)
     return f"column {column}: {quote(name)} is not known here{did_you_mean(name, sorted(known))}"
 
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from grader.cpp.cursor import LanguageError, Position, error_at, quote
+from grader.cpp.cursor import LanguageError, error_at, quote
 from grader.cpp.expressions import Expression
+from grader.cpp.lexer import Position
+from grader.cpp.types import NUMPY_NAMES, element_of, normal_integer_type
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
@@ -17,29 +19,10 @@ from grader.records import (
     Obstacle,
     ScalarArgument,
 )
-from grader.spec.launch_lines import C_TYPES, LaunchLine, normal_integer_type
+from grader.spec.launch_lines import LaunchLine
 
 POINTER_BYTES = 8
-_VECTOR_ELEMENTS = {
-    "char": "int8",
-    "uchar": "uint8",
-    "short": "int16",
-    "ushort": "uint16",
-    "int": "int32",
-    "uint": "uint32",
-    "long": "int64",
-    "ulong": "uint64",
-    "longlong": "int64",
-    "ulonglong": "uint64",
-    "float": "float32",
-    "double": "float64",
-    "__half": "float16",
-    "half": "float16",
-}
-"""Base names of CUDA's vector types (`float4`), and NumPy's names of their elements."""
-
 _ANY_BUFFER = {"void", "char", "unsigned char", "std::byte"}
-_VECTOR = re.compile(r"([a-z_]+)[1-4]")
 _POINTER = re.compile(r"(?:\*|\(\*\)\s*(?:\[\d*\])+)\s*\Z")
 _QUALIFIER = re.compile(r"\b(?:const|volatile)\b")
 
@@ -75,12 +58,7 @@ def element_dtype(pointer: str) -> str | None:
     """
     words = _QUALIFIER.sub(" ", _POINTER.sub("", pointer)).split()
     name = normal_integer_type(words)
-    if name in _ANY_BUFFER:
-        return None
-    vector = _VECTOR.fullmatch(name)
-    if vector is not None and vector[1] in _VECTOR_ELEMENTS:
-        return _VECTOR_ELEMENTS[vector[1]]
-    return C_TYPES.get(name)
+    return None if name in _ANY_BUFFER else element_of(name)
 
 
 def _bind_buffer(
@@ -148,7 +126,7 @@ def _check_takes_integers(argument: Expression, parameter: KernelParameter, numb
             "Give a buffer's name there, and the arguments in the order of the kernel's parameters."
         )
         raise error_at(argument.position, f"{given} a pointer ({parameter.type})", advice)
-    dtype = C_TYPES.get(normal_integer_type(_QUALIFIER.sub(" ", parameter.type).split()))
+    dtype = NUMPY_NAMES.get(normal_integer_type(_QUALIFIER.sub(" ", parameter.type).split()))
     if dtype is None or np.dtype(dtype).kind not in "iub":
         advice = (
             f"A launch line cannot give a {parameter.type}: make it a constant in the kernel, or an"

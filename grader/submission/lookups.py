@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from grader.cpp.lexer import Kind, Token, read_code
+from grader.cpp.declarations import HASHES
+from grader.cpp.lexer import Kind, Token, join_lines, read_code
 from grader.records import Failure, Status
 
 _ASKING = ("__has_include", "__has_include_next", "__has_embed")
@@ -20,7 +21,6 @@ _ASKING_PART = "HAS_INCLUDE"
 """What the names of the macros hold that toolkits make of them."""
 _PLAIN_OPERAND = re.compile(r'\(\s*+(?:<[\w+-][\w./+-]*+>|"[\w+-][\w./+-]*+")\s*+\)')
 _DEFINED = ("ifdef", "ifndef", "elifdef", "elifndef")
-_SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
 _PASTES = ("##", "%:%:")
 _PASTING_PARTS = ("CONCAT", "PASTE", "JOIN", "GLUE", "CAT")
 """What the name of a macro holds that puts names together, in headers at least."""
@@ -37,7 +37,7 @@ ADVICE = (
 def check_lookups(source: str) -> Failure | None:
     """A Failure (`rejected`) where the source looks for files in other ways than plain
     `__has_include(<header>)`."""
-    source = _SPLICE.sub("", source)
+    source = join_lines(source)
     tokens = read_code(source)
     words = _find_words(tokens, source)
     if any(map(_is_asking, words)):
@@ -76,7 +76,7 @@ def _end_of_harmless(tokens: Sequence[Token], index: int, source: str) -> int | 
     if (
         before[-1:] == ["defined"]
         or before == ["defined", "("]
-        or (before[:1] == ["#"] and before[-1] in _DEFINED)
+        or (len(before) == 2 and before[0] in HASHES and before[1] in _DEFINED)
     ):
         return tokens[index].end
     after = tokens[index + 1] if index + 1 < len(tokens) else None

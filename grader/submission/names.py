@@ -7,35 +7,20 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
+from grader.cpp.brackets import split_arguments
 from grader.cpp.cursor import LanguageError, error_at, quote
+from grader.cpp.declarations import find_kernels
 from grader.cpp.expressions import Expression
+from grader.cpp.types import DEMANGLED_NAMES, normal_integer_type
 from grader.records import Kernel, Obstacle
-from grader.spec.launch_lines import KernelName, TypeName, normal_integer_type
+from grader.spec.launch_lines import KernelName, TypeName
 
 NormalArgument = int | str
 Evaluate = Callable[[Expression], int]
 
-_ALIASES = {
-    "size_t": "unsigned long",
-    "int8_t": "signed char",
-    "uint8_t": "unsigned char",
-    "int16_t": "short",
-    "uint16_t": "unsigned short",
-    "int32_t": "int",
-    "uint32_t": "unsigned int",
-    "int64_t": "long",
-    "uint64_t": "unsigned long",
-    "half": "__half",
-    "half2": "__half2",
-    "unsigned": "unsigned int",
-}
-"""Types as a student may write them, and as the demangler prints them (64-bit Linux)."""
-
 _DEMANGLED_INTEGER = re.compile(r"(?:\([^()]*\))?(-?[0-9]+)[uUlL]*")
 _BOOLEANS = {"true": 1, "false": 0}
-_TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{}]*\b__global__\b[^;{}]*\Z")
 _MOST_SHOWN = 12
 
 
@@ -128,21 +113,10 @@ def _are_overloads(instances: Sequence[_Instance]) -> bool:
 
 def _take_apart(kernel: Kernel) -> _Instance:
     base, bracket, rest = kernel.name.partition("<")
-    arguments = _split(rest.rstrip().removesuffix(">")) if bracket else []
+    arguments = split_arguments(rest.rstrip().removesuffix(">")) if bracket else []
     return _Instance(
         kernel, base.strip(), tuple(normalise_text(argument) for argument in arguments)
     )
-
-
-def _split(text: str) -> list[str]:
-    """Template arguments between the commas that stand in no bracket."""
-    parts, depth, start = [], 0, 0
-    for index, letter in enumerate(text):
-        depth += (letter in "(<[") - (letter in ")>]")
-        if letter == "," and depth == 0:
-            parts.append(text[start:index])
-            start = index + 1
-    return [*parts, text[start:]] if text.strip() else []
 
 
 def _normalise_argument(
@@ -175,7 +149,7 @@ def normalise_type(text: str) -> str:
     words = match[1].split()
     qualifiers = sorted({word for word in words if word in ("const", "volatile")})
     base = normal_integer_type([word for word in words if word not in ("const", "volatile")])
-    return " ".join([_ALIASES.get(base, base), *qualifiers]) + match[2]
+    return " ".join([DEMANGLED_NAMES.get(base, base), *qualifiers]) + match[2]
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -183,7 +157,7 @@ def normalise_type(text: str) -> str:
 
 def _no_such_kernel(wanted: KernelName, kernels: Sequence[Kernel], source: str) -> LanguageError:
     name = wanted.name.rsplit("::", 1)[-1]
-    if _is_template_of(source, name):
+    if find_kernels(source).get(name):
         advice = (
             f"Add the explicit instantiation `template __global__ void {wanted}(...);`, with the"
             " parameters' types, below it."
@@ -202,16 +176,6 @@ def _no_such_kernel(wanted: KernelName, kernels: Sequence[Kernel], source: str) 
         else "The file has no kernel: write a __global__ function."
     )
     return error_at(wanted.position, f"there is no kernel {quote(wanted.name)}{guess}", advice)
-
-
-def _is_template_of(source: str, name: str) -> bool:
-    """Whether the text declares a `__global__` template of that name. A search, not a parse: it
-    only chooses the words of an error."""
-    mentions = re.finditer(rf"\b{re.escape(name)}\s{{0,9}}\(", source)
-    return any(
-        _TEMPLATE_KERNEL.search(source, max(0, match.start() - 500), match.start())
-        for match in islice(mentions, 100)
-    )
 
 
 def _show_names(kernels: Sequence[Kernel]) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.cpp.comments import Comment, find_comments
-from grader.cpp.cursor import LanguageError, Position, did_you_mean, error_at, quote
+from grader.cpp.cursor import LanguageError, did_you_mean, error_at, quote
 from grader.cpp.expressions import parse_expression
+from grader.cpp.lexer import Position
 from grader.records import Failure, Submission
 from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer, parse_launch, parse_scratch
 from grader.submission.failures import LAUNCH_FORM, SCRATCH_FORM, launch_failure, plan_failure

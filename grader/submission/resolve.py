@@ -7,13 +7,13 @@ Capability".
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.cpp.cursor import LanguageError, Position, error_at, quote
+from grader.cpp.cursor import LanguageError, did_you_mean, error_at, quote
+from grader.cpp.declarations import assigns
 from grader.cpp.expressions import Expression
+from grader.cpp.lexer import Position
 from grader.records import DeviceBuffer, Dim3, Failure, Kernel, Launch, LaunchLimits, Obstacle, Role
 from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer
 from grader.submission.arguments import bind_arguments
@@ -98,7 +98,7 @@ class _Scope:
             return error_at(
                 position, message, "Give the buffer itself, and compute offsets in the kernel."
             )
-        if re.search(rf"\b{re.escape(name)}\s{{0,9}}=(?!=)", self.source):
+        if assigns(self.source, name):
             message = (
                 f"{quote(name)} is not known here: a launch line sees #defines, not the variables"
                 " and constants of the code"
@@ -107,11 +107,9 @@ class _Scope:
                 position, message, f"Write #define {name} with an integer, or the number itself."
             )
         known = sorted({*self.values, *self.buffers})
-        close = difflib.get_close_matches(name, known, n=1)
-        guess = f"; did you mean {quote(close[0])}?" if close else ""
         return error_at(
             position,
-            f"{quote(name)} is not known here{guess}",
+            f"{quote(name)} is not known here{did_you_mean(name, known)}",
             f"Names that are known: {', '.join(known)}.",
         )
 

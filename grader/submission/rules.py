@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import attrgetter
 from pathlib import Path
 
 from grader.cpp.cursor import LanguageError, quote
+from grader.cpp.declarations import find_includes
 from grader.cpp.expressions import Expression
+from grader.cpp.lexer import read_code
 from grader.errors import SpecError, SpecProblem
 from grader.records import Binary, DeviceBuffer, DeviceVariable, Failure, Kernel, Status, Submission
 from grader.spec.exercise import Atomics, Part, Task
@@ -223,10 +226,12 @@ def _name_header(path: Path, roots: Sequence[Path]) -> str:
 
 def _line_of_include(name: str, source: Submission) -> int | None:
     """The first line that includes a header of this name, or of a folder of this name."""
-    directive = re.compile(rf'[ \t]*#[ \t]*include[ \t]*[<"]{re.escape(name)}[/.>"]')
-    return next(
-        (number for number, line in enumerate(source.lines, 1) if directive.match(line)), None
+    lines = (
+        line
+        for line, included in find_includes(source.text)
+        if included == name or included.startswith((f"{name}/", f"{name}."))
     )
+    return next(lines, None)
 
 
 def _line_of_variable(variable: DeviceVariable, source: Submission) -> int | None:
@@ -236,12 +241,10 @@ def _line_of_variable(variable: DeviceVariable, source: Submission) -> int | Non
     names = {variable.name} | {
         variable.name[found.end() : found.end() + int(found.group())] for found in lengths
     }
-    for number, text in enumerate(source.lines, 1):
-        line = text.partition("//")[0]
-        if ("__device__" in line or "__managed__" in line) and not names.isdisjoint(
-            re.findall(r"[A-Za-z_]\w*", line)
-        ):
-            return number
+    for line, tokens in groupby(read_code(source.text), key=attrgetter("line")):
+        words = {token.text for token in tokens}
+        if words & {"__device__", "__managed__"} and words & names:
+            return int(line)
     return None
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.cpp.brackets import split_arguments
 from grader.records import RunTool
 
 
@@ -36,10 +37,9 @@ def parse_signature(text: str) -> Signature:
     if not text.endswith(")"):
         return Signature(text, None)
     start = _matching_parenthesis(text)
-    name = list(_split(text[:start], " "))[-1].replace("(anonymous namespace)::", "")
-    return Signature(
-        re.sub(r"\b(\d+)(?:u|l|ul|ll|ull)\b", r"\1", name), tuple(_split(text[start + 1 : -1], ","))
-    )
+    name = split_arguments(text[:start], " ")[-1].replace("(anonymous namespace)::", "")
+    plain = re.sub(r"\b(\d+)(?:u|l|ul|ll|ull)\b", r"\1", name)
+    return Signature(plain, tuple(split_arguments(text[start + 1 : -1])))
 
 
 def _matching_parenthesis(text: str) -> int:
@@ -50,28 +50,3 @@ def _matching_parenthesis(text: str) -> int:
         if depth == 0:
             return i
     return len(text)
-
-
-def _split(text: str, separator: str) -> Iterator[str]:
-    """The parts between separators that stand in no bracket, stripped; none for an empty text."""
-    open_brackets: list[str] = []
-    start = 0
-    for i, character in enumerate(text):
-        if character == "(" or (character == "<" and _is_name(text[i - 1 : i])):
-            open_brackets.append(character)
-        elif character == ")":
-            while open_brackets and open_brackets.pop() != "(":
-                pass
-        elif character == ">" and open_brackets[-1:] == ["<"]:
-            open_brackets.pop()
-        elif character == separator and not open_brackets:
-            yield text[start:i].strip()
-            start = i + 1
-    if text.strip():
-        yield text[start:].strip()
-
-
-def _is_name(character: str) -> bool:
-    """Whether a `<` after it opens template arguments; in an expression it compares, and follows a
-    parenthesis or a space."""
-    return character.isalnum() or character == "_"

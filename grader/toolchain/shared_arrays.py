@@ -9,19 +9,20 @@ out: an array without a name is better than one with a wrong one.
 
 from __future__ import annotations
 
-import ast
 import io
 import math
-import operator
 import re
-from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from grader.cpp.lexer import Kind, Token, read_code_and_lines
+from grader.cpp.cursor import LanguageError
+from grader.cpp.declarations import LONGEST_EXPRESSION, read_constants
+from grader.cpp.expressions import CODE, parse_expression
+from grader.cpp.lexer import Token, read_code
+from grader.cpp.types import size_of
 from grader.records import SharedArray
 
 _PTX_SECTION = ".nv_debug_ptx_txt"
@@ -34,48 +35,18 @@ _DYNAMIC = re.compile(r"^\s*\.extern \.shared \.align \d+ \.b8 (?P<symbol>[\w$]+
 _DYNAMIC_ALIGNMENT = 16
 _SECTION_ALIGNMENT = 16
 
-_QUALIFIERS = frozenset({"static", "unsigned", "int", "size_t", "auto", "long"})
+_ENDS = (";", "__shared__")
 _NO_TYPE = frozenset("={}()")
 """What no declaration has before its first name that is read here."""
-_LONGEST_DECLARATION, _LONGEST_VALUE, _MOST_ARRAYS = 200, 40, 64
+_LONGEST_DECLARATION, _MOST_ARRAYS = 200, 64
 """In tokens, and of a kernel: who writes more gets no names."""
-_ELEMENT_BYTES = {
-    "char": 1,
-    "bool": 1,
-    "int8_t": 1,
-    "uint8_t": 1,
-    "short": 2,
-    "half": 2,
-    "__half": 2,
-    "int16_t": 2,
-    "uint16_t": 2,
-    "__nv_bfloat16": 2,
-    "int": 4,
-    "unsigned": 4,
-    "float": 4,
-    "int32_t": 4,
-    "uint32_t": 4,
-    "half2": 4,
-    "__half2": 4,
-    "double": 8,
-    "long": 8,
-    "float2": 8,
-    "int2": 8,
-    "int64_t": 8,
-    "uint64_t": 8,
-    "size_t": 8,
-    "float4": 16,
-    "int4": 16,
-    "double2": 16,
-}
-Shape = tuple[str, list[str], dict[str, int]]
+Shape = tuple[str, list[str], Mapping[str, int]]
 """A declaration: its type, its extents as text, and the constants of the file."""
 Shapes = Mapping[str, Shape]
 Solved = dict[tuple[str, int], tuple[int, ...] | None]
 """What the extents of an array of this name and size were found to be, for all kernels that have
 it."""
 
-_LONGEST_TEXT = 200
 _MOST_EXTENTS = 8
 _MOST_TRIED = 4096
 """An extent in terms of one unknown (a template's parameter) is solved for by trying values up to
@@ -169,9 +140,8 @@ def _describe(
     if known is None:
         return SharedArray(name, offset, size_bytes)
     type_, extents, constants = known
-    element = next(
-        (_ELEMENT_BYTES[word] for word in reversed(type_.split()) if word in _ELEMENT_BYTES), None
-    )
+    sizes = (size_of(word) for word in reversed(type_.split()))
+    element = next((size for size in sizes if size is not None), None)
     if size_bytes is None:
         return SharedArray(name, offset, None, (0,) if len(extents) == 1 else (), element)
     if (name, size_bytes) not in solved:
@@ -183,35 +153,35 @@ def _describe(
 
 
 def _solve(
-    extents: list[str], constants: dict[str, int], size_bytes: int, element: int | None
+    extents: list[str], constants: Mapping[str, int], size_bytes: int, element: int | None
 ) -> tuple[int, ...] | None:
     """The extents as numbers; one unknown name in them is solved for by the size."""
-    unknown = {
-        name
-        for extent in extents
-        for name in re.findall(r"[A-Za-z_]\w*", extent)
-        if name not in constants
-    }
-    if len(unknown) > 1 or (unknown and element is None) or len(extents) > _MOST_EXTENTS:
+    if len(extents) > _MOST_EXTENTS or max(map(len, extents), default=0) > LONGEST_EXPRESSION:
         return None
-    trials = range(1, _MOST_TRIED) if unknown else range(1)
-    for value in trials:
-        shape = [
-            _evaluate(extent, ChainMap(dict.fromkeys(unknown, value), constants))
-            for extent in extents
-        ]
-        if any(extent is None or extent < 1 for extent in shape):
+    try:
+        parsed = [parse_expression(extent, dialect=CODE) for extent in extents]
+    except LanguageError:
+        return None
+    unknown = frozenset[str]().union(*(each.names for each in parsed)) - constants.keys()
+    if len(unknown) > 1 or (unknown and element is None):
+        return None
+    known = dict(constants)
+    for value in range(1, _MOST_TRIED) if unknown else range(1):
+        known |= dict.fromkeys(unknown, value)
+        try:
+            shape = tuple(each.evaluate(known) for each in parsed)
+        except LanguageError:
             continue
-        counted = tuple(extent for extent in shape if extent is not None)
-        if element is None or math.prod(counted) * element == size_bytes:
-            return counted
+        fits = element is None or math.prod(shape) * element == size_bytes
+        if fits and min(shape, default=1) >= 1:
+            return shape
     return None
 
 
 def _read_shapes(source: str) -> dict[str, Shape]:
     """Every `__shared__` variable by its name; names that are declared in two ways are left out."""
-    tokens = read_code_and_lines(source)
-    constants = _read_constants(tokens)
+    tokens = read_code(source)
+    constants = read_constants(source)
     found: dict[str, Shape] = {}
     twice: set[str] = set()
     for index, token in enumerate(tokens):
@@ -229,13 +199,8 @@ def _read_shapes(source: str) -> dict[str, Shape]:
 
 def _read_declarators(tokens: Sequence[Token]) -> Iterator[tuple[str, str, list[str]]]:
     """(name, type, extents) of what is declared up to the semicolon: `float a[2][N], b[3]`."""
-    texts = []
-    for token in tokens:
-        if token.text in (";", "__shared__"):
-            break
-        if token.kind is not Kind.NEWLINE:
-            texts.append(token.text)
-    else:
+    texts = [token.text for token in takewhile(lambda token: token.text not in _ENDS, tokens)]
+    if len(texts) == len(tokens):
         return
     first = texts.index("[") - 1 if "[" in texts else len(texts) - 1
     if first < 1 or not _NO_TYPE.isdisjoint(texts[:first]):
@@ -255,100 +220,3 @@ def _read_declarators(tokens: Sequence[Token]) -> Iterator[tuple[str, str, list[
             name, extents = "", []
         else:
             name += text
-
-
-def _read_constants(tokens: Sequence[Token]) -> dict[str, int]:
-    """The values of macros and of constants, as far as they are plain integer expressions."""
-    constants: dict[str, int] = {}
-    for define in (True, False):  # macros first
-        for index, token in enumerate(tokens):
-            if (
-                token.text == ("#" if define else "=")
-                and (named := _named_value(tokens, index, define=define)) is not None
-            ):
-                value = _evaluate(named[1], constants)
-                if value is not None:
-                    constants[named[0]] = value
-    return constants
-
-
-def _named_value(tokens: Sequence[Token], index: int, *, define: bool) -> tuple[str, str] | None:
-    """Name and value of the `# define NAME VALUE` or the `const int NAME = VALUE;` whose `#` or `=`
-    stands at the index."""
-    if define:
-        starts_line = index == 0 or tokens[index - 1].kind is Kind.NEWLINE
-        if (
-            not starts_line
-            or [token.text for token in tokens[index + 1 : index + 2]] != ["define"]
-            or index + 3 >= len(tokens)
-        ):
-            return None
-        name, first = tokens[index + 2], index + 3
-        if tokens[first].text == "(" and tokens[first].start == name.end:  # a macro with parameters
-            return None
-    else:
-        name, first = tokens[index - 1], index + 1
-        before = [
-            token.text
-            for token in tokens[max(0, index - 5) : index - 1]
-            if token.kind is not Kind.NEWLINE
-        ]
-        while before and before[-1] in _QUALIFIERS:
-            before.pop()
-        if (
-            index < 2
-            or tokens[index - 2].text not in _QUALIFIERS
-            or before[-1:] not in (["const"], ["constexpr"])
-        ):
-            return None
-    value: list[str] = []
-    for token in tokens[first : first + _LONGEST_VALUE]:
-        if token.kind is Kind.NEWLINE and not define:
-            continue
-        if token.kind is Kind.NEWLINE or (not define and token.text in (";", ",")):
-            return (name.text, " ".join(value)) if name.kind is Kind.NAME else None
-        value.append(token.text)
-    return None
-
-
-_OPERATORS: Mapping[type[ast.AST], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.LShift: lambda a, b: a << min(b, 64),
-    ast.RShift: operator.rshift,
-}
-
-
-def _evaluate(text: str, constants: Mapping[str, int]) -> int | None:
-    """An integer expression of C, as far as it reads the same in Python and its value fits 64 bits;
-    None for all others."""
-    try:
-        return _value(_parse(text), constants)
-    except (SyntaxError, ValueError, ZeroDivisionError, KeyError, RecursionError, MemoryError):
-        return None
-
-
-def _value(node: ast.expr, constants: Mapping[str, int]) -> int:
-    match node:
-        case ast.Constant(value=int(number)):
-            return number
-        case ast.Name(id=name):
-            return constants[name]
-        case ast.BinOp(left=left, op=op, right=right):
-            value = _OPERATORS[type(op)](_value(left, constants), _value(right, constants))
-            if abs(value) >> 64:
-                raise ValueError("beyond 64 bits")
-            return value
-    raise ValueError("not an integer expression")
-
-
-@lru_cache(maxsize=256)
-def _parse(text: str) -> ast.expr:
-    """The tree of an expression; the same one is asked for again and again while an unknown in it
-    is solved for."""
-    if len(text) > _LONGEST_TEXT:
-        raise ValueError("too long")
-    return ast.parse(text.strip(), mode="eval").body

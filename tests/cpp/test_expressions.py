@@ -9,15 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.cpp.cursor import MAX_LENGTH
-from grader.cpp.expressions import (
-    LARGEST_VALUE,
-    MAX_DEPTH,
-    SMALLEST_VALUE,
-    LanguageError,
-    Position,
-    parse_expression,
-)
+from grader.cpp.cursor import MAX_LENGTH, LanguageError
+from grader.cpp.expressions import LARGEST_VALUE, MAX_DEPTH, SMALLEST_VALUE, parse_expression
+from grader.cpp.lexer import Position
 
 VALUES = {"rows": 65, "cols": 33, "TILE": 32, "ROWS": 8, "negative": -7}
 

@@ -1,0 +1,41 @@
+"""Stretches of C++ text between separators that no bracket encloses."""
+
+from __future__ import annotations
+
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+
+
+def split_outside(text: str, separator: str, *, templates: bool = False) -> list[tuple[int, int]]:
+    """The parts of the text between separators outside of brackets, as (start, end); one part
+    where there is no separator.
+
+    With `templates`, a `<` right behind a name opens a bracket too; behind a parenthesis or a
+    space it compares.
+    """
+    parts, first, at = [], 0, 0
+    opened: list[str] = []
+    while at < len(text):
+        letter = text[at]
+        if letter in "([{" or (templates and letter == "<" and _ends_name(text[at - 1 : at])):
+            opened.append(letter)
+        elif letter == ">" and opened[-1:] == ["<"]:
+            opened.pop()
+        elif letter in ")]}":
+            while opened and opened.pop() != _CLOSES[letter]:
+                pass
+        elif not opened and text.startswith(separator, at):
+            parts.append((first, at))
+            at = first = at + len(separator)
+            continue
+        at += 1
+    return [*parts, (first, len(text))]
+
+
+def split_arguments(text: str, separator: str = ",") -> list[str]:
+    """The parts of a list of template arguments or parameters, stripped; none of a blank text."""
+    spans = split_outside(text, separator, templates=True)
+    return [text[start:end].strip() for start, end in spans] if text.strip() else []
+
+
+def _ends_name(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
