@@ -38,7 +38,14 @@ STAGES = {
 }
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.
-SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "grader.devices.base")
+SHARED = (
+    "grader.records",
+    "grader.metrics",
+    "grader.statuses",
+    "grader.errors",
+    "grader.spec",
+    "grader.devices.base",
+)
 
 # The stages that hand their facts to words, which nothing else may: sentences are made last.
 SPEAKERS = ("judging", "report")
@@ -65,9 +72,10 @@ JOINS: dict[str, tuple[str, ...] | None] = {
 
 # What must not grow: these import nothing of grader beyond what is listed.
 LEAVES: dict[str, tuple[str, ...]] = {
-    "grader.records": ("grader.records",),
+    "grader.statuses": (),
+    "grader.records": ("grader.records", "grader.statuses"),
     "grader.errors": (),
-    "grader.metrics": (),
+    "grader.metrics": ("grader.records",),
     "grader.emulator": ("grader.emulator",),
     "grader.spec": ("grader.spec", "grader.records", "grader.metrics", "grader.errors"),
     "grader.devices.base": ("grader.records",),
@@ -75,7 +83,8 @@ LEAVES: dict[str, tuple[str, ...]] = {
 
 # The modules beside the stages.
 TOP = {
-    f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics")
+    f"grader.{name}"
+    for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics", "statuses")
 } | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.

@@ -18,16 +18,7 @@ from grader.records.code import (
     Submission,
 )
 from grader.records.devices import DeviceInfo, LaunchLimits
-from grader.records.outcomes import (
-    Cause,
-    CheckStatus,
-    Failure,
-    Finding,
-    FindingKind,
-    Obstacle,
-    Printed,
-    Status,
-)
+from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
 from grader.records.plans import (
     POISON_WORD,
     SUBMISSION,
@@ -45,6 +36,7 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
+from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.runs import (
     Bound,
     Counters,
@@ -73,6 +65,7 @@ from grader.records.scores import (
 )
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
+from grader.statuses import CheckStatus, Status
 
 __all__ = [
     "POISON_WORD",
@@ -99,6 +92,7 @@ __all__ = [
     "DeviceInfo",
     "DeviceVariable",
     "Dim3",
+    "Estimate",
     "Execution",
     "Failure",
     "Finding",
@@ -126,6 +120,7 @@ __all__ = [
     "Rehearsal",
     "Resources",
     "Role",
+    "RunCounts",
     "RunLimits",
     "RunTool",
     "Sample",
@@ -142,6 +137,7 @@ __all__ = [
     "Status",
     "Submission",
     "TimedLaunch",
+    "TimedPlan",
     "TimedStep",
     "Timing",
     "ToolLimits",

@@ -15,7 +15,6 @@ from grader.spec.schema import Json, Problem
 from grader.spec.tasks import Starter, fields, formula_problems, items, plan_problems, task_problems
 from grader.spec.tokens import did_you_mean, quote
 
-METRICS_OF_FLOPS = frozenset({"gflops", "compute_fraction"})
 TAKEN_LABELS = frozenset({"submission", "naive", "reference"})
 """What timings call the programs that every exercise has."""
 DEFAULT_MAX_SCORE = 100
@@ -93,7 +92,7 @@ def _metric_problems(path: str, metric: str | None, *, has_flops: bool) -> Itera
     if metric not in METRICS:
         hint = did_you_mean(metric, METRICS) or f"; the metrics are {', '.join(METRICS)}"
         yield Problem(path, f"there is no metric {quote(metric)}{hint}")
-    elif metric in METRICS_OF_FLOPS and not has_flops:
+    elif METRICS[metric].needs_flops and not has_flops:
         yield Problem(path, f"{metric} needs the formula useful_flops, which this spec leaves out")
 
 
