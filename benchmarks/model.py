@@ -31,7 +31,7 @@ from grader.devices.emulated import EmulatedDevice
 from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
 from grader.grading.programs import Toolchain, find_toolchain
-from grader.judging.modelled import model_timing
+from grader.judging.timing import model_timing
 from grader.records import ModelledMode, Program, Role, RunLimits
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,11 +1,23 @@
-"""Name, unit and meaning of every metric that a check may grade or a score may report (DESIGN
-2.3)."""
+"""Every metric that a check may grade or a score may report: one row each.
+
+A row says what the metric is called, how it is read from what a run left, how a value of it is
+shown, and what a student may try. Times are read from a `TimedPlan`, counts from `RunCounts`, what
+caches and DRAM moved from `Traffic`; the fractions of cases are the judgement's own.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
+
+from grader.records import Estimate, Lookups, RunCounts, TimedPlan, Traffic
+
+CORRECTNESS, CHECKED_CASES = "correctness", "sanitized"
+"""The fractions of cases: of those that are right, and of those without a finding in the checked
+mode."""
 
 
 class Better(StrEnum):
@@ -15,198 +27,343 @@ class Better(StrEnum):
     LOWER = "lower"
 
 
+class Across(StrEnum):
+    """How a count at other sizes is set against the one at the sizes for counting."""
+
+    AS_IT_IS = "as it is"
+    BY_SHARED_ACCESSES = "by shared accesses"
+    BY_OTHER_PROGRAM = "by the program that the goal is relative to"
+
+
+class Shows(StrEnum):
+    """What a hint on a lost check shows of the run."""
+
+    NOTHING = "nothing"
+    WRONG_CASE = "the first wrong case"
+    FINDING = "the first finding"
+    BANK_CONFLICTS = "the line with the most bank conflicts"
+    WASTED_LOADS = "the line that loads the most unused bytes"
+    WASTED_STORES = "the line that stores the most unused bytes"
+    LOADS = "the line that loads the most sectors"
+    STORES = "the line that stores the most sectors"
+    INSTRUCTIONS = "the line with the most instructions"
+    SLOWNESS = "what binds the kernel, and its worst line"
+
+
 @dataclass(frozen=True)
 class Metric:
-    """A metric: `noun` is how a headline calls it ("bandwidth"), `unit` is empty for counts and
-    ratios."""
+    """One metric. `noun` is how a headline calls it; `unit` is empty for counts and ratios.
+
+    One of `time`, `count` and `traffic` reads its value; of a cache's look-ups it is the hit rate.
+    Where what is read has no such value, `undefined` says why. `lacking` has, by kind of device,
+    why that kind cannot give it, whatever the submission does. `is_fraction`: a part of a
+    whole, which people read as a percentage. `is_goal`: more, or less, of it is better by itself,
+    so that versions are compared by it. `figure` is its name among the figures for information.
+    `comment` is for the documentation.
+    """
 
     name: str
-    unit: str
     better: Better
     noun: str
     meaning: str
+    unit: str = ""
+    time: Callable[[TimedPlan], Estimate | None] | None = None
+    count: Callable[[RunCounts], float | None] | None = None
+    traffic: Callable[[Traffic], float | Lookups | None] | None = None
+    undefined: str = ""
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    is_fraction: bool = False
+    is_goal: bool = True
+    needs_naive: bool = False
+    needs_flops: bool = False
+    across: Across = Across.BY_OTHER_PROGRAM
+    shows: Shows = Shows.NOTHING
+    advice: str = ""
+    figure: str = ""
+    comment: str = ""
 
     @property
-    def is_fraction(self) -> bool:
-        """Whether the value is a part of a whole, 0 to 1, that people read as a percentage."""
-        return self.name in _FRACTIONS
+    def is_of_peak(self) -> bool:
+        """Whether it is a part of a peak of the device."""
+        return self.time is not None and self.is_fraction
 
 
-_FRACTIONS = frozenset(
-    {
-        "correctness",
-        "sanitized",
-        "bandwidth_fraction",
-        "compute_fraction",
-        "global_load_efficiency",
-        "global_store_efficiency",
-        "l1_hit_rate",
-        "l2_hit_rate",
-        "occupancy",
-    }
+_rate = partial(
+    Metric,
+    shows=Shows.SLOWNESS,
+    advice=(
+        "Let each thread move or compute several elements, so that more of them are in flight at a"
+        " time."
+    ),
+)
+"""A metric that a slow kernel misses."""
+_NO_FLOPS = "the exercise counts no floating-point operations"
+_NO_LOOKUPS = "the launches ask this cache for nothing"
+_CACHES_BY_NCU = "only Nsight Compute counts what a cache holds, and it did not"
+_ATOMICS = (
+    "An atomic is a store of its bytes, and where it returns what was there (ATOMG, not REDG) a"
+    " load of them, too: a load or a store in the guise of an atomic is graded as such."
 )
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            "correctness",
-            "",
-            Better.HIGHER,
-            "cases passed",
-            "fraction of the correctness cases that passed, 0 to 1",
+_ROWS = (
+    Metric(
+        CORRECTNESS,
+        Better.HIGHER,
+        "cases passed",
+        "fraction of the correctness cases that passed, 0 to 1",
+        is_fraction=True,
+        shows=Shows.WRONG_CASE,
+        advice=(
+            "Work the index arithmetic of the first wrong element through by hand, for the block"
+            " and thread that write it."
         ),
-        Metric(
-            "sanitized",
-            "",
-            Better.HIGHER,
-            "cases without a finding",
-            "fraction of the checked cases without a race, a stray access or a read of what nobody"
-            " wrote, 0 to 1",
-        ),
-        Metric(
-            "time_ms", "ms", Better.LOWER, "time", "time of the plan at the benchmark size, cold L2"
-        ),
-        Metric(
-            "naive_time_ms",
-            "ms",
-            Better.LOWER,
-            "naive time",
-            "time of the naive baseline at the same size",
-        ),
-        Metric(
-            "speedup_over_naive",
-            "x",
-            Better.HIGHER,
-            "speedup",
-            "naive time over the submission's time",
-        ),
-        Metric("bandwidth_gbps", "GB/s", Better.HIGHER, "bandwidth", "useful bytes over time"),
-        Metric(
-            "bandwidth_fraction",
-            "",
-            Better.HIGHER,
-            "bandwidth",
-            "useful bytes over time, as a fraction of the theoretical peak",
-        ),
-        Metric(
-            "gflops",
-            "GFLOP/s",
-            Better.HIGHER,
-            "arithmetic rate",
-            "useful floating-point operations over time",
-        ),
-        Metric(
-            "compute_fraction",
-            "",
-            Better.HIGHER,
-            "arithmetic rate",
-            "useful operations over time, as a fraction of the fp32 peak",
-        ),
-        Metric(
-            "shared_bank_conflicts",
-            "",
-            Better.LOWER,
-            "count",
-            "shared-memory wavefronts beyond the ideal number",
-        ),
-        # Of global memory, an atomic is a store of its bytes, and where it returns what was there
-        # (ATOMG, not REDG) a load of them, too: a load or a store in the guise of an atomic is
-        # graded as such. `Counters.global_reads` and `global_writes` are these sums; the counters
-        # of loads, stores and atomics themselves are Nsight Compute's, each kind apart.
-        Metric(
-            "global_load_efficiency",
-            "",
-            Better.HIGHER,
-            "load efficiency",
-            "useful bytes over moved bytes of global loads, 0 to 1",
-        ),
-        Metric(
-            "global_store_efficiency",
-            "",
-            Better.HIGHER,
-            "store efficiency",
-            "useful bytes over moved bytes of global stores, 0 to 1",
-        ),
-        Metric(
-            "instructions_executed", "", Better.LOWER, "instructions", "warp instructions executed"
-        ),
-        Metric(
-            "shared_wavefronts",
-            "",
-            Better.LOWER,
-            "wavefronts",
-            "passes that shared-memory accesses took",
-        ),
-        Metric(
-            "shared_wavefronts_ideal",
-            "",
-            Better.LOWER,
-            "ideal wavefronts",
-            "passes that they would take without conflicts",
-        ),
-        Metric(
-            "global_load_sectors",
-            "",
-            Better.LOWER,
-            "load sectors",
-            "32-byte sectors that global loads and fetching atomics asked for",
-        ),
-        Metric(
-            "global_store_sectors",
-            "",
-            Better.LOWER,
-            "store sectors",
-            "32-byte sectors that global stores and atomics wrote",
-        ),
-        Metric("dram_bytes", "B", Better.LOWER, "DRAM bytes", "bytes moved between L2 and DRAM"),
-        Metric(
-            "l1_hit_rate",
-            "",
-            Better.HIGHER,
-            "L1 hit rate",
-            "sectors that the L1 held, of those that global loads asked for, 0 to 1",
-        ),
-        Metric(
-            "l2_hit_rate",
-            "",
-            Better.HIGHER,
-            "L2 hit rate",
-            "sectors that the L2 held, of those that it was asked for, 0 to 1",
-        ),
-        Metric(
-            "occupancy",
-            "",
-            Better.HIGHER,
-            "occupancy",
-            "resident warps over the most that an SM holds, theoretical, 0 to 1",
-        ),
-    )
-}
-
-TIMED = frozenset(
-    {
+    ),
+    Metric(
+        CHECKED_CASES,
+        Better.HIGHER,
+        "cases without a finding",
+        "fraction of the checked cases without a race, a stray access or a read of what nobody"
+        " wrote, 0 to 1",
+        is_fraction=True,
+        shows=Shows.FINDING,
+        advice="A right result by luck is not right on every GPU and every day.",
+    ),
+    _rate(
         "time_ms",
+        Better.LOWER,
+        "time",
+        "time of the plan at the benchmark size, cold L2",
+        unit="ms",
+        time=lambda plan: plan.time_ms,
+    ),
+    Metric(
         "naive_time_ms",
+        Better.LOWER,
+        "naive time",
+        "time of the naive baseline at the same size",
+        unit="ms",
+        time=lambda plan: plan.naive_time_ms,
+        is_goal=False,
+        needs_naive=True,
+    ),
+    _rate(
         "speedup_over_naive",
+        Better.HIGHER,
+        "speedup",
+        "naive time over the submission's time",
+        unit="x",
+        time=lambda plan: plan.speedup,
+        needs_naive=True,
+    ),
+    _rate(
         "bandwidth_gbps",
+        Better.HIGHER,
+        "bandwidth",
+        "useful bytes over time",
+        unit="GB/s",
+        time=lambda plan: plan.bandwidth_gbps,
+        figure="bandwidth",
+    ),
+    _rate(
         "bandwidth_fraction",
+        Better.HIGHER,
+        "bandwidth",
+        "useful bytes over time, as a fraction of the theoretical peak",
+        time=lambda plan: plan.bandwidth_fraction,
+        is_fraction=True,
+    ),
+    _rate(
         "gflops",
+        Better.HIGHER,
+        "arithmetic rate",
+        "useful floating-point operations over time",
+        unit="GFLOP/s",
+        time=lambda plan: plan.gflops,
+        undefined=_NO_FLOPS,
+        needs_flops=True,
+        figure="arithmetic",
+    ),
+    _rate(
         "compute_fraction",
-    }
+        Better.HIGHER,
+        "arithmetic rate",
+        "useful operations over time, as a fraction of the fp32 peak",
+        time=lambda plan: plan.compute_fraction,
+        undefined=_NO_FLOPS,
+        is_fraction=True,
+        needs_flops=True,
+    ),
+    Metric(
+        "shared_bank_conflicts",
+        Better.LOWER,
+        "count",
+        "shared-memory wavefronts beyond the ideal number",
+        count=lambda run: run.counters.shared_wavefronts_excessive,
+        across=Across.BY_SHARED_ACCESSES,
+        shows=Shows.BANK_CONFLICTS,
+        advice=(
+            "Make the 32 lanes of a warp fall into 32 banks (bank = word index mod 32): pad the"
+            " rows of the tile by one element, or swizzle the column."
+        ),
+    ),
+    Metric(
+        "global_load_efficiency",
+        Better.HIGHER,
+        "load efficiency",
+        "useful bytes over moved bytes of global loads, 0 to 1",
+        count=lambda run: run.counters.global_load_efficiency,
+        undefined="the launches load nothing from global memory",
+        is_fraction=True,
+        across=Across.AS_IT_IS,
+        shows=Shows.WASTED_LOADS,
+        advice="Let consecutive threads (threadIdx.x) read consecutive addresses.",
+        comment=_ATOMICS,
+    ),
+    Metric(
+        "global_store_efficiency",
+        Better.HIGHER,
+        "store efficiency",
+        "useful bytes over moved bytes of global stores, 0 to 1",
+        count=lambda run: run.counters.global_store_efficiency,
+        undefined="the launches store nothing to global memory",
+        is_fraction=True,
+        across=Across.AS_IT_IS,
+        shows=Shows.WASTED_STORES,
+        advice=(
+            "Let consecutive threads (threadIdx.x) write consecutive addresses; a shared tile can"
+            " turn the data first."
+        ),
+        comment=_ATOMICS,
+    ),
+    Metric(
+        "instructions_executed",
+        Better.LOWER,
+        "instructions",
+        "warp instructions executed",
+        count=lambda run: run.counters.instructions_executed,
+        shows=Shows.INSTRUCTIONS,
+        advice="Take index arithmetic that does not change out of the loop, and unroll it.",
+    ),
+    Metric(
+        "shared_wavefronts",
+        Better.LOWER,
+        "wavefronts",
+        "passes that shared-memory accesses took",
+        count=lambda run: run.counters.shared_wavefronts,
+        is_goal=False,
+        shows=Shows.BANK_CONFLICTS,
+        advice=(
+            "Read shared memory less often: keep what a thread uses again in registers, or read"
+            " several elements at once."
+        ),
+        comment="Who goes through shared memory has wavefronts there: fewer are not yet better.",
+    ),
+    Metric(
+        "shared_wavefronts_ideal",
+        Better.LOWER,
+        "ideal wavefronts",
+        "passes that they would take without conflicts",
+        count=lambda run: run.counters.shared_wavefronts_ideal,
+        is_goal=False,
+    ),
+    Metric(
+        "global_load_sectors",
+        Better.LOWER,
+        "load sectors",
+        "32-byte sectors that global loads and fetching atomics asked for",
+        count=lambda run: run.counters.global_reads.sectors,
+        shows=Shows.LOADS,
+        advice=(
+            "Load what several threads of a block need once into a shared tile, and let them read"
+            " it there."
+        ),
+        comment=_ATOMICS,
+    ),
+    Metric(
+        "global_store_sectors",
+        Better.LOWER,
+        "store sectors",
+        "32-byte sectors that global stores and atomics wrote",
+        count=lambda run: run.counters.global_writes.sectors,
+        shows=Shows.STORES,
+        advice=(
+            "Write each element once, and let consecutive threads (threadIdx.x) write consecutive"
+            " addresses."
+        ),
+        comment=_ATOMICS,
+    ),
+    Metric(
+        "dram_bytes",
+        Better.LOWER,
+        "DRAM bytes",
+        "bytes moved between L2 and DRAM",
+        unit="B",
+        traffic=lambda traffic: traffic.dram_bytes,
+        lacking={
+            "gpu": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not"
+        },
+        figure="DRAM traffic",
+    ),
+    Metric(
+        "l1_hit_rate",
+        Better.HIGHER,
+        "L1 hit rate",
+        "sectors that the L1 held, of those that global loads asked for, 0 to 1",
+        traffic=lambda traffic: traffic.l1,
+        undefined=_NO_LOOKUPS,
+        lacking={"gpu": _CACHES_BY_NCU},
+        is_fraction=True,
+        figure="L1 hit rate",
+    ),
+    Metric(
+        "l2_hit_rate",
+        Better.HIGHER,
+        "L2 hit rate",
+        "sectors that the L2 held, of those that it was asked for, 0 to 1",
+        traffic=lambda traffic: traffic.l2,
+        undefined=_NO_LOOKUPS,
+        lacking={
+            "gpu": _CACHES_BY_NCU,
+            "emulated": "the timing model simulates no L2 cache",
+        },
+        is_fraction=True,
+        figure="L2 hit rate",
+    ),
+    Metric(
+        "occupancy",
+        Better.HIGHER,
+        "occupancy",
+        "resident warps over the most that an SM holds, theoretical, 0 to 1",
+        count=lambda run: run.occupancy,
+        is_fraction=True,
+        is_goal=False,
+        advice=(
+            "Use fewer registers a thread or less shared memory a block, or another block size, so"
+            " that more warps are resident."
+        ),
+    ),
 )
-"""The metrics that need a clock; all others are counted, but `correctness` and `sanitized`."""
 
-TRAFFIC = frozenset({"dram_bytes", "l1_hit_rate", "l2_hit_rate"})
+METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
+"""In the order in which a score has them."""
+
+TIMED = frozenset(name for name, row in METRICS.items() if row.time)
+"""The metrics that need a clock."""
+
+TRAFFIC = frozenset(name for name, row in METRICS.items() if row.traffic)
 """The metrics of `records.Traffic`: for information, since they vary from run to run on a GPU."""
 
-COMPARABLE = (
-    frozenset(METRICS)
-    - {"correctness", "sanitized", "naive_time_ms", "speedup_over_naive"}
-    - TRAFFIC
+MODELLED = TIMED | {name for name in TRAFFIC if "emulated" not in METRICS[name].lacking}
+"""The metrics that the timing model gives."""
+
+COMPARABLE = frozenset(
+    name for name, row in METRICS.items() if (row.time and not row.needs_naive) or row.count
 )
 """The metrics that every program has, so that a threshold may be relative to the baseline's or the
 reference's value."""
+
+FIGURES = ("gflops", "bandwidth_gbps", *(name for name in METRICS if name in TRAFFIC))
+"""The metrics that a report names for information beside a time; the first are the rates."""
 
 
 def format_value(name: str, value: float) -> str:
@@ -226,8 +383,8 @@ def format_value(name: str, value: float) -> str:
         decimals = max(0, 3 - math.floor(math.log10(abs(value))))
         digits = f"{_round_to_worse(value, decimals, metric.better):,.{decimals}f}"
         digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
-    separator = "" if metric.unit == "x" else " "
-    return f"{digits}{separator}{metric.unit}" if metric.unit else digits
+    separator = " " if metric.unit not in ("", "x") else ""
+    return f"{digits}{separator}{metric.unit}"
 
 
 def _round_to_worse(value: float, decimals: int, better: Better) -> float:

@@ -36,8 +36,8 @@ from grader.grading.others import build_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.grading.rehearsal import Findings, rehearse_case, rehearse_on_stand_in
+from grader.judging.evidence import Checked, Evidence
 from grader.judging.score import make_score
-from grader.judging.values import Sanitized
 from grader.records import (
     SUBMISSION,
     CaseResult,
@@ -171,7 +171,7 @@ def _count_and_judge(
         return job.fail(graded, results)
     if graded is None:
         parts = run_parts(job, built, device, tools)
-        return _judge(job, results, Benchmark(results[-1]), parts, findings.outcome)
+        return _judge(job, built, results, Benchmark(results[-1]), parts, findings.outcome)
     job = job.noting(graded.facts)
     if graded.failure is not None:
         return job.fail(graded.failure, [*results, graded.case], graded.timings)
@@ -183,7 +183,7 @@ def _count_and_judge(
     found = Benchmark(
         graded.case, graded.timings, counts, other_counts=others, model=graded.launches
     )
-    return _judge(job, results, found, parts, findings.outcome, graded)
+    return _judge(job, built, results, found, parts, findings.outcome, graded)
 
 
 # --- a GPU ----------------------------------------------------------------------------------------
@@ -213,11 +213,11 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
             )
             wrong = not isinstance(results, Score) and not all(result.passed for result in results)
             parts = run_parts(job, built[SUBMISSION], device, tools) if wrong else ()
-        sanitized = rehearsed.result()  # nothing else keeps the machine busy while it is timed
+        checked = rehearsed.result()  # nothing else keeps the machine busy while it is timed
     if isinstance(results, Score):
         return results
     if wrong:
-        return _judge(job, results, Benchmark(results[-1]), parts, sanitized)
+        return _judge(job, built[SUBMISSION], results, Benchmark(results[-1]), parts, checked)
     own = make_program(
         SUBMISSION,
         built[SUBMISSION],
@@ -237,7 +237,7 @@ def _run_on_gpu(job: Job, built: dict[str, Built], device: TimingDevice, tools: 
         return job.fail(found.failure, results, found.timings)
     with job.hold():
         parts = run_parts(job, built[SUBMISSION], device, tools)
-    return _judge(job, results, found, parts, sanitized)
+    return _judge(job, built[SUBMISSION], results, found, parts, checked)
 
 
 def _build_all(job: Job, tools: Toolchain) -> dict[str, Built] | Failure:
@@ -277,32 +277,31 @@ def _run_cases(job: Job, run_one: Callable[[Case], CaseRun | Failure]) -> list[C
 
 def _judge(
     job: Job,
+    built: Built,
     results: Sequence[CaseResult],
     found: Benchmark,
     parts: Sequence[PartResult],
-    sanitized: Sanitized,
+    checked: Checked,
     graded: Graded | None = None,
 ) -> Score:
     job.show(Progress("judging"))
-    return make_score(
-        job.exercise,
-        job.submission,
-        device=job.info,
-        cases=results,
-        execution=found.counts.execution,
-        environment={**job.environment, **found.counts.facts},
-        seed=job.seed,
-        timings=found.timings,
-        traffic=found.counts.traffic,
-        lines_from=found.counts.lines_from,
-        missing_reason=found.counts.reason,
-        parts=parts,
-        other_counts=found.other_counts,
-        sanitized=sanitized,
-        model=found.model,
+    counts = found.counts
+    evidence = Evidence(
+        cases=tuple(results),
+        parts=tuple(parts),
+        checked=checked,
+        plan=built.plan,
+        execution=counts.execution,
+        missing_reason=counts.reason,
+        lines_from=counts.lines_from,
         counted=graded.counted if graded else (),
+        others=found.other_counts,
+        timings=found.timings,
         untimed=graded.untimed if graded else "",
+        traffic=counts.traffic,
+        model=found.model,
     )
+    return make_score(job.noting(counts.facts).subject, evidence)
 
 
 _FLOWS = {EMULATED: _grade_emulated, GPU: _grade_on_gpu}

@@ -42,6 +42,7 @@ STAGES = {
 SHARED = (
     "grader.records",
     "grader.metrics",
+    "grader.statuses",
     "grader.errors",
     "grader.cpp",
     "grader.spec",
@@ -73,9 +74,10 @@ JOINS: dict[str, tuple[str, ...] | None] = {
 
 # What must not grow: these import nothing of grader beyond what is listed.
 LEAVES: dict[str, tuple[str, ...]] = {
-    "grader.records": ("grader.records",),
+    "grader.statuses": (),
+    "grader.records": ("grader.records", "grader.statuses"),
     "grader.errors": (),
-    "grader.metrics": (),
+    "grader.metrics": ("grader.records",),
     "grader.emulator": ("grader.emulator",),
     "grader.cpp": ("grader.cpp", "grader.records"),
     "grader.spec": (
@@ -90,7 +92,8 @@ LEAVES: dict[str, tuple[str, ...]] = {
 
 # The modules beside the stages.
 TOP = {
-    f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics")
+    f"grader.{name}"
+    for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics", "statuses")
 } | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.

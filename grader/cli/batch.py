@@ -359,6 +359,7 @@ def _default_jobs(devices: Sequence[str]) -> int:
 
 def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:
     """Makes the scores of what could not be graded."""
+    from grader.judging.evidence import Subject
     from grader.judging.score import failed_score
     from grader.records import Failure, Submission
     from grader.report.json import format_score
@@ -371,15 +372,8 @@ def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:
         text = "" if isinstance(read, Failure) else read.text
         submission = Submission(f"{task.exercise}.cu", task.sha256, text)
         facts = {"grader": settings.grader}
-        score = failed_score(
-            exercises[task.exercise],
-            submission,
-            failure,
-            device=None,
-            environment=facts,
-            seed=task.seed,
-        )
-        return format_score(score)
+        subject = Subject(exercises[task.exercise], submission, None, facts, task.seed)
+        return format_score(failed_score(subject, failure))
 
     return make
 

@@ -19,10 +19,11 @@ from grader.grading.counting import Counts, count_emulated, count_on_gpu, count_
 from grader.grading.job import Job
 from grader.grading.measure import Measurement, measure
 from grader.grading.programs import Built, Toolchain
-from grader.judging.checks import find_open
 from grader.judging.compare import judge_case
+from grader.judging.evidence import Evidence, OtherCounts
+from grader.judging.needs import find_open
 from grader.judging.timing import check_floor
-from grader.judging.values import OtherCounts, collect_metrics, collect_others
+from grader.judging.values import collect_metrics, collect_others
 from grader.records import (
     SUBMISSION,
     CaseResult,
@@ -185,10 +186,8 @@ def describe_variables(submission: Program) -> dict[str, str]:
 def _measure(
     job: Job, programs: Sequence[Program], device: TimingDevice, input_sets: int
 ) -> Measurement:
-    sizes = job.exercise.benchmark["gpu"]
-
     def still_open(timings: Sequence[Timing]) -> tuple[str, ...]:
-        metrics = collect_metrics(None, sizes, job.exercise, job.info, timings=timings)
+        metrics = collect_metrics(Evidence(timings=tuple(timings)), job.exercise, job.info)
         return find_open(
             job.exercise, metrics, job.info, collect_others(job.exercise, job.info, timings=timings)
         )

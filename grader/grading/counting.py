@@ -22,9 +22,9 @@ from grader.grading.job import Job
 from grader.grading.others import OTHERS_SEED, broken
 from grader.grading.programs import Built, Toolchain, build
 from grader.grading.remembered import counts_key, recall, remember
-from grader.judging.checks import find_counted
+from grader.judging.evidence import OtherCounts
+from grader.judging.needs import find_counted
 from grader.judging.timing import LABELS
-from grader.judging.values import OtherCounts
 from grader.records import DeviceInfo, Execution, Failure, Program, Progress, Traffic
 from grader.sandbox.process import run_tool
 from grader.sandbox.remote import RemoteDevice

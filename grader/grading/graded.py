@@ -19,13 +19,19 @@ from grader.grading.others import OTHERS_SEED, broken, build_other
 from grader.grading.programs import Built, Toolchain, make_program
 from grader.grading.rehearsal import order_dependent
 from grader.grading.remembered import graded_key, recall, remember
-from grader.judging.checks import find_counted, find_timed
 from grader.judging.compare import judge_case
-from grader.judging.modelled import model_timing, model_traffic, modelled_launches
+from grader.judging.evidence import CountedRun, OtherCounts
+from grader.judging.needs import find_counted, find_timed
 from grader.judging.sampled import judge_sampled
-from grader.judging.timing import LABELS, check_floor
-from grader.judging.values import TIMED_ON, CountedRun, OtherCounts
-from grader.metrics import TIMED
+from grader.judging.timing import (
+    LABELS,
+    check_floor,
+    model_timing,
+    model_traffic,
+    modelled_launches,
+)
+from grader.judging.values import TIMED_ON
+from grader.metrics import MODELLED
 from grader.records import (
     COUNTING,
     SUBMISSION,
@@ -50,7 +56,6 @@ from grader.spec.exercise import Case, Yardstick
 from grader.spec.tolerance import tolerance_at
 from grader.words.hidden import name_case
 
-ASKED = frozenset({*TIMED, "dram_bytes", "l1_hit_rate"})
 EMULATED = "emulated"
 
 
@@ -91,7 +96,7 @@ def run_graded(
     """Run the submission as it is graded. A Failure where it does not run to its end; None where
     the exercise has no benchmark."""
     sizes = job.exercise.benchmark
-    asked = any(check.metric in ASKED for check in job.exercise.checks)
+    asked = any(check.metric in MODELLED for check in job.exercise.checks)
     timed = (
         run_submission(job, built, device, oracle, TIMED_ON)
         if job.model and asked and TIMED_ON in sizes

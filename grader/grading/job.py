@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.choose import Choice
+from grader.judging.evidence import Evidence, Subject
 from grader.judging.score import failed_score
 from grader.records import (
     CaseResult,
@@ -59,6 +60,11 @@ class Job:
         assert self.device is not None
         return self.device
 
+    @property
+    def subject(self) -> Subject:
+        """What a score says of the job."""
+        return Subject(self.exercise, self.submission, self.device, self.environment, self.seed)
+
     def noting(self, facts: Mapping[str, str]) -> Job:
         """The same job with more in the score's `environment`."""
         return replace(self, environment={**self.environment, **facts})
@@ -67,13 +73,5 @@ class Job:
         self, failure: Failure, cases: Sequence[CaseResult] = (), timings: Sequence[Timing] = ()
     ) -> Score:
         """The score of a submission that a failure ended."""
-        return failed_score(
-            self.exercise,
-            self.submission,
-            failure,
-            device=self.device,
-            environment=self.environment,
-            seed=self.seed,
-            cases=cases,
-            timings=timings,
-        )
+        evidence = Evidence(cases=tuple(cases), timings=tuple(timings))
+        return failed_score(self.subject, failure, evidence)

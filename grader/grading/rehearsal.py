@@ -21,7 +21,7 @@ from grader.grading.cases import (
 from grader.grading.counting import stand_in
 from grader.grading.job import Job
 from grader.grading.programs import Built, Toolchain, build
-from grader.judging.values import Sanitized
+from grader.judging.evidence import Checked
 from grader.records import (
     CheckedMode,
     Execution,
@@ -77,10 +77,10 @@ class Findings:
                 )
 
     @property
-    def outcome(self) -> Sanitized:
+    def outcome(self) -> Checked:
         """What the score says of them."""
         if not self.checked:
-            return Sanitized(reason="no case is small enough for the checked mode")
+            return Checked(reason="no case is small enough for the checked mode")
         found = tuple(self.kept.values())
         races = [finding for finding in found if finding.kind is FindingKind.RACE]
         explained = (
@@ -88,7 +88,7 @@ class Findings:
             if races
             else found
         )
-        return Sanitized(self.clean / self.checked, tuple(explained), races=self.races)
+        return Checked(self.clean / self.checked, tuple(explained), races=self.races)
 
 
 def rehearse_case(
@@ -189,7 +189,7 @@ def _name(finding: Finding, case: Case) -> str:
     return f"{finding.message.removesuffix('.')} (case '{case.name}')"
 
 
-def rehearse_on_stand_in(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> Sanitized:
+def rehearse_on_stand_in(job: Job, built: Built, tools: Toolchain, oracle: Oracle) -> Checked:
     """For a submission on a GPU: run its cases in the checked mode of the emulated device; or why
     that cannot be."""
     gpu = stand_in(job.info)
@@ -201,7 +201,7 @@ def rehearse_on_stand_in(job: Job, built: Built, tools: Toolchain, oracle: Oracl
             else build(built.source, job.exercise, tools, arch=gpu.arch, plan=built.plan)
         )
         if isinstance(own, Failure):
-            return Sanitized(reason=own.message)
+            return Checked(reason=own.message)
         with RemoteDevice(f"emulated:{gpu.id}", isolated=job.isolated) as device:
             for case in draw_cases(job.exercise, job.seed):
                 run = rehearse_case(
@@ -210,14 +210,14 @@ def rehearse_on_stand_in(job: Job, built: Built, tools: Toolchain, oracle: Oracl
                 if isinstance(run, Failure):
                     return _after_failure(run, case, findings)
     except GraderError as error:
-        return Sanitized(reason=str(error))
+        return Checked(reason=str(error))
     return findings.outcome
 
 
-def _after_failure(failure: Failure, case: Case, findings: Findings) -> Sanitized:
+def _after_failure(failure: Failure, case: Case, findings: Findings) -> Checked:
     """What a GPU lets through (an access beyond a buffer, a barrier that threads skip) ends a run
     on the emulated device."""
     if failure.status is not Status.RUNTIME_ERROR:
-        return Sanitized(reason=f"the emulated device cannot run it: {failure.message}")
+        return Checked(reason=f"the emulated device cannot run it: {failure.message}")
     findings.add(case, failure.findings)
     return findings.outcome

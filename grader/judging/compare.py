@@ -15,6 +15,7 @@ from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
 from grader.records import POISON_WORD, CaseResult, DeviceBuffer, Mismatch, Role
 from grader.spec.exercise import Case, Tolerance
+from grader.words.outputs import describe_modified, describe_wrong
 
 Arrays = dict[str, np.ndarray]
 Mask = NDArray[np.bool_]
@@ -86,13 +87,8 @@ def judge_case(
             return _wrong_case(case, buffer.name, want, have, comparison, tolerance)
         worst_error = max(worst_error, comparison.worst_error)
     if modified_inputs:
-        names = " and ".join(f"`{name}`" for name in modified_inputs)
-        return _case_result(
-            case,
-            passed=False,
-            message=f"the kernel wrote to its input {names}",
-            worst_error=worst_error,
-        )
+        message = describe_modified(modified_inputs)
+        return _case_result(case, passed=False, message=message, worst_error=worst_error)
     return _case_result(case, passed=True, message="right", worst_error=worst_error)
 
 
@@ -192,43 +188,23 @@ def _wrong_case(
         worst_error=comparison.worst_error,
         picture=draw_picture(comparison),
     )
-    never_written = int(np.count_nonzero(comparison.unwritten))
-    where = diagnose(
-        _as_matrix(expected),
-        _as_matrix(got),
-        wrong=_as_matrix(comparison.wrong),
-        unwritten=_as_matrix(comparison.unwritten),
-        absolute=tolerance.absolute,
-        relative=tolerance.relative,
+    message = describe_wrong(
+        buffer,
+        wrong=comparison.wrong_elements,
+        unwritten=int(np.count_nonzero(comparison.unwritten)),
+        total=comparison.wrong.size,
+        diagnosis=diagnose(
+            _as_matrix(expected),
+            _as_matrix(got),
+            wrong=_as_matrix(comparison.wrong),
+            unwritten=_as_matrix(comparison.unwritten),
+            tolerance=tolerance,
+        ),
         hidden=case.hidden,
-    )
-    message = "; ".join(
-        part
-        for part in (_count_wrong(buffer, comparison, never_written, hidden=case.hidden), where)
-        if part
     )
     return _case_result(
         case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch
     )
-
-
-def _count_wrong(buffer: str, comparison: Comparison, never_written: int, *, hidden: bool) -> str:
-    """How much is wrong, in words; of a hidden case only whether it is all or some, because totals
-    and shares give its sizes away."""
-    wrong, total = comparison.wrong_elements, comparison.wrong.size
-    if never_written == total:
-        return f"`{buffer}` was never written"
-    if hidden:
-        text = f"{'all' if wrong == total else 'some'} of the elements of `{buffer}` are wrong"
-        return f"{text} (some were never written)" if never_written else text
-    if never_written == wrong:
-        return f"{wrong:,} of {total:,} elements of `{buffer}` were never written"
-    text = (
-        f"every element of `{buffer}` is wrong"
-        if wrong == total
-        else f"{wrong:,} of {total:,} elements of `{buffer}` are wrong"
-    )
-    return f"{text} ({never_written:,} were never written)" if never_written else text
 
 
 def _case_result(
@@ -241,18 +217,15 @@ def _case_result(
 ) -> CaseResult:
     """The result; of a hidden case without figures of its outputs, which a kernel could make of the
     sizes."""
-    if case.hidden:
-        return CaseResult(
-            name=case.name, hidden=True, sizes=dict(case.sizes), passed=passed, message=message
-        )
+    shown = not case.hidden
     return CaseResult(
-        name=case.name,
-        hidden=False,
-        sizes=dict(case.sizes),
-        passed=passed,
-        message=message,
-        worst_error=worst_error,
-        mismatch=mismatch,
+        case.name,
+        case.hidden,
+        dict(case.sizes),
+        passed,
+        message,
+        worst_error=worst_error if shown else None,
+        mismatch=mismatch if shown else None,
     )
 
 

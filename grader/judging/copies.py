@@ -6,37 +6,21 @@ This is no C++ parser: where it is not sure, it finds nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from grader.cpp.cursor import LanguageError
 from grader.cpp.lexer import Kind, Token, read_code
-from grader.spec.launch_lines import LaunchLine, parse_launch, parse_scratch
-
-_LINE = re.compile(r"^[ \t]*//[ \t]*(launch|scratch):(.*)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A scratch buffer as a kernel's parameter: which input it is a copy of, and which kernel makes
-    it."""
-
-    source: str
-    maker: str
+from grader.spec.launch_lines import Plan
+from grader.words.hints import Copy
 
 
-def find_copies(text: str, inputs: Sequence[str]) -> Mapping[str, Copy]:
+def find_copies(text: str, plan: Plan, inputs: Sequence[str]) -> Mapping[str, Copy]:
     """By the parameter's name, the copies that kernels of a submission read; `inputs` are the
     exercise's."""
-    try:
-        launches, scratch = _read_lines(text)
-    except LanguageError:
-        return {}
+    scratch = {buffer.name for buffer in plan.scratch}
     made: dict[str, Copy] = {}
     found: dict[str, Copy] = {}
     parameters = dict(_list_parameters(read_code(text)))
-    for launch in launches:
+    for launch in plan.launches:
         given = [argument.bare_name for argument in launch.arguments]
         names = parameters.get(launch.kernel.name, ())
         if len(names) == len(given):
@@ -50,13 +34,6 @@ def find_copies(text: str, inputs: Sequence[str]) -> Mapping[str, Copy]:
         if len(taken) == len(filled) == 1:
             made[str(filled[0])] = Copy(str(taken[0]), launch.kernel.name)
     return found
-
-
-def _read_lines(text: str) -> tuple[list[LaunchLine], set[str]]:
-    lines = [(match[1], match[2]) for match in _LINE.finditer(text)]
-    return [parse_launch(rest) for word, rest in lines if word == "launch"], {
-        parse_scratch(rest).name for word, rest in lines if word == "scratch"
-    }
 
 
 def _list_parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,19 +1,20 @@
-"""Says in words how a wrong matrix is wrong: what it holds instead, or where the wrong elements
-lie.
+"""Finds out how a wrong matrix is wrong: what it holds instead, or where the wrong elements lie.
 
 Each guess is a rule `(i, j) -> (row, column)`: "the output holds at (i, j) what belongs at (row,
 column)". A rule is tried on a sample of the wrong elements only, so that its cost does not grow
-with the matrix. Of a hidden case no number of rows or columns is told, because its size could
-follow from them.
+with the matrix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from grader.records.diagnoses import Diagnosis, Holds, Move, Span
+from grader.spec.exercise import Tolerance
 
 Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -23,15 +24,6 @@ _SAMPLE = 4096
 _ENOUGH = 8
 """Fewer sampled elements than this prove no rule."""
 _TILES = (32, 16, 64, 8)
-_WIDEST_EDGE = 64
-ASKS_FOR_THE_EDGE = ": is the edge handled?"
-"""How the words on elements at an edge end."""
-
-
-@dataclass(frozen=True)
-class _Guess:
-    words: str
-    moves: Moves
 
 
 @dataclass(frozen=True)
@@ -44,25 +36,19 @@ class _Sample:
 
 
 def diagnose(
-    expected: np.ndarray,
-    got: np.ndarray,
-    *,
-    wrong: Mask,
-    unwritten: Mask,
-    absolute: float,
-    relative: float,
-    hidden: bool = False,
-) -> str:
-    """One clause on a wrong matrix, or "" when nothing simple explains it. All arrays are rows x
-    columns."""
+    expected: np.ndarray, got: np.ndarray, *, wrong: Mask, unwritten: Mask, tolerance: Tolerance
+) -> Diagnosis:
+    """What explains a wrong matrix. All arrays are rows x columns."""
     if unwritten.all():
-        return ""
+        return Diagnosis()
     sample = _draw_sample(got, wrong, unwritten)
-    held = _held_value(sample, wrong)
-    moved = "" if held else _moved(sample, expected, absolute, relative)
-    return "; ".join(
-        part for part in (held, moved or _tiles(wrong) or _place(wrong, hidden=hidden)) if part
-    )
+    all_wrong = bool(wrong.all())
+    holds = _find_held(sample)
+    if holds is None and (moved := _find_move(sample, expected, tolerance)) is not None:
+        return Diagnosis(all_wrong, move=moved[0], tile=moved[1])
+    if (tile := _find_tiles(wrong)) is not None:
+        return Diagnosis(all_wrong, holds, off_diagonal=tile)
+    return Diagnosis(all_wrong, holds) if all_wrong else _find_place(wrong, holds)
 
 
 def _draw_sample(got: np.ndarray, wrong: Mask, unwritten: Mask) -> _Sample:
@@ -79,52 +65,61 @@ def _draw_sample(got: np.ndarray, wrong: Mask, unwritten: Mask) -> _Sample:
     return _Sample(rows, columns, got[rows, columns].astype(np.float64))
 
 
-def _held_value(sample: _Sample, wrong: Mask) -> str:
-    subject = "every element" if wrong.all() else "every wrong element"
-    if not sample.held.size:
-        return ""
+def _find_held(sample: _Sample) -> Holds | None:
     if sample.held.size > 1 and np.all(sample.held == 0):
-        return f"{subject} is 0"
-    if not np.isfinite(sample.held).any():
-        return f"{subject} is NaN or infinite"
-    return ""
+        return Holds.ZERO
+    if sample.held.size and not np.isfinite(sample.held).any():
+        return Holds.NOT_FINITE
+    return None
 
 
 # --- does the output hold the right values in the wrong places? -----------------------------------
 
 
-def _moved(sample: _Sample, expected: np.ndarray, absolute: float, relative: float) -> str:
+def _find_move(
+    sample: _Sample, expected: np.ndarray, tolerance: Tolerance
+) -> tuple[Move, int] | None:
+    """The first rule that explains the sample, with its tile's width."""
     shape = (expected.shape[0], expected.shape[1])
     if min(shape) == 1 and max(shape) < _ENOUGH:
-        return ""
+        return None
     return next(
         (
-            guess.words
-            for guess in _GUESSES
-            if _explains(guess, sample, expected, shape, absolute, relative)
+            (move, tile)
+            for move, tile, moves in _list_rules()
+            if _explains(moves(sample.rows, sample.columns, shape), sample, expected, tolerance)
         ),
-        "",
+        None,
     )
 
 
 def _explains(
-    guess: _Guess,
-    sample: _Sample,
-    expected: np.ndarray,
-    shape: tuple[int, int],
-    absolute: float,
-    relative: float,
+    places: tuple[Indices, Indices], sample: _Sample, expected: np.ndarray, tolerance: Tolerance
 ) -> bool:
-    rows, columns = guess.moves(sample.rows, sample.columns, shape)
-    inside = (rows >= 0) & (rows < shape[0]) & (columns >= 0) & (columns < shape[1])
+    """Whether the sample holds what belongs at these places."""
+    rows, columns = places
+    inside = (
+        (rows >= 0) & (rows < expected.shape[0]) & (columns >= 0) & (columns < expected.shape[1])
+    )
     tried = int(np.count_nonzero(inside))
     if tried < _ENOUGH or 2 * tried < sample.rows.size:
         return False
     belongs = expected[rows[inside], columns[inside]].astype(np.float64)
     held = sample.held[inside]
     with np.errstate(invalid="ignore"):
-        agreeing = np.abs(held - belongs) <= absolute + relative * np.abs(belongs)
+        allowed = tolerance.absolute + tolerance.relative * np.abs(belongs)
+        agreeing = np.abs(held - belongs) <= allowed
     return bool(np.count_nonzero(agreeing) >= 0.99 * tried and np.ptp(belongs) > 0)
+
+
+def _list_rules() -> Iterator[tuple[Move, int, Moves]]:
+    yield Move.UNTRANSPOSED, 0, _untransposed
+    yield from ((Move.BLOCKS_UNSWAPPED, tile, _blocks_unswapped(tile)) for tile in _TILES)
+    yield from ((Move.TILES_IN_PLACE, tile, _tiles_in_place(tile)) for tile in _TILES)
+    yield Move.FROM_THE_RIGHT, 0, _shifted(0, 1)
+    yield Move.FROM_THE_LEFT, 0, _shifted(0, -1)
+    yield Move.FROM_BELOW, 0, _shifted(1, 0)
+    yield Move.FROM_ABOVE, 0, _shifted(-1, 0)
 
 
 def _untransposed(i: Indices, j: Indices, shape: tuple[int, int]) -> tuple[Indices, Indices]:
@@ -144,63 +139,17 @@ def _shifted(down: int, right: int) -> Moves:
     return lambda i, j, _: (i + down, j + right)
 
 
-_GUESSES = (
-    _Guess(
-        "the output holds the transpose of what is expected (an untransposed copy)", _untransposed
-    ),
-    *(
-        _Guess(
-            f"each {t}x{t} tile lies where its mirror image belongs: are the block indices swapped"
-            " for the output?",
-            _blocks_unswapped(t),
-        )
-        for t in _TILES
-    ),
-    *(
-        _Guess(
-            f"each {t}x{t} tile is in its place, but is not transposed inside", _tiles_in_place(t)
-        )
-        for t in _TILES
-    ),
-    _Guess(
-        "every wrong element holds its right neighbour's value: is a column index off by one?",
-        _shifted(0, 1),
-    ),
-    _Guess(
-        "every wrong element holds its left neighbour's value: is a column index off by one?",
-        _shifted(0, -1),
-    ),
-    _Guess(
-        "every wrong element holds the value that belongs one row below: is a row index off by"
-        " one?",
-        _shifted(1, 0),
-    ),
-    _Guess(
-        "every wrong element holds the value that belongs one row above: is a row index off by"
-        " one?",
-        _shifted(-1, 0),
-    ),
-)
-
-
 # --- where do the wrong elements lie? -------------------------------------------------------------
 
 
-def _tiles(wrong: Mask) -> str:
-    """Whether exactly the tiles off the diagonal are wrong."""
+def _find_tiles(wrong: Mask) -> int | None:
+    """The width of the tiles off the diagonal, where exactly these are wrong."""
     if wrong.shape[0] != wrong.shape[1]:
-        return ""
-    return next(
-        (
-            f"the wrong elements form whole {t}x{t} tiles off the diagonal"
-            for t in _TILES
-            if _only_off_diagonal(wrong, t)
-        ),
-        "",
-    )
+        return None
+    return next((tile for tile in _TILES if _is_off_diagonal(wrong, tile)), None)
 
 
-def _only_off_diagonal(wrong: Mask, tile: int) -> bool:
+def _is_off_diagonal(wrong: Mask, tile: int) -> bool:
     size = wrong.shape[0]
     if size <= tile or any(wrong[k : k + tile, k : k + tile].any() for k in range(0, size, tile)):
         return False
@@ -208,48 +157,25 @@ def _only_off_diagonal(wrong: Mask, tile: int) -> bool:
     return bool(np.count_nonzero(wrong) >= 0.9 * (wrong.size - on_diagonal))
 
 
-def _place(wrong: Mask, *, hidden: bool) -> str:
-    rows, columns = wrong.shape
-    bad_rows, bad_columns = np.flatnonzero(wrong.any(axis=1)), np.flatnonzero(wrong.any(axis=0))
-    if wrong.all():
-        return ""
-    if bad_rows.size * bad_columns.size == 1:
-        return ""
-    across = _span("column", int(bad_columns[0]), int(bad_columns[-1]), columns, hidden=hidden)
-    down = _span("row", int(bad_rows[0]), int(bad_rows[-1]), rows, hidden=hidden)
-    if not across and not down:
-        return _ragged_edges(wrong, hidden=hidden)
-    at_edge = any(text.startswith("the last ") for text in (across, down))
-    question = ASKS_FOR_THE_EDGE if at_edge else ""
-    return (
-        "the wrong elements all lie in"
-        f" {' of '.join(text for text in (down, across) if text)}{question}"
+def _find_place(wrong: Mask, holds: Holds | None) -> Diagnosis:
+    """The rows and columns of the wrong elements, where they are not everywhere."""
+    found = [np.flatnonzero(wrong.any(axis=axis)) for axis in (1, 0)]
+    if all(bad.size == 1 for bad in found):
+        return Diagnosis(holds=holds)
+    rows, columns = (
+        Span(int(bad[0]), int(bad[-1]), size) for bad, size in zip(found, wrong.shape, strict=True)
     )
+    if rows.is_all and columns.is_all:
+        return _find_ragged_edges(wrong, holds)
+    return Diagnosis(holds=holds, rows=rows, columns=columns)
 
 
-def _span(noun: str, first: int, last: int, size: int, *, hidden: bool) -> str:
-    """Words for the rows or columns first to last (both included) of `size`; "" for all of them. No
-    numbers if `hidden`."""
-    if first == 0 and last == size - 1:
-        return ""
-    end = "last" if last == size - 1 else "first" if first == 0 else None
-    if hidden:
-        return f"the {end} {noun}s" if end else f"some {noun}s"
-    if first == last and last < size - 1:
-        return f"{noun} {first}"
-    count = last - first + 1
-    if end and count <= _WIDEST_EDGE:
-        return f"the {end} {noun}" if count == 1 else f"the {end} {count} {noun}s"
-    return f"{noun}s {first} and up" if end == "last" else f"{noun}s {first} to {last}"
-
-
-def _ragged_edges(wrong: Mask, *, hidden: bool) -> str:
+def _find_ragged_edges(wrong: Mask, holds: Holds | None) -> Diagnosis:
     """Whether only the partial tiles at the right and lower edges are wrong."""
     rows, columns = wrong.shape
     for tile in sorted(_TILES):
-        full_rows, full_columns = rows // tile * tile, columns // tile * tile
-        if full_rows and full_columns and not wrong[:full_rows, :full_columns].any():
-            down = _span("row", full_rows, rows - 1, rows, hidden=hidden)
-            across = _span("column", full_columns, columns - 1, columns, hidden=hidden)
-            return f"the wrong elements all lie in {down} and {across}{ASKS_FOR_THE_EDGE}"
-    return ""
+        down, right = rows // tile * tile, columns // tile * tile
+        if down and right and not wrong[:down, :right].any():
+            edges = Span(down, rows - 1, rows), Span(right, columns - 1, columns)
+            return Diagnosis(holds=holds, rows=edges[0], columns=edges[1], ragged=True)
+    return Diagnosis(holds=holds)

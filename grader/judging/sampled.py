@@ -16,25 +16,13 @@ import numpy as np
 from grader.judging.compare import Arrays, holds_poison, judge_case
 from grader.records import CaseResult, Coverage, DeviceBuffer, Execution, Role, Sample
 from grader.spec.exercise import Case, Tolerance
+from grader.words.outputs import WRITES_A_PART, WRITES_AGAIN, WRITES_MORE, describe_missing
 
 DEVIATIONS = 4.8
 """Standard errors that an estimate may be off: more happens once in a million times."""
 SLACK = 0.02
 """Part of an output by which an estimate may be off besides: blocks at an edge, of which a sample
 may hold none."""
-
-REPEATED = (
-    "not verified: of the sample of blocks that was run at the timed size, several write the same"
-    " elements, so that what the others write cannot be told"
-)
-BEYOND = (
-    "not verified: the sample of blocks that was run at the timed size writes more than its part of"
-    " the output"
-)
-LACKING = (
-    "not verified: the last launch writes a part of the output only, and of that a sample of the"
-    " blocks was run"
-)
 
 
 def judge_sampled(
@@ -68,10 +56,10 @@ def judge_sampled(
         if isinstance(missing, str):
             return missing
         if missing and len(execution.launches) > 1:
-            return LACKING
+            return WRITES_A_PART
         if missing:
             return replace(
-                result, passed=False, message=_describe_missing(coverage, sample, missing)
+                result, passed=False, message=describe_missing(coverage, sample, missing)
             )
     return result
 
@@ -82,26 +70,13 @@ def _find_missing(
     """The part of an output that no block writes, 0 where that may be none; or why it cannot be
     told."""
     if coverage.repeated:
-        return REPEATED
+        return WRITES_AGAIN
     carried = coverage.spread * (sample.blocks - sample.window) / max(1, sample.spread)
     allowed = SLACK * elements + DEVIATIONS * sample.stored_error / element_bytes
     written = coverage.window + carried
     if written > elements + allowed:
-        return BEYOND
+        return WRITES_MORE
     return 0.0 if written >= elements - allowed else 1.0 - written / elements
-
-
-def _describe_missing(coverage: Coverage, sample: Sample, missing: float) -> str:
-    ran = f"{sample.window + sample.spread:,} of {sample.blocks:,} blocks"
-    if not coverage.window + coverage.spread:
-        return (
-            f"`{coverage.buffer}` was never written by any of the {ran} that were run at the timed"
-            " size"
-        )
-    return (
-        f"about {max(1, round(100 * missing))} % of `{coverage.buffer}` are never written, by what"
-        f" {ran} did at the timed size"
-    )
 
 
 def unseen_share(blocks: int, spread: int, *, chance: float = 1e-6) -> float:

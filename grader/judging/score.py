@@ -6,21 +6,18 @@ checks, and a bonus check that fails spoils nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.judging.checks import judge_checks, judge_failure
-from grader.judging.diagnose import ASKS_FOR_THE_EDGE
+from grader.judging.copies import find_copies
+from grader.judging.evidence import CountedRun, Evidence, Subject
 from grader.judging.values import (
-    TIMED_ON,
-    CountedRun,
-    OtherCounts,
-    Sanitized,
     collect_metrics,
     collect_others,
     count_metrics,
+    measure_checked,
     measure_correctness,
-    measure_sanitized,
     missing_metrics,
 )
 from grader.judging.worse import relative_metrics, take_worse
@@ -35,128 +32,145 @@ from grader.records import (
     Failure,
     Finding,
     LaunchResult,
-    Modelled,
-    PartResult,
+    MetricValue,
     Resources,
+    Role,
     Score,
     SourceLine,
     Status,
     Submission,
-    Timing,
-    Traffic,
 )
-from grader.spec.exercise import Exercise, Yardstick
-from grader.words.hints import advise, hint_at_failure, hint_at_misses
+from grader.spec.exercise import Exercise
+from grader.words.accesses import find_shared_names
+from grader.words.checks import summarise_points
+from grader.words.findings import advise
+from grader.words.hints import HintFacts, hint_at_failure, hint_at_misses
+from grader.words.outputs import describe_raced
 
-_NO_SIZES: Mapping[str, int] = {}
 _COUNTS_LINES = "emulated"
 """The kind of device that counts source lines, for a GPU too."""
-_NOT_CHECKED = Sanitized()
-_NO_TRAFFIC = Traffic()
 
 
-def make_score(
-    exercise: Exercise,
-    submission: Submission,
-    *,
-    device: DeviceInfo,
-    cases: Sequence[CaseResult],
-    execution: Execution | None,
-    environment: Mapping[str, str],
-    seed: int,
-    timings: Sequence[Timing] = (),
-    traffic: Traffic = _NO_TRAFFIC,
-    lines_from: Execution | None = None,
-    missing_reason: str = "the benchmark did not run",
-    parts: Sequence[PartResult] = (),
-    other_counts: Mapping[Yardstick, OtherCounts] | None = None,
-    sanitized: Sanitized = _NOT_CHECKED,
-    model: Sequence[Modelled] = (),
-    counted: Sequence[CountedRun] = (),
-    untimed: str = "",
-) -> Score:
-    """The score of a submission that compiled and ran.
-
-    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or
-    `missing_reason`. `sanitized` is what the checked mode says, `other_counts` those of the
-    programs that thresholds are relative to. `lines_from` is the run whose lines are shown, where
-    that is another one: Nsight Compute counts none. `counted` are the runs that the emulated device
-    counted, that of `execution` first; `untimed` says why there is no time. A failed run belongs in
-    `failed_score`.
-    """
-    reason = (
-        "it is not counted while a case is wrong"
-        if any(not case.passed for case in cases)
-        else missing_reason
+def make_score(subject: Subject, evidence: Evidence) -> Score:
+    """The score of a submission that compiled and ran. A failed run belongs in `failed_score`."""
+    exercise, device, checked = subject.exercise, subject.device, evidence.checked
+    assert device is not None  # something ran
+    metrics = _collect(evidence, exercise, device)
+    run = evidence.execution
+    counted = _source_lines(evidence.lines_from or run, subject.submission)
+    lines = _with_findings(counted, checked.findings, subject.submission)
+    cases = (
+        *(_name_race(case, checked.races.get(case.name)) for case in evidence.cases),
+        *(case for part in evidence.parts for case in part.cases),
     )
-    sizes = exercise.benchmark.get(TIMED_ON, _NO_SIZES)
-    collected = collect_metrics(
-        execution,
-        sizes,
+    checks = judge_checks(
         exercise,
+        evidence.cases,
+        metrics,
         device,
-        timings=timings,
-        traffic=traffic,
-        missing_reason=reason,
-        untimed=untimed,
+        parts=evidence.parts,
+        others=collect_others(exercise, device, timings=evidence.timings, counts=evidence.others),
     )
-    metrics = (
-        measure_sanitized(sanitized),
-        *take_worse(collected, counted, relative_metrics(exercise)),
-    )
-    lines = _with_findings(
-        _source_lines(lines_from or execution, submission), sanitized.findings, submission
-    )
-    others = collect_others(exercise, device, timings=timings, counts=other_counts)
-    all_cases = (
-        *(_name_race(case, sanitized.races.get(case.name)) for case in cases),
-        *(case for part in parts for case in part.cases),
-    )
-    checks = judge_checks(exercise, cases, metrics, device, parts=parts, others=others)
-    checks = hint_at_misses(
-        checks, exercise, all_cases, lines, submission, sanitized.findings, model, parts
-    )
+    facts = _collect_facts(subject, evidence, cases, lines)
+    checks = hint_at_misses(checks, exercise.checks, facts)
     judged = _judged(checks)
-    return Score(
-        exercise=exercise.id,
-        submission_name=submission.name,
-        submission_sha256=submission.sha256,
+    points, judged_points = _points(checks), sum(check.max_points for check in judged)
+    return replace(
+        _start_score(subject, checks, evidence),
         status=_status(judged),
-        message=_summarise(exercise, checks, judged),
-        score=_points(checks),
-        max_score=exercise.max_score,
-        judged_points=sum(check.max_points for check in judged),
-        device=device,
-        checks=checks,
-        metrics=(measure_correctness(cases), *metrics),
-        cases=all_cases,
-        timings=tuple(timings),
+        message=summarise_points(points, judged_points, exercise.max_score),
+        score=points,
+        metrics=(measure_correctness(evidence.cases), *metrics),
+        cases=cases,
         lines=lines,
-        findings=sanitized.findings,
-        resources=tuple(_resources(launch) for launch in execution.launches) if execution else (),
-        environment=dict(environment),
-        seed=seed,
-        line_sizes=_line_sizes(exercise, counted) if lines else {},
-        model=tuple(model),
-        counted=tuple(map(_describe_run, counted)),
+        findings=checked.findings,
+        resources=tuple(_resources(launch) for launch in run.launches) if run else (),
+        line_sizes=_line_sizes(exercise, evidence.counted) if lines else {},
+        model=evidence.model,
+        counted=tuple(map(_describe_run, evidence.counted)),
+    )
+
+
+def failed_score(subject: Subject, failure: Failure, evidence: Evidence | None = None) -> Score:
+    """The score of a submission that a failure ended: no points, its findings, and what was judged
+    and timed before."""
+    metrics = missing_metrics("the submission did not run to its end", subject.device)
+    checks = judge_failure(subject.exercise, failure, metrics, subject.device)
+    return replace(
+        _start_score(subject, hint_at_failure(checks, failure), evidence or Evidence()),
+        status=failure.status,
+        message=failure.message,
+        metrics=metrics,
+        lines=_with_findings((), failure.findings, subject.submission),
+        findings=failure.findings,
+        detail=failure.detail,
+        advice=advise(failure),
+        printed=failure.printed,
+    )
+
+
+def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evidence) -> Score:
+    """What every score says, whatever came of it."""
+    return Score(
+        exercise=subject.exercise.id,
+        submission_name=subject.submission.name,
+        submission_sha256=subject.submission.sha256,
+        status=Status.INCONCLUSIVE,
+        message="",
+        score=0.0,
+        max_score=subject.exercise.max_score,
+        judged_points=sum(check.max_points for check in _judged(checks)),
+        device=subject.device,
+        checks=tuple(checks),
+        metrics=(),
+        cases=evidence.cases,
+        timings=evidence.timings,
+        lines=(),
+        findings=(),
+        resources=(),
+        environment=dict(subject.environment),
+        seed=subject.seed,
+    )
+
+
+def _collect(evidence: Evidence, exercise: Exercise, device: DeviceInfo) -> tuple[MetricValue, ...]:
+    """The metrics of a score, all but the fraction of right cases."""
+    if not evidence.all_right:
+        evidence = replace(evidence, missing_reason="it is not counted while a case is wrong")
+    collected = collect_metrics(evidence, exercise, device)
+    worse = take_worse(collected, evidence.counted, relative_metrics(exercise))
+    return (measure_checked(evidence.checked), *worse)
+
+
+def _collect_facts(
+    subject: Subject,
+    evidence: Evidence,
+    cases: Sequence[CaseResult],
+    lines: Sequence[SourceLine],
+) -> HintFacts:
+    """What hints may draw on."""
+    text = subject.submission.text
+    inputs = [each.name for each in subject.exercise.buffers if each.role is Role.INPUT]
+    return HintFacts(
+        cases=cases,
+        parts=evidence.parts,
+        lines=[line for line in lines if line.line is not None],
+        findings=evidence.checked.findings,
+        model=evidence.model,
+        shared_names=find_shared_names(text),
+        copies=find_copies(text, evidence.plan, inputs) if evidence.plan else {},
     )
 
 
 def _name_race(case: CaseResult, race: Finding | None) -> CaseResult:
-    """A wrong case in which threads raced is told as that race: where the wrong elements lie is
-    chance."""
+    """A wrong case in which threads raced is told as that race."""
     if case.passed or race is None:
         return case
-    return replace(
-        case,
-        message=(
-            f"{race.message.removesuffix('.')}; so {case.message.removesuffix(ASKS_FOR_THE_EDGE)}"
-        ),
-    )
+    return replace(case, message=describe_raced(case.message, race.message))
 
 
 def _line_sizes(exercise: Exercise, counted: Sequence[CountedRun]) -> dict[str, int]:
-    return dict(counted[0].sizes if counted else exercise.benchmark.get(_COUNTS_LINES, _NO_SIZES))
+    return dict(counted[0].sizes if counted else exercise.benchmark.get(_COUNTS_LINES, {}))
 
 
 def _describe_run(run: CountedRun) -> CountedAt:
@@ -167,46 +181,6 @@ def _describe_run(run: CountedRun) -> CountedAt:
         for launch in launches
     ]
     return CountedAt(dict(run.sizes), sum(ran), sum(blocks), count_metrics(run.execution))
-
-
-def failed_score(
-    exercise: Exercise,
-    submission: Submission,
-    failure: Failure,
-    *,
-    device: DeviceInfo | None,
-    environment: Mapping[str, str],
-    seed: int,
-    cases: Sequence[CaseResult] = (),
-    timings: Sequence[Timing] = (),
-) -> Score:
-    """The score of a submission that a failure ended: no points, its findings, and what was judged
-    and timed before."""
-    metrics = missing_metrics("the submission did not run to its end", device)
-    checks = hint_at_failure(judge_failure(exercise, failure, metrics, device), failure)
-    return Score(
-        exercise=exercise.id,
-        submission_name=submission.name,
-        submission_sha256=submission.sha256,
-        status=failure.status,
-        message=failure.message,
-        score=0.0,
-        max_score=exercise.max_score,
-        judged_points=sum(check.max_points for check in _judged(checks)),
-        device=device,
-        checks=checks,
-        metrics=metrics,
-        cases=tuple(cases),
-        timings=tuple(timings),
-        lines=_with_findings((), failure.findings, submission),
-        findings=failure.findings,
-        resources=(),
-        environment=dict(environment),
-        seed=seed,
-        detail=failure.detail,
-        advice=advise(failure),
-        printed=failure.printed,
-    )
 
 
 def _judged(checks: Sequence[CheckResult]) -> list[CheckResult]:
@@ -230,20 +204,6 @@ def _status(judged: Sequence[CheckResult]) -> Status:
 
 def _points(checks: Sequence[CheckResult]) -> float:
     return round(sum(check.points for check in checks), 2)
-
-
-def _summarise(
-    exercise: Exercise, checks: Sequence[CheckResult], judged: Sequence[CheckResult]
-) -> str:
-    possible = sum(check.max_points for check in judged)
-    earned = _points(checks)
-    if possible == exercise.max_score:
-        return f"{earned:g} of {possible:g} points"
-    lost = exercise.max_score - possible
-    return (
-        f"{earned:g} of {possible:g} points that this device can judge ({lost:g} of"
-        f" {exercise.max_score:g} were not measured)"
-    )
 
 
 def _source_lines(execution: Execution | None, submission: Submission) -> tuple[SourceLine, ...]:

@@ -1,5 +1,5 @@
-"""What timed rounds tell: medians with intervals, the metrics that follow from them, and whether
-they can be believed.
+"""What times tell, measured in rounds or modelled: medians with intervals, the metrics that follow
+from them, and whether they can be believed.
 
 Nothing is assumed of how times are distributed. Drift of the clocks cancels in the ratio of two
 programs of one round, so a comparison of programs is the median of the ratios, never the ratio of
@@ -9,12 +9,33 @@ the medians.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import reduce
+from operator import add
 from statistics import median
 
-from grader.metrics import COMPARABLE
-from grader.records import SUBMISSION, ClockState, DeviceInfo, Failure, Status, Timing
+from grader.metrics import COMPARABLE, METRICS, Better
+from grader.records import (
+    SUBMISSION,
+    ClockState,
+    DeviceInfo,
+    Estimate,
+    Execution,
+    Failure,
+    Modelled,
+    TimedPlan,
+    Timing,
+    Traffic,
+)
 from grader.spec.exercise import Exercise, Yardstick
+from grader.words.times import (
+    describe_clock,
+    describe_spread,
+    describe_throttling,
+    name_arithmetic_limit,
+    name_memory_limit,
+    reject_time,
+)
 
 NAIVE, REFERENCE = "naive", "reference"
 """What `Program.label` and `Timing.plan` say of the programs that are timed beside the
@@ -37,9 +58,9 @@ MAX_CLOCK_CHANGE = 0.15
 MAX_BASELINE_SPREAD = 0.05
 """Widest interval of the naive baseline's median, as a part of it: the grader's own kernel tells
 whether the machine is calm."""
-
-RATIO_METRICS = frozenset({"speedup_over_naive", "naive_time_ms"})
-"""Metrics that need the naive baseline to be timed."""
+MODEL_ERROR = 0.04
+"""Half the width of a modelled time's interval, as a part of it: the median error against an H100's
+clock (benchmarks/model.py)."""
 
 LABELS = {Yardstick.BASELINE: NAIVE, Yardstick.REFERENCE: REFERENCE}
 """What timings call the programs that thresholds are relative to."""
@@ -49,24 +70,6 @@ _ORDINARY_REASONS = frozenset(
 )
 """Limits of the clock that belong to a GPU's ordinary life. A software power cap holds the clock of
 a busy GPU steady; where it does not, the change of the clock tells."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A median, and the interval that holds the true one with a confidence of 1 - LOOK_ERROR."""
-
-    value: float
-    low: float
-    high: float
-
-    def scaled(self, factor: float) -> Estimate:
-        """The same of a quantity that is `factor` times as large."""
-        return Estimate(self.value * factor, self.low * factor, self.high * factor)
-
-    def inverse(self, numerator: float) -> Estimate:
-        """The same of `numerator` over the quantity, which is positive: the interval's ends change
-        places."""
-        return Estimate(numerator / self.value, numerator / self.high, numerator / self.low)
 
 
 def estimate_median(samples: Sequence[float], *, error: float = LOOK_ERROR) -> Estimate:
@@ -96,27 +99,21 @@ def estimate_metrics(
     has fewer samples.
     """
     taken = {timing.plan: timing for timing in timings}
-    if SUBMISSION not in taken:
+    own, naive = taken.get(SUBMISSION), taken.get(NAIVE)
+    if own is None:
         return {}
-    time_ms = _estimate(taken[SUBMISSION])
-    bandwidth_gbps = time_ms.inverse(exercise.useful_bytes.evaluate(sizes) / 1e6)
-    found = {
-        "time_ms": time_ms,
-        "bandwidth_gbps": bandwidth_gbps,
-        "bandwidth_fraction": bandwidth_gbps.scaled(1 / device.peak_bandwidth_gbps),
-    }
-    if NAIVE in taken:
-        found |= {
-            "naive_time_ms": _estimate(taken[NAIVE]),
-            "speedup_over_naive": _estimate_speedup(taken[NAIVE], taken[SUBMISSION]),
-        }
-    if exercise.useful_flops is not None:
-        gflops = time_ms.inverse(exercise.useful_flops.evaluate(sizes) / 1e6)
-        found |= {
-            "gflops": gflops,
-            "compute_fraction": gflops.scaled(1e-3 / device.peak_fp32_tflops),
-        }
-    return found
+    flops = exercise.useful_flops
+    plan = TimedPlan(
+        _estimate(own),
+        exercise.useful_bytes.evaluate(sizes),
+        None if flops is None else flops.evaluate(sizes),
+        device.peak_bandwidth_gbps,
+        device.peak_fp32_tflops,
+        naive_time_ms=None if naive is None else _estimate(naive),
+        speedup=None if naive is None else _estimate_speedup(naive, own),
+    )
+    read = {name: row.time(plan) for name, row in METRICS.items() if row.time}
+    return {name: estimate for name, estimate in read.items() if estimate is not None}
 
 
 def estimate_other(
@@ -134,7 +131,11 @@ def estimate_other(
         return {}
     ratio = _estimate_speedup(other, taken[SUBMISSION])
     return {
-        name: ratio.scaled(estimate.value) if name == "time_ms" else ratio.inverse(estimate.value)
+        name: (
+            ratio.scaled(estimate.value)
+            if METRICS[name].better is Better.LOWER
+            else ratio.inverse(estimate.value)
+        )
         for name, estimate in own.items()
         if name in COMPARABLE
     }
@@ -149,45 +150,27 @@ def check_floor(
     moved_bytes = exercise.useful_bytes.evaluate(sizes)
     flops = exercise.useful_flops.evaluate(sizes) if exercise.useful_flops is not None else 0
     floors_ms = {
-        f"the memory allows ({device.peak_bandwidth_gbps:,.0f} GB/s)": (
+        name_memory_limit(device.peak_bandwidth_gbps): (
             moved_bytes / device.peak_bandwidth_gbps / 1e6
         ),
-        f"the arithmetic units allow ({device.peak_fp32_tflops:g} TFLOP/s)": (
-            flops / device.peak_fp32_tflops / 1e9
-        ),
+        name_arithmetic_limit(device.peak_fp32_tflops): flops / device.peak_fp32_tflops / 1e9,
     }
-    what, floor_ms = max(floors_ms.items(), key=lambda item: item[1])
-    if time_ms >= FLOOR_SLACK * floor_ms:
-        return None
-    return Failure(
-        Status.REJECTED,
-        f"Faster than {what}: {time_ms:.4g} ms, where the task cannot take less than"
-        f" {floor_ms:.4g} ms.",
-        advice=(
-            "Nothing that does all of the work is that fast: compute every element in every launch,"
-            " and keep nothing for the next one."
-        ),
-    )
+    limit, floor_ms = max(floors_ms.items(), key=lambda item: item[1])
+    return None if time_ms >= FLOOR_SLACK * floor_ms else reject_time(time_ms, floor_ms, limit)
 
 
 def find_disturbance(timings: Sequence[Timing], clocks: ClockState) -> str | None:
     """What makes a measurement unfit for a verdict, in words; None when nothing does."""
     reasons = [reason for reason in clocks.throttled if reason not in _ORDINARY_REASONS]
     if reasons:
-        return (
-            f"the GPU was slowed down ({', '.join(reason.replace('_', ' ') for reason in reasons)})"
-        )
-    if clocks.sm_mhz is not None:
-        low, high = clocks.sm_mhz
-        if high - low > MAX_CLOCK_CHANGE * high:
-            return f"the GPU's clock moved between {low:,} and {high:,} MHz"
+        return describe_throttling(reasons)
+    low, high = clocks.sm_mhz or (0, 0)
+    if high - low > MAX_CLOCK_CHANGE * high:
+        return describe_clock(low, high)
     for timing in timings:
         spread = (timing.interval_ms[1] - timing.interval_ms[0]) / timing.median_ms
         if timing.plan == NAIVE and spread > MAX_BASELINE_SPREAD:
-            return (
-                f"the times of the grader's own kernel are spread by {100 * spread:.0f} %, so"
-                " something else uses the GPU"
-            )
+            return describe_spread(spread)
     return None
 
 
@@ -203,13 +186,41 @@ def merge_clocks(states: Sequence[ClockState]) -> ClockState:
     )
 
 
+# --- modelled -------------------------------------------------------------------------------------
+
+
+def modelled_launches(execution: Execution) -> tuple[Modelled, ...]:
+    """What the model says of each launch; empty where it was not asked, or does not know the
+    GPU."""
+    found = tuple(launch.modelled for launch in execution.launches if launch.modelled is not None)
+    return found if len(found) == len(execution.launches) else ()
+
+
+def model_timing(plan: str, execution: Execution) -> Timing | None:
+    """The timing of a plan that was modelled; it has no samples."""
+    launches = modelled_launches(execution)
+    if not launches:
+        return None
+    time_ms = sum(launch.time_ms for launch in launches)
+    return Timing(plan, time_ms, (time_ms * (1 - MODEL_ERROR), time_ms * (1 + MODEL_ERROR)), ())
+
+
+def model_traffic(execution: Execution) -> Traffic:
+    """What all launches of a plan move; the model simulates no L2 cache."""
+    launches = modelled_launches(execution)
+    if not launches:
+        return Traffic()
+    total = reduce(add, (Traffic(launch.dram_bytes, launch.l1) for launch in launches))
+    return replace(total, dram_bytes=round(total.dram_bytes or 0))
+
+
+# --- estimates ------------------------------------------------------------------------------------
+
+
 def _rank(count: int, error: float) -> int:
     """The largest k of at least 1 with 2 P(Binomial(count, 1/2) < k) <= error."""
-    rank, choices, missed = (
-        1,
-        count,
-        2 + 2 * count,
-    )  # choices: C(n, rank); missed: 2 (C(n, 0) + ... + C(n, rank)), in units of 2 ** -n
+    # choices: C(n, rank); missed: 2 (C(n, 0) + ... + C(n, rank)), in units of 2 ** -n
+    rank, choices, missed = 1, count, 2 + 2 * count
     while missed / 2**count <= error:
         rank += 1
         choices = choices * (count - rank + 1) // rank

@@ -1,86 +1,40 @@
 """The metrics of a score: from exact counters, timings, the exercise's formulas and the device's
-peaks.
+peaks. How each is read is said in its row (grader.metrics).
 
 A metric that could not be had is None with a reason, never a guess and never left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from grader.judging.timing import Estimate, estimate_metrics, estimate_other
-from grader.metrics import COMPARABLE, METRICS, TIMED
+from grader.judging.evidence import Checked, Evidence, OtherCounts
+from grader.judging.timing import estimate_metrics, estimate_other
+from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, METRICS, Metric
 from grader.records import (
     CaseResult,
     Counters,
     DeviceInfo,
+    Estimate,
     Execution,
-    Finding,
     LaunchResult,
+    Lookups,
     MetricValue,
+    RunCounts,
     Source,
     Timing,
     Traffic,
 )
 from grader.spec.exercise import Exercise, Yardstick
-
-LACKING: Mapping[str, Mapping[str, str]] = {
-    "gpu": {
-        "dram_bytes": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not",
-        **dict.fromkeys(
-            ("l1_hit_rate", "l2_hit_rate"),
-            "only Nsight Compute counts what a cache holds, and it did not",
-        ),
-    },
-    "emulated": {"l2_hit_rate": "the timing model simulates no L2 cache"},
-}
-"""Per device kind, the metrics that it cannot give whatever the submission does, and why."""
-
+from grader.words.checks import NOT_SHIPPED
 
 TIMED_ON = "gpu"
 """Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at
 its own."""
 
-_NO_TRAFFIC = Traffic()
-
-NOT_SHIPPED = "the reference is not shipped with this exercise"
-
 Others = Mapping[Yardstick, Mapping[str, MetricValue]]
 """The metrics of the programs that thresholds are relative to, by name."""
-
-
-@dataclass(frozen=True)
-class OtherCounts:
-    """What one run of the baseline or the reference counted, or the `reason` why there is
-    nothing."""
-
-    execution: Execution | None = None
-    reason: str = "it was not counted"
-
-
-@dataclass(frozen=True)
-class CountedRun:
-    """One run of the submission whose counters are graded, and what others counted at the same
-    sizes."""
-
-    sizes: Mapping[str, int]
-    execution: Execution
-    others: Mapping[Yardstick, OtherCounts] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Sanitized:
-    """What the checked mode says: `clean` is the fraction of the checked cases without a finding;
-    None for `reason`.
-
-    `races` has the first race of each case that had one, by the case's name.
-    """
-
-    clean: float | None = None
-    findings: tuple[Finding, ...] = ()
-    reason: str = "the cases did not run in the checked mode"
-    races: Mapping[str, Finding] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -94,39 +48,28 @@ class _Figures:
 
 
 def collect_metrics(
-    execution: Execution | None,
-    benchmark_sizes: Mapping[str, int],
-    exercise: Exercise,
-    device: DeviceInfo,
-    *,
-    timings: Sequence[Timing] = (),
-    traffic: Traffic = _NO_TRAFFIC,
-    missing_reason: str = "the benchmark did not run",
-    untimed: str = "",
+    evidence: Evidence, exercise: Exercise, device: DeviceInfo
 ) -> tuple[MetricValue, ...]:
-    """Every metric of METRICS except `correctness` and `sanitized`, in that order; times are of
-    plans at `benchmark_sizes`.
+    """Every metric of METRICS except the fractions of cases, in that order; times are of plans at
+    the sizes that a GPU is timed at.
 
-    Counters are sums over the launches of the plan; `traffic` is theirs too, and varies from run to
-    run. `missing_reason` is given for what a run that did not happen, or did not reach its end,
-    would have told, `untimed` for times of one that counted.
+    Counters are sums over the launches of the plan; the traffic is theirs too, and varies from run
+    to run. What a run that did not happen, or did not reach its end, would have told is missing for
+    `evidence.missing_reason`.
     """
-    ran = execution is not None and execution.failure is None and bool(execution.launches)
-    counted = _count(execution.launches) if execution is not None and ran else {}
-    timed = _time(timings, benchmark_sizes, exercise, device) if timings else {}
-    counted |= _describe_traffic(traffic, _source_of_times(device))
-    lacking = LACKING.get(device.kind, {})
-    fallback = (untimed or "it was not timed") if ran else missing_reason
-
-    def find(name: str) -> _Figures:
-        return (
-            timed.get(name)
-            or counted.get(name)
-            or _Figures(None, reason=lacking.get(name, fallback))
-        )
-
+    run = evidence.execution
+    ran = run is not None and run.failure is None and bool(run.launches)
+    known = _read_counts(run.launches) if run is not None and ran else {}
+    if evidence.timings:
+        sizes = exercise.benchmark[TIMED_ON]
+        known |= _read_times(estimate_metrics(evidence.timings, sizes, exercise, device), device)
+        known |= _explain_flops(exercise)
+    known |= _read_traffic(evidence.traffic, device)
+    reason = (evidence.untimed or "it was not timed") if ran else evidence.missing_reason
     return tuple(
-        _metric(name, find(name)) for name in METRICS if name not in ("correctness", "sanitized")
+        _make_value(row, known.get(name) or _miss(row, device, reason))
+        for name, row in METRICS.items()
+        if name not in (CORRECTNESS, CHECKED_CASES)
     )
 
 
@@ -139,140 +82,116 @@ def collect_others(
 ) -> Others:
     """Every metric of COMPARABLE of the baseline and of the reference, as far as they were timed
     and counted."""
+    sizes = exercise.benchmark.get(TIMED_ON)
+    own = estimate_metrics(timings, sizes, exercise, device) if timings and sizes else {}
     return {
         each: _collect_other(
-            each, exercise, device, timings, (counts or {}).get(each, OtherCounts())
+            (counts or {}).get(each, OtherCounts()),
+            estimate_other(each, timings, own),
+            device,
+            absent=each is Yardstick.REFERENCE and exercise.reference_source is None,
         )
         for each in Yardstick
     }
 
 
 def _collect_other(
-    yardstick: Yardstick,
-    exercise: Exercise,
-    device: DeviceInfo,
-    timings: Sequence[Timing],
-    counts: OtherCounts,
+    counts: OtherCounts, times: Mapping[str, Estimate], device: DeviceInfo, *, absent: bool
 ) -> dict[str, MetricValue]:
-    absent = yardstick is Yardstick.REFERENCE and exercise.reference_source is None
-    figures = _count(counts.execution.launches) if counts.execution is not None else {}
-    if timings:
-        own = estimate_metrics(timings, exercise.benchmark[TIMED_ON], exercise, device)
-        figures |= _estimated(estimate_other(yardstick, timings, own), device)
-    lacking = dict.fromkeys(COMPARABLE, NOT_SHIPPED) if absent else LACKING.get(device.kind, {})
+    known = _read_counts(counts.execution.launches) if counts.execution is not None else {}
+    known |= _read_times(times, device)
 
-    def find(name: str) -> _Figures:
-        reason = "it was not timed" if name in TIMED else counts.reason
-        return figures.get(name) or _Figures(None, reason=lacking.get(name, reason))
+    def miss(row: Metric) -> _Figures:
+        if absent:
+            return _Figures(None, reason=NOT_SHIPPED)
+        return _miss(row, device, "it was not timed" if row.time else counts.reason)
 
-    return {name: _metric(name, find(name)) for name in METRICS if name in COMPARABLE}
+    return {
+        name: _make_value(row, known.get(name) or miss(row))
+        for name, row in METRICS.items()
+        if name in COMPARABLE
+    }
 
 
 def measure_correctness(cases: Sequence[CaseResult]) -> MetricValue:
     """The fraction of the cases that passed; None when none ran."""
-    if not cases:
-        return _metric("correctness", _Figures(None, reason="no case ran"))
-    return _metric(
-        "correctness", _Figures(sum(case.passed for case in cases) / len(cases), Source.COUNTED)
-    )
+    right = sum(case.passed for case in cases) / len(cases) if cases else None
+    return _measure_cases(CORRECTNESS, right, "no case ran")
 
 
-def measure_sanitized(sanitized: Sanitized) -> MetricValue:
+def measure_checked(checked: Checked) -> MetricValue:
     """The fraction of the checked cases in which nothing was found; None when none was checked."""
-    if sanitized.clean is None:
-        return _metric("sanitized", _Figures(None, reason=sanitized.reason))
-    return _metric("sanitized", _Figures(sanitized.clean, Source.COUNTED))
+    return _measure_cases(CHECKED_CASES, checked.clean, checked.reason)
 
 
 def missing_metrics(reason: str, device: DeviceInfo | None) -> tuple[MetricValue, ...]:
     """Every metric, `correctness` too, as None: for a submission that did not run."""
-    lacking = LACKING.get(device.kind, {}) if device else {}
-    return tuple(
-        _metric(name, _Figures(None, reason=lacking.get(name, reason))) for name in METRICS
-    )
-
-
-def _metric(name: str, figures: _Figures) -> MetricValue:
-    return MetricValue(
-        name, figures.value, METRICS[name].unit, figures.source, figures.reason, figures.interval
-    )
-
-
-# --- counted --------------------------------------------------------------------------------------
-
-_COUNTED: Mapping[str, Callable[[Counters], float | None]] = {
-    "shared_bank_conflicts": lambda c: c.shared_wavefronts_excessive,
-    "global_load_efficiency": lambda c: c.global_load_efficiency,
-    "global_store_efficiency": lambda c: c.global_store_efficiency,
-    "instructions_executed": lambda c: c.instructions_executed,
-    "shared_wavefronts": lambda c: c.shared_wavefronts,
-    "shared_wavefronts_ideal": lambda c: c.shared_wavefronts_ideal,
-    "global_load_sectors": lambda c: c.global_reads.sectors,
-    "global_store_sectors": lambda c: c.global_writes.sectors,
-}
-
-_UNDEFINED = {
-    "global_load_efficiency": "the launches load nothing from global memory",
-    "global_store_efficiency": "the launches store nothing to global memory",
-}
+    return tuple(_make_value(row, _miss(row, device, reason)) for row in METRICS.values())
 
 
 def count_metrics(execution: Execution) -> dict[str, float | None]:
     """The counted metrics of a run by name."""
-    return {name: figures.value for name, figures in _count(execution.launches).items()}
+    return {name: figures.value for name, figures in _read_counts(execution.launches).items()}
 
 
-def _count(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
+def _measure_cases(name: str, part: float | None, reason: str) -> MetricValue:
+    known = _Figures(None, reason=reason) if part is None else _Figures(part, Source.COUNTED)
+    return _make_value(METRICS[name], known)
+
+
+def _make_value(row: Metric, known: _Figures) -> MetricValue:
+    return MetricValue(row.name, known.value, row.unit, known.source, known.reason, known.interval)
+
+
+def _miss(row: Metric, device: DeviceInfo | None, reason: str) -> _Figures:
+    """No value: for the device's own reason, where this kind never has one."""
+    return _Figures(None, reason=row.lacking.get(device.kind, reason) if device else reason)
+
+
+# --- read by the rows -----------------------------------------------------------------------------
+
+
+def _read_counts(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
     total = sum((launch.counters for launch in launches), Counters())
-    values = {name: read(total) for name, read in _COUNTED.items()}
-    # A plan is as occupied as its least occupied launch.
-    values["occupancy"] = min(launch.occupancy for launch in launches)
+    run = RunCounts(total, min(launch.occupancy for launch in launches))
     return {
-        name: (
-            _Figures(value, Source.COUNTED)
-            if value is not None
-            else _Figures(None, reason=_UNDEFINED[name])
-        )
-        for name, value in values.items()
+        name: _figure(row.count(run), Source.COUNTED, row)
+        for name, row in METRICS.items()
+        if row.count
     }
 
 
-# --- traffic --------------------------------------------------------------------------------------
-
-
-def _describe_traffic(traffic: Traffic, source: Source) -> dict[str, _Figures]:
+def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, _Figures]:
     """What is known of it. A plan that asks a cache for nothing has no hit rate there."""
-    found = (
-        {} if traffic.dram_bytes is None else {"dram_bytes": _Figures(traffic.dram_bytes, source)}
-    )
-    for name, lookups in (("l1_hit_rate", traffic.l1), ("l2_hit_rate", traffic.l2)):
-        if lookups is not None and lookups.hit_rate is not None:
-            found[name] = _Figures(lookups.hit_rate, source)
-        elif lookups is not None:
-            found[name] = _Figures(None, reason="the launches ask this cache for nothing")
-    return found
+    source = _source_of_times(device)
+    found = {name: (row.traffic(traffic), row) for name, row in METRICS.items() if row.traffic}
+    return {
+        name: _figure(moved.hit_rate if isinstance(moved, Lookups) else moved, source, row)
+        for name, (moved, row) in found.items()
+        if moved is not None
+    }
 
 
-# --- timed ----------------------------------------------------------------------------------------
+def _figure(value: float | None, source: Source, row: Metric) -> _Figures:
+    return _Figures(None, reason=row.undefined) if value is None else _Figures(value, source)
 
 
-def _time(
-    timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo
-) -> dict[str, _Figures]:
-    found = _estimated(estimate_metrics(timings, sizes, exercise, device), device)
-    if exercise.useful_flops is None:
-        found |= dict.fromkeys(
-            ("gflops", "compute_fraction"),
-            _Figures(None, reason="the exercise counts no floating-point operations"),
-        )
-    return found
-
-
-def _estimated(estimates: Mapping[str, Estimate], device: DeviceInfo) -> dict[str, _Figures]:
+def _read_times(estimates: Mapping[str, Estimate], device: DeviceInfo) -> dict[str, _Figures]:
     source = _source_of_times(device)
     return {
         name: _Figures(estimate.value, source, interval=(estimate.low, estimate.high))
         for name, estimate in estimates.items()
+    }
+
+
+def _explain_flops(exercise: Exercise) -> dict[str, _Figures]:
+    """Why there is no arithmetic rate, where the exercise counts no operations."""
+    if exercise.useful_flops is not None:
+        return {}
+    return {
+        name: _Figures(None, reason=row.undefined)
+        for name, row in METRICS.items()
+        if row.needs_flops
     }
 
 

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from grader.judging.values import CountedRun, count_metrics
-from grader.metrics import METRICS, Better
+from grader.judging.evidence import CountedRun
+from grader.judging.values import count_metrics
+from grader.metrics import METRICS, Across, Better
 from grader.records import Counters, MetricValue
 from grader.spec.exercise import Exercise, Yardstick
-
-RATIOS = ("global_load_efficiency", "global_store_efficiency")
-CONFLICTS = "shared_bank_conflicts"
 
 
 def take_worse(
@@ -45,23 +43,23 @@ def _express(
     run: CountedRun, first: CountedRun, relative: Mapping[str, Yardstick]
 ) -> dict[str, float]:
     """What a run says of the metrics that are graded, at the sizes of the first."""
-    own = count_metrics(run.execution)
-    found = {name: own[name] for name in RATIOS}
-    accesses, accesses_of_first = (_shared_accesses(each) for each in (run, first))
-    if accesses and accesses_of_first:
-        found[CONFLICTS] = _times(own[CONFLICTS], accesses_of_first / accesses)
-    elif own[CONFLICTS]:
-        found[CONFLICTS] = own[CONFLICTS]
-    for name, yardstick in relative.items():
-        here, there = (_value_of_other(each, yardstick, name) for each in (run, first))
-        if name in own and here and there and name not in RATIOS:
-            found[name] = _times(own[name], there / here)
-    return {name: value for name, value in found.items() if value is not None}
+    found: dict[str, float] = {}
+    for name, value in count_metrics(run.execution).items():
+        across, factor = METRICS[name].across, None
+        if across is not Across.AS_IT_IS and name in relative:
+            there, here = (_value_of_other(each, relative[name], name) for each in (first, run))
+            factor = _ratio(there, here)
+        if factor is None and across is Across.BY_SHARED_ACCESSES:
+            factor = _ratio(_shared_accesses(first), _shared_accesses(run))
+        if value is not None and factor is not None:
+            found[name] = float(round(value * factor))  # of a count: whole numbers stay whole
+        elif value is not None and across is not Across.BY_OTHER_PROGRAM:
+            found[name] = value
+    return found
 
 
-def _times(value: float | None, factor: float) -> float | None:
-    """Of a count: whole numbers stay whole."""
-    return None if value is None else float(round(value * factor))
+def _ratio(value: float | None, by: float | None) -> float | None:
+    return value / by if value and by else None
 
 
 def _shared_accesses(run: CountedRun) -> int:

@@ -18,16 +18,7 @@ from grader.records.code import (
     Submission,
 )
 from grader.records.devices import DeviceInfo, LaunchLimits
-from grader.records.outcomes import (
-    Cause,
-    CheckStatus,
-    Failure,
-    Finding,
-    FindingKind,
-    Obstacle,
-    Printed,
-    Status,
-)
+from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
 from grader.records.plans import (
     COUNTING,
     POISON_WORD,
@@ -48,6 +39,7 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
+from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.runs import (
     Bound,
     Counters,
@@ -76,6 +68,7 @@ from grader.records.scores import (
 )
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
+from grader.statuses import CheckStatus, Status
 
 __all__ = [
     "COUNTING",
@@ -105,6 +98,7 @@ __all__ = [
     "DeviceInfo",
     "DeviceVariable",
     "Dim3",
+    "Estimate",
     "Execution",
     "Failure",
     "Finding",
@@ -132,6 +126,7 @@ __all__ = [
     "Recipe",
     "Resources",
     "Role",
+    "RunCounts",
     "RunLimits",
     "RunTool",
     "Sample",
@@ -148,6 +143,7 @@ __all__ = [
     "Status",
     "Submission",
     "TimedLaunch",
+    "TimedPlan",
     "TimedStep",
     "Timing",
     "ToolLimits",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.records.outcomes import Status
+from grader.statuses import Status
 
 
 @dataclass(frozen=True)

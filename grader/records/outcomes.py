@@ -1,4 +1,4 @@
-"""How a grading, a check, or a run can end, and what a failure says."""
+"""What a run found, what keeps a launch from being made, and what a failure says."""
 
 from __future__ import annotations
 
@@ -6,44 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from grader.records.plans import Dim3
-
-
-class Status(StrEnum):
-    """How the grading of one submission ended. What is the student's doing and what is ours never
-    mix."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    COMPILE_ERROR = "compile_error"
-    LAUNCH_ERROR = "launch_error"
-    RUNTIME_ERROR = "runtime_error"
-    TIMEOUT = "timeout"
-    REJECTED = "rejected"
-    UNSUPPORTED = "unsupported"
-    INCONCLUSIVE = "inconclusive"
-    GRADER_ERROR = "grader_error"
-
-    @property
-    def has_points(self) -> bool:
-        """Whether points follow from it. Where none do, no gradebook and no table may show a zero:
-        the student is not to blame."""
-        return self not in (Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR)
-
-    @property
-    def is_worth_a_retry(self) -> bool:
-        """Whether the grader or the machine failed: another try may end better."""
-        return self in (Status.INCONCLUSIVE, Status.GRADER_ERROR)
-
-
-class CheckStatus(StrEnum):
-    """How one check of the spec ended. `skipped`: a prerequisite failed; `not_measured`: no value,
-    see the reason."""
-
-    PASSED = "passed"
-    PARTIAL = "partial"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-    NOT_MEASURED = "not_measured"
+from grader.statuses import Status
 
 
 class FindingKind(StrEnum):

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from grader.records.devices import DeviceInfo
-from grader.records.outcomes import CheckStatus, Failure, Finding, Printed, Status
+from grader.records.outcomes import Failure, Finding, Printed
 from grader.records.runs import Counters, Modelled
+from grader.statuses import CheckStatus, Status
 
 
 class Source(StrEnum):
@@ -198,8 +199,5 @@ class Score:
 
     @property
     def exit_code(self) -> int:
-        """Exit code of `grade` for this score (DESIGN 2.3): 0 full marks, 1 graded, 3 the grader's
-        or machine's fault."""
-        if self.status.is_worth_a_retry:
-            return 3
-        return 0 if self.status is Status.PASSED else 1
+        """Exit code of `grade` for this score."""
+        return self.status.exit_code

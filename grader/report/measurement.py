@@ -3,13 +3,12 @@ counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.metrics import TRAFFIC, format_value
-from grader.records import MetricValue, Score, Timing
-
-_OWN = "submission"
+from grader.metrics import FIGURES, METRICS, TRAFFIC, format_value
+from grader.records import SUBMISSION, MetricValue, Score, Timing
+from grader.words.hints import list_bounds
 
 
 @dataclass(frozen=True)
@@ -22,30 +21,22 @@ class Figure:
     reason: str
 
 
-_FIGURES: Mapping[str, str] = {
-    "gflops": "arithmetic",
-    "bandwidth_gbps": "bandwidth",
-    "dram_bytes": "DRAM traffic",
-    "l1_hit_rate": "L1 hit rate",
-    "l2_hit_rate": "L2 hit rate",
-}
-
-
 def list_figures(score: Score) -> tuple[Figure, ...]:
     """The rates of a timed run, and what it asked of caches and DRAM; none without a time. No
     arithmetic is no missing figure."""
     metrics = {metric.name: metric for metric in score.metrics}
     if metrics.get("time_ms") is None or metrics["time_ms"].value is None:
         return ()
-    named = ((label, metrics[name]) for name, label in _FIGURES.items() if name in metrics)
+    known = (metrics[name] for name in FIGURES if name in metrics)
     return tuple(
-        _make_figure(label, metric)
-        for label, metric in named
+        _make_figure(metric)
+        for metric in known
         if metric.value is not None or metric.name in TRAFFIC
     )
 
 
-def _make_figure(label: str, metric: MetricValue) -> Figure:
+def _make_figure(metric: MetricValue) -> Figure:
+    label = METRICS[metric.name].figure
     value = "" if metric.value is None else format_value(metric.name, metric.value)
     return Figure(label, value, metric.source.value if metric.source else "", metric.reason or "")
 
@@ -60,9 +51,12 @@ def _lines(score: Score) -> Iterator[str]:
         others = (
             f"{timing.plan} {_ms(timing.median_ms)} ms"
             for timing in score.timings
-            if timing.plan != _OWN
+            if timing.plan != SUBMISSION
         )
-        times = [*(_format_own(timing) for timing in score.timings if timing.plan == _OWN), *others]
+        times = [
+            *(_format_own(timing) for timing in score.timings if timing.plan == SUBMISSION),
+            *others,
+        ]
         yield "Time: " + "; ".join(
             ", ".join(part) for part in (times, [*_format_limits(score)]) if part
         )
@@ -93,11 +87,7 @@ def _format_figures(figures: Sequence[Figure]) -> str:
 def _format_model(score: Score) -> str:
     """What binds the longest launch on the timing model, and how much was run for it."""
     longest = max(score.model, key=lambda launch: launch.time_ms)
-    first, *others = longest.bounds
-    rest = "; ".join(
-        f"{bound.resource} {bound.used:.0%} used"
-        for bound in ([] if first.resource == "latency" else [first]) + others
-    )
+    first, rest = longest.bounds[0], list_bounds(longest, "; ")
     ran, blocks = (
         sum(launch.blocks_run for launch in score.model),
         sum(launch.blocks for launch in score.model),

@@ -22,7 +22,6 @@ from grader.spec.task_rules import (
     task_problems,
 )
 
-METRICS_OF_FLOPS = frozenset({"gflops", "compute_fraction"})
 TAKEN_LABELS = frozenset({"submission", "naive", "reference"})
 """What timings call the programs that every exercise has."""
 DEFAULT_MAX_SCORE = 100
@@ -100,7 +99,7 @@ def _metric_problems(path: str, metric: str | None, *, has_flops: bool) -> Itera
     if metric not in METRICS:
         hint = did_you_mean(metric, METRICS) or f"; the metrics are {', '.join(METRICS)}"
         yield Problem(path, f"there is no metric {quote(metric)}{hint}")
-    elif metric in METRICS_OF_FLOPS and not has_flops:
+    elif METRICS[metric].needs_flops and not has_flops:
         yield Problem(path, f"{metric} needs the formula useful_flops, which this spec leaves out")
 
 

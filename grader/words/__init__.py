@@ -1,1 +1,2 @@
-"""Makes sentences of facts, last and once, for whoever reads them; what is hidden never becomes text."""
+"""Makes sentences of facts: last, once, and for whoever reads them. What is hidden never becomes
+text."""

@@ -12,7 +12,6 @@ import pytest
 from grader.cli import main
 from grader.errors import UsageError
 from grader.explore.versions import find_common_exercise
-from grader.judging.score import failed_score
 from grader.records import Failure, MetricValue, Score, Source, Status
 from grader.report.terminal import make_console
 from grader.report.versions import (
@@ -25,22 +24,17 @@ from grader.report.versions import (
 )
 from tests.support.factories import (
     CROOKED_LINES,
-    H100,
     make_case,
-    make_exercise,
+    make_failed,
     make_graded,
     make_submission,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
 CROOKED, GOOD = make_graded(lines=CROOKED_LINES), make_graded()
-BROKEN = failed_score(
-    make_exercise(),
-    make_submission("broken.cu"),
+BROKEN = make_failed(
     Failure(Status.COMPILE_ERROR, "line 11 does not compile", "a caret\n^"),
-    device=H100,
-    environment={},
-    seed=1,
+    make_submission("broken.cu"),
 )
 
 

@@ -33,6 +33,7 @@ from grader.grading.cases import prepare_case, run_case
 from grader.grading.job import Job
 from grader.grading.programs import Built, build, find_toolchain
 from grader.grading.rehearsal import Findings, rehearse_case
+from grader.judging.evidence import Evidence
 from grader.judging.score import make_score
 from grader.records import (
     DeviceBuffer,
@@ -258,16 +259,7 @@ def graded(job: Job, built: Built, device: EmulatedDevice) -> Score:
     run = rehearse_case(job, built, device, load_oracle(job.exercise), secret(job), findings)
     if isinstance(run, Failure):
         return job.fail(run)
-    return make_score(
-        job.exercise,
-        built.source,
-        device=job.info,
-        cases=[run.result],
-        execution=None,
-        environment={},
-        seed=job.seed,
-        sanitized=findings.outcome,
-    )
+    return make_score(job.subject, Evidence(cases=(run.result,), checked=findings.outcome))
 
 
 def reports(score: Score, source: Submission) -> str:
@@ -325,15 +317,7 @@ def check(make: Callable[[int], Score], source: Submission, words: str, job: Job
     texts = {seed: reports(score, source) for seed, score in scores.items()}
     told = "\n".join(part for score in scores.values() for part in messages_of(score))
     assert words in told, told
-    empty = make_score(
-        job.exercise,
-        source,
-        device=job.info,
-        cases=(),
-        execution=None,
-        environment={},
-        seed=SEEDS[0],
-    )
+    empty = make_score(replace(job.subject, submission=source, seed=SEEDS[0]), Evidence())
     public = figures_in(reports(empty, source))
     for seed, text in texts.items():
         assert text == texts[SEEDS[0]]

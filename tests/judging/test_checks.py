@@ -7,22 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.judging.checks import (
-    earned_fraction,
-    find_counted,
-    find_open,
-    find_timed,
-    judge_checks,
-    judge_failure,
-)
+from grader.judging.checks import earned_fraction, judge_checks, judge_failure
+from grader.judging.evidence import Evidence, OtherCounts
+from grader.judging.needs import find_counted, find_open, find_timed
 from grader.judging.timing import REFERENCE, make_timing
-from grader.judging.values import (
-    NOT_SHIPPED,
-    OtherCounts,
-    collect_metrics,
-    collect_others,
-    missing_metrics,
-)
+from grader.judging.values import collect_metrics, collect_others, missing_metrics
 from grader.metrics import METRICS
 from grader.records import (
     SUBMISSION,
@@ -38,6 +27,7 @@ from grader.records import (
 )
 from grader.spec.exercise import CheckSpec, Threshold, Yardstick
 from grader.spec.launch_lines import Plan
+from grader.words.checks import NOT_SHIPPED
 from tests.support.factories import (
     BANDWIDTH,
     CHECKS,
@@ -319,7 +309,7 @@ def judge_speed(
         make_exercise((CORRECTNESS, AS_FAST)), reference_source=Path("solutions/transpose.cu")
     )
     timings = (make_timing(SUBMISSION, own_ms), make_timing(REFERENCE, reference_ms))
-    metrics = collect_metrics(None, SIZES, exercise, GPU, timings=timings)
+    metrics = collect_metrics(Evidence(timings=timings), exercise, GPU)
     others = collect_others(exercise, GPU, timings=timings)
     return judge_checks(exercise, RIGHT, metrics, GPU, others=others)[1], find_open(
         exercise, metrics, GPU, others

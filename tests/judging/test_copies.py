@@ -3,11 +3,16 @@ of one that is read poorly."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from grader.judging.copies import Copy, find_copies
+from grader.judging.copies import find_copies
 from grader.records import Counters, LineCounters
 from grader.spec.exercise import CheckSpec, Threshold
+from grader.spec.launch_lines import Plan
+from grader.submission.plan import read_plan
+from grader.words.hints import Copy
 from tests.support.factories import CORRECTNESS, make_exercise, make_graded, make_submission
 
 SOURCE = """\
@@ -25,8 +30,13 @@ LOADS = CheckSpec(
 )
 
 
+def copies_in(text: str) -> Mapping[str, Copy]:
+    plan = read_plan(make_submission(text=text))
+    return find_copies(text, plan, ["in"]) if isinstance(plan, Plan) else {}
+
+
 def test_a_scratch_buffer_that_one_input_goes_into_is_a_copy_of_it() -> None:
-    assert find_copies(SOURCE, ["in"]) == {"copy": Copy("in", "flip")}
+    assert copies_in(SOURCE) == {"copy": Copy("in", "flip")}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +50,7 @@ def test_a_scratch_buffer_that_one_input_goes_into_is_a_copy_of_it() -> None:
 )
 def test_what_is_no_copy_for_certain_is_none(old: str, new: str) -> None:
     assert old in SOURCE
-    assert find_copies(SOURCE.replace(old, new), ["in"]) == {}
+    assert copies_in(SOURCE.replace(old, new)) == {}
 
 
 def loads(sectors: int) -> str:

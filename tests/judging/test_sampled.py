@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.judging.compare import poison
-from grader.judging.sampled import BEYOND, LACKING, REPEATED, judge_sampled, unseen_share
+from grader.judging.sampled import judge_sampled, unseen_share
 from grader.records import (
     CaseResult,
     Coverage,
@@ -20,6 +20,7 @@ from grader.records import (
 )
 from grader.records import Counters as NoCounters
 from grader.spec.exercise import Case, Tolerance
+from grader.words.outputs import WRITES_A_PART, WRITES_AGAIN, WRITES_MORE
 
 SIZE, BLOCKS, SPREAD = 100_000, 1_000, 100
 BUFFERS = (DeviceBuffer("y", "float32", (SIZE,), Role.OUTPUT),)
@@ -87,9 +88,9 @@ def test_the_error_of_the_sample_is_allowed_for() -> None:
 
 
 def test_what_cannot_be_told_is_not_verified() -> None:
-    assert judge(SIZE // 10, repeated=1) == REPEATED
-    assert judge(SIZE // 5) == BEYOND
-    assert judge(SIZE // 20, launches=2) == LACKING
+    assert judge(SIZE // 10, repeated=1) == WRITES_AGAIN
+    assert judge(SIZE // 5) == WRITES_MORE
+    assert judge(SIZE // 20, launches=2) == WRITES_A_PART
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.judging.evidence import Evidence
 from grader.judging.score import failed_score, make_score
 from grader.metrics import METRICS
 from grader.records import (
@@ -24,28 +25,19 @@ from tests.support.factories import (
     CLEAN,
     CORRECTNESS,
     CROOKED_LINES,
-    H100,
     LOADING,
     make_case,
     make_execution,
     make_exercise,
     make_graded,
-    make_submission,
+    make_subject,
 )
 
 BONUS = CheckSpec("occupancy", "Occupancy", "occupancy", 5, Threshold(at_least=1), bonus=True)
 
 
 def fail(failure: Failure) -> Score:
-    return failed_score(
-        make_exercise(),
-        make_submission(),
-        failure,
-        device=H100,
-        environment={},
-        seed=7,
-        cases=(make_case(),),
-    )
+    return failed_score(make_subject(), failure, Evidence(cases=(make_case(),)))
 
 
 def test_full_marks_of_what_the_device_can_judge_pass() -> None:
@@ -85,30 +77,15 @@ def test_a_bonus_comes_on_top_and_spoils_nothing() -> None:
 
 
 def test_nothing_judged_is_inconclusive() -> None:
-    score = make_score(
-        make_exercise(),
-        make_submission(),
-        device=H100,
-        cases=(),
-        execution=None,
-        environment={},
-        seed=1,
-    )
+    score = make_score(make_subject(), Evidence())
     assert (score.status, score.exit_code, score.judged_points) == (Status.INCONCLUSIVE, 3, 0)
 
 
 def test_lines_are_summed_over_launches_in_the_files_order() -> None:
     lines = (LineCounters(None, CLEAN), LineCounters(11, CLEAN), LineCounters(8, LOADING))
     launch = make_execution(lines).launches[0]
-    score = make_score(
-        make_exercise(),
-        make_submission(),
-        device=H100,
-        cases=(make_case(),),
-        environment={},
-        seed=1,
-        execution=replace(make_execution(), launches=(launch, launch)),
-    )
+    twice = replace(make_execution(), launches=(launch, launch))
+    score = make_score(make_subject(), Evidence(cases=(make_case(),), execution=twice))
     assert [line.line for line in score.lines] == [8, 11, None]
     assert score.lines[0].text == "tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * cols + x];"
     assert score.lines[0].counters.global_load_sectors == 800

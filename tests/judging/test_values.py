@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from grader.cpp.expressions import parse_expression
+from grader.judging.evidence import Evidence
 from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
 from grader.metrics import METRICS, format_value
 from grader.records import (
     Counters,
+    DeviceInfo,
     Execution,
     Failure,
     LineCounters,
@@ -21,6 +23,7 @@ from grader.records import (
     Timing,
     Traffic,
 )
+from grader.spec.exercise import Exercise
 from tests.support.factories import (
     CLEAN,
     CROOKED_LINES,
@@ -31,35 +34,35 @@ from tests.support.factories import (
     make_exercise,
 )
 
-SIZES = {"rows": 8192, "cols": 8192}
 TIMINGS = (
     Timing("submission", 0.194, (0.193, 0.195), (0.193, 0.194, 0.195)),
     Timing("naive", 1.28, (1.27, 1.29), (1.27, 1.28, 1.29)),
 )
 
 
-def by_name(metrics: tuple[MetricValue, ...]) -> dict[str, MetricValue]:
+def collect(
+    execution: Execution,
+    exercise: Exercise | None = None,
+    device: DeviceInfo = H100,
+    **found: object,
+) -> dict[str, MetricValue]:
+    evidence = Evidence(execution=execution, **found)  # type: ignore[arg-type]
+    metrics = collect_metrics(evidence, exercise or make_exercise(), device)
     return {metric.name: metric for metric in metrics}
 
 
 def test_every_metric_is_there_with_a_value_or_a_reason() -> None:
-    metrics = collect_metrics(make_execution(), SIZES, make_exercise(), H100)
-    assert [metric.name for metric in metrics] == [
-        name for name in METRICS if name not in ("correctness", "sanitized")
-    ]
+    metrics = collect(make_execution())
+    assert list(metrics) == [name for name in METRICS if name not in ("correctness", "sanitized")]
     assert all(
         (metric.value is None) == (metric.reason is not None) == (metric.source is None)
-        for metric in metrics
+        for metric in metrics.values()
     )
 
 
 def test_counters_are_summed_over_the_launches() -> None:
     launch = make_execution(CROOKED_LINES).launches[0]
-    metrics = by_name(
-        collect_metrics(
-            Execution((launch, replace(launch, occupancy=0.5))), SIZES, make_exercise(), H100
-        )
-    )
+    metrics = collect(Execution((launch, replace(launch, occupancy=0.5))))
     assert metrics["shared_bank_conflicts"].value == 6200
     assert metrics["shared_bank_conflicts"].source is Source.COUNTED
     assert metrics["shared_wavefronts"].value == 6600
@@ -88,9 +91,7 @@ def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> Non
         global_fetch_sectors=32,
         global_fetch_bytes=128,
     )
-    metrics = by_name(
-        collect_metrics(make_execution((LineCounters(1, counters),)), SIZES, make_exercise(), H100)
-    )
+    metrics = collect(make_execution((LineCounters(1, counters),)))
     assert metrics["global_load_sectors"].value == 36
     assert metrics["global_load_efficiency"].value == 256 / (32 * 36)
     assert metrics["global_store_sectors"].value == 68
@@ -98,16 +99,7 @@ def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> Non
 
 
 def test_times_on_the_emulated_device_are_modelled() -> None:
-    metrics = by_name(
-        collect_metrics(
-            make_execution(),
-            SIZES,
-            make_exercise(),
-            H100,
-            timings=TIMINGS,
-            traffic=Traffic(9, Lookups(1, 2)),
-        )
-    )
+    metrics = collect(make_execution(), timings=TIMINGS, traffic=Traffic(9, Lookups(1, 2)))
     for name in (
         "time_ms",
         "speedup_over_naive",
@@ -120,9 +112,7 @@ def test_times_on_the_emulated_device_are_modelled() -> None:
 
 
 def test_times_give_bandwidth_and_speedup() -> None:
-    metrics = by_name(
-        collect_metrics(make_execution(), SIZES, make_exercise(), GPU, timings=TIMINGS)
-    )
+    metrics = collect(make_execution(), device=GPU, timings=TIMINGS)
     assert metrics["bandwidth_gbps"].value == pytest.approx(2767, rel=1e-3)
     assert metrics["bandwidth_fraction"].value == pytest.approx(0.8255, rel=1e-3)
     assert metrics["speedup_over_naive"].value == pytest.approx(6.598, rel=1e-3)
@@ -131,20 +121,18 @@ def test_times_give_bandwidth_and_speedup() -> None:
 
 
 def test_modelled_times_are_labelled_so() -> None:
-    metrics = by_name(
-        collect_metrics(make_execution(), SIZES, make_exercise(), H100, timings=TIMINGS)
-    )
+    metrics = collect(make_execution(), timings=TIMINGS)
     assert metrics["bandwidth_gbps"].source is Source.MODELLED
 
 
 def test_floating_point_rate() -> None:
-    exercise = replace(make_exercise(), useful_flops=parse_expression("2 * rows * rows * cols"))
-    timings = (Timing("submission", 0.402, (0.4, 0.41), ()),)
-    metrics = by_name(
-        collect_metrics(
-            make_execution(), {"rows": 2048, "cols": 2048}, exercise, GPU, timings=timings
-        )
+    exercise = replace(
+        make_exercise(),
+        useful_flops=parse_expression("2 * rows * rows * cols"),
+        benchmark={"gpu": {"rows": 2048, "cols": 2048}},
     )
+    timings = (Timing("submission", 0.402, (0.4, 0.41), ()),)
+    metrics = collect(make_execution(), exercise, GPU, timings=timings)
     assert metrics["gflops"].value == pytest.approx(42737, rel=1e-3)
     assert metrics["compute_fraction"].value == pytest.approx(0.639, rel=1e-2)
     assert metrics["speedup_over_naive"].value is None
@@ -152,7 +140,7 @@ def test_floating_point_rate() -> None:
 
 def test_an_efficiency_without_accesses_has_no_value() -> None:
     lines = (LineCounters(8, Counters(instructions_executed=5)),)
-    metrics = by_name(collect_metrics(make_execution(lines), SIZES, make_exercise(), H100))
+    metrics = collect(make_execution(lines))
     assert (
         metrics["global_store_efficiency"].reason == "the launches store nothing to global memory"
     )
@@ -162,7 +150,7 @@ def test_a_run_that_failed_counts_nothing() -> None:
     failed = replace(
         make_execution((LineCounters(8, CLEAN),)), failure=Failure(Status.TIMEOUT, "too slow")
     )
-    metrics = by_name(collect_metrics(failed, SIZES, make_exercise(), H100))
+    metrics = collect(failed)
     assert (metrics["shared_wavefronts"].value, metrics["shared_wavefronts"].reason) == (
         None,
         "the benchmark did not run",
@@ -176,7 +164,7 @@ def test_correctness_is_the_fraction_of_the_cases() -> None:
 
 
 def test_missing_metrics_keep_the_devices_own_reasons() -> None:
-    metrics = by_name(missing_metrics("it did not compile", H100))
+    metrics = {metric.name: metric for metric in missing_metrics("it did not compile", H100)}
     assert metrics["shared_wavefronts"].reason == "it did not compile"
     assert metrics["time_ms"].reason == "it did not compile"
     assert set(metrics) == set(METRICS)

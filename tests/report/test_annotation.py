@@ -9,17 +9,15 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from grader.judging.score import failed_score
 from grader.records import Counters, Failure, Finding, FindingKind, LineCounters, Score, Status
 from grader.report.annotation import AnnotatedLine, annotate
 from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console
 from tests.support.factories import (
     CROOKED_LINES,
-    H100,
     SOURCE,
     make_case,
-    make_exercise,
+    make_failed,
     make_graded,
     make_submission,
 )
@@ -149,9 +147,7 @@ def test_nothing_of_the_source_controls_the_terminal() -> None:
 def test_findings_stand_under_their_lines() -> None:
     finding = Finding(FindingKind.OUT_OF_BOUNDS, "store beyond the end of out", line=11)
     failure = Failure(Status.RUNTIME_ERROR, "line 11: no", findings=(finding,))
-    score = failed_score(
-        make_exercise(), make_submission(), failure, device=H100, environment={}, seed=1
-    )
+    score = make_failed(failure)
     lines = show(score).split("\n")
     place = next(number for number, line in enumerate(lines) if line.startswith("  11 "))
     assert lines[place + 1].strip() == "^ store beyond the end of out"

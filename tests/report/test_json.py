@@ -21,8 +21,8 @@ from tests.support.factories import (
     CROOKED_LINES,
     H100,
     make_case,
-    make_exercise,
     make_graded,
+    make_subject,
     make_submission,
 )
 
@@ -60,14 +60,8 @@ def wrong_score() -> Score:
 def failed(status: Status, *, with_device: bool = True) -> Score:
     failure = Failure(status, "it \x1b[31mfailed", detail="error\n", findings=FINDINGS)
     submission = make_submission("b\udcff\x1b[2J.cu")
-    return failed_score(
-        make_exercise(),
-        submission,
-        failure,
-        device=H100 if with_device else None,
-        environment={},
-        seed=1,
-    )
+    subject = make_subject(submission=submission, device=H100 if with_device else None)
+    return failed_score(subject, failure)
 
 
 SCORES = {

@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
-from grader.judging.score import failed_score
 from grader.records import Failure, Printed, Score, Status
 from grader.report.printed import format_printed
 from grader.report.terminal import make_console, print_score
-from tests.support.factories import H100, make_case, make_exercise, make_graded, make_submission
+from tests.support.factories import make_case, make_failed, make_graded
 
 
 def printing(*texts: str, cut: bool = False) -> tuple[Printed, ...]:
@@ -64,9 +63,7 @@ def test_a_failed_run_shows_what_it_printed_before() -> None:
     failure = Failure(
         Status.RUNTIME_ERROR, "line 3: assert(x) failed", printed=printing("x = 0", "again")
     )
-    score = failed_score(
-        make_exercise(), make_submission(), failure, device=H100, environment={}, seed=1
-    )
+    score = make_failed(failure)
     assert [block.lines for block in format_printed(score)] == [("| x = 0",), ("| again",)]
 
 

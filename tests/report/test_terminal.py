@@ -12,7 +12,6 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader.judging.score import failed_score
 from grader.records import (
     CheckStatus,
     Dim3,
@@ -28,9 +27,8 @@ from grader.report.terminal import make_console, print_score, progress_display
 from tests.support.factories import (
     CROOKED_LINES,
     DOUBTFUL,
-    H100,
     make_case,
-    make_exercise,
+    make_failed,
     make_graded,
     make_submission,
     with_last,
@@ -64,9 +62,7 @@ def show(
 
 
 def fail(failure: Failure, name: str = "transpose.cu") -> Score:
-    return failed_score(
-        make_exercise(), make_submission(name), failure, device=H100, environment={}, seed=1
-    )
+    return make_failed(failure, make_submission(name))
 
 
 WRONG = make_graded(

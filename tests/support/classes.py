@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from grader.judging.evidence import Subject
 from grader.judging.score import failed_score
 from grader.records import (
     BatchEntry,
@@ -81,9 +82,8 @@ def failed(
     )
     findings = (finding,) if status is Status.RUNTIME_ERROR else ()
     failure = Failure(status, message, detail, "try again", findings)
-    return failed_score(
-        make_exercise(), make_submission(name, text), failure, device=GPU, environment={}, seed=1
-    )
+    subject = Subject(make_exercise(), make_submission(name, text), GPU, {}, seed=1)
+    return failed_score(subject, failure)
 
 
 def make_scores(count: int, seed: int = 1) -> list[Score]:

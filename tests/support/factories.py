@@ -3,12 +3,13 @@ cases, scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from grader.cpp.expressions import parse_expression
-from grader.judging.score import make_score
+from grader.judging.evidence import Evidence, Subject
+from grader.judging.score import failed_score, make_score
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -16,6 +17,7 @@ from grader.records import (
     DeviceInfo,
     Dim3,
     Execution,
+    Failure,
     LaunchLimits,
     LaunchResult,
     LineCounters,
@@ -38,6 +40,7 @@ from grader.spec.exercise import (
     Tolerance,
 )
 from grader.spec.launch_lines import Plan
+from grader.submission.plan import read_plan
 
 SOURCE = """\
 #define TILE 32
@@ -215,6 +218,24 @@ def make_case_spec(rows: int, cols: int, *, hidden: bool = False) -> Case:
     return Case("case", {"rows": rows, "cols": cols}, hidden)
 
 
+def make_subject(
+    exercise: Exercise | None = None,
+    submission: Submission | None = None,
+    *,
+    device: DeviceInfo | None = H100,
+    environment: Mapping[str, str] | None = None,
+) -> Subject:
+    """What is graded, by default the transpose of SOURCE on the emulated H100."""
+    return Subject(
+        exercise or make_exercise(), submission or make_submission(), device, environment or {}, 7
+    )
+
+
+def make_failed(failure: Failure, submission: Submission | None = None) -> Score:
+    """The score of a submission that a failure ended."""
+    return failed_score(make_subject(submission=submission), failure)
+
+
 def make_graded(
     *,
     lines: Sequence[LineCounters] = GOOD_LINES,
@@ -223,15 +244,12 @@ def make_graded(
     exercise: Exercise | None = None,
 ) -> Score:
     """A score of the emulated device, the way the pipeline makes it."""
-    return make_score(
-        exercise or make_exercise(),
-        submission or make_submission(),
-        device=H100,
-        cases=cases,
-        execution=make_execution(lines) if all(case.passed for case in cases) else None,
-        environment={"nvcc": "13.0.88"},
-        seed=7,
-    )
+    subject = make_subject(exercise, submission, environment={"nvcc": "13.0.88"})
+    plan = read_plan(subject.submission)
+    evidence = Evidence(cases=tuple(cases), plan=plan if isinstance(plan, Plan) else None)
+    if evidence.all_right:
+        evidence = replace(evidence, execution=make_execution(lines))
+    return make_score(subject, evidence)
 
 
 def with_last(score: Score, check: CheckResult) -> Score:
@@ -243,17 +261,13 @@ def make_timed(milliseconds: float) -> Score:
     """A score of the emulated device with a modelled time, at 8192 x 8192: 80 % of the peak are
     0.2002 ms."""
     timing = Timing("submission", milliseconds, (0.96 * milliseconds, 1.04 * milliseconds), ())
-    return make_score(
-        make_exercise(),
-        make_submission(),
-        device=H100,
+    evidence = Evidence(
         cases=(make_case(),),
         execution=make_execution(),
-        environment={},
-        seed=7,
         timings=(timing,),
         traffic=Traffic(4096, Lookups(7, 8)),
     )
+    return make_score(make_subject(), evidence)
 
 
 DOUBTFUL = make_timed(0.2027)

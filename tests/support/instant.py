@@ -24,6 +24,7 @@ from grader.batch.run import Reports, Settings, run_batch
 from grader.batch.tasks import Task
 from grader.batch.worker import GradeTask
 from grader.cli.batch import _make_failed
+from grader.judging.evidence import Subject
 from grader.judging.score import failed_score
 from grader.records import BatchSummary, Failure, Status, Submission
 from grader.report.json import format_score
@@ -41,15 +42,9 @@ def instant(task: Task) -> str:
     """A score as the pipeline makes them, of about the size of a real one, at once."""
     _log(task)
     failure = Failure(Status.COMPILE_ERROR, f"grading {secrets.token_hex(8)}", detail="x" * 8000)
-    score = failed_score(
-        _exercise(task),
-        Submission("transpose.cu", task.sha256, ""),
-        failure,
-        device=None,
-        environment={},
-        seed=task.seed,
-    )
-    return format_score(score)
+    submission = Submission("transpose.cu", task.sha256, "")
+    subject = Subject(_exercise(task), submission, None, {}, task.seed)
+    return format_score(failed_score(subject, failure))
 
 
 def slow(task: Task) -> str:

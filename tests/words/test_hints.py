@@ -9,7 +9,7 @@ import pytest
 from grader.records import Counters, Failure, Finding, FindingKind, LineCounters, Status
 from grader.spec.exercise import CheckSpec, Threshold
 from grader.words.accesses import find_accesses, find_shared_names, quote_access
-from grader.words.hints import advise
+from grader.words.findings import advise
 from tests.support.factories import (
     CONFLICTS,
     CORRECTNESS,

@@ -13,8 +13,7 @@ from grader.grading.cases import Oracle, run_case
 from grader.grading.graded import run_other, run_submission, why_untimed
 from grader.grading.job import Job
 from grader.grading.programs import Built
-from grader.judging.modelled import model_timing, modelled_launches
-from grader.judging.timing import check_floor
+from grader.judging.timing import check_floor, model_timing, modelled_launches
 from grader.judging.values import TIMED_ON
 from grader.records import SUBMISSION, Counters, Execution, Failure, Progress, Source, Timing
 from grader.report.sweep import SweepRow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from grader.judging.evidence import Checked, Evidence
 from grader.judging.score import make_score
-from grader.judging.values import Sanitized
 from grader.records import Failure, Finding, FindingKind, Status
 from grader.words.hints import explain_failed_case
-from grader.words.shapes import explain_shapes
-from tests.support.factories import H100, make_case, make_case_spec, make_exercise, make_submission
+from grader.words.sizes import explain_shapes
+from tests.support.factories import make_case, make_case_spec, make_subject
 
 SQUARE, ONE, WIDE, TALL, RAGGED = (
     {"rows": rows, "cols": cols}
@@ -72,16 +72,11 @@ def test_a_wrong_case_with_a_race_is_told_as_the_race() -> None:
     race = Finding(
         FindingKind.RACE, "race on tile[1][0]: line 14 and line 10", line=14, other_line=10
     )
-    score = make_score(
-        make_exercise(),
-        make_submission(),
-        device=H100,
+    evidence = Evidence(
         cases=(make_case("ragged", passed=False), make_case("tall", passed=False)),
-        execution=None,
-        environment={},
-        seed=7,
-        sanitized=Sanitized(0.5, (race,), races={"ragged": race}),
+        checked=Checked(0.5, (race,), races={"ragged": race}),
     )
+    score = make_score(make_subject(), evidence)
     assert (
         score.cases[0].message
         == "race on tile[1][0]: line 14 and line 10; so 612 of 37,481 elements of `out` are wrong"

@@ -1,5 +1,4 @@
-"""Says of a kernel that is right for square sizes only which sizes it seems to exchange, by the
-cases that went right and wrong."""
+"""Says sizes, and of a kernel that is right for squares only, which sizes it seems to exchange."""
 
 from __future__ import annotations
 
@@ -10,6 +9,11 @@ Sizes = Mapping[str, int]
 
 _TILE = 32
 """A grid that is rounded up to tiles hides smaller differences."""
+
+
+def list_sizes(sizes: Sizes) -> str:
+    """`rows = 100, cols = 1,075`."""
+    return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
 
 
 def explain_shapes(right: Sequence[Sizes], wrong: Sequence[Sizes]) -> str:

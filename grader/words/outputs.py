@@ -1,0 +1,157 @@
+"""Says what is wrong with the outputs of a case.
+
+Of a hidden case no total, no share and no number of rows or columns is told: its size could follow
+from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.records import Coverage, Sample
+from grader.records.diagnoses import Diagnosis, Holds, Move, Span
+
+_WIDEST_EDGE = 64
+"""Rows or columns that are counted as an edge; more are named by their numbers."""
+_ASKS_FOR_THE_EDGE = ": is the edge handled?"
+
+WRITES_AGAIN = (
+    "not verified: of the sample of blocks that was run at the timed size, several write the same"
+    " elements, so that what the others write cannot be told"
+)
+WRITES_MORE = (
+    "not verified: the sample of blocks that was run at the timed size writes more than its part of"
+    " the output"
+)
+WRITES_A_PART = (
+    "not verified: the last launch writes a part of the output only, and of that a sample of the"
+    " blocks was run"
+)
+
+
+def describe_wrong(
+    buffer: str, *, wrong: int, unwritten: int, total: int, diagnosis: Diagnosis, hidden: bool
+) -> str:
+    """How much of an output is wrong, and what explains it: the message of a wrong case."""
+    counted = (
+        _count_hidden(buffer, wrong, unwritten, total)
+        if hidden
+        else _count_wrong(buffer, wrong, unwritten, total)
+    )
+    return _join((counted, describe_diagnosis(diagnosis, hidden=hidden)))
+
+
+def describe_modified(inputs: Sequence[str]) -> str:
+    """The message of a case in which inputs were written to."""
+    return f"the kernel wrote to its input {' and '.join(f'`{name}`' for name in inputs)}"
+
+
+def describe_raced(message: str, race: str) -> str:
+    """The message of a wrong case in which threads raced: where wrong elements lie is chance."""
+    return f"{race.removesuffix('.')}; so {message.removesuffix(_ASKS_FOR_THE_EDGE)}"
+
+
+def describe_missing(coverage: Coverage, sample: Sample, missing: float) -> str:
+    """What a sample of the blocks says of elements that no block writes; `missing` is their
+    part."""
+    ran = f"{sample.window + sample.spread:,} of {sample.blocks:,} blocks"
+    if not coverage.window + coverage.spread:
+        return (
+            f"`{coverage.buffer}` was never written by any of the {ran} that were run at the timed"
+            " size"
+        )
+    return (
+        f"about {max(1, round(100 * missing))} % of `{coverage.buffer}` are never written, by what"
+        f" {ran} did at the timed size"
+    )
+
+
+def _count_wrong(buffer: str, wrong: int, unwritten: int, total: int) -> str:
+    if unwritten == total:
+        return f"`{buffer}` was never written"
+    if unwritten == wrong:
+        return f"{wrong:,} of {total:,} elements of `{buffer}` were never written"
+    share = "every element" if wrong == total else f"{wrong:,} of {total:,} elements"
+    text = f"{share} of `{buffer}` {'is' if wrong == total else 'are'} wrong"
+    return f"{text} ({unwritten:,} were never written)" if unwritten else text
+
+
+def _count_hidden(buffer: str, wrong: int, unwritten: int, total: int) -> str:
+    if unwritten == total:
+        return f"`{buffer}` was never written"
+    text = f"{'all' if wrong == total else 'some'} of the elements of `{buffer}` are wrong"
+    return f"{text} (some were never written)" if unwritten else text
+
+
+def describe_diagnosis(found: Diagnosis, *, hidden: bool = False) -> str:
+    """One clause, or "" where nothing simple explains the output."""
+    held = ""
+    if found.holds is not None:
+        subject = "every element" if found.all_wrong else "every wrong element"
+        held = f"{subject} {_HOLDS[found.holds]}"
+    if found.move is not None:
+        return _join((held, _MOVES[found.move].format(tile=f"{found.tile}x{found.tile}")))
+    if (tile := found.off_diagonal) is not None:
+        return _join((held, f"the wrong elements form whole {tile}x{tile} tiles off the diagonal"))
+    return _join((held, _describe_place(found, hidden=hidden)))
+
+
+def _describe_place(found: Diagnosis, *, hidden: bool) -> str:
+    down, across = (
+        _describe_span(noun, span, hidden=hidden)
+        for noun, span in (("row", found.rows), ("column", found.columns))
+    )
+    places = [text for text in (down, across) if text]
+    if not places:
+        return ""
+    at_edge = found.ragged or any(text.startswith("the last ") for text in places)
+    joined = (" and " if found.ragged else " of ").join(places)
+    return f"the wrong elements all lie in {joined}{_ASKS_FOR_THE_EDGE if at_edge else ''}"
+
+
+def _describe_span(noun: str, span: Span | None, *, hidden: bool) -> str:
+    """Words for some of the rows or columns; "" for all of them."""
+    if span is None or span.is_all:
+        return ""
+    end = "last" if span.last == span.size - 1 else "first" if span.first == 0 else None
+    if hidden:
+        return f"the {end} {noun}s" if end else f"some {noun}s"
+    if span.first == span.last < span.size - 1:
+        return f"{noun} {span.first}"
+    count = span.last - span.first + 1
+    if end and count <= _WIDEST_EDGE:
+        return f"the {end} {noun}" if count == 1 else f"the {end} {count} {noun}s"
+    return f"{noun}s {span.first} " + ("and up" if end == "last" else f"to {span.last}")
+
+
+def _join(parts: Sequence[str]) -> str:
+    return "; ".join(part for part in parts if part)
+
+
+_HOLDS: Mapping[Holds, str] = {
+    Holds.ZERO: "is 0",
+    Holds.NOT_FINITE: "is NaN or infinite",
+}
+
+_MOVES: Mapping[Move, str] = {
+    Move.UNTRANSPOSED: (
+        "the output holds the transpose of what is expected (an untransposed copy)"
+    ),
+    Move.BLOCKS_UNSWAPPED: (
+        "each {tile} tile lies where its mirror image belongs: are the block indices swapped for"
+        " the output?"
+    ),
+    Move.TILES_IN_PLACE: "each {tile} tile is in its place, but is not transposed inside",
+    Move.FROM_THE_RIGHT: (
+        "every wrong element holds its right neighbour's value: is a column index off by one?"
+    ),
+    Move.FROM_THE_LEFT: (
+        "every wrong element holds its left neighbour's value: is a column index off by one?"
+    ),
+    Move.FROM_BELOW: (
+        "every wrong element holds the value that belongs one row below: is a row index off by one?"
+    ),
+    Move.FROM_ABOVE: (
+        "every wrong element holds the value that belongs one row above: is a row index off by one?"
+    ),
+}
