@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from grader.devices.base import Arrays
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
 from grader.grading.programs import find_toolchain
 from grader.records import (
