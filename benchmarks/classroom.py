@@ -123,7 +123,7 @@ def _utilised(handle: object) -> bool:
 
 
 def _locked(handle: object) -> bool:
-    """Whether a grading holds the GPU's lock (grader/devices/locks.py)."""
+    """Whether a grading holds the GPU's lock (grader/devices/gpu/gpu_lock.py)."""
     import pynvml
 
     uuid = pynvml.nvmlDeviceGetUUID(handle)

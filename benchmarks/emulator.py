@@ -25,9 +25,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from grader.devices.emulated import kernel_code
+from grader.devices.emulated.emulated_device import kernel_code
 from grader.devices.gpus import read_gpus
-from grader.devices.launches import pack_parameters
+from grader.devices.parameters import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate
 from grader.records import DeviceBuffer, Failure, Kernel, Launch, Role, ToolLimits
 from grader.sandbox.process import run_tool

@@ -29,7 +29,7 @@ from pathlib import Path
 from statistics import median
 
 import grader
-from grader.devices.library import find_array_library, time_on_gpu
+from grader.devices.gpu.library import find_array_library, time_on_gpu
 from grader.records import Progress, Score
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case

@@ -26,7 +26,8 @@ from grader.authoring.sweep.gpu import time_library, time_programs
 from grader.authoring.sweep.over_sizes import NO_LIMIT
 from grader.authoring.sweep.sizes import Sizes, at_sizes, parse_sizes
 from grader.devices.choose import gpu_works, has_pycuda, parse_device
-from grader.devices.locks import hold_gpu
+from grader.devices.gpu.gpu_lock import hold_gpu
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
 from grader.folders import default_cache
 from grader.grading.cases import Oracle
@@ -36,7 +37,6 @@ from grader.records import SUBMISSION, Failure, Progress, Source
 from grader.report.plot import format_svg
 from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep, make_panels
 from grader.sandbox.process import run_tool
-from grader.sandbox.remote import RemoteDevice
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case
 from grader.spec.oracle import load_library, load_oracle

@@ -27,7 +27,7 @@ from statistics import mean, median
 import numpy as np
 from times import Job, compile_job, find_jobs
 
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
 from grader.grading.programs import Toolchain, find_toolchain

@@ -23,7 +23,7 @@ from pathlib import Path
 from model import model_program
 from times import Job, compile_job
 
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import Gpu, read_gpus
 from grader.folders import default_cache
 from grader.grading.programs import find_toolchain

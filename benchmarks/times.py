@@ -215,7 +215,7 @@ def measure(
 def work(file: Path, gpu: int, samples: int) -> None:
     """Time the programs of a file, one JSON line each, up to the first one after which the GPU can
     do no more."""
-    from grader.devices.gpu.device import GpuDevice
+    from grader.devices.gpu.gpu_device import GpuDevice
 
     device = GpuDevice(gpu)
     for job, program in pickle.loads(file.read_bytes()):
@@ -227,7 +227,7 @@ def work(file: Path, gpu: int, samples: int) -> None:
 
 def time_program(device: object, job: Job, program: Program, samples: int) -> Row:
     """One program's row."""
-    from grader.devices.gpu.device import GpuDevice
+    from grader.devices.gpu.gpu_device import GpuDevice
 
     assert isinstance(device, GpuDevice)
     inputs = [draw(program, seed) for seed in (1, 2)]

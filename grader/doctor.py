@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.devices.gpu.ncu import DRIVER_VARIABLES, NCU_VARIABLE, find_ncu
+from grader.devices.gpu.ncu_metrics import PERMIT
 from grader.devices.gpus import read_gpus
-from grader.devices.ncu import DRIVER_VARIABLES, NCU_VARIABLE, find_ncu
-from grader.devices.ncu_metrics import PERMIT
 from grader.errors import GraderError
 from grader.records import RunTool, ToolLimits
 from grader.report.machine_parts import Condition, Part

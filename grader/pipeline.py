@@ -21,10 +21,11 @@ from pathlib import Path
 
 from grader.devices.base import Device, TimingDevice
 from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
+from grader.devices.gpu.gpu_lock import hold_gpu
+from grader.devices.gpu.nvml import read_versions
+from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpus import read_gpus
-from grader.devices.locks import hold_gpu
-from grader.devices.nvml import read_versions
-from grader.devices.peak import GivenPeak
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError, SpecError, UsageError
 from grader.folders import default_cache
 from grader.grading.benchmark import Benchmark, benchmark_case, run_benchmark
@@ -50,7 +51,6 @@ from grader.records import (
     Submission,
 )
 from grader.sandbox.process import run_tool
-from grader.sandbox.remote import RemoteDevice
 from grader.spec.draws import draw_cases
 from grader.spec.exercise import Case
 from grader.spec.oracle import load_oracle

@@ -10,12 +10,12 @@ from jsonschema import Draft202012Validator
 
 import grader
 from grader import pipeline
-from grader.devices.peak import GivenPeak
+from grader.devices.gpu.peak import GivenPeak
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
 from grader.grading.cases import BENCHMARK
 from grader.records import CheckStatus, Progress, Score, Source, Status
 from grader.report.json import format_score
-from grader.sandbox.remote import RemoteDevice
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSPOSE = ROOT / "exercises" / "transpose"

@@ -189,7 +189,7 @@ def find_gpu_model(client: Client) -> str | None:
 
 
 def _ask_gpu_model() -> str:
-    from grader.sandbox.remote import RemoteDevice
+    from grader.devices.remote.remote_device import RemoteDevice
 
     with RemoteDevice("gpu:0") as device:
         return device.info.name

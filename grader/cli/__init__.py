@@ -160,7 +160,7 @@ def run_grade(arguments: Sequence[str]) -> int:
     check_target(options.output, "the result")
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
-    from grader.devices.peak import parse_peak
+    from grader.devices.gpu.peak import parse_peak
     from grader.pipeline import grade
     from grader.report.terminal import make_console, progress_display
 

@@ -319,8 +319,8 @@ def _find_devices(asked: str) -> tuple[list[str], str]:
     """The devices of a name, and what tells their results from others': for GPUs the model, not the
     number."""
     from grader.devices.choose import EMULATED, count_gpus, gpu_works, has_pycuda, parse_device
+    from grader.devices.remote.remote_device import RemoteDevice
     from grader.sandbox.process import run_tool
-    from grader.sandbox.remote import RemoteDevice
 
     kind, _, numbers = asked.partition(":")
     names = [asked]
@@ -423,7 +423,7 @@ def _tell_set_aside(set_aside: Sequence[SetAside], out: Path) -> None:
 def _work_folder(journal: Journal) -> Iterator[Path]:
     """A folder for all temporary files of this run. One that a killed run left is removed: nobody
     else has the journal."""
-    from grader.devices.locks import LOCKS_VARIABLE, lock_folder
+    from grader.devices.gpu.gpu_lock import LOCKS_VARIABLE, lock_folder
 
     left = journal.noted(WORK_NOTE)
     if left and Path(left).name.startswith("grader-batch-"):

@@ -19,7 +19,7 @@ import numpy as np
 from grader.cpp.cursor import did_you_mean
 from grader.cpp.types import size_of
 from grader.devices.base import Arrays
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
 from grader.grading.programs import find_toolchain
 from grader.records import (

@@ -13,9 +13,10 @@ from operator import add
 
 from grader.devices.base import Arrays, Device
 from grader.devices.choose import DEFAULT_GPU
+from grader.devices.gpu.ncu import count_with_ncu
+from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch, NotCounted
 from grader.devices.gpus import Gpu, read_gpus
-from grader.devices.ncu import count_with_ncu
-from grader.devices.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch, NotCounted
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
 from grader.grading.cases import BENCHMARK, Oracle, poison_outputs, run_case
 from grader.grading.job import Job
@@ -27,7 +28,6 @@ from grader.judging.needs import find_counted
 from grader.judging.timing import LABELS
 from grader.records import DeviceInfo, Execution, Failure, Program, Progress, Traffic
 from grader.sandbox.process import run_tool
-from grader.sandbox.remote import RemoteDevice
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Yardstick
 

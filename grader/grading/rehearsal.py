@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from grader.devices.base import Device
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
 from grader.grading.cases import (
     CaseRun,
@@ -32,7 +33,6 @@ from grader.records import (
     RunLimits,
     Status,
 )
-from grader.sandbox.remote import RemoteDevice
 from grader.spec.draws import draw_cases
 from grader.spec.exercise import Case
 from grader.words.hidden import tell_findings, telling_errors

@@ -15,19 +15,20 @@ import tempfile
 from pathlib import Path
 from typing import TypeVar
 
-from grader.devices.ncu import ncu_identity
+from grader.devices.gpu.ncu import ncu_identity
+from grader.devices.remote.protocol import converter
 from grader.records import DeviceInfo, Mode, Program
-from grader.sandbox.wire import converter
 from grader.toolchain.cache import cache_key
 
 _EMULATED = (
     "emulator/**/*.py",
     "devices/*.py",
+    "devices/emulated/*.py",
     "devices/gpus.json",
     "judging/modelled.py",
     "records/*.py",
 )
-_NCU = ("devices/ncu.py", "devices/ncu_metrics.py", "devices/gpu/profiled.py")
+_NCU = ("devices/gpu/ncu.py", "devices/gpu/ncu_metrics.py", "devices/gpu/profiled.py")
 
 Kept = TypeVar("Kept")
 

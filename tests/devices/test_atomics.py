@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.records import Counters, Execution, RunLimits
 from tests.support.device_plans import atomics_arrays, make_atomics
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.judging.score import _source_lines
 from grader.records import Counters, DeviceBuffer, Execution, Role, RunLimits, Submission
 from tests.support.device_plans import make_ready

@@ -20,12 +20,12 @@ from pathlib import Path
 import pytest
 
 from grader.devices.base import Arrays, Device
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.folders import default_cache
 from grader.grading.programs import Built, build, find_toolchain, make_program
 from grader.judging.compare import judge_case
 from grader.records import Failure, Program, Role, RunLimits, Status, Submission
-from grader.sandbox.remote import RemoteDevice
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.devices.peak import GivenPeak
+from grader.devices.gpu.peak import GivenPeak
 from grader.errors import GraderError, UsageError
 
 DRIVER = Path(__file__).resolve().parents[2] / "grader" / "devices" / "gpu" / "driver.py"

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grader.devices.emulated import EmulatedDevice
-from grader.devices.launches import pack_parameters
+from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.devices.parameters import pack_parameters
 from grader.records import (
     Binary,
     BufferArgument,

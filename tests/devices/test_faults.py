@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.devices.faults import describe_fault, describe_unsupported
+from grader.devices.emulated.fault_words import describe_fault, describe_unsupported
 from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
 from grader.records import Dim3, Failure, FindingKind, Kernel, Status
 

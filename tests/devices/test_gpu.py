@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.devices.locks import hold_gpu
+from grader.devices.gpu.gpu_lock import hold_gpu
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError, UsageError
 from grader.judging.compare import poison
 from grader.records import (
@@ -30,7 +31,6 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
-from grader.sandbox.remote import RemoteDevice
 from tests.support.device_plans import Ready, compile_text, make_ready
 
 pytestmark = pytest.mark.gpu

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from grader.devices.ncu import NOT_INSTALLED, count_with_ncu, find_ncu, ncu_command
-from grader.devices.ncu_metrics import (
+from grader.devices.gpu.ncu import NOT_INSTALLED, count_with_ncu, find_ncu, ncu_command
+from grader.devices.gpu.ncu_metrics import (
     DRAM_TRAFFIC,
     FIGURES,
     HARDWARE_CONFLICTS,
@@ -378,8 +378,8 @@ def test_a_full_disk_is_a_reason(tmp_path: Path) -> None:
 
 
 def test_an_endless_ncu_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.devices.ncu.START_SECONDS", 0.0)
-    monkeypatch.setattr("grader.devices.ncu.WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("grader.devices.gpu.ncu.START_SECONDS", 0.0)
+    monkeypatch.setattr("grader.devices.gpu.ncu.WAIT_SECONDS", 0.0)
     environ = fake_ncu(tmp_path, "sleep 60")
     answer = count_with_ncu(
         BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ

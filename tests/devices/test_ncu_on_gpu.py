@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.devices.emulated import EmulatedDevice
-from grader.devices.ncu import PlanRun, count_plans, count_with_ncu
-from grader.devices.ncu_metrics import CountedLaunch, NotCounted
+from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.devices.gpu.ncu import PlanRun, count_plans, count_with_ncu
+from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
 from grader.doctor import Machine, examine
 from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
@@ -190,7 +190,7 @@ HARMLESS = (
 def test_a_kernel_that_goes_wrong_is_a_reason_and_the_next_one_is_counted(
     body: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.devices.ncu.START_SECONDS", 10.0)
+    monkeypatch.setattr("grader.devices.gpu.ncu.START_SECONDS", 10.0)
     answer = count_text(
         f"// launch: k<<<1, 32>>>(data)\n__global__ void k(float* data) {{ {body} }}\n"
     )

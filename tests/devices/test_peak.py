@@ -6,8 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from grader.devices.gpu.peak import (
+    FP32_LANES,
+    PUBLISHED,
+    Attributes,
+    GivenPeak,
+    find_peak,
+    parse_peak,
+)
 from grader.devices.gpus import read_gpus
-from grader.devices.peak import FP32_LANES, PUBLISHED, Attributes, GivenPeak, find_peak, parse_peak
 from grader.errors import GraderError, UsageError
 
 H100 = Attributes("NVIDIA H100 80GB HBM3", (9, 0), 132, 1_980_000, 2_619_000, 5120)

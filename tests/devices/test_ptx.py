@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pytest
 
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpu.ptx import COPY_BLOCK, COPY_QUADS, DIGEST_BLOCK, PTX, digest_on_host
 from grader.records import (
     Binary,

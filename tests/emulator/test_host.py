@@ -10,7 +10,7 @@ from types import FrameType
 
 import numpy as np
 
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.emulator.host import PRINT_LIMIT
 from grader.records import (
     Binary,

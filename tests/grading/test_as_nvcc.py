@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.devices.gpu.compiler import write_compiler
+from grader.devices.remote.worker_process import worker_environment
 from grader.grading.as_nvcc import (
     Order,
     Settings,
@@ -21,7 +22,6 @@ from grader.grading.as_nvcc import (
     with_recipe,
 )
 from grader.records import Binary, Recipe, Submission, ToolLimits
-from grader.sandbox.child import worker_environment
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm

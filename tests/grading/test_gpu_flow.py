@@ -18,8 +18,8 @@ from jsonschema import Draft202012Validator
 
 import grader
 from grader import pipeline
-from grader.devices.ncu_metrics import CountedLaunch, NotCounted
-from grader.devices.peak import Attributes, GivenPeak, find_peak
+from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
+from grader.devices.gpu.peak import Attributes, GivenPeak, find_peak
 from grader.errors import GraderError, WorkerError
 from grader.grading import benchmark, counting
 from grader.grading.measure import LOOKS, measure

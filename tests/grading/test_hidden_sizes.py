@@ -20,14 +20,15 @@ import pytest
 
 from grader.devices.base import Arrays
 from grader.devices.choose import Choice
-from grader.devices.emulated import EmulatedDevice
-from grader.devices.gpu.placement import Damage, Place
-from grader.devices.gpu.words import (
+from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.devices.gpu.cuda_words import (
     describe_damage,
     describe_fault,
     describe_refusal,
     out_of_memory,
 )
+from grader.devices.gpu.placement import Damage, Place
+from grader.devices.remote.remote_device import wall_limit_failure
 from grader.errors import GraderError, WorkerError
 from grader.grading.cases import prepare_case, run_case
 from grader.grading.job import Job
@@ -55,7 +56,6 @@ from grader.report.platforms.gradescope import format_gradescope
 from grader.report.platforms.junit import format_junit
 from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console, print_score
-from grader.sandbox.remote import wall_limit_failure
 from grader.spec.draws import draw_cases
 from grader.spec.exercise import Case
 from grader.spec.launch_lines import Plan

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.records import Completed
 from grader.sandbox.isolation import Confinement, Layer, _bubblewrap, find_layer
 from grader.sandbox.landlock import landlock_version
 from grader.sandbox.process import run_tool
-from grader.sandbox.remote import RemoteDevice
 
 WORKS = {Layer.BUBBLEWRAP: _bubblewrap() is not None, Layer.LANDLOCK: landlock_version() > 0}
 
@@ -126,7 +126,7 @@ def test_only_a_worker_that_is_asked_for_times_loads_their_model(models: bool) -
 
 def test_a_worker_ends_with_its_grader() -> None:
     code = (
-        "from grader.sandbox.remote import RemoteDevice; import os, time\ndevice ="
+        "from grader.devices.remote.remote_device import RemoteDevice; import os, time\ndevice ="
         " RemoteDevice('emulated:h100'); device.info; print(device._worker._process.pid,"
         " flush=True); time.sleep(60)"
     )

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pycuda.driver as cuda
 
-from grader.devices.gpu.device import GpuDevice
-from grader.devices.ncu import PlanRun, count_plans, find_ncu
-from grader.devices.ncu_metrics import NotCounted
+from grader.devices.gpu.gpu_device import GpuDevice
+from grader.devices.gpu.ncu import PlanRun, count_plans, find_ncu
+from grader.devices.gpu.ncu_metrics import NotCounted
 from grader.records import Binary, Role, RunLimits
 from grader.sandbox.process import run_tool
 from tests.support.corpus import (

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from grader.devices.base import Arrays
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.records import (
     COUNTING,
     DeviceInfo,

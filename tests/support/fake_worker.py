@@ -15,6 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from grader.devices.base import Arrays
+from grader.devices.remote.protocol import PREFIX, Channel
+from grader.devices.remote.worker import limit_process, serve
 from grader.errors import UsageError
 from grader.records import (
     COUNTING,
@@ -33,8 +35,6 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
-from grader.sandbox.wire import PREFIX, Channel
-from grader.sandbox.worker import limit_process, serve
 
 INFO = DeviceInfo(
     kind="fake",

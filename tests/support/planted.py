@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.records import (
     Binary,
     CheckedMode,

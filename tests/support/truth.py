@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.records import (
     SUBMISSION,
     Binary,

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from grader.devices.base import Arrays
-from grader.devices.emulated import EmulatedDevice
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.records import Binary, Counters, Execution, Program
 from grader.sandbox.process import run_tool
 from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 
 import pytest
 
+from grader.devices.gpu.cuda_words import describe_damage
 from grader.devices.gpu.placement import Damage, Place
-from grader.devices.gpu.words import describe_damage
 from grader.errors import GraderError, SpecError, SpecProblem, WorkerError
 from grader.records import (
     Cause,

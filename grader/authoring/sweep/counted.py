@@ -25,8 +25,10 @@ _RunOne = Callable[[Job, str, Built, Sizes], SweepRow]
 def sweep_emulated(
     job: Job, built: Mapping[str, Built], device: Device, points: Sequence[Sizes]
 ) -> list[list[SweepRow]]:
-    """Program by program, so that each is translated once; a row list for each point. `job.model`: with
-    modelled times."""
+    """Program by program, so that each is translated once; a row list for each point.
+
+    `job.model`: with modelled times.
+    """
     run_one = (
         _modelling(device, load_oracle(job.exercise))
         if job.model

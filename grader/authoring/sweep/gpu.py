@@ -12,7 +12,7 @@ from grader.authoring.sweep.rows import timed_row
 from grader.authoring.sweep.sizes import Sizes, at_sizes
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU, Choice
-from grader.devices.library import find_array_library, time_on_gpu
+from grader.devices.gpu.library import find_array_library, time_on_gpu
 from grader.errors import SpecError
 from grader.grading.benchmark import count_input_sets, draw_input_set, judge_outputs
 from grader.grading.cases import Oracle

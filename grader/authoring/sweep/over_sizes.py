@@ -14,9 +14,10 @@ from grader.authoring.sweep.processor import LoopTimer, load_loop, time_numpy
 from grader.authoring.sweep.rows import compare_rows
 from grader.authoring.sweep.sizes import Sizes, parse_sizes, sweep_case
 from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
+from grader.devices.gpu.gpu_lock import hold_gpu
+from grader.devices.gpu.library import find_array_library
 from grader.devices.gpus import read_gpus
-from grader.devices.library import find_array_library
-from grader.devices.locks import hold_gpu
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.folders import default_cache
 from grader.grading.job import Job
 from grader.grading.others import build_others
@@ -24,7 +25,6 @@ from grader.grading.programs import Built, build, find_toolchain
 from grader.records import SUBMISSION, Failure, Progress, ShowProgress, Source, Submission
 from grader.report.sweep import C_LOOP, NUMPY, Sweep, SweepPoint, SweepRow
 from grader.sandbox.process import run_tool
-from grader.sandbox.remote import RemoteDevice
 from grader.spec.draws import make_inputs
 from grader.spec.oracle import load_library, load_oracle
 from grader.spec.reader import read_exercise

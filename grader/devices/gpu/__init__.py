@@ -1,2 +1,4 @@
-"""A real GPU through PyCUDA: importing `device` (or anything else here but `placement` and `words`)
-needs PyCUDA and a driver."""
+"""A real GPU: run and timed through PyCUDA, counted by Nsight Compute, watched through NVML.
+
+What imports PyCUDA at its top (`gpu_device` and all that it stands on) needs it and a driver.
+"""

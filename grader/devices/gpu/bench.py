@@ -13,11 +13,11 @@ import numpy as np
 import pycuda.driver as cuda
 
 from grader.devices.base import Arrays
-from grader.devices.gpu.code import Code, PlanError, ReadyLaunch
+from grader.devices.gpu.arena import Arena
+from grader.devices.gpu.cuda_words import describe_fault
 from grader.devices.gpu.driver import reset_persisting_l2
-from grader.devices.gpu.kernels import OwnKernels
-from grader.devices.gpu.memory import Arena
-from grader.devices.gpu.words import describe_fault
+from grader.devices.gpu.modules import Code, PlanError, ReadyLaunch
+from grader.devices.gpu.own_kernels import OwnKernels
 from grader.errors import GraderError
 from grader.records import SUBMISSION, DeviceBuffer, Program, Role, TimedStep
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pycuda.driver as cuda
 
-from grader.devices.gpu.code import Code
+from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.driver import close_context, find_device, make_context
-from grader.devices.gpu.memory import Arena
-from grader.devices.ncu import ERROR, GO, POLL_SECONDS, READY, REQUEST, PlanRun, Request
+from grader.devices.gpu.modules import Code
+from grader.devices.gpu.ncu import ERROR, GO, POLL_SECONDS, READY, REQUEST, PlanRun, Request
 from grader.records import Role
 
 

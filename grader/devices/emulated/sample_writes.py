@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from grader.devices.base import Arrays
-from grader.devices.plans import fill
+from grader.devices.emulated.plan_run import fill
 from grader.emulator import GlobalMemory
 from grader.records import Coverage, DeviceBuffer, Role
 
@@ -43,7 +43,7 @@ class _Output:
 
 class CoverageRecorder:
     """The outputs of a launch of which groups of blocks are run; satisfies
-    `devices.modelled.Groups`.
+    `sampling.Groups`.
 
     It is made before the launch. Where that is the plan's first, `arrays` are what the buffers
     hold.

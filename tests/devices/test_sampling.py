@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.devices import modelled
-from grader.devices.coverage import CoverageRecorder
-from grader.devices.emulated import EmulatedDevice, kernel_code
-from grader.devices.launches import pack_parameters
-from grader.devices.modelled import Stage, run_modelled
-from grader.devices.plans import Ran, Ready
+from grader.devices.emulated import sampling
+from grader.devices.emulated.emulated_device import EmulatedDevice, kernel_code
+from grader.devices.emulated.plan_run import Ran, Ready
+from grader.devices.emulated.sample_writes import CoverageRecorder
+from grader.devices.emulated.sampling import Stage, run_modelled
+from grader.devices.parameters import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, translate
 from grader.grading.programs import Built, build, find_toolchain, make_program
 from grader.records import ModelledMode, Program, Submission
@@ -113,7 +113,7 @@ def test_a_sample_of_a_reference_s_blocks_says_what_all_say(
     arrays = {buffer.name: np.ones(buffer.shape, buffer.dtype) for buffer in program.buffers}
     times = []
     for whole in (10**9, 0):
-        monkeypatch.setattr(modelled, "Stage", partial(Stage, whole_instructions=whole))
+        monkeypatch.setattr(sampling, "Stage", partial(Stage, whole_instructions=whole))
         execution, _ = device.run(program, arrays, limits=LIMITS, mode=TIMED)
         found = [launch.modelled for launch in execution.launches]
         times.append(

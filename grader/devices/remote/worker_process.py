@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from grader.devices.remote.protocol import Channel
 from grader.errors import WorkerError
 from grader.records import Binary
-from grader.sandbox.wire import Channel
 
 OUTPUT_TAIL_BYTES = 8192
 OPEN, TIMED = "open", "timed"
@@ -91,7 +91,7 @@ class Worker:
 def worker_environment() -> dict[str, str]:
     """The whole environment of a worker: the grader's packages, nothing else of its own, and few
     arenas (address space)."""
-    package_root = Path(__file__).resolve().parents[2]
+    package_root = Path(__file__).resolve().parents[3]
     return {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",

@@ -12,9 +12,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from grader.devices.base import Arrays
-from grader.devices.coverage import CoverageRecorder
-from grader.devices.gpus import resident_blocks
-from grader.devices.plans import (
+from grader.devices.emulated.checked_run import Observer, describe_findings
+from grader.devices.emulated.plan_run import (
     Plan,
     Ran,
     Ready,
@@ -24,12 +23,13 @@ from grader.devices.plans import (
     run_whole,
     same_bytes,
 )
-from grader.devices.rehearsal import Observer, describe_findings
+from grader.devices.emulated.sample_writes import CoverageRecorder
+from grader.devices.gpus import resident_blocks
 from grader.emulator import GlobalMemory, LaunchOutcome, run_launch
 from grader.records import Coverage, Execution, Finding, FindingKind, ModelledMode, Role
 
 if TYPE_CHECKING:
-    from grader.devices.emulated import EmulatedDevice
+    from grader.devices.emulated.emulated_device import EmulatedDevice
 
 CHECKED_INSTRUCTIONS = 20_000_000
 LEAST_CHECKED, MOST_CHECKED = 2, 64
@@ -54,7 +54,7 @@ class Recorder:
         figures = self.device.gpu.figures
         if figures is None:
             return run_whole(ready, tell)
-        from grader.devices.modelled import (
+        from grader.devices.emulated.sampling import (
             SPREAD_BLOCKS,
             TRACED_SPREAD,
             Stage,

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError, WorkerError
 from grader.records import (
     Binary,
@@ -26,9 +27,8 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
-from grader.sandbox.remote import RemoteDevice
 
-COMMAND = (sys.executable, str(Path(__file__).parents[1] / "support" / "fake_worker.py"))
+COMMAND = (sys.executable, str(Path(__file__).parents[2] / "support" / "fake_worker.py"))
 BUFFERS = (
     DeviceBuffer("in", "float32", (4,), Role.INPUT),
     DeviceBuffer("out", "float32", (4,), Role.OUTPUT),

@@ -17,6 +17,26 @@ from typing import Self
 import numpy as np
 
 from grader.devices.base import Arrays
+from grader.devices.remote.overdue import TranslationWatch, overdue_failure, wall_limit_failure
+from grader.devices.remote.protocol import (
+    CopyBandwidth,
+    CopyBandwidthRequest,
+    Crashed,
+    Executed,
+    Hello,
+    Loaded,
+    LoadRequest,
+    Message,
+    Prepared,
+    PrepareRequest,
+    ProgressNote,
+    RunRequest,
+    Timed,
+    TimeRequest,
+    pack_sets,
+    unpack_sets,
+)
+from grader.devices.remote.worker_process import OPEN, TIMED, Worker
 from grader.errors import GraderError, UsageError, WorkerError
 from grader.records import (
     COUNTING,
@@ -35,28 +55,8 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
-from grader.sandbox.child import OPEN, TIMED, Worker
-from grader.sandbox.overdue import TranslationWatch, overdue_failure, wall_limit_failure
-from grader.sandbox.wire import (
-    CopyBandwidth,
-    CopyBandwidthRequest,
-    Crashed,
-    Executed,
-    Hello,
-    Loaded,
-    LoadRequest,
-    Message,
-    Prepared,
-    PrepareRequest,
-    ProgressNote,
-    RunRequest,
-    Timed,
-    TimeRequest,
-    pack_sets,
-    unpack_sets,
-)
 
-WORKER_COMMAND = (sys.executable, "-m", "grader.sandbox.worker")
+WORKER_COMMAND = (sys.executable, "-m", "grader.devices.remote.worker")
 START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
 TRANSFER_BYTES_PER_SECOND = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grader.devices.hazards import describe_hazard
+from grader.devices.emulated.finding_words import describe_hazard
 from grader.emulator import GlobalMemory, Hazard
 from grader.records import POISON_WORD, DeviceBuffer, Finding, FindingKind, Kernel, Role
 

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from grader.devices import modelled
 from grader.devices.base import Arrays
-from grader.devices.emulated import EmulatedDevice
-from grader.devices.modelled import TOO_LONG, TOO_UNEVEN, Stage
+from grader.devices.emulated import sampling
+from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.devices.emulated.sampling import TOO_LONG, TOO_UNEVEN, Stage
 from grader.judging.compare import poison
 from grader.records import (
     DeviceBuffer,
@@ -54,7 +54,7 @@ def run(program: Ready, *, seed: int = 3, inspect: bool = True) -> tuple[Executi
 @pytest.fixture
 def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No launch is short enough to run whole."""
-    monkeypatch.setattr(modelled, "Stage", partial(Stage, whole_instructions=0))
+    monkeypatch.setattr(sampling, "Stage", partial(Stage, whole_instructions=0))
 
 
 def last(execution: Execution) -> LaunchResult:
@@ -145,7 +145,7 @@ def test_what_an_earlier_launch_left_in_an_output_is_not_taken_for_the_sample_s(
 def test_what_cannot_be_sampled_and_is_too_long_has_no_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("grader.devices.modelled.MOST_WHOLE_INSTRUCTIONS", 10_000)
+    monkeypatch.setattr("grader.devices.emulated.sampling.MOST_WHOLE_INSTRUCTIONS", 10_000)
     execution, _ = run(ready("atomicAdd(&y[i], x[i]);"))
     assert (last(execution).finished, last(execution).unmodelled, last(execution).modelled) == (
         False,
@@ -157,7 +157,7 @@ def test_what_cannot_be_sampled_and_is_too_long_has_no_time(
 def test_a_block_that_never_ends_is_not_excused_by_an_atomic(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("grader.devices.modelled.MOST_WHOLE_INSTRUCTIONS", 100_000)
+    monkeypatch.setattr("grader.devices.emulated.sampling.MOST_WHOLE_INSTRUCTIONS", 100_000)
     execution, _ = run(ready("atomicAdd(&y[i], x[i]); while (y[0] != 12345.0f) __threadfence();"))
     assert execution.failure is not None
 

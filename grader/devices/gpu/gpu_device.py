@@ -11,16 +11,16 @@ import numpy as np
 import pycuda.driver as cuda
 
 from grader.devices.base import Arrays
+from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.bench import Bench
-from grader.devices.gpu.code import Code, PlanError
+from grader.devices.gpu.cuda_words import out_of_memory
 from grader.devices.gpu.driver import open_gpu
-from grader.devices.gpu.kernels import OwnKernels
-from grader.devices.gpu.memory import Arena
+from grader.devices.gpu.modules import Code, PlanError
+from grader.devices.gpu.nvml import ClockSampler
+from grader.devices.gpu.own_kernels import OwnKernels
+from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpu.ptx import digest_on_host
-from grader.devices.gpu.words import out_of_memory
-from grader.devices.launches import make_result
-from grader.devices.nvml import ClockSampler
-from grader.devices.peak import GivenPeak
+from grader.devices.parameters import make_result
 from grader.errors import GraderError
 from grader.records import (
     COUNTING,
@@ -53,7 +53,7 @@ class GpuDevice:
     new process helps.
 
     Making one shows that the GPU works: it computes a digest that is compared with the host's.
-    Counters are not its business: those of its launches are all 0 (devices.ncu and the emulated
+    Counters are not its business: those of its launches are all 0 (devices.gpu.ncu and the emulated
     device count).
     """
 

@@ -1,4 +1,4 @@
-"""The child process that runs a submission's machine code: `python -m grader.sandbox.worker FD
+"""The child process that runs a submission's machine code: `python -m grader.devices.remote.worker FD
 DEVICE [open] [timed]`.
 
 It makes the device, then answers requests over the socket FD until the other end closes. It never
@@ -21,11 +21,7 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from grader.devices.base import Arrays, Device, TimingDevice
-from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
-from grader.records import Binary, Program, Progress, ShowProgress
-from grader.sandbox.child import OPEN, TIMED
-from grader.sandbox.isolation import restrict_emulating_process
-from grader.sandbox.wire import (
+from grader.devices.remote.protocol import (
     Channel,
     CopyBandwidth,
     CopyBandwidthRequest,
@@ -44,6 +40,10 @@ from grader.sandbox.wire import (
     pack_sets,
     unpack_sets,
 )
+from grader.devices.remote.worker_process import OPEN, TIMED
+from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
+from grader.records import Binary, Program, Progress, ShowProgress
+from grader.sandbox.isolation import restrict_emulating_process
 
 EMULATED = "emulated"
 MAX_WRITTEN_BYTES = (
@@ -72,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
 def load_model() -> None:
     """Load the timing model, whose compiled functions go into a cache that a confined process
     cannot write."""
-    from grader.devices import modelled  # noqa: F401
+    from grader.devices.emulated import sampling  # noqa: F401
 
 
 def make_device(name: str) -> Device:
@@ -124,7 +124,7 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
 
 
 def give_back_memory() -> None:
-    """Return what was freed to the system, which `sandbox.child` keeps this process from doing by
+    """Return what was freed to the system, which `worker_process` keeps this process from doing by
     itself: the grader needs it now."""
     with contextlib.suppress(AttributeError):  # where the C library is not glibc
         ctypes.CDLL(None).malloc_trim(0)
@@ -219,7 +219,7 @@ def lower_limit(which: int, value: int) -> None:
 
 
 def _make_emulated(device_id: str) -> Device:
-    from grader.devices.emulated import EmulatedDevice
+    from grader.devices.emulated.emulated_device import EmulatedDevice
 
     return EmulatedDevice(device_id)
 
@@ -228,8 +228,8 @@ def _make_gpu(name: str) -> Device:
     """The GPU of `0` or, with its peaks set, `0:3352,66.9`."""
     index, _, peak = name.partition(":")
     try:
-        from grader.devices.gpu.device import GpuDevice
-        from grader.devices.peak import parse_peak
+        from grader.devices.gpu.gpu_device import GpuDevice
+        from grader.devices.gpu.peak import parse_peak
     except ImportError as error:
         advice = "`grade doctor` tells how to install it; --device emulated needs none."
         raise ToolMissing(f"PyCUDA does not load: {error}", advice) from error

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.devices.locks import hold_gpu, lock_folder
+from grader.devices.gpu.gpu_lock import hold_gpu, lock_folder
 from grader.errors import GraderError
 from grader.records import Progress
 
@@ -15,7 +15,7 @@ UUID = "GPU-00000000-1111-2222-3333-444444444444"
 HOLDER = """
 import sys, time
 from pathlib import Path
-from grader.devices.locks import hold_gpu
+from grader.devices.gpu.gpu_lock import hold_gpu
 with hold_gpu(sys.argv[1], show=print, folder=Path(sys.argv[2])):
     print("held", flush=True)
     time.sleep(float(sys.argv[3]))

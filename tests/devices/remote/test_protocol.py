@@ -8,6 +8,26 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from grader.devices.remote.protocol import (
+    MAGIC,
+    MAX_HEADER_BYTES,
+    PREFIX,
+    Channel,
+    CopyBandwidth,
+    CopyBandwidthRequest,
+    Executed,
+    Loaded,
+    LoadRequest,
+    Message,
+    Prepared,
+    PrepareRequest,
+    ProgressNote,
+    RunRequest,
+    Timed,
+    TimeRequest,
+    pack_sets,
+    unpack_sets,
+)
 from grader.errors import WorkerError
 from grader.records import (
     Binary,
@@ -35,26 +55,6 @@ from grader.records import (
     Status,
     TimedLaunch,
     TimedStep,
-)
-from grader.sandbox.wire import (
-    MAGIC,
-    MAX_HEADER_BYTES,
-    PREFIX,
-    Channel,
-    CopyBandwidth,
-    CopyBandwidthRequest,
-    Executed,
-    Loaded,
-    LoadRequest,
-    Message,
-    Prepared,
-    PrepareRequest,
-    ProgressNote,
-    RunRequest,
-    Timed,
-    TimeRequest,
-    pack_sets,
-    unpack_sets,
 )
 
 KERNEL = Kernel(

@@ -12,10 +12,10 @@ import numpy as np
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 
+from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.compiler import write_compiler
-from grader.devices.gpu.memory import Arena
-from grader.devices.gpu.words import describe_damage, describe_fault, describe_refusal
-from grader.devices.launches import pack_parameters
+from grader.devices.gpu.cuda_words import describe_damage, describe_fault, describe_refusal
+from grader.devices.parameters import pack_parameters
 from grader.errors import GraderError
 from grader.records import Binary, Failure, Kernel, Launch
 

@@ -9,7 +9,7 @@ import numpy as np
 import pycuda.driver as cuda
 
 from grader.devices.base import Arrays
-from grader.devices.gpu.kernels import OwnKernels
+from grader.devices.gpu.own_kernels import OwnKernels
 from grader.devices.gpu.placement import GUARD_WORD, Damage, find_damage, place_buffers
 from grader.records import POISON_WORD, DeviceBuffer
 

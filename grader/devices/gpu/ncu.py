@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.devices.base import Arrays
-from grader.devices.locks import WAIT_SECONDS
-from grader.devices.ncu_metrics import (
+from grader.devices.gpu.gpu_lock import WAIT_SECONDS
+from grader.devices.gpu.ncu_metrics import (
     OPTIONAL,
     CountedLaunch,
     NotCounted,
@@ -285,7 +285,7 @@ def _without_outputs(plan: PlanRun) -> PlanRun:
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What the worker needs to find this package, PyCUDA and the driver."""
-    package_root = Path(__file__).resolve().parents[2]
+    package_root = Path(__file__).resolve().parents[3]
     found = {name: environ[name] for name in DRIVER_VARIABLES if name in environ}
     return found | {
         "PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]),

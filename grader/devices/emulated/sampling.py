@@ -15,7 +15,7 @@ from random import Random
 from statistics import pstdev
 from typing import Any, Protocol
 
-from grader.devices.plans import Ran, Ready, Tell
+from grader.devices.emulated.plan_run import Ran, Ready, Tell
 from grader.emulator import FaultKind, InstructionCounts, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.model import Shape, choose_blocks, estimate

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from grader.devices.gpu.words import SPARE_BYTES, describe_fault, describe_refusal, out_of_memory
+from grader.devices.gpu.cuda_words import (
+    SPARE_BYTES,
+    describe_fault,
+    describe_refusal,
+    out_of_memory,
+)
 from grader.errors import GraderError
 from grader.records import Binary, DeviceBuffer, Dim3, FindingKind, Kernel, Launch, Role, Status
 

@@ -9,11 +9,16 @@ from dataclasses import replace
 
 from grader import records
 from grader.devices.base import Arrays
-from grader.devices.faults import describe_fault, describe_unsupported
-from grader.devices.gpus import Gpu, read_gpus
-from grader.devices.graded import inspect_run, run_model
-from grader.devices.launches import make_result, pack_parameters, parameter_bytes
-from grader.devices.plans import (
+from grader.devices.emulated.checked_run import (
+    OTHER_POISON,
+    OTHER_SHARED_POISON,
+    Observer,
+    describe_findings,
+    same_outputs,
+)
+from grader.devices.emulated.fault_words import describe_fault, describe_unsupported
+from grader.devices.emulated.inspection import inspect_run, run_model
+from grader.devices.emulated.plan_run import (
     PLAINLY,
     Plan,
     Ran,
@@ -22,13 +27,8 @@ from grader.devices.plans import (
     modified_inputs,
     outputs_of,
 )
-from grader.devices.rehearsal import (
-    OTHER_POISON,
-    OTHER_SHARED_POISON,
-    Observer,
-    describe_findings,
-    same_outputs,
-)
+from grader.devices.gpus import Gpu, read_gpus
+from grader.devices.parameters import make_result, pack_parameters, parameter_bytes
 from grader.devices.room import out_of_memory
 from grader.emulator import (
     ARCHITECTURES,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.devices.base import Arrays
-from grader.devices.rehearsal import Observer
+from grader.devices.emulated.checked_run import Observer
 from grader.emulator import GlobalMemory, LaunchOutcome, LaunchSettings, NativeKernel, run_launch
 from grader.records import (
     POISON_WORD,
