@@ -1,14 +1,15 @@
 """The error table of the timing model: what a GPU's clock said of every known program, and what the
 model says.
 
-    python benchmarks/model.py [--gpu h100|h200] [--only PART] [--readme] [--json FILE]
+    python benchmarks/model.py [--gpu h100|h200] [--only PART] [--record] [--json FILE]
 
 Measured times are those of tests/data/times_GPU.json (benchmarks/times.py writes it on that GPU)
 and, on the H100, of tests/data/truth/h100.json, whose kernels are the only ones that parameters
 were fitted on. Prints kernel, size, measured, modelled and error, the mean, median and worst
 absolute error of truth and of the submissions, and of all pairs within a task whose measured times
-differ by 15 % or more how many the model puts in the right order. --readme writes the table between
-README.md's markers. Takes about 15 minutes for all of them. Exit code 0.
+differ by 15 % or more how many the model puts in the right order. --record writes what
+`python docs/generate.py` makes docs/reference/model-errors.md of. Takes about 15 minutes for all of
+them. Exit code 0.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -40,7 +40,7 @@ LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 TIMED = ModelledMode(seed=0)
 APART = 1.15
 """Two measured times this far apart are to be in the right order."""
-BEGIN, END = "<!-- model-errors:{gpu} -->", "<!-- /model-errors:{gpu} -->"
+ERRORS = ROOT / "tests" / "data" / "model_errors.json"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def main() -> int:
     )
     parser.add_argument("--gpu", default="h100", choices=sorted(read_gpus()))
     parser.add_argument("--only", action="append", default=[], metavar="PART")
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--record", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     measured = read_times(options.gpu)
@@ -85,8 +85,8 @@ def main() -> int:
         options.json.write_text(
             json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8"
         )
-    if options.readme:
-        write_readme(options.gpu, rows, summary)
+    if options.record:
+        record(options.gpu, {"summary": list(summary), "rows": [*format_cells(rows)]})
     return 0
 
 
@@ -196,29 +196,24 @@ def format_row(row: Row) -> str:
     )
 
 
-def write_readme(gpu: str, rows: Sequence[Row], summary: Sequence[str]) -> None:
-    """Put the summary and the table of truth between the README's markers; SystemExit where there
-    are none."""
-    path = ROOT / "README.md"
-    text = path.read_text(encoding="utf-8")
-    begin, end = BEGIN.format(gpu=gpu), END.format(gpu=gpu)
-    shown = [row for row in rows if row.name.startswith(("truth/", "solutions/", "starter/"))]
-    table = [
-        "| program | size | measured ms | modelled ms | error |",
-        "|---|---|---:|---:|---:|",
-        *(
-            f"| {row.name} | {row.sizes} | {row.measured_ms:.4g} | {row.modelled_ms:.4g} |"
-            f" {row.error:+.1%} |"
-            for row in shown
-        ),
-    ]
-    body = "\n".join([begin, *(f"- {line}" for line in summary), "", *table, end])
-    written, count = re.subn(
-        re.escape(begin) + ".*?" + re.escape(end), lambda _: body, text, flags=re.DOTALL
-    )
-    if not count:
-        raise SystemExit(f"README.md has no {begin} ... {end}")
-    path.write_text(written, encoding="utf-8")
+def format_cells(rows: Sequence[Row]) -> Iterator[dict[str, str]]:
+    """The cells of the table: the kernels of truth and the exercises' own programs."""
+    for row in rows:
+        if row.name.startswith(("truth/", "solutions/", "starter/")):
+            yield {
+                "program": row.name,
+                "size": row.sizes,
+                "measured_ms": f"{row.measured_ms:.4g}",
+                "modelled_ms": f"{row.modelled_ms:.4g}",
+                "error": f"{row.error:+.1%}",
+            }
+
+
+def record(part: str, found: object) -> None:
+    """Replace one part of what docs/reference/model-errors.md is made of."""
+    data = json.loads(ERRORS.read_text(encoding="utf-8"))
+    text = json.dumps({**data, part: found}, indent=1, ensure_ascii=False)
+    ERRORS.write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

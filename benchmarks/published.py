@@ -1,26 +1,25 @@
 """The timing model against results that others published for GPUs that were not at hand.
 
-    python benchmarks/published.py [--readme]
+    python benchmarks/published.py [--record]
 
 Models programs of this repository that do what the published ones do: siboehm's ladder of SGEMM
 kernels on an RTX A6000 (github.com/siboehm/SGEMM_CUDA, README, 4092 x 4092), and the transposes on
 an A100 80GB of fridayswithfaraday.com (posts/cuda-kernel-eng-matrix-transpose-optimization, 4096 x
 4096, GB/s read and written). The programs are not the same to the letter, nor are the compilers, so
 the difference is not the model's alone. The A6000 is the RTX 3090's chip with figures of its own,
-the A100 80GB the 40GB's with faster memory. Prints both numbers and the difference; --readme writes
-the README's table. Exit code 0.
+the A100 80GB the 40GB's with faster memory. Prints both numbers and the difference; --record writes
+what `python docs/generate.py` makes docs/reference/model-errors.md of. Exit code 0.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model import model_program
+from model import model_program, record
 from times import Job, compile_job
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
@@ -34,7 +33,6 @@ TRUTH, REGISTERS = (
     ROOT / "tests" / "data" / "truth" / "kernels",
     ROOT / "tests" / "submissions" / "gemm_register_blocked",
 )
-BEGIN, END = "<!-- model-published -->", "<!-- /model-published -->"
 GEMM, TRANSPOSE = dict.fromkeys("MNK", 4096), dict.fromkeys(("rows", "cols"), 4096)
 
 
@@ -81,7 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
     gpus = read_gpus()
     a6000 = replace(
@@ -93,19 +91,24 @@ def main() -> None:
     )
     a100 = replace(gpus["a100"], name="A100 80GB", peak_bandwidth_gbps=2039.0)
     work = 2 * 4096**3 / 1e9, 2 * 4 * 4096**2 / 1e9
-    rows = ["| GPU | kernel | published | modelled | difference |", "|---|---|---:|---:|---:|"]
+    rows: list[dict[str, str]] = []
     for gpu, kernels, sizes, giga, unit in (
         (a6000, A6000, GEMM, work[0], "GFLOP/s"),
         (a100, A100, TRANSPOSE, work[1], "GB/s"),
     ):
         for kernel, modelled in model_all(gpu, kernels, sizes, giga):
             rows.append(
-                f"| {gpu.name} | {kernel.kernel} | {kernel.value:,.0f} {unit} | {modelled:,.0f} |"
-                f" {modelled / kernel.value - 1:+.0%} |"
+                {
+                    "gpu": gpu.name,
+                    "kernel": kernel.kernel,
+                    "published": f"{kernel.value:,.0f} {unit}",
+                    "modelled": f"{modelled:,.0f}",
+                    "difference": f"{modelled / kernel.value - 1:+.0%}",
+                }
             )
-            print(rows[-1], flush=True)
-    if options.readme:
-        write_readme(rows)
+            print(" ".join(rows[-1].values()), flush=True)
+    if options.record:
+        record("published", rows)
 
 
 def model_all(
@@ -125,21 +128,6 @@ def model_all(
         found = model_program(program, device)
         if found is not None:
             yield kernel, giga / (found[0] / 1e3)
-
-
-def write_readme(rows: list[str]) -> None:
-    """Put the table between the README's markers; SystemExit where there are none."""
-    path = ROOT / "README.md"
-    text = path.read_text(encoding="utf-8")
-    written, count = re.subn(
-        re.escape(BEGIN) + ".*?" + re.escape(END),
-        lambda _: "\n".join([BEGIN, *rows, END]),
-        text,
-        flags=re.DOTALL,
-    )
-    if not count:
-        raise SystemExit(f"README.md has no {BEGIN} ... {END}")
-    path.write_text(written, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader.cli import COMMANDS, find_exercise, main
+from grader.cli import COMMANDS, GRADE, find_exercise, main
+from grader.cli.common import Command
+from grader.cli.doctor import DOCTOR
 from grader.devices.choose import has_pycuda
 from grader.devices.gpus import read_gpus
 
@@ -47,6 +49,19 @@ def test_help_names_devices_and_exit_codes(capsys: pytest.CaptureFixture[str]) -
 def test_subcommands_have_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert f"usage: grade {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [GRADE, *COMMANDS.values()], ids=["grade", *COMMANDS])
+def test_help_fits_a_hundred_columns(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = command.make_parser().format_help()
+    assert [line for line in shown.splitlines() if len(line) > 100] == []
+
+
+def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    usage, _, _ = capsys.readouterr().out.partition("\n\n")
+    assert {name for name in COMMANDS if f" {name} " not in usage} == set()
 
 
 def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,7 +174,7 @@ def test_a_fault_of_the_grader_is_exit_code_3(
     def fail(_: object) -> int:
         raise ZeroDivisionError("half a sector")
 
-    monkeypatch.setitem(COMMANDS, "doctor", fail)
+    monkeypatch.setitem(COMMANDS, "doctor", DOCTOR._replace(run=fail))
     monkeypatch.delenv("GRADER_DEBUG", raising=False)
     assert main(["doctor"]) == 3
     assert "ZeroDivisionError: half a sector" in capsys.readouterr().err
@@ -175,7 +190,7 @@ def test_an_exit_from_below_is_no_verdict(
     def leave(_: object) -> int:
         sys.exit(code)
 
-    monkeypatch.setitem(COMMANDS, "doctor", leave)
+    monkeypatch.setitem(COMMANDS, "doctor", DOCTOR._replace(run=leave))
     monkeypatch.delenv("GRADER_DEBUG", raising=False)
     assert main(["doctor"]) == 3
     assert f"called exit({code})" in capsys.readouterr().err
@@ -257,7 +272,7 @@ def test_control_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(COMMANDS, "doctor", interrupt)
+    monkeypatch.setitem(COMMANDS, "doctor", DOCTOR._replace(run=interrupt))
     assert main(["doctor"]) == 130
 
 

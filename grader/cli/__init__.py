@@ -7,32 +7,41 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader import __version__
-from grader.cli.authors import run_check, run_handout, run_new, run_sweep
-from grader.cli.batch import run_batch, run_show
+from grader.cli.authors import CHECK, HANDOUT, NEW
+from grader.cli.batch import BATCH, SHOW
 from grader.cli.common import (
+    Command,
     ParserEndedError,
+    add_device,
+    add_exercise,
+    add_no_isolation,
+    add_no_model,
+    add_seed,
+    add_submission,
     check_target,
     drop_stdout,
     ending_on_sigterm,
     find_exercise,
     interrupted_code,
+    make_parser,
     parse_arguments,
     printing,
 )
-from grader.cli.explore import run_compare, run_host
+from grader.cli.doctor import DOCTOR
+from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.formats import (
     add_format_options,
     check_outputs,
     format_for_platform,
     write_for_platform,
 )
-from grader.cli.gallery import run_gallery
-from grader.cli.platforms import run_classroom_workflow, run_gradebook, run_gradescope_zip
-from grader.cli.similar import run_similar
+from grader.cli.gallery import GALLERY
+from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
+from grader.cli.similar import SIMILAR
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.text import clean_line, clean_text, fold_to_ascii
@@ -41,63 +50,72 @@ EXIT_GRADER_ERROR = 3
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 DESCRIPTION = """\
-Grade one CUDA submission: compile it, check that it is right, count what it does, and say why it earns its points.
+Grade one CUDA submission: compile it, check that it is right, count what it does to the memory
+system, and say why it earns its points.
 """
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
+       grade compare | sweep | host | gallery | doctor [--help]
        grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
-       grade doctor | sweep | compare | gallery | host | new | check | handout [--help]"""
+       grade new | check | handout [--help]"""
 EPILOG = """\
 examples:
-  grade exercises/transpose submission.cu            the table, the line that loses points, what to try next
-  grade transpose submission.cu                      the same: a bare name is looked for in ./exercises
-  grade transpose submission.cu --json score.json    also write the score as JSON
-  grade transpose submission.cu --json - --quiet     print nothing but the JSON
-  grade transpose submission.cu --annotate           also print the source with what each line cost
-  grade transpose submission.cu --html page.html     also write a page: points, roofline, the source with its figures
-  grade doctor                                       what this machine has, what it lacks, how to mend it
-  grade sweep transpose submission.cu --sizes 128,512,2048   times and counters by size, beside the processor and others
-  grade compare transpose old.cu new.cu              before and after: points, times, counters, and how they differ
-  grade host transpose submission.cu -o my_main.cu   a program around it with a main(), for nvcc, ncu and compute-sanitizer
-  grade gallery coalescing                           small kernels, and what each read of theirs moves; also: banks
+  grade exercises/transpose mine.cu           points, the line that loses them, what to try next
+  grade transpose mine.cu                     the same: a bare name is looked for in ./exercises
+  grade transpose mine.cu --annotate          also print the source with what each line cost
+  grade transpose mine.cu --html page.html    also write a page: points, roofline, source
+  grade transpose mine.cu --json score.json   also write the score as JSON
+  grade transpose mine.cu --json - --quiet    print nothing but the JSON
+
+for students:
+  grade compare transpose old.cu new.cu       before and after: points, times and counters
+  grade sweep transpose mine.cu --sizes 128,512,2048
+                                              times and counters by size, beside the processor
+  grade host transpose mine.cu -o main.cu     a program with a main(), for nvcc, ncu and others
+  grade gallery coalescing                    small kernels, and what each of their reads moves
+  grade doctor                                what this machine has, lacks, and how to mend it
 
 for instructors:
-  grade batch transpose submissions/ --out results/   a whole class; go on after any interruption with the same command
-  grade show results/                                what came out
-  grade transpose submission.cu --format gradescope -o results.json   for a platform; also github, junit
-  grade similar submissions/                         which submissions share code
+  grade batch transpose submissions/ --out results/
+                                              a class; the same command goes on after a stop
+  grade show results/                         what came out
+  grade similar submissions/                  which submissions share code
+  grade transpose mine.cu --format junit -o junit.xml
+                                              for a platform: gradescope, github or junit
 
 for authors of exercises:
-  grade new my_exercise                              a complete, working exercise to edit
-  grade check my_exercise                            prove it sound: its marks, its known submissions, mutants of its reference
-  grade handout my_exercise -o my_exercise.zip       the students' bundle
-  Each has a --help of its own.
+  grade new my_exercise                       a complete, working exercise to edit
+  grade check my_exercise                     prove it sound
+  grade handout my_exercise -o bundle.zip     the students' bundle
+
+Each subcommand has a --help of its own.
 
 devices:
-  emulated      executes the machine code on the processor, counts what Nsight Compute counts and models times; needs no GPU
-  emulated:ID   the same, standing for another GPU: h100 (the default), h200, a100, t4, rtx3090 or rtx4090
-  gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters taken with Nsight Compute (ncu)
-                or, where ncu cannot, by the emulated device. Needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
+  emulated      executes the machine code on the processor, counts what Nsight Compute counts,
+                and models times; needs no GPU
+  emulated:ID   the same, standing for another GPU: h100 (the default), h200, a100, t4, rtx3090
+                or rtx4090
+  gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters are those
+                of Nsight Compute (ncu) or, where ncu cannot count, of the emulated device. It
+                needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
   auto          the first GPU if PyCUDA is installed and reaches one, else emulated
 
 times on a GPU:
-  Submission, naive kernel and reference are launched in rounds, in random order, each with a cold cache and other inputs;
-  every output is checked. A check is decided once its goal lies outside of the interval of the measured median; a value
-  that cannot be told from its goal passes. Fractions are of the GPU's theoretical peak, which --peak replaces.
+  Submission, naive kernel and reference are launched in rounds, in random order, each with a
+  cold cache and other inputs; every output is checked. A check is decided once its goal lies
+  outside of the interval of the measured median; a value that cannot be told from its goal
+  passes. Fractions are of the GPU's theoretical peak, which --peak replaces.
 
 times on the emulated device:
-  They are modelled at the sizes that a GPU is timed at, and labelled so. A value whose goal lies within the model's interval
-  passes. With --no-model, and where the timed run could not be verified, checks of times are `not measured` and say why.
+  They are modelled at the sizes that a GPU is timed at, and labelled so. A value whose goal lies
+  within the model's interval passes. With --no-model, and where the timed run could not be
+  verified, checks of times are `not measured` and say why.
 
 exit codes:
   0  full marks, of the points that the device can judge
-  1  graded, but not full marks: the submission is wrong, slow, or does not compile or run
+  1  graded, but not full marks: the submission is wrong or slow, or does not compile or run
   2  bad usage, or a broken exercise
   3  the grader or the machine failed: not the submission's doing
-"""
-DOCTOR_DESCRIPTION = """\
-Show what grading uses and what of it this machine has; for each lack, what it costs and how to mend it.
-Exit code 0 when the emulated device can work here, 3 otherwise.
 """
 
 
@@ -130,26 +148,26 @@ def _run(arguments: Sequence[str]) -> int:
             "there is no standard output to print on: it is closed",
             "Send the output to a file or to /dev/null.",
         )
-    command = COMMANDS.get(arguments[0]) if arguments else None
+    if not arguments:
+        GRADE.make_parser().print_help()
+        return 2
+    command = COMMANDS.get(arguments[0])
     try:
-        code = command(arguments[1:]) if command else run_grade(arguments)
+        if command is None:
+            code = GRADE.run(parse_arguments(GRADE.make_parser(), arguments))
+        else:
+            code = command.run(parse_arguments(command.make_parser(), arguments[1:]))
     except SystemExit as end:
-        if isinstance(
-            end.__context__, BrokenPipeError
-        ):  # so rich ends the program when its reader is gone
+        # rich ends the program so when its reader is gone
+        if isinstance(end.__context__, BrokenPipeError):
             raise BrokenPipeError from end
         raise RuntimeError(f"something below the command line called exit({end.code!r})") from end
     with printing():
         return code
 
 
-def run_grade(arguments: Sequence[str]) -> int:
+def run_grade(options: argparse.Namespace) -> int:
     """`grade EXERCISE SUBMISSION`: the exit code is the score's."""
-    parser = _make_grade_parser()
-    if not arguments:
-        parser.print_help()
-        return 2
-    options = parse_arguments(parser, arguments)
     exercise = find_exercise(options.exercise)
     check_target(options.json)
     if options.annotate and options.json == "-":
@@ -187,63 +205,12 @@ def run_grade(arguments: Sequence[str]) -> int:
     return score.exit_code
 
 
-def run_doctor(arguments: Sequence[str]) -> int:
-    """`grade doctor`: 0 when the emulated device can work here."""
-    parser = argparse.ArgumentParser(
-        prog="grade doctor",
-        description=DOCTOR_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parse_arguments(parser, arguments)
-    from grader.doctor import Machine, can_grade, examine
-    from grader.folders import default_cache
-    from grader.report.machine_parts import print_doctor
-    from grader.report.terminal import make_console
-    from grader.sandbox.process import run_tool
-
-    parts = examine(Machine(os.environ, run_tool, default_cache(os.environ)))
-    with printing():
-        print_doctor(parts, console=make_console(sys.stdout, environ=os.environ))
-    return 0 if can_grade(parts) else EXIT_GRADER_ERROR
-
-
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
-    "doctor": run_doctor,
-    "sweep": run_sweep,
-    "compare": run_compare,
-    "host": run_host,
-    "gallery": run_gallery,
-    "new": run_new,
-    "check": run_check,
-    "handout": run_handout,
-    "batch": run_batch,
-    "show": run_show,
-    "similar": run_similar,
-    "gradebook": run_gradebook,
-    "gradescope-zip": run_gradescope_zip,
-    "classroom-workflow": run_classroom_workflow,
-}
-
-
-def _make_grade_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="grade",
-        usage=USAGE,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
-    )
-    parser.add_argument("submission", metavar="SUBMISSION.cu", help="the file to grade")
-    parser.add_argument(
-        "--device",
-        default="auto",
-        metavar="DEVICE",
-        help="auto (the default), emulated[:ID] or gpu[:N]; see below",
-    )
+def _grade_parser() -> argparse.ArgumentParser:
+    parser = make_parser("", DESCRIPTION, EPILOG)
+    parser.usage = USAGE
+    add_exercise(parser)
+    add_submission(parser, "the file to grade")
+    add_device(parser, "auto (the default), emulated[:ID] or gpu[:N]; see below")
     parser.add_argument(
         "--peak",
         metavar="GBPS[,TFLOPS]",
@@ -263,22 +230,9 @@ def _make_grade_parser() -> argparse.ArgumentParser:
         help="write a page too: points, roofline, and the source with what each line cost",
     )
     add_format_options(parser)
-    parser.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="draw hidden cases and inputs from this seed (default: a new secret one)",
-    )
-    parser.add_argument(
-        "--no-isolation",
-        action="store_true",
-        help="compile without bubblewrap or Landlock: for code that you trust",
-    )
-    parser.add_argument(
-        "--no-model",
-        action="store_true",
-        help="leave the times unjudged on the emulated device: quicker",
-    )
+    add_seed(parser, "a new secret one")
+    add_no_isolation(parser)
+    add_no_model(parser)
     parser.add_argument(
         "--quiet", action="store_true", help="no progress, and of the result only the last line"
     )
@@ -372,3 +326,23 @@ def _tell(message: str, advice: str, exit_code: int) -> int:
         if advice:
             print(clean_text(advice), file=sys.stderr)
     return exit_code
+
+
+GRADE = Command(_grade_parser, run_grade)
+COMMANDS: dict[str, Command] = {
+    "compare": COMPARE,
+    "sweep": SWEEP,
+    "host": HOST,
+    "gallery": GALLERY,
+    "doctor": DOCTOR,
+    "batch": BATCH,
+    "show": SHOW,
+    "similar": SIMILAR,
+    "gradebook": GRADEBOOK,
+    "gradescope-zip": GRADESCOPE_ZIP,
+    "classroom-workflow": CLASSROOM_WORKFLOW,
+    "new": NEW,
+    "check": CHECK,
+    "handout": HANDOUT,
+}
+"""The subcommands by name; without one of these it is GRADE."""

@@ -10,47 +10,54 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli.common import (
+    Command,
+    add_device,
+    add_no_isolation,
+    add_no_model,
     find_exercise,
     interrupted_code,
     make_parser,
-    parse_arguments,
     printing,
 )
+from grader.cli.workers import Workers, find_workers
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.batch.archives import SetAside
     from grader.batch.journal import Journal
-    from grader.batch.pool import Pool
     from grader.batch.run import Settings
     from grader.batch.tasks import Task
     from grader.records import BatchSummary, Failure
     from grader.spec.exercise import Exercise
 
 BATCH_DESCRIPTION = """\
-Grade a class: every submission once, side by side. Interrupt it at any time: the same command goes on where it stopped.
+Grade a class: every submission once, side by side. Interrupt it at any time: the same command goes
+on where it stopped.
 """
 BATCH_EPILOG = """\
-SUBMISSIONS is a folder of .cu files, a folder with one folder per student, or a zip of either, as Canvas, Moodle and Gradescope
-export them. With several exercises a file is for the one whose name it holds: transpose.cu, jane_gemm_tiled.cu.
+SUBMISSIONS is a folder of .cu files, a folder with one folder per student, or a zip of either, as
+Canvas, Moodle and Gradescope export them. With several exercises a file is for the one whose name
+it holds: transpose.cu, jane_gemm_tiled.cu.
 
 results, in DIR:
   scores/STUDENT.json   each score (scores/EXERCISE/STUDENT.json with several exercises)
   gradebook.csv         points and status of every student
-  set-aside.csv         members of the zip that cannot be graded, by name, and why; only where there are some
+  set-aside.csv         members of the zip that cannot be graded, by name, and why; only where
+                        there are some
   summary.json, report.html
-  journal.sqlite        what was graded; a result is used again while file, exercise, device and grader are the same. Keep it
-                        from students: it holds the secret that hidden cases are drawn with
+  journal.sqlite        what was graded; a result is used again while file, exercise, device and
+                        grader are the same. Keep it from students: it holds the secret that
+                        hidden cases are drawn with
 
 examples:
   grade batch exercises/transpose submissions/ --out results/
   grade batch transpose gemm_tiled export.zip --out results/ --jobs 8 --device gpu:all
-  grade batch transpose submissions/ --out results/ --rerun failed     what the grader or the machine failed on, once more
+  grade batch transpose submissions/ --out results/ --rerun failed
+                        what the grader or the machine failed on, once more
   grade show results/
 
 exit codes:
@@ -60,19 +67,13 @@ exit codes:
   130, 143  interrupted; what was graded is kept
 """
 SHOW_DESCRIPTION = "Print what `grade batch` found: a row per submission, then a line per exercise."
-JOBS_OF_A_GPU = 6
-"""An H100 was busy 79 % of the time with as many, and 73 % with four (benchmarks/classroom.py);
-they take 11 GB."""
 MOST_SET_ASIDE = 20
-MOST_SECONDS = 1800.0
-"""For one grading where no --timeout is given: a worker that takes longer hangs."""
 WORK_NOTE = "temporary folder"
 
 
-def run_batch(arguments: Sequence[str]) -> int:
+def run_batch(options: argparse.Namespace) -> int:
     """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 when all were graded, 3 when the grader
     failed on some."""
-    options = parse_arguments(_make_parser(), arguments)
     out = Path(options.out)
     from grader.batch.collect import collect
     from grader.batch.journal import open_journal
@@ -94,7 +95,7 @@ def run_batch(arguments: Sequence[str]) -> int:
         )
         console = make_console(sys.stderr, environ=os.environ)
         try:
-            workers = _find_workers(options, exercises, stack)
+            workers = find_workers(options, exercises, stack)
             settings = _make_settings(options, exercises, workers)
             with batch_display(console, quiet=options.quiet) as progress:
                 summary = grade_class(
@@ -113,27 +114,25 @@ def run_batch(arguments: Sequence[str]) -> int:
             )
             return interrupted_code(interrupt)
     _print(summary, quiet=options.quiet)
-    return (
-        3
-        if any(
-            entry.status is not None and entry.status.is_worth_a_retry for entry in summary.entries
-        )
-        else 0
-    )
+    statuses = [entry.status for entry in summary.entries if entry.status is not None]
+    return 3 if any(status.is_worth_a_retry for status in statuses) else 0
 
 
-def run_show(arguments: Sequence[str]) -> int:
-    """`grade show DIR`: prints the results of a batch."""
+def _show_parser() -> argparse.ArgumentParser:
     parser = make_parser("show", SHOW_DESCRIPTION, "")
     parser.add_argument("folder", metavar="DIR", help="what `grade batch --out` wrote")
-    options = parse_arguments(parser, arguments)
+    return parser
+
+
+def run_show(options: argparse.Namespace) -> int:
+    """`grade show DIR`: prints the results of a batch."""
     from grader.batch.results import read_summary
 
     _print(read_summary(Path(options.folder)), quiet=False)
     return 0
 
 
-def _make_parser() -> argparse.ArgumentParser:
+def _batch_parser() -> argparse.ArgumentParser:
     parser = make_parser("batch", BATCH_DESCRIPTION, BATCH_EPILOG)
     parser.add_argument(
         "exercises",
@@ -151,12 +150,7 @@ def _make_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="gradings side by side (default: one per core; six per GPU)",
     )
-    parser.add_argument(
-        "--device",
-        default="auto",
-        metavar="DEVICE",
-        help="as for `grade`; also gpu:0,1 and gpu:all",
-    )
+    add_device(parser, "as for `grade`; also gpu:0,1 and gpu:all")
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS|local:N",
@@ -168,22 +162,7 @@ def _make_parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="end a grading after so long: `timeout`",
     )
-    parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="grade only these students (jane*); repeatable",
-    )
-    parser.add_argument(
-        "--rerun",
-        choices=("changed", "failed", "all"),
-        default="changed",
-        help=(
-            "changed (the default): what has no result"
-            " yet; failed: also what the grader or the machine failed on; all: everything"
-        ),
-    )
+    _add_choice(parser)
     parser.add_argument(
         "--anonymous",
         action="store_true",
@@ -195,20 +174,30 @@ def _make_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="draw all hidden cases from this seed (default: a secret one per file)",
     )
-    parser.add_argument(
-        "--no-isolation",
-        action="store_true",
-        help="compile without bubblewrap or Landlock: for code that you trust",
-    )
-    parser.add_argument(
-        "--no-model",
-        action="store_true",
-        help="leave the times unjudged on the emulated device: quicker",
-    )
+    add_no_isolation(parser)
+    add_no_model(parser)
     parser.add_argument(
         "--quiet", action="store_true", help="no progress, and of the results the last lines"
     )
     return parser
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    """The options that say which submissions are graded."""
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="grade only these students (jane*); repeatable",
+    )
+    parser.add_argument(
+        "--rerun",
+        choices=("changed", "failed", "all"),
+        default="changed",
+        help="changed (the default): what has no result yet; failed: also what the grader or the"
+        " machine failed on; all: everything",
+    )
 
 
 def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
@@ -231,7 +220,7 @@ def _read_exercises(names: Sequence[str]) -> tuple[Exercise, ...]:
 
 
 def _make_settings(
-    options: argparse.Namespace, exercises: tuple[Exercise, ...], workers: _Workers
+    options: argparse.Namespace, exercises: tuple[Exercise, ...], workers: Workers
 ) -> Settings:
     """What the options ask for, checked."""
     from grader.batch.run import Rerun, Settings
@@ -253,107 +242,6 @@ def _make_settings(
         isolated=not options.no_isolation,
         model=not options.no_model,
         limit_is_verdict=options.timeout is not None,
-    )
-
-
-@dataclass(frozen=True)
-class _Workers:
-    """Who will grade: the device as a task names it, what tells its results from others', and how
-    the pool is started."""
-
-    device: str
-    device_name: str
-    start: Callable[[], Pool]
-
-
-def _find_workers(
-    options: argparse.Namespace, exercises: Sequence[Exercise], stack: contextlib.ExitStack
-) -> _Workers:
-    """The processes of this machine, or a cluster, which the stack will close."""
-    from grader.batch.worker import grade_task
-
-    seconds = options.timeout or MOST_SECONDS
-    if options.cluster is None:
-        from grader.batch.pool import LocalPool
-
-        devices, name = _find_devices(options.device)
-        jobs = options.jobs or _default_jobs(devices)
-        return _Workers(
-            options.device, name, lambda: LocalPool(grade_task, devices, jobs=jobs, seconds=seconds)
-        )
-    from grader.batch.cluster import ClusterPool, find_gpu_model, open_cluster, pack_exercise
-
-    client = stack.enter_context(open_cluster(options.cluster))
-    model = find_gpu_model(client) if options.device in ("auto", "gpu") else None
-    if options.device == "gpu" and model is None:
-        raise UsageError(
-            "no worker of the cluster declares a GPU",
-            "Start those that have one with --resources GPU=1.",
-        )
-    if options.device.startswith("gpu:"):
-        raise UsageError(
-            f"--device {options.device} names a GPU of this machine",
-            "On a cluster say --device gpu: a worker sees one GPU.",
-        )
-    device, name = ("gpu:0", f"gpu {model}") if model else _emulated(options.device)
-    files = {exercise.id: pack_exercise(exercise) for exercise in exercises}
-    return _Workers(
-        device,
-        name,
-        lambda: ClusterPool(
-            client, grade_task, files, needs_gpu=model is not None, seconds=seconds
-        ),
-    )
-
-
-def _emulated(asked: str) -> tuple[str, str]:
-    from grader.devices.choose import EMULATED, parse_device
-
-    choice = parse_device(
-        EMULATED if asked == "auto" else asked, gpu_works=lambda: False, has_pycuda=lambda: False
-    )
-    return str(choice), str(choice)
-
-
-def _find_devices(asked: str) -> tuple[list[str], str]:
-    """The devices of a name, and what tells their results from others': for GPUs the model, not the
-    number."""
-    from grader.devices.choose import EMULATED, count_gpus, gpu_works, has_pycuda, parse_device
-    from grader.devices.remote.remote_device import RemoteDevice
-    from grader.sandbox.process import run_tool
-
-    kind, _, numbers = asked.partition(":")
-    names = [asked]
-    if kind == "gpu" and numbers == "all":
-        names = [f"gpu:{number}" for number in range(count_gpus(run_tool, os.environ))]
-    elif kind == "gpu" and "," in numbers:
-        names = [f"gpu:{number}" for number in numbers.split(",")]
-    choices = [
-        parse_device(name, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda)
-        for name in names
-    ]
-    if choices[0].kind == EMULATED:
-        return [str(choices[0])], str(choices[0])
-    models = []
-    for choice in choices:
-        with RemoteDevice(str(choice)) as device:
-            models.append(device.info.name)
-    if len(set(models)) > 1:
-        raise UsageError(
-            f"these GPUs are of different models: {', '.join(models)}",
-            "Their times cannot be compared: grade on equal ones.",
-        )
-    return [str(choice) for choice in choices], f"gpu {models[0]}"
-
-
-def _default_jobs(devices: Sequence[str]) -> int:
-    """On GPUs, one that is timed and five that compile, emulate or judge for each, but two cores
-    for each of them."""
-    cores = len(os.sched_getaffinity(0))
-    return (
-        max(len(devices), min(cores // 2, JOBS_OF_A_GPU * len(devices)))
-        if devices[0].startswith("gpu")
-        else cores
     )
 
 
@@ -457,3 +345,7 @@ def _print(summary: BatchSummary, *, quiet: bool) -> None:
 
     with printing():
         print_summary(summary, console=make_console(sys.stdout, environ=os.environ), quiet=quiet)
+
+
+BATCH = Command(_batch_parser, run_batch)
+SHOW = Command(_show_parser, run_show)

@@ -1,4 +1,4 @@
-"""What all subcommands share: parsing arguments, naming exercises, and printing where it may
+"""What all subcommands share: options and arguments, naming exercises, and printing where it may
 fail."""
 
 from __future__ import annotations
@@ -6,26 +6,99 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import secrets
 import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 from grader.errors import GraderError, UsageError
 
 
+class Command(NamedTuple):
+    """A subcommand: its parser, and what takes the parsed options and returns the exit code."""
+
+    make_parser: Callable[[], argparse.ArgumentParser]
+    run: Callable[[argparse.Namespace], int]
+
+
 def make_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
-    """The parser of a subcommand, whose texts are shown as they are."""
+    """The parser of a subcommand (empty: of `grade` itself), whose texts are shown as they are."""
     return argparse.ArgumentParser(
-        prog=f"grade {command}",
+        prog=f"grade {command}".rstrip(),
         description=description,
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+
+
+def add_exercise(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
+    )
+
+
+def add_submission(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument("submission", metavar="SUBMISSION.cu", help=text)
+
+
+def add_device(
+    parser: argparse.ArgumentParser, text: str = "auto (the default), emulated[:ID] or gpu[:N]"
+) -> None:
+    parser.add_argument("--device", default="auto", metavar="DEVICE", help=text)
+
+
+def add_seed(parser: argparse.ArgumentParser, default: str = "a new one") -> None:
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help=f"draw hidden cases and inputs from this seed (default: {default})",
+    )
+
+
+def seed_of(options: argparse.Namespace) -> int:
+    """The seed that `--seed` names, or a new one."""
+    from grader.pipeline import SEED_BITS, check_seed
+
+    return secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed)
+
+
+def add_no_isolation(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-isolation",
+        action="store_true",
+        help="compile without bubblewrap or Landlock: for code that you trust",
+    )
+
+
+def add_no_model(
+    parser: argparse.ArgumentParser,
+    text: str = "leave the times unjudged on the emulated device: quicker",
+) -> None:
+    parser.add_argument("--no-model", action="store_true", help=text)
+
+
+def add_new_file(parser: argparse.ArgumentParser, metavar: str, text: str) -> None:
+    """`-o FILE`, which is not there yet, and `--force`, which replaces it."""
+    parser.add_argument("-o", "--output", required=True, metavar=metavar, help=text)
+    parser.add_argument("--force", action="store_true", help="replace a file that is there already")
+
+
+def new_file(options: argparse.Namespace, what: str) -> Path:
+    """The file that `-o` names. UsageError where it may not be replaced or cannot be written."""
+    target = Path(options.output)
+    if target.exists() and not options.force:
+        raise UsageError(
+            f"{target} is there already", "Name another file, or use --force to replace it."
+        )
+    check_target(options.output, what)
+    return target
 
 
 def find_exercise(name: str) -> Path:

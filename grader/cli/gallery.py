@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from grader.cli.common import check_target, make_parser, parse_arguments, printing
+from grader.cli.common import Command, check_target, make_parser, printing
 from grader.errors import UsageError
 
 GALLERY_DESCRIPTION = """\
-Show small kernels that read memory in all the ways that a course speaks of: what each read is, which lanes meet in which sectors
-(or banks), and what that takes. Every figure is counted in a run of the kernel on the emulated device; no GPU is needed.
+Show small kernels that read memory in all the ways that a course speaks of: what each read is,
+which lanes meet in which sectors (or banks), and what that takes. Every figure is counted in a run
+of the kernel on the emulated device; no GPU is needed.
 """
 GALLERY_EPILOG = """\
 examples:
   grade gallery                          what there is
   grade gallery coalescing               reads of global memory: sectors, bytes used of bytes moved
   grade gallery banks                    reads of shared memory: banks and wavefronts
-  grade gallery banks column_of_33       one of them, with its whole kernel: change it, and try it in an exercise
+  grade gallery banks column_of_33       one of them, with its whole kernel
 
 exit codes: 0 shown, 2 bad usage, 3 the grader or the machine failed
 """
 
 
-def run_gallery(arguments: Sequence[str]) -> int:
-    """`grade gallery [GALLERY [NAME]]`: 0 when it was shown."""
+def _parser() -> argparse.ArgumentParser:
     parser = make_parser("gallery", GALLERY_DESCRIPTION, GALLERY_EPILOG)
     parser.add_argument(
         "gallery", nargs="?", metavar="GALLERY", help="coalescing or banks (default: list both)"
@@ -45,7 +45,11 @@ def run_gallery(arguments: Sequence[str]) -> int:
         metavar="FILE",
         help="write all figures and addresses as JSON; - prints it, and nothing else",
     )
-    options = parse_arguments(parser, arguments)
+    return parser
+
+
+def run_gallery(options: argparse.Namespace) -> int:
+    """`grade gallery [GALLERY [NAME]]`: 0 when it was shown."""
     check_target(options.json)
     gpu = _parse_emulated(options.device)
     if options.gallery is None:
@@ -98,3 +102,6 @@ def _list_galleries() -> None:
         for gallery, (_, what) in GALLERIES.items():
             titles = {sketch.name: sketch.title for sketch in read_sketches(gallery).values()}
             print_contents(f"grade gallery {gallery}: {what}", titles, console=console)
+
+
+GALLERY = Command(_parser, run_gallery)

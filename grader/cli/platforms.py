@@ -3,59 +3,77 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from grader.cli.common import check_target, find_exercise, make_parser, parse_arguments, printing
+from grader.cli.common import (
+    Command,
+    add_exercise,
+    add_new_file,
+    find_exercise,
+    make_parser,
+    new_file,
+    printing,
+)
 from grader.errors import UsageError
 from grader.records import BatchSummary
 
 ZIP_DESCRIPTION = """\
-Make the zip that Gradescope takes as an autograder: setup.sh installs this grader, run_autograder grades what a student uploads on the
-emulated device (Gradescope's machines have no GPU). The hidden reference is not in it.
+Make the zip that Gradescope takes as an autograder: setup.sh installs this grader, run_autograder
+grades what a student uploads on the emulated device (Gradescope's machines have no GPU). The
+hidden reference is not in it.
 """
 ZIP_EPILOG = """\
 example:
   grade gradescope-zip transpose -o transpose-gradescope.zip
 
-In Gradescope: a programming assignment with the points of `Points:` that this command prints; base image Ubuntu 22.04 or newer; container
-with 1 CPU and 1.5 GB or more. Students upload one .cu file. A fault of the grader leaves no result, so that it never is a zero.
+In Gradescope: a programming assignment with the points of `Points:` that this command prints; base
+image Ubuntu 22.04 or newer; container with 1 CPU and 1.5 GB or more. Students upload one .cu file.
+A fault of the grader leaves no result, so that it never is a zero.
 """
 WORKFLOW_DESCRIPTION = """\
-Make .github/workflows/classroom.yml for the template repository of a GitHub Classroom assignment: it grades on every push, on the emulated
-device, and reports points, partial ones too. The exercise comes from the grader's repository, so that a student's changes do not count.
+Make .github/workflows/classroom.yml for the template repository of a GitHub Classroom assignment:
+it grades on every push, on the emulated device, and reports points, partial ones too. The exercise
+comes from the grader's repository, so that a student's changes do not count.
 """
 WORKFLOW_EPILOG = """\
 example:
-  grade classroom-workflow transpose --repository my-course/cuda-exercise-grader -o .github/workflows/classroom.yml
+  grade classroom-workflow transpose --repository my-course/cuda-exercise-grader \\
+      -o .github/workflows/classroom.yml
 """
 GRADEBOOK_DESCRIPTION = """\
-Make the gradebooks that Canvas and Moodle import from a graded class. `grade batch` has written them already; this adds
-a roster and titles.
+Make the gradebooks that Canvas and Moodle import from a graded class. `grade batch` has written
+them already; this adds a roster and titles.
 """
 GRADEBOOK_EPILOG = """\
 examples:
   grade gradebook results/ --roster canvas-export.csv --assignment "Lab 3 (4711)"
-  grade gradebook results/ --assignment "transpose=Lab 3 (4711)" --assignment "gemm_tiled=Lab 4 (4712)"
+  grade gradebook results/ --assignment "transpose=Lab 3 (4711)" \\
+      --assignment "gemm_tiled=Lab 4 (4712)"
 
-  gradebook-canvas.csv   for Grades > Import: Student, ID, SIS User ID, SIS Login ID, Section, and a column per exercise
-  gradebook-moodle.csv   an offline grading worksheet, for the assignment's `Upload grading worksheet`
+what is written, in the results:
+  gradebook-canvas.csv   for Grades > Import: Student, ID, SIS User ID, SIS Login ID, Section, and
+                         a column per exercise
+  gradebook-moodle.csv   an offline grading worksheet, for the assignment's `Upload grading
+                         worksheet`
 
-Ids come from the names that the platform gave to the files it exported, else from the roster: a CSV that has a header with one of student,
-Identifier, ID, SIS User ID, SIS Login ID, Email address, Email, Username, Full name or Student, matched to the names in `grade show`.
+Ids come from the names that the platform gave to the files it exported, else from the roster: a
+CSV that has a header with one of student, Identifier, ID, SIS User ID, SIS Login ID, Email
+address, Email, Username, Full name or Student, matched to the names in `grade show`.
 """
 
 
-def run_gradescope_zip(arguments: Sequence[str]) -> int:
-    """`grade gradescope-zip EXERCISE -o FILE.zip`: 0 when it was written."""
+def _zip_parser() -> argparse.ArgumentParser:
     parser = make_parser("gradescope-zip", ZIP_DESCRIPTION, ZIP_EPILOG)
-    parser.add_argument(
-        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
-    )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE.zip", help="the autograder")
-    parser.add_argument("--force", action="store_true", help="replace a file that is there already")
-    options = parse_arguments(parser, arguments)
-    target = _new_file(options.output, force=options.force)
+    add_exercise(parser)
+    add_new_file(parser, "FILE.zip", "the autograder")
+    return parser
+
+
+def run_gradescope_zip(options: argparse.Namespace) -> int:
+    """`grade gradescope-zip EXERCISE -o FILE.zip`: 0 when it was written."""
+    target = new_file(options, "the file")
     from grader.authoring.autograder import make_autograder
     from grader.report.files import write_file
     from grader.spec.reader import read_exercise
@@ -72,13 +90,9 @@ def run_gradescope_zip(arguments: Sequence[str]) -> int:
     return 0
 
 
-def run_classroom_workflow(arguments: Sequence[str]) -> int:
-    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 when it was
-    written."""
+def _workflow_parser() -> argparse.ArgumentParser:
     parser = make_parser("classroom-workflow", WORKFLOW_DESCRIPTION, WORKFLOW_EPILOG)
-    parser.add_argument(
-        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
-    )
+    add_exercise(parser)
     parser.add_argument(
         "--repository",
         required=True,
@@ -88,10 +102,14 @@ def run_classroom_workflow(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--ref", default="main", metavar="REF", help="its branch, tag or commit (default: main)"
     )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE.yml", help="the workflow")
-    parser.add_argument("--force", action="store_true", help="replace a file that is there already")
-    options = parse_arguments(parser, arguments)
-    target = _new_file(options.output, force=options.force)
+    add_new_file(parser, "FILE.yml", "the workflow")
+    return parser
+
+
+def run_classroom_workflow(options: argparse.Namespace) -> int:
+    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 when it was
+    written."""
+    target = new_file(options, "the file")
     from grader.authoring.classroom import make_workflow
     from grader.report.files import write_file
     from grader.spec.reader import read_exercise
@@ -110,18 +128,24 @@ def run_classroom_workflow(arguments: Sequence[str]) -> int:
     return 0
 
 
-def run_gradebook(arguments: Sequence[str]) -> int:
-    """`grade gradebook DIR`: 0 when the gradebooks were written."""
+def _gradebook_parser() -> argparse.ArgumentParser:
     parser = make_parser("gradebook", GRADEBOOK_DESCRIPTION, GRADEBOOK_EPILOG)
     parser.add_argument("folder", metavar="DIR", help="what `grade batch --out` wrote")
     parser.add_argument(
         "--roster", metavar="FILE.csv", help="who is who: an export of the platform, say"
     )
-    title = "the platform's title of the assignment"
     parser.add_argument(
-        "--assignment", action="append", default=[], metavar="[EXERCISE=]TITLE", help=title
+        "--assignment",
+        action="append",
+        default=[],
+        metavar="[EXERCISE=]TITLE",
+        help="the platform's title of the assignment",
     )
-    options = parse_arguments(parser, arguments)
+    return parser
+
+
+def run_gradebook(options: argparse.Namespace) -> int:
+    """`grade gradebook DIR`: 0 when the gradebooks were written."""
     from grader.batch.results import read_summary
     from grader.report.platforms.gradebooks import read_roster, write_gradebooks
 
@@ -154,11 +178,6 @@ def _parse_assignments(given: Sequence[str], batch: BatchSummary) -> Mapping[str
     return titles
 
 
-def _new_file(output: str, *, force: bool) -> Path:
-    target = Path(output)
-    if target.exists() and not force:
-        raise UsageError(
-            f"{target} is there already", "Name another file, or use --force to replace it."
-        )
-    check_target(output, "the file")
-    return target
+GRADESCOPE_ZIP = Command(_zip_parser, run_gradescope_zip)
+CLASSROOM_WORKFLOW = Command(_workflow_parser, run_classroom_workflow)
+GRADEBOOK = Command(_gradebook_parser, run_gradebook)

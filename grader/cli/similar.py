@@ -5,25 +5,29 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from grader.cli.common import check_target, make_parser, parse_arguments, printing
+from grader.cli.common import Command, check_target, make_parser, printing
 from grader.errors import UsageError
 from grader.records import Comparison
 
 DESCRIPTION = """\
-Find submissions that share code: names, numbers, comments, white space and the order of functions do not count, the starter's code and
-what most of the class writes alike neither. It shows where to look; whether somebody copied is for you to judge.
+Find submissions that share code. Names, numbers, comments, white space and the order of functions
+do not count; the starter's code and what most of the class writes alike are left out. It shows
+where to look; whether somebody copied is for you to judge.
 """
 EPILOG = """\
 examples:
-  grade similar submissions/                               every .cu file below the folder with every other one
-  grade similar submissions/ --threshold 50 --html similar.html     both files side by side, shared lines marked
-  grade similar submissions/ --starter starter/transpose.cu         subtract this starter, not the best-fitting one of ./starter
+  grade similar submissions/                        every .cu file below the folder with every
+                                                    other one
+  grade similar submissions/ --threshold 50 --html similar.html
+                                                    both files side by side, shared lines marked
+  grade similar submissions/ --starter starter/transpose.cu
+                                                    subtract this starter, not the best-fitting
+                                                    one of ./starter
 
-similarity: the part of both files' own code that is shared. Short files are alike by chance: files with less own code than about
-four lines are left out.
+similarity: the part of both files' own code that is shared. Short files are alike by chance: files
+with less own code than about four lines are left out.
 
 exit codes: 0 nothing at or above the threshold, 1 pairs were found, 2 bad usage
 """
@@ -31,8 +35,7 @@ MAX_BYTES = 1 << 20
 """Of a file that is compared; a kernel has some thousands."""
 
 
-def run_similar(arguments: Sequence[str]) -> int:
-    """`grade similar DIR`: 1 when pairs were found."""
+def _parser() -> argparse.ArgumentParser:
     parser = make_parser("similar", DESCRIPTION, EPILOG)
     parser.add_argument("folder", metavar="DIR", help="the submissions, in folders of any depth")
     starter = (
@@ -56,7 +59,11 @@ def run_similar(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--json", metavar="FILE", help="write the pairs as JSON; - prints it, and nothing else"
     )
-    options = parse_arguments(parser, arguments)
+    return parser
+
+
+def run_similar(options: argparse.Namespace) -> int:
+    """`grade similar DIR`: 1 when pairs were found."""
     if not 0 < options.threshold <= 100:
         raise UsageError(
             f"--threshold {options.threshold:g} is no similarity",
@@ -133,3 +140,6 @@ def _show(found: Comparison, options: argparse.Namespace) -> None:
         print_comparison(
             found, console=make_console(sys.stdout, environ=os.environ), top=options.top
         )
+
+
+SIMILAR = Command(_parser, run_similar)

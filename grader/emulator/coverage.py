@@ -1,7 +1,7 @@
 """The opcode table as Markdown: what of the instruction set is covered, family by family, and how
 exact its results are.
 
-python -m grader.emulator.coverage      prints the table that the README holds
+python -m grader.emulator.coverage      prints the table of docs/reference/opcodes.md
 """
 
 from __future__ import annotations

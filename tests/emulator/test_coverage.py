@@ -1,14 +1,9 @@
-"""The table of what is covered: a row for every opcode, and the README holds it as it is
-generated."""
+"""The table of what is covered has a row for every opcode."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from grader.emulator.coverage import render_coverage
 from grader.emulator.opcodes import OPCODES
-
-README = Path(__file__).parents[2] / "README.md"
 
 
 def rows() -> list[list[str]]:
@@ -35,12 +30,3 @@ def test_results_that_hardware_looks_up_in_tables_are_told_apart() -> None:
         for name in instruction.split(", ")
     }
     assert apart == {name for name, opcode in OPCODES.items() if opcode.approximate}
-
-
-def test_the_readme_holds_the_table_as_it_is() -> None:
-    _, _, behind = README.read_text(encoding="utf-8").partition("<!-- opcodes -->\n")
-    held, end, _ = behind.partition("\n<!-- /opcodes -->")
-    assert end
-    assert held == render_coverage(), (
-        "put the output of `python -m grader.emulator.coverage` between the README's markers"
-    )

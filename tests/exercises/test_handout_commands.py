@@ -24,7 +24,7 @@ QUICK = ("gallery", "host")
 
 def commands() -> Iterator[object]:
     for handout in HANDOUTS:
-        for command in read_commands(handout):
+        for command in read_commands(handout / "README.md"):
             if command.words[0] == "grade":
                 quick = command.words[1] in QUICK
                 yield pytest.param(
@@ -50,11 +50,15 @@ def test_a_command_does_what_the_handout_shows(
 def test_a_handout_shows_a_report_a_sweep_and_how_to_profile(handout: Path) -> None:
     shown = {
         command.words[1]
-        for command in read_commands(handout)
+        for command in read_commands(handout / "README.md")
         if command.words[0] == "grade" and command.shown
     }
     assert {handout.name, "sweep"} <= shown
-    named = {command.words[1] for command in read_commands(handout) if command.words[0] == "grade"}
+    named = {
+        command.words[1]
+        for command in read_commands(handout / "README.md")
+        if command.words[0] == "grade"
+    }
     assert {"compare", "host"} <= named
 
 

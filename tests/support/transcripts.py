@@ -1,8 +1,9 @@
-"""The commands that a handout shows, and what it says that they print.
+"""The commands that handouts and the guide show, and what they say that they print.
 
 A block of the kind `console` is a transcript: lines that begin with `$ ` are commands, those below
 one are what it prints, in full, at WIDTH columns. A command with nothing below it is shown without
-its output.
+its output. In a block of the kind `sh` every line is a command. A comment before a block says when
+its commands are run (docs/contributing.md).
 
     python -m tests.support.transcripts        runs the commands that are shown with an output,
     and writes what they print now
@@ -17,39 +18,59 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HANDOUTS = tuple(sorted(path.parent for path in (ROOT / "exercises").glob("*/README.md")))
 WIDTH = 100
 
-_BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(
+    r"(?:^<!-- test: (\w+) -->\n)?^```(console|sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE
+)
 _PROCESSOR = re.compile(r"^CPU \(C loop, one core\): more than.*?size\n", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Command:
-    """A line of a transcript without its `$ `, and what is shown below it (empty: nothing is)."""
+    """A line of a transcript without its `$ `, and what is shown below it (empty: nothing is).
+    `when`: "quick", or the word of the comment before its block."""
 
     text: str
     shown: str
+    when: str = "quick"
 
     @property
     def words(self) -> list[str]:
         return shlex.split(self.text, comments=True)
 
 
-def read_commands(handout: Path) -> tuple[Command, ...]:
-    """The commands of an exercise's handout, in order."""
-    text = (handout / "README.md").read_text(encoding="utf-8")
-    return tuple(command for block in _BLOCK.findall(text) for command in _split(block))
+def read_commands(page: Path, kinds: tuple[str, ...] = ("console",)) -> tuple[Command, ...]:
+    """The commands of a page's blocks of these kinds, in order; a `python` block is one."""
+    blocks = _BLOCK.findall(page.read_text(encoding="utf-8"))
+    return tuple(
+        replace(command, when=when or "quick")
+        for when, kind, text in blocks
+        if kind in kinds
+        for command in _SPLIT[kind](text)
+    )
 
 
-def _split(block: str) -> Iterator[Command]:
+def _split_transcript(block: str) -> Iterator[Command]:
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         line, _, shown = part.partition("\n")
         yield Command(line, shown.rstrip("\n"))
+
+
+def _split_lines(block: str) -> Iterator[Command]:
+    return (Command(line, "") for line in block.replace("\\\n", " ").splitlines())
+
+
+def _keep_whole(block: str) -> Iterator[Command]:
+    yield Command(f"python -c {shlex.quote(block)}", "")
+
+
+_SPLIT = {"console": _split_transcript, "sh": _split_lines, "python": _keep_whole}
 
 
 def make_desk(handout: Path, folder: Path) -> Path:
@@ -57,7 +78,9 @@ def make_desk(handout: Path, folder: Path) -> Path:
     handout asks for."""
     for name in ("exercises", "starter"):
         (folder / name).symlink_to(ROOT / name)
-    copy = next(command for command in read_commands(handout) if command.words[0] == "cp")
+    copy = next(
+        command for command in read_commands(handout / "README.md") if command.words[0] == "cp"
+    )
     subprocess.run(copy.words, cwd=folder, check=True)
     return folder
 
@@ -104,7 +127,7 @@ def main() -> int:
         text = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             desk = make_desk(handout, Path(folder))
-            for command in read_commands(handout):
+            for command in read_commands(path):
                 if command.shown:
                     printed = as_printed(run(command, desk).stdout)
                     text = text.replace(

@@ -1,0 +1,473 @@
+"""Writes the pages of docs/reference from what the grader knows, and the picture of a report.
+
+    python docs/generate.py              writes all pages of docs/reference
+    python docs/generate.py --picture    grades the transpose's starter and draws the report, too
+
+A test compares the pages with what this makes (tests/docs/test_reference.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(ROOT))
+
+from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
+from grader.emulator.coverage import render_coverage  # noqa: E402
+from grader.metrics import COMPARABLE, METRICS, TIMED, TRAFFIC  # noqa: E402
+from grader.records import CheckStatus, FindingKind, Status  # noqa: E402
+
+Json = dict[str, object]
+
+NOTE = "<!-- Written by `python docs/generate.py`: change what it is made from, not this page. -->"
+PICTURE = DOCS / "images" / "report.svg"
+ERRORS = ROOT / "tests" / "data" / "model_errors.json"
+SCHEMAS = ROOT / "grader" / "schemas"
+
+STATUSES: dict[Status, tuple[str, str]] = {
+    Status.PASSED: ("Every check that this device could judge passed.", "the submission"),
+    Status.FAILED: ("It was graded, but did not get full marks.", "the submission"),
+    Status.COMPILE_ERROR: ("It does not compile, or is empty.", "the submission"),
+    Status.LAUNCH_ERROR: (
+        "A launch line is wrong, or asks for what no launch can have.",
+        "the submission",
+    ),
+    Status.RUNTIME_ERROR: (
+        "A kernel went wrong while it ran: an access outside of a buffer, a trap, a barrier that"
+        " some threads skip.",
+        "the submission",
+    ),
+    Status.TIMEOUT: ("The compiler or a kernel took longer than its limit.", "the submission"),
+    Status.REJECTED: (
+        "It uses what the exercise forbids, asks for a file that it may not read, or takes less"
+        " time than the hardware allows.",
+        "the submission",
+    ),
+    Status.UNSUPPORTED: (
+        "The emulated device does not know an instruction; a GPU may run it.",
+        "the grader",
+    ),
+    Status.INCONCLUSIVE: (
+        "Measurements were disturbed, or there is no check that this device can judge.",
+        "the machine",
+    ),
+    Status.GRADER_ERROR: ("The grader or the machine failed.", "the grader"),
+}
+CHECKS: dict[CheckStatus, str] = {
+    CheckStatus.PASSED: "The value reaches the goal, or cannot be told from it.",
+    CheckStatus.PARTIAL: "At least 1 % of the points, not all of them.",
+    CheckStatus.FAILED: "Less than 1 % of the points.",
+    CheckStatus.SKIPPED: "A check that has to pass first did not, or the file leaves the part out.",
+    CheckStatus.NOT_MEASURED: "This device cannot tell; the message says why.",
+}
+FINDINGS: dict[FindingKind, str] = {
+    FindingKind.OUT_OF_BOUNDS: "An access outside of its buffer or array.",
+    FindingKind.MISALIGNED: "An address that is not a multiple of the access's width.",
+    FindingKind.BARRIER_DIVERGENCE: "A barrier that some threads of the block cannot reach.",
+    FindingKind.INSTRUCTION_LIMIT: "More warp instructions than the exercise allows.",
+    FindingKind.WALL_LIMIT: "More time than the exercise allows.",
+    FindingKind.TRAP: "The kernel stopped itself: `__trap()` or `assert`.",
+    FindingKind.INPUT_MODIFIED: "An input is not as it was before the launch.",
+    FindingKind.RACE: "Two threads use an element, one of them writes, and nothing orders them.",
+    FindingKind.UNINITIALIZED_READ: "A read of memory that nobody wrote.",
+    FindingKind.COPY_UNDER_WAY: "An access to data whose asynchronous copy may not have arrived.",
+    FindingKind.ABSENT_LANES: "A mask of a shuffle, vote or barrier names lanes that do not come.",
+    FindingKind.ORDER_DEPENDENT: "The result differs when the warps run in the opposite order.",
+}
+
+
+def make_pages() -> dict[str, str]:
+    """Every generated page by its path below docs."""
+    return {f"reference/{name}.md": f"{NOTE}\n\n{make()}\n" for name, make in PAGES.items()}
+
+
+def format_table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def format_cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+def make_opcodes() -> str:
+    return f"""\
+# Instructions
+
+The emulated device executes these instructions of NVIDIA's machine code (SASS). A kernel that
+holds any other instruction, or one of these with a modifier that is not listed, ends as
+`unsupported`, named with its source line, before anything runs.
+
+"exact" means that the results are those of an H100 to the last bit.
+
+{render_coverage()}"""
+
+
+def make_metrics() -> str:
+    rows = (
+        (
+            f"`{metric.name}`",
+            "fraction" if metric.is_fraction else metric.unit or "count",
+            metric.better.value,
+            _source(metric.name),
+            "yes" if metric.name in COMPARABLE else "",
+            format_cell(metric.meaning),
+        )
+        for metric in METRICS.values()
+    )
+    head = ("metric", "unit", "better", "source", "goal may be relative", "meaning")
+    return f"""\
+# Metrics
+
+A check of an exercise grades one of these metrics. A score reports all of them: each with its
+value, unit and source, or with the reason why there is no value. Fractions are 0 to 1 in specs and
+JSON, and percentages in words.
+
+Where the table says so, a goal may be a multiple of the baseline's or the reference's value
+(`relative_to` in the spec).
+
+{format_table(head, rows)}
+
+Atomics count as accesses: one on global memory counts as a store of its bytes and, where it
+returns a value, as a load too. `shared_bank_conflicts` is what Nsight Compute calls
+`derived__memory_l1_wavefronts_shared_excessive`; [how it counts](../devices.md#how-it-counts)
+says why."""
+
+
+def _source(name: str) -> str:
+    if name in TIMED:
+        return "measured or modelled"
+    if name in TRAFFIC:
+        return "by ncu or modelled, for information"
+    return "the cases" if name in ("correctness", "sanitized") else "counted"
+
+
+def make_statuses() -> str:
+    statuses = (
+        (
+            f"`{status}`",
+            meaning,
+            whose,
+            "yes" if status.has_points else "no: an empty cell",
+            str(3 if status.is_worth_a_retry else 1 - (status is Status.PASSED)),
+        )
+        for status, (meaning, whose) in STATUSES.items()
+    )
+    checks = ((f"`{status}`", meaning) for status, meaning in CHECKS.items())
+    findings = ((f"`{kind}`", meaning) for kind, meaning in FINDINGS.items())
+    return f"""\
+# Statuses and exit codes
+
+## Of a grading
+
+{format_table(("status", "meaning", "whose doing", "points", "exit code"), statuses)}
+
+## Of a check
+
+{format_table(("status", "meaning"), checks)}
+
+## Exit codes of grade
+
+| code | meaning |
+| --- | --- |
+| 0 | full marks, of the points that the device can judge |
+| 1 | graded, but not full marks |
+| 2 | bad usage, or a broken exercise |
+| 3 | the grader or the machine failed, which is never the submission's doing |
+| 130, 143 | interrupted by Ctrl-C or SIGTERM |
+
+[Commands](commands.md) lists those of the other commands.
+
+## Findings
+
+What a device may find wrong while a kernel runs: `findings` in the score. The last five are found
+by the [checked mode](../devices.md#the-checked-mode) alone.
+
+{format_table(("kind", "meaning"), findings)}"""
+
+
+def make_errors() -> str:
+    data = json.loads(ERRORS.read_text(encoding="utf-8"))
+    names = {"h100": "H100 SXM", "h200": "H200 SXM"}
+    parts = [
+        f"## {names[gpu]}\n\n"
+        + "\n".join(f"- {line}" for line in data[gpu]["summary"])
+        + "\n\n"
+        + _format_records(
+            data[gpu]["rows"], ("program", "size", "measured ms", "modelled ms", "error")
+        )
+        for gpu in names
+    ]
+    body = "\n\n".join(parts)
+    published = _format_records(
+        data["published"], ("GPU", "kernel", "published", "modelled", "difference")
+    )
+    return f"""\
+# Errors of the timing model
+
+Measured and modelled times, cold L2. `truth/` are the kernels of `tests/data/truth`, the only ones
+that parameters were fitted on, on the H100 alone. Known submissions are those of
+`tests/submissions` that run. Repeat with `python benchmarks/model.py --gpu h100` (or `h200`); the
+measured times are those that `python benchmarks/times.py` wrote on these GPUs.
+
+{body}
+
+## Against published figures
+
+T4, A100, RTX 3090 and RTX 4090 are unverified: published figures of the GPUs, and parameters of the
+H100. This is how two models of that kind compare with what others published. An RTX A6000 is an
+RTX 3090 with 84 SMs at 1,800 MHz and 768 GB/s. The programs do what the published ones do, but are
+not the same to the letter: ours of row 6 pads its tile and loads ahead, which theirs does not.
+Repeat with `python benchmarks/published.py`.
+
+{published}
+
+Sources: github.com/siboehm/SGEMM_CUDA (README); fridayswithfaraday.com, "Matrix Transpose: The
+Canonical CUDA Optimization Problem"."""
+
+
+def _format_records(rows: Sequence[Mapping[str, str]], head: Sequence[str]) -> str:
+    return format_table(head, (list(row.values()) for row in rows))
+
+
+def make_commands() -> str:
+    parts = ["# Commands", "Every command and option, as `--help` has them."]
+    for name, command in {"": GRADE, **COMMANDS}.items():
+        parser = command.make_parser()
+        usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+        title = f"grade {name}".rstrip()
+        parts += [
+            f"## {title}",
+            (parser.description or "").strip(),
+            f"```text\n{usage if name else 'grade EXERCISE SUBMISSION.cu [options]'}\n```",
+            format_table(("argument", "meaning"), _argument_rows(parser)),
+        ]
+        if parser.epilog:
+            parts.append(f"```text\n{parser.epilog.strip()}\n```")
+    return "\n\n".join(parts)
+
+
+def _argument_rows(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    for action in parser._actions:
+        value = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else "")
+        shown = str(value) if action.nargs != 0 else ""
+        names = ", ".join(f"{name} {shown}".rstrip() for name in action.option_strings) or shown
+        if action.dest != "help":
+            yield f"`{names}`".replace("|", "\\|"), format_cell(action.help or "")
+
+
+# --- schemas --------------------------------------------------------------------------------------
+
+
+def make_spec_schema() -> str:
+    return _make_schema_page(
+        "spec.schema.json",
+        "Fields of spec.json",
+        "`exercises/<id>/spec.json` describes an exercise. [For authors](../author.md) explains the"
+        " fields in the order in which one writes them; this page lists all of them.",
+    )
+
+
+def make_score_schema() -> str:
+    return _make_schema_page(
+        "score.schema.json",
+        "Fields of a score",
+        "`grade --json FILE` writes a score, `--json -` prints it. A figure that could not be had"
+        " is `null`, with a reason.",
+    )
+
+
+def _make_schema_page(name: str, title: str, words: str) -> str:
+    schema = json.loads((SCHEMAS / name).read_text(encoding="utf-8"))
+    named = schema["$defs"]
+    for key, field in schema["properties"].items():
+        if "properties" in field:  # a section of its own
+            named[key] = field
+            schema["properties"][key] = {"$ref": f"#/$defs/{key}"}
+    parts = [
+        f"# {title}",
+        f"{words} The schema is [grader/schemas/{name}](../../grader/schemas/{name}).",
+        "## The file",
+        _field_table(schema, named),
+    ]
+    values = []
+    for key, part in sorted(named.items()):
+        if "properties" in part:
+            described = [part["description"]] if "description" in part else []
+            parts += [f"## {key}", *described, _field_table(part, named)]
+        else:
+            values.append((f'<a id="{key}"></a>`{key}`', _type_of(part), _meaning(part, named)))
+    table = format_table(("name", "type", "meaning"), iter(values))
+    return "\n\n".join([*parts, "## Values", table])
+
+
+def _field_table(schema: Json, named: Json) -> str:
+    required = set(_list(schema.get("required")))
+    rows = (
+        (
+            f"`{name}`" + ("" if name in required else " (optional)"),
+            _type_of(field),
+            _meaning(field, named),
+        )
+        for name, field in _dict(schema["properties"]).items()
+    )
+    return format_table(("field", "type", "meaning"), rows)
+
+
+def _type_of(schema: object) -> str:
+    """What a value may be, in words, with links to the sections of this page."""
+    part = _dict(schema)
+    if "$ref" in part:
+        name = str(part["$ref"]).rsplit("/", 1)[1]
+        return f"[{name}](#{name})"
+    if "const" in part:
+        return f"`{json.dumps(part['const'])}`"
+    if "enum" in part:
+        return " or ".join(f"`{json.dumps(value)}`" for value in _list(part["enum"]))
+    if "anyOf" in part:
+        return " or ".join(_type_of(each) for each in _list(part["anyOf"]))
+    if "if" in part and "then" in part:
+        return " or ".join(_alternatives(part))
+    if part.get("type") == "array":
+        return f"list of {_type_of(part['items'])}" if part.get("items") else "three counts"
+    if "additionalProperties" in part and part["additionalProperties"] is not False:
+        return f"object: name → {_type_of(part['additionalProperties'])}"
+    if "properties" in part:
+        fields = (
+            f"`{name}`: {_type_of(field)}" for name, field in _dict(part["properties"]).items()
+        )
+        return f"object of {'; '.join(fields)}"
+    kind = part.get("type")
+    return " or ".join(map(str, _list(kind))) if isinstance(kind, list) else str(kind)
+
+
+def _alternatives(schema: Json) -> Iterator[str]:
+    if "if" not in schema:
+        yield _type_of(schema)
+        return
+    kind = {key: value for key, value in _dict(schema["if"]).items() if key == "type"}
+    yield from _alternatives({**kind, **_dict(schema["then"])})
+    yield from _alternatives(_dict(schema["else"]) if "else" in schema else {})
+
+
+BOUNDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "maxLength": "at most {} characters",
+}
+
+
+def _meaning(schema: object, named: Json) -> str:
+    part = _dict(schema)
+    target = _dict(named[str(part["$ref"]).rsplit("/", 1)[1]]) if "$ref" in part else {}
+    text = format_cell(str(part.get("description") or target.get("description", "")))
+    bounds = ", ".join(
+        words.format(f"{part[key]:,}") for key, words in BOUNDS.items() if key in part
+    )
+    return f"{text} ({bounds})".strip() if bounds else text
+
+
+def _dict(value: object) -> Json:
+    assert isinstance(value, dict)
+    return value
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "commands": make_commands,
+    "metrics": make_metrics,
+    "model-errors": make_errors,
+    "opcodes": make_opcodes,
+    "score-schema": make_score_schema,
+    "spec-schema": make_spec_schema,
+    "statuses": make_statuses,
+}
+
+
+# --- the picture of a report ----------------------------------------------------------------------
+
+SVG = """\
+<svg viewBox="-10 -8 FULL_WIDTH FULL_HEIGHT" xmlns="http://www.w3.org/2000/svg">
+<!-- The report on starter/transpose.cu, drawn by docs/generate.py -->
+<style>
+.{unique_id}-matrix {{ font-family: Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: {char_height}px; line-height: {line_height}px; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+  <rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
+{lines}
+</defs>
+<rect fill="#ffffff" stroke="#d0d7de" x="-9" y="-7" width="FRAME_WIDTH" height="FRAME_HEIGHT"
+  rx="8" />
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</svg>
+"""
+
+
+def draw_report() -> str:
+    """A real report as SVG: the transpose's starter on the emulated device, from seed 1."""
+    import io
+
+    from rich.terminal_theme import TerminalTheme
+
+    from grader import grade
+    from grader.report.terminal import make_console, print_score
+
+    score = grade(
+        ROOT / "exercises" / "transpose",
+        ROOT / "starter" / "transpose.cu",
+        device="emulated",
+        seed=1,
+    )
+    console = make_console(
+        io.StringIO(), environ={"FORCE_COLOR": "1", "TERM": "xterm-256color"}, width=100
+    )
+    console.record = True
+    print_score(score, console=console)
+    green, red, yellow, blue = (26, 127, 55), (207, 34, 46), (154, 103, 0), (9, 105, 218)
+    shades = [(31, 35, 40), red, green, yellow, blue, (130, 80, 223), (27, 124, 131), (89, 99, 110)]
+    theme = TerminalTheme((255, 255, 255), (31, 35, 40), shades, shades)
+    drawn = console.export_svg(theme=theme, code_format=SVG, unique_id="report")
+    lines = drawn.count('clipPath id="report-line-') + 1  # the last one has none
+    width, height = 1220 + 20, round(24.4 * lines) + 16
+    for name, size in {"FULL": (width, height), "FRAME": (width - 2, height - 2)}.items():
+        drawn = drawn.replace(f"{name}_WIDTH", f"{size[0]}").replace(f"{name}_HEIGHT", f"{size[1]}")
+    return "\n".join(line.rstrip() for line in drawn.splitlines()) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--picture", action="store_true")
+    options = parser.parse_args()
+    for name, text in make_pages().items():
+        (DOCS / name).parent.mkdir(exist_ok=True)
+        (DOCS / name).write_text(text, encoding="utf-8")
+    if options.picture:
+        PICTURE.parent.mkdir(exist_ok=True)
+        PICTURE.write_text(draw_report(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
