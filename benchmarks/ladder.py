@@ -29,9 +29,9 @@ from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.devices.locks import hold_gpu
 from grader.errors import GraderError
 from grader.folders import default_cache
+from grader.grading.building import Built, build, find_toolchain
 from grader.grading.cases import Oracle
-from grader.grading.job import Job
-from grader.grading.programs import Built, build, find_toolchain
+from grader.grading.session import Job
 from grader.records import SUBMISSION, Failure, Progress, Source
 from grader.report.plot import format_svg
 from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep, make_panels

@@ -31,7 +31,7 @@ import numpy as np
 
 from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
-from grader.grading.programs import Toolchain, build, find_toolchain, make_program
+from grader.grading.building import Toolchain, build, find_toolchain, make_program
 from grader.records import SUBMISSION, Failure, Program, Role, RunLimits, TimedStep
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission

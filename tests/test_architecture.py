@@ -55,10 +55,10 @@ SPEAKERS = ("judging", "report")
 JOINS: dict[str, tuple[str, ...] | None] = {
     "grader": None,
     "grader.__main__": None,
-    "grader.pipeline": None,
+    "grader.grading.grade": None,
     "grader.doctor": None,
     "grader.sandbox.worker": ("grader.devices",),
-    "grader.batch.worker": ("grader.pipeline", "grader.report.json"),
+    "grader.batch.worker": ("grader.grading.grade", "grader.report.json"),
     "grader.batch.cluster": ("grader.sandbox.remote",),
     "grader.devices.coverage": ("grader.emulator",),
     "grader.devices.emulated": ("grader.emulator",),

@@ -9,7 +9,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader import pipeline
 from grader.devices.peak import GivenPeak
 from grader.errors import UsageError
 from grader.grading.cases import BENCHMARK

@@ -300,6 +300,6 @@ def _add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def _seed(options: argparse.Namespace) -> int:
-    from grader.pipeline import SEED_BITS, check_seed
+    from grader.grading.grade import SEED_BITS, check_seed
 
     return secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed)

@@ -20,7 +20,7 @@ from grader.cpp.cursor import did_you_mean
 from grader.devices.base import Arrays
 from grader.devices.emulated import EmulatedDevice
 from grader.errors import GraderError, UsageError
-from grader.grading.programs import find_toolchain
+from grader.grading.building import find_toolchain
 from grader.records import (
     Binary,
     Counters,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.errors import SpecError, UsageError
-from grader.pipeline import SEED_BITS, grade
+from grader.grading.grade import SEED_BITS, grade
 from grader.records import ShowProgress
 from grader.report.versions import Versions
 from grader.spec.reader import SPEC_FILE, read_exercise

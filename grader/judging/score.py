@@ -11,11 +11,10 @@ from dataclasses import replace
 
 from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.diagnose import ASKS_FOR_THE_EDGE
+from grader.judging.evidence import Evidence
 from grader.judging.values import (
     TIMED_ON,
     CountedRun,
-    OtherCounts,
-    Sanitized,
     collect_metrics,
     collect_others,
     count_metrics,
@@ -30,60 +29,41 @@ from grader.records import (
     CheckStatus,
     CountedAt,
     Counters,
-    DeviceInfo,
     Execution,
     Failure,
     Finding,
     LaunchResult,
-    Modelled,
-    PartResult,
     Resources,
     Score,
     SourceLine,
     Status,
     Submission,
-    Timing,
-    Traffic,
 )
-from grader.spec.exercise import Exercise, Yardstick
+from grader.spec.exercise import Exercise
 from grader.words.hints import advise, hint_at_failure, hint_at_misses
 
 _NO_SIZES: Mapping[str, int] = {}
 _COUNTS_LINES = "emulated"
 """The kind of device that counts source lines, for a GPU too."""
-_NOT_CHECKED = Sanitized()
-_NO_TRAFFIC = Traffic()
 
 
-def make_score(
-    exercise: Exercise,
-    submission: Submission,
-    *,
-    device: DeviceInfo,
-    cases: Sequence[CaseResult],
-    execution: Execution | None,
-    environment: Mapping[str, str],
-    seed: int,
-    timings: Sequence[Timing] = (),
-    traffic: Traffic = _NO_TRAFFIC,
-    lines_from: Execution | None = None,
-    missing_reason: str = "the benchmark did not run",
-    parts: Sequence[PartResult] = (),
-    other_counts: Mapping[Yardstick, OtherCounts] | None = None,
-    sanitized: Sanitized = _NOT_CHECKED,
-    model: Sequence[Modelled] = (),
-    counted: Sequence[CountedRun] = (),
-    untimed: str = "",
-) -> Score:
-    """The score of a submission that compiled and ran.
-
-    `execution` is the run whose counters are graded, None where there is none: a case is wrong, or
-    `missing_reason`. `sanitized` is what the checked mode says, `other_counts` those of the
-    programs that thresholds are relative to. `lines_from` is the run whose lines are shown, where
-    that is another one: Nsight Compute counts none. `counted` are the runs that the emulated device
-    counted, that of `execution` first; `untimed` says why there is no time. A failed run belongs in
-    `failed_score`.
-    """
+def make_score(exercise: Exercise, submission: Submission, evidence: Evidence) -> Score:
+    """The score of a submission that compiled and ran; a failed run belongs in `failed_score`."""
+    device = evidence.device
+    assert device is not None
+    cases, execution, timings = evidence.cases, evidence.execution, evidence.timings
+    environment, seed, parts = evidence.environment, evidence.seed, evidence.parts
+    traffic, lines_from, missing_reason = (
+        evidence.traffic,
+        evidence.lines_from,
+        evidence.missing_reason,
+    )
+    other_counts, sanitized, model = (
+        evidence.other_counts,
+        evidence.sanitized,
+        evidence.model,
+    )
+    counted, untimed = evidence.counted, evidence.untimed
     reason = (
         "it is not counted while a case is wrong"
         if any(not case.passed for case in cases)
@@ -170,18 +150,12 @@ def _describe_run(run: CountedRun) -> CountedAt:
 
 
 def failed_score(
-    exercise: Exercise,
-    submission: Submission,
-    failure: Failure,
-    *,
-    device: DeviceInfo | None,
-    environment: Mapping[str, str],
-    seed: int,
-    cases: Sequence[CaseResult] = (),
-    timings: Sequence[Timing] = (),
+    exercise: Exercise, submission: Submission, failure: Failure, evidence: Evidence
 ) -> Score:
     """The score of a submission that a failure ended: no points, its findings, and what was judged
     and timed before."""
+    device, cases, timings = evidence.device, evidence.cases, evidence.timings
+    environment, seed = evidence.environment, evidence.seed
     metrics = missing_metrics("the submission did not run to its end", device)
     checks = hint_at_failure(judge_failure(exercise, failure, metrics, device), failure)
     return Score(

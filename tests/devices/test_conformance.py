@@ -22,7 +22,7 @@ import pytest
 from grader.devices.base import Arrays, Device
 from grader.devices.emulated import EmulatedDevice
 from grader.folders import default_cache
-from grader.grading.programs import Built, build, find_toolchain, make_program
+from grader.grading.building import Built, build, find_toolchain, make_program
 from grader.judging.compare import judge_case
 from grader.records import Failure, Program, Role, RunLimits, Status, Submission
 from grader.sandbox.remote import RemoteDevice

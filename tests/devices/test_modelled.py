@@ -16,7 +16,7 @@ from grader.devices.launches import pack_parameters
 from grader.devices.modelled import Stage, run_modelled
 from grader.devices.plans import Ran, Ready
 from grader.emulator import GlobalMemory, LaunchSettings, translate
-from grader.grading.programs import Built, build, find_toolchain, make_program
+from grader.grading.building import Built, build, find_toolchain, make_program
 from grader.records import ModelledMode, Program, Submission
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission

@@ -15,7 +15,7 @@ from grader.devices.emulated import EmulatedDevice
 from grader.devices.ncu import PlanRun, count_plans, count_with_ncu
 from grader.devices.ncu_metrics import CountedLaunch, NotCounted
 from grader.doctor import Machine, examine
-from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.building import Built, Toolchain, build, find_toolchain, make_program
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
 from grader.report.machine_parts import Condition
 from grader.sandbox.process import run_tool

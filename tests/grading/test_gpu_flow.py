@@ -17,7 +17,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader import pipeline
 from grader.devices.ncu_metrics import CountedLaunch, NotCounted
 from grader.devices.peak import Attributes, GivenPeak, find_peak
 from grader.errors import GraderError, WorkerError

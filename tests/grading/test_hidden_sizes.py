@@ -29,10 +29,10 @@ from grader.devices.gpu.words import (
     out_of_memory,
 )
 from grader.errors import GraderError, WorkerError
+from grader.grading.building import Built, build, find_toolchain
 from grader.grading.cases import prepare_case, run_case
-from grader.grading.job import Job
-from grader.grading.programs import Built, build, find_toolchain
-from grader.grading.rehearsal import Findings, rehearse_case
+from grader.grading.checked import Findings, rehearse_case
+from grader.grading.session import Job
 from grader.judging.score import make_score
 from grader.records import (
     DeviceBuffer,

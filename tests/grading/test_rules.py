@@ -14,7 +14,7 @@ import pytest
 import grader
 from grader.cpp.expressions import parse_expression
 from grader.devices.gpus import read_gpus
-from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.building import Built, Toolchain, build, find_toolchain, make_program
 from grader.records import Failure, Program, Status, Submission
 from grader.spec.exercise import Atomics, Forbidden
 from grader.spec.reader import read_exercise
