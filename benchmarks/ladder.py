@@ -24,22 +24,23 @@ from pathlib import Path
 
 from grader.authoring.sweep.gpu import time_library, time_programs
 from grader.authoring.sweep.over_sizes import NO_LIMIT
-from grader.authoring.sweep.sizes import Sizes, at_sizes, parse_sizes
+from grader.authoring.sweep.sizes import Sizes, parse_sizes
 from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
 from grader.folders import default_cache
-from grader.grading.cases import Oracle
-from grader.grading.job import Job
-from grader.grading.programs import Built, build, find_toolchain
-from grader.records import SUBMISSION, Failure, Progress, Source
+from grader.grading.building import Built, Toolchain, build, find_toolchain
+from grader.grading.mistakes import SubmissionError, value_of
+from grader.grading.session import Job, Session, open_session
+from grader.judging.evidence import Subject
+from grader.records import SUBMISSION, Progress, Source
 from grader.report.plot import format_svg
 from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep, make_panels
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case
-from grader.spec.oracle import load_library, load_oracle
+from grader.spec.oracle import load_library
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
@@ -116,15 +117,15 @@ def climb(sizes: str, *, device: str, seed: int) -> Sweep:
     exercise = read_exercise(EXERCISE)
     exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
     points = parse_sizes([sizes], exercise.size_names)
-    reference = read_submission(RUNGS[REFERENCE])
-    assert not isinstance(reference, Failure)
-    job = Job(exercise, reference, choice, None, seed, default_cache(os.environ), show, {})
+    subject = Subject(exercise, value_of(read_submission(RUNGS[REFERENCE])), None, {}, seed)
+    job = Job(subject, choice, default_cache(os.environ), show)
     with RemoteDevice(str(choice)) as remote:
-        job = replace(job, device=remote.info)
-        built = build_rungs(job)
-        oracle = load_oracle(exercise)
+        subject.device = remote.info
+        tools = find_toolchain(prefer_wheel=False, cache=job.cache)
+        built = build_rungs(job, tools)
+        session = open_session(job, tools, built[SUBMISSION], remote)
         with hold_gpu(remote.uuid, show=show):
-            rows = [time_rungs(at_sizes(job, each), built, remote, oracle, each) for each in points]
+            rows = [time_rungs(session, built, each) for each in points]
     every = [[*own, *time_cublas(job, each)] for own, each in zip(rows, points, strict=True)]
     found = [
         SweepPoint(each, exercise.useful_bytes.evaluate(each), tuple(row))
@@ -135,30 +136,25 @@ def climb(sizes: str, *, device: str, seed: int) -> Sweep:
     )
 
 
-def build_rungs(job: Job) -> dict[str, Built]:
+def build_rungs(job: Job, tools: Toolchain) -> dict[str, Built]:
     """All rungs, compiled; the reference under the label that makes the device check its
     outputs."""
-    tools, built = find_toolchain(prefer_wheel=False, cache=job.cache), {}
+    built = {}
     for name, path in RUNGS.items():
         show(Progress(f"compiling {name}"))
-        source = read_submission(path)
-        each = (
-            source
-            if isinstance(source, Failure)
-            else build(source, job.exercise, tools, arch=job.info.arch)
-        )
-        if isinstance(each, Failure):
-            raise GraderError(f"{path}: {each.message}\n{each.detail}")
+        try:
+            source = value_of(read_submission(path))
+            each = build(source, job.exercise, tools, arch=job.info.arch)
+        except SubmissionError as error:
+            raise GraderError(f"{path}: {error.message}\n{error.failure.detail}") from None
         built[SUBMISSION if name == REFERENCE else name] = each
     return built
 
 
-def time_rungs(
-    job: Job, built: Mapping[str, Built], device: RemoteDevice, oracle: Oracle, sizes: Sizes
-) -> list[SweepRow]:
+def time_rungs(session: Session, built: Mapping[str, Built], sizes: Sizes) -> list[SweepRow]:
     """A row for each rung, in the order of RUNGS."""
     show(Progress(f"timing at {sizes['M']}"))
-    rows = {row.program: row for row in time_programs(job, built, device, oracle, sizes)}
+    rows = {row.program: row for row in time_programs(session, built, sizes)}
     return [
         replace(rows[name], program=REFERENCE if name == SUBMISSION else name)
         for name in built

@@ -31,7 +31,8 @@ import numpy as np
 
 from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
-from grader.grading.programs import Toolchain, build, find_toolchain, make_program
+from grader.grading.building import Toolchain, build, find_toolchain, make_program
+from grader.grading.mistakes import SubmissionError
 from grader.records import SUBMISSION, Failure, Program, Role, RunLimits, TimedStep
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
@@ -147,12 +148,12 @@ def compile_job(job: Job, tools: Toolchain, arch: str) -> Program | str:
     if isinstance(source, Failure):
         return source.message
     plan = exercise.baseline_plan if job.name == "baseline" else None
-    built = build(source, exercise, tools, arch=arch, plan=plan)
-    if isinstance(built, Failure):
-        return built.message
     limits = next(gpu for gpu in read_gpus().values() if gpu.arch == arch).emulated_info.limits
-    program = make_program(SUBMISSION, built, exercise, sizes=job.sizes, limits=limits)
-    return program.message if isinstance(program, Failure) else program
+    try:
+        built = build(source, exercise, tools, arch=arch, plan=plan)
+        return make_program(SUBMISSION, built, exercise, sizes=job.sizes, limits=limits)
+    except SubmissionError as error:
+        return error.message
 
 
 def describe_gpu(index: int) -> tuple[str, str]:

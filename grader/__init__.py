@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from grader.pipeline import grade as grade
+    from grader.grading.grade import grade as grade
     from grader.records import Score as Score
 
 __version__ = "0.1.0"
@@ -18,7 +18,7 @@ __all__ = ["Score", "grade"]
 
 def __getattr__(name: str) -> object:
     if name == "grade":
-        from grader.pipeline import grade
+        from grader.grading.grade import grade
 
         return grade
     if name == "Score":

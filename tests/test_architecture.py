@@ -56,10 +56,10 @@ SPEAKERS = ("judging", "report")
 JOINS: dict[str, tuple[str, ...] | None] = {
     "grader": None,
     "grader.__main__": None,
-    "grader.pipeline": None,
+    "grader.grading.grade": None,
     "grader.doctor": None,
     "grader.devices.remote.worker": ("grader.sandbox",),
-    "grader.batch.worker": ("grader.pipeline", "grader.report.json"),
+    "grader.batch.worker": ("grader.grading.grade", "grader.report.json"),
     "grader.batch.cluster": ("grader.devices.remote",),
     "grader.devices.emulated.sample_writes": ("grader.emulator",),
     "grader.devices.emulated.emulated_device": ("grader.emulator",),

@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader import pipeline
 from grader.devices.gpu.peak import GivenPeak
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
+from grader.grading import on_emulated
 from grader.grading.cases import BENCHMARK
 from grader.records import CheckStatus, Progress, Score, Source, Status
 from grader.report.json import format_score
@@ -122,7 +122,7 @@ def test_a_worker_that_dies_is_the_graders_fault(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = functools.partial(RemoteDevice, command=[sys.executable, "-c", "raise SystemExit(9)"])
-    monkeypatch.setattr(pipeline, "RemoteDevice", broken)
+    monkeypatch.setattr(on_emulated, "RemoteDevice", broken)
     score = grader.grade(TRANSPOSE, STARTER, device="emulated", seed=7, cache=cache)
     assert score.status is Status.GRADER_ERROR
     assert score.exit_code == 3

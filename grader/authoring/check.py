@@ -32,7 +32,8 @@ from grader.authoring.verdicts import (
 from grader.devices.choose import EMULATED
 from grader.errors import SpecError
 from grader.folders import default_cache
-from grader.grading.programs import Built, Toolchain, build, find_toolchain
+from grader.grading.building import Toolchain, build, find_toolchain
+from grader.grading.mistakes import SubmissionError
 from grader.records import CheckStatus, DeviceInfo, Score, ShowProgress, Status, Submission
 from grader.report.soundness import Claim, Fate, MutantFate, Proof, Soundness
 from grader.spec.exercise import Exercise
@@ -248,8 +249,9 @@ def find_identical(
 def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch: str) -> object:
     """All that decides what a program does: its plan, and its kernels' machine code without line
     numbers."""
-    built = build(source, exercise, tools, arch=arch)
-    if not isinstance(built, Built):
+    try:
+        built = build(source, exercise, tools, arch=arch)
+    except SubmissionError:
         return None
     kernels = [
         (

@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.grading.grade import grade
 from grader.metrics import format_value
-from grader.pipeline import grade
 from grader.records import (
     CheckResult,
     CheckStatus,

@@ -67,7 +67,7 @@ def answer_task(task: Task, grade: GradeTask) -> Answer:
 def grade_task(task: Task) -> str:
     """The real thing: the whole pipeline. The file bears the exercise's name, so that equal files
     get equal scores."""
-    from grader.pipeline import grade
+    from grader.grading.grade import grade
     from grader.report.json import format_score
 
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:

@@ -179,7 +179,7 @@ def run_grade(options: argparse.Namespace) -> int:
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
     from grader.devices.gpu.peak import parse_peak
-    from grader.pipeline import grade
+    from grader.grading.grade import grade
     from grader.report.terminal import make_console, progress_display
 
     peak = parse_peak(options.peak) if options.peak is not None else None

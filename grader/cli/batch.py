@@ -225,7 +225,7 @@ def _make_settings(
     """What the options ask for, checked."""
     from grader.batch.run import Rerun, Settings
     from grader.batch.tasks import grader_identity
-    from grader.pipeline import check_seed
+    from grader.grading.grade import check_seed
 
     seed = None if options.seed is None else check_seed(options.seed)
     device_name = workers.device_name + (" without times" if options.no_model else "")

@@ -64,7 +64,7 @@ def add_seed(parser: argparse.ArgumentParser, default: str = "a new one") -> Non
 
 def seed_of(options: argparse.Namespace) -> int:
     """The seed that `--seed` names, or a new one."""
-    from grader.pipeline import SEED_BITS, check_seed
+    from grader.grading.grade import SEED_BITS, check_seed
 
     return secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed)
 

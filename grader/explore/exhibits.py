@@ -21,7 +21,7 @@ from grader.cpp.types import size_of
 from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
-from grader.grading.programs import find_toolchain
+from grader.grading.building import find_toolchain
 from grader.records import (
     Binary,
     Counters,

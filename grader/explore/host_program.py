@@ -12,7 +12,8 @@ from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
 from grader.explore.host_text import MARKER, HostProgram, format_program
 from grader.folders import default_cache
-from grader.grading.programs import build, find_toolchain, make_program
+from grader.grading.building import build, find_toolchain, make_program
+from grader.grading.mistakes import SubmissionError
 from grader.records import SUBMISSION, Failure, Role
 from grader.spec.cpu import find_cpu_file
 from grader.spec.draws import make_inputs
@@ -55,13 +56,12 @@ def make_host_program(
         return source
     info = read_gpus()[CHECKED_FOR].emulated_info
     tools = find_toolchain(prefer_wheel=True, cache=cache or default_cache(os.environ))
-    built = build(source, exercise, tools, arch=info.arch)
-    if isinstance(built, Failure):
-        return built
     sizes = exercise.benchmark[SIZES]
-    plan = make_program(SUBMISSION, built, exercise, sizes=sizes, limits=info.limits)
-    if isinstance(plan, Failure):
-        return plan
+    try:
+        built = build(source, exercise, tools, arch=info.arch)
+        plan = make_program(SUBMISSION, built, exercise, sizes=sizes, limits=info.limits)
+    except SubmissionError as error:
+        return error.failure
     kernels = {kernel.symbol: kernel for kernel in built.binary.kernels}
     cpu = find_cpu_file(exercise)
     program = HostProgram(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.cpp.declarations import find_kernels
 from grader.errors import SpecError, UsageError
-from grader.pipeline import SEED_BITS, grade
+from grader.grading.grade import SEED_BITS, grade
 from grader.records import ShowProgress
 from grader.report.versions import Versions
 from grader.spec.reader import SPEC_FILE, read_exercise

@@ -1,1 +1,1 @@
-"""The steps of `pipeline.grade`: they join the stages, and each does one thing for one grading."""
+"""One grading: a session, and a page for each kind of device. It joins the stages."""

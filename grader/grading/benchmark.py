@@ -9,18 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
 from grader.devices.base import Arrays, TimingDevice
-from grader.grading.cases import BENCHMARK, Oracle
-from grader.grading.counting import Counts, count_emulated, count_on_gpu, count_others_on_gpu
-from grader.grading.job import Job
+from grader.devices.choose import GPU
+from grader.grading.building import Built
+from grader.grading.cases import Bench, judge_outputs
+from grader.grading.counters import count_on_gpu, count_others_on_gpu
 from grader.grading.measure import Measurement, measure
-from grader.grading.programs import Built, Toolchain
-from grader.judging.compare import judge_case
-from grader.judging.evidence import Evidence, OtherCounts
+from grader.grading.mistakes import SubmissionError, refuse
+from grader.grading.session import Session
+from grader.grading.stand_in import count_on_stand_in
+from grader.judging.evidence import Evidence
 from grader.judging.needs import find_open
 from grader.judging.timing import check_floor
 from grader.judging.values import collect_metrics, collect_others
@@ -28,16 +30,13 @@ from grader.records import (
     SUBMISSION,
     CaseResult,
     Execution,
-    Failure,
-    Modelled,
     Program,
     Progress,
     TimedLaunch,
     Timing,
 )
 from grader.spec.draws import device_buffers, make_inputs
-from grader.spec.exercise import Case, Yardstick
-from grader.spec.tolerance import tolerance_at
+from grader.spec.exercise import Case
 from grader.words.hidden import name_case
 
 SETS_BYTES = 256 << 20
@@ -50,20 +49,6 @@ at."""
 
 
 @dataclass(frozen=True)
-class Benchmark:
-    """What the benchmark gave. `failure` is one that ends the grading although the plan ran:
-    rejected or inconclusive."""
-
-    case: CaseResult
-    timings: tuple[Timing, ...] = ()
-    counts: Counts = field(default_factory=Counts)
-    facts: Mapping[str, str] = field(default_factory=dict)
-    failure: Failure | None = None
-    other_counts: Mapping[Yardstick, OtherCounts] = field(default_factory=dict)
-    model: tuple[Modelled, ...] = ()
-
-
-@dataclass(frozen=True)
 class InputSet:
     """Inputs of the benchmark, and the outputs that belong to them."""
 
@@ -72,86 +57,75 @@ class InputSet:
 
 
 def run_benchmark(
-    job: Job,
+    session: Session,
+    device: TimingDevice,
     built: Mapping[str, Built],
     programs: Sequence[Program],
-    device: TimingDevice,
-    *,
-    tools: Toolchain,
-    oracle: Oracle,
-) -> Benchmark | Failure:
-    """Run the submission, `programs[0]`, at the benchmark sizes; if it is right, time it beside the
-    others and count it.
+) -> None:
+    """Runs the submission, `programs[0]`, at the benchmark sizes; if it is right, times it beside
+    the others and counts it. Raises SubmissionError.
 
     `built` holds what each program was made of, by its label.
     """
+    job, evidence, bench = session.job, session.evidence, session.bench
+    case = session.benchmark_case(GPU)
     job.show(Progress("preparing the benchmark"))
     with ThreadPoolExecutor() as pool:
-        emulated = pool.submit(count_emulated, job, built[SUBMISSION], tools, oracle)
-        sets = list(pool.map(partial(draw_input_set, job, oracle), range(count_input_sets(job))))
-        with job.hold():
+        emulated = pool.submit(count_on_stand_in, session, built[SUBMISSION])
+        numbers = range(count_input_sets(bench, case))
+        sets = list(pool.map(partial(draw_input_set, bench, case), numbers))
+        with session.hold():
             execution, outputs = device.prepare(
                 programs, [each.inputs for each in sets], limits=job.limits
             )
         if execution.failure is not None:
-            return name_case(execution.failure, benchmark_case(job))
-        case = judge_outputs(job, sets, outputs, execution)
+            raise SubmissionError(name_case(execution.failure, case))
+        result = judge_sets(bench, case, sets, outputs, execution)
         lines = emulated.result()  # nothing else keeps the machine busy while it is timed
-    if not case.passed:
-        return Benchmark(case)
-    with job.hold():
-        found = _measure(job, programs, device, len(sets))
+    evidence.cases += (result,)
+    if not result.passed:
+        return
+    with session.hold():
+        found = _measure(session, device, programs, len(sets))
         copying = device.copy_bandwidth() if found.wrong is None else 0.0
-    facts = describe_measurement(found) | describe_variables(programs[0])
+    job.note(describe_measurement(found) | describe_variables(programs[0]))
     if found.wrong is not None:
-        return Benchmark(_wrong_when_timed(case, found.wrong), facts=facts)
-    facts |= {"copy_bandwidth": f"{copying:,.0f} GB/s"}
-    failure = found.failure or check_floor(
-        found.timings, job.exercise.benchmark["gpu"], job.exercise, job.info
-    )
-    if failure is not None:
-        return Benchmark(case, found.timings, facts=facts, failure=failure)
+        evidence.cases = (*evidence.cases[:-1], _wrong_when_timed(result, found.wrong))
+        return
+    job.note({"copy_bandwidth": f"{copying:,.0f} GB/s"})
+    evidence.timings = found.timings
+    refuse(found.failure)
+    refuse(check_floor(found.timings, case.sizes, job.exercise, session.info))
     job.show(Progress("counting"))
-    counts = count_on_gpu(job, programs[0], execution, sets[0].inputs, lines)
-    others = count_others_on_gpu(
-        job, built, programs, device, by_ncu=counts.by_ncu, tools=tools, oracle=oracle
-    )
-    return Benchmark(case, found.timings, counts, facts, other_counts=others)
+    by_ncu = count_on_gpu(session, programs[0], execution, sets[0].inputs, lines)
+    evidence.others = count_others_on_gpu(session, device, built, programs, by_ncu=by_ncu)
 
 
-def count_input_sets(job: Job) -> int:
+def count_input_sets(bench: Bench, case: Case) -> int:
     """How many sets of inputs the rounds go through in turn."""
-    buffers = device_buffers(job.exercise, job.exercise.benchmark["gpu"])
-    set_bytes = sum(buffer.size_bytes for buffer in buffers)
+    set_bytes = sum(buffer.size_bytes for buffer in device_buffers(bench.task, case.sizes))
     return max(MIN_SETS, min(MAX_SETS, -(-SETS_BYTES // set_bytes)))
 
 
-def draw_input_set(job: Job, oracle: Oracle, number: int) -> InputSet:
+def draw_input_set(bench: Bench, case: Case, number: int) -> InputSet:
     """The inputs of one set, of other values than any other set's, and what the oracle makes of
     them."""
-    case = benchmark_case(job)
-    inputs = make_inputs(job.exercise, replace(case, name=f"{BENCHMARK} {number}"), job.seed)
-    return InputSet(inputs, oracle(inputs, case.sizes))
+    inputs = make_inputs(bench.task, replace(case, name=f"{case.name} {number}"), bench.seed)
+    return InputSet(inputs, bench.oracle(inputs, case.sizes))
 
 
-def benchmark_case(job: Job) -> Case:
-    """The benchmark at a GPU's sizes, as a case."""
-    return Case(BENCHMARK, job.exercise.benchmark["gpu"], hidden=False)
-
-
-def judge_outputs(
-    job: Job, sets: Sequence[InputSet], outputs: Sequence[Arrays], execution: Execution
+def judge_sets(
+    bench: Bench,
+    case: Case,
+    sets: Sequence[InputSet],
+    outputs: Sequence[Arrays],
+    execution: Execution,
 ) -> CaseResult:
     """The benchmark as one case: the first set whose outputs are wrong, else the one with the worst
     error."""
-    case = benchmark_case(job)
-    buffers = device_buffers(job.exercise, case.sizes)
 
     def judge(each: InputSet, got: Arrays) -> CaseResult:
-        tolerance = tolerance_at(job.exercise, case)
-        return judge_case(
-            case, buffers, each.expected, got, tolerance, modified_inputs=execution.modified_inputs
-        )
+        return judge_outputs(bench.task, case, each.expected, got, execution)
 
     with ThreadPoolExecutor() as pool:
         results = list(pool.map(judge, sets, outputs))
@@ -184,18 +158,18 @@ def describe_variables(submission: Program) -> dict[str, str]:
 
 
 def _measure(
-    job: Job, programs: Sequence[Program], device: TimingDevice, input_sets: int
+    session: Session, device: TimingDevice, programs: Sequence[Program], input_sets: int
 ) -> Measurement:
-    def still_open(timings: Sequence[Timing]) -> tuple[str, ...]:
-        metrics = collect_metrics(Evidence(timings=tuple(timings)), job.exercise, job.info)
-        return find_open(
-            job.exercise, metrics, job.info, collect_others(job.exercise, job.info, timings=timings)
-        )
+    job, exercise, info = session.job, session.exercise, session.info
 
-    labels = [program.label for program in programs]
+    def still_open(timings: Sequence[Timing]) -> tuple[str, ...]:
+        metrics = collect_metrics(Evidence(timings=tuple(timings)), exercise, info)
+        others = collect_others(exercise, info, timings=timings)
+        return find_open(exercise, metrics, info, others)
+
     return measure(
         device,
-        labels,
+        [program.label for program in programs],
         input_sets=input_sets,
         find_open=still_open,
         rng=Random(job.seed),

@@ -1,27 +1,27 @@
-"""Runs one case of an exercise on a device, and compares the outputs with the oracle's."""
+"""Runs one case of a task on a device, and compares the outputs with the oracle's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from grader.devices.base import Arrays, Device
-from grader.grading.job import Job
-from grader.grading.programs import Built, make_program
-from grader.judging.compare import judge_case, poison
+from grader.grading.building import Built, make_program
+from grader.grading.mistakes import SubmissionError
+from grader.judging.compare import judge_case
 from grader.records import (
     SUBMISSION,
     CaseResult,
-    DeviceBuffer,
     Execution,
     Failure,
     LaunchLimits,
     Printed,
     Program,
-    Role,
+    Progress,
+    RunLimits,
     ShowProgress,
 )
-from grader.spec.draws import device_buffers, make_inputs
+from grader.spec.draws import device_buffers, draw_cases, make_inputs
 from grader.spec.exercise import Case, Task
 from grader.spec.tolerance import tolerance_at
 from grader.words.hidden import name_case, tell_failure, telling_errors
@@ -35,6 +35,24 @@ Oracle = Callable[[Arrays, Mapping[str, int]], Arrays]
 
 
 @dataclass(frozen=True)
+class Bench:
+    """What the cases of one task run on. `launch_limits` are what the device allows one launch,
+    `limits` what one run may use."""
+
+    device: Device
+    built: Built
+    task: Task
+    oracle: Oracle
+    seed: int
+    launch_limits: LaunchLimits
+    limits: RunLimits
+
+    def program(self, sizes: Mapping[str, int], label: str = SUBMISSION) -> Program:
+        """The launches at these sizes. Raises SubmissionError."""
+        return make_program(label, self.built, self.task, sizes=sizes, limits=self.launch_limits)
+
+
+@dataclass(frozen=True)
 class CaseRun:
     """A case that ran to its end."""
 
@@ -44,62 +62,62 @@ class CaseRun:
 
 @dataclass(frozen=True)
 class Step:
-    """A case that is ready to run: its program, and what the buffers hold."""
+    """A case that is ready to run."""
 
     program: Program
     inputs: Arrays
-    arrays: Arrays
 
 
-def run_case(
-    job: Job,
-    built: Built,
-    device: Device,
-    oracle: Oracle,
-    case: Case,
-    *,
-    task: Task | None = None,
-    limits: LaunchLimits | None = None,
-    show: ShowProgress | None = None,
-) -> CaseRun | Failure:
-    """Run one case with poisoned outputs and scratch, and judge it.
+def each_case(task: Task, seed: int, show: ShowProgress, stage: str) -> Iterator[Case]:
+    """Draws the cases of a task one after another, and shows how far it is."""
+    cases = draw_cases(task, seed)
+    for index, case in enumerate(cases):
+        show(Progress(stage, index, len(cases)))
+        yield case
 
-    The case is of `task` where it is not one of the exercise itself; `limits` are the device's
-    where it is not the job's.
-    """
-    task = task or job.exercise
+
+def run_case(bench: Bench, case: Case, *, show: ShowProgress | None = None) -> CaseRun:
+    """Runs one case with poisoned outputs and scratch, and judges it. Raises SubmissionError."""
     with telling_errors(case):
-        step = prepare_case(job, built, task, case, limits or job.info.limits)
-        if isinstance(step, Failure):
-            return step
-        execution, got = device.run(step.program, step.arrays, limits=job.limits, progress=show)
+        step = prepare_case(bench, case)
+        execution, got = bench.device.run(
+            step.program, step.inputs, limits=bench.limits, progress=show
+        )
         if execution.failure is not None:
-            return describe_failed_run(execution.failure, execution, case)
-        return CaseRun(judge_step(step, task, case, oracle, execution, got), execution)
+            raise SubmissionError(describe_failed_run(execution.failure, execution, case))
+        return CaseRun(judge_step(bench, step, case, execution, got), execution)
 
 
-def prepare_case(
-    job: Job, built: Built, task: Task, case: Case, limits: LaunchLimits
-) -> Step | Failure:
-    """The case with its launches worked out, its inputs drawn, and poison in outputs and
-    scratch."""
-    program = make_program(SUBMISSION, built, task, sizes=case.sizes, limits=limits)
-    if isinstance(program, Failure):
-        return tell_failure(program, case)
-    inputs = make_inputs(task, case, job.seed)
-    return Step(program, inputs, poison_outputs(program.buffers) | inputs)
+def prepare_case(bench: Bench, case: Case) -> Step:
+    """The case with its launches worked out and its inputs drawn. Raises SubmissionError."""
+    try:
+        program = bench.program(case.sizes)
+    except SubmissionError as error:
+        raise SubmissionError(tell_failure(error.failure, case)) from None
+    return Step(program, make_inputs(bench.task, case, bench.seed))
 
 
 def judge_step(
-    step: Step, task: Task, case: Case, oracle: Oracle, execution: Execution, got: Arrays
+    bench: Bench, step: Step, case: Case, execution: Execution, got: Arrays
 ) -> CaseResult:
     """What a run left, compared with the oracle's outputs."""
-    expected = oracle(step.inputs, case.sizes)
-    buffers, tolerance = device_buffers(task, case.sizes), tolerance_at(task, case)
-    result = judge_case(
-        case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs
-    )
+    expected = bench.oracle(step.inputs, case.sizes)
+    result = judge_outputs(bench.task, case, expected, got, execution)
     return replace(result, printed=collect_printed(execution, case))
+
+
+def judge_outputs(
+    task: Task, case: Case, expected: Arrays, got: Arrays, execution: Execution
+) -> CaseResult:
+    """All outputs of a run, compared with what is expected."""
+    return judge_case(
+        case,
+        device_buffers(task, case.sizes),
+        expected,
+        got,
+        tolerance_at(task, case),
+        modified_inputs=execution.modified_inputs,
+    )
 
 
 def describe_failed_run(failure: Failure, execution: Execution, case: Case) -> Failure:
@@ -112,20 +130,13 @@ def collect_printed(execution: Execution, case: Case) -> tuple[Printed, ...]:
     case, which could tell its sizes."""
     if case.hidden:
         return ()
-    texts = [(launch.kernel, launch.printed) for launch in execution.launches] + [
-        (None, execution.printed)
+    texts: list[tuple[str | None, str]] = [
+        (launch.kernel, launch.printed) for launch in execution.launches
     ]
-    return tuple(
+    texts.append((None, execution.printed))
+    kept = (
         Printed(kernel, text[:MAX_PRINTED], len(text) > MAX_PRINTED)
         for kernel, text in texts
         if text
-    )[:MAX_PRINTING]
-
-
-def poison_outputs(buffers: Sequence[DeviceBuffer]) -> Arrays:
-    """What every buffer that is no input holds before a launch."""
-    return {
-        buffer.name: poison(buffer.shape, buffer.dtype)
-        for buffer in buffers
-        if buffer.role is not Role.INPUT
-    }
+    )
+    return tuple(kept)[:MAX_PRINTING]

@@ -5,51 +5,52 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.devices.base import Device
 from grader.errors import GraderError, SpecError
-from grader.grading.cases import run_case
-from grader.grading.job import Job
-from grader.grading.programs import Built, Toolchain, build_part
-from grader.records import Binary, CaseResult, Failure, PartResult, Progress, Status, ToolLimits
-from grader.spec.draws import draw_cases
+from grader.grading.building import Built, build_part
+from grader.grading.cases import Bench, each_case, run_case
+from grader.grading.mistakes import SubmissionError, value_of
+from grader.grading.session import Session
+from grader.records import Binary, CaseResult, Failure, PartResult, Status, ToolLimits
 from grader.spec.exercise import Part
 from grader.spec.launch_lines import Plan
 from grader.spec.oracle import load_oracle
 from grader.submission.plan import read_plan
 
 
-def run_parts(job: Job, built: Built, device: Device, tools: Toolchain) -> tuple[PartResult, ...]:
-    """Run every part of the exercise that the file has kernels for. SpecError where a part itself
+def run_parts(session: Session) -> None:
+    """Runs every part of the exercise that the file has kernels for. SpecError where a part itself
     is broken."""
-    return tuple(_run_part(job, part, built, device, tools) for part in job.exercise.parts)
+    parts = session.exercise.parts
+    session.evidence.parts = tuple(_run_part(session, part) for part in parts)
 
 
-def _run_part(job: Job, part: Part, built: Built, device: Device, tools: Toolchain) -> PartResult:
-    plan = _find_plan(job, part, built)
-    if isinstance(plan, str):
-        return PartResult(part.name, absent=plan)
-    if isinstance(plan, Failure):
-        return PartResult(part.name, failure=plan)
-    limits = ToolLimits(wall_seconds=job.exercise.limits.compile_seconds)
-    planned = build_part(built, plan, part, tools, arch=job.info.arch, limits=limits)
-    if isinstance(planned, Failure):
-        return PartResult(part.name, failure=planned)
+def _run_part(session: Session, part: Part) -> PartResult:
+    results: list[CaseResult] = []
     try:
-        return _run_cases(job, part, planned, device)
+        plan = _find_plan(session, part)
+        if isinstance(plan, str):
+            return PartResult(part.name, absent=plan)
+        bench = _bench_of(session, part, plan)
+        for case in each_case(part, bench.seed, session.job.show, f"checking {part.name}"):
+            result = run_case(bench, case).result
+            results.append(replace(result, part=part.name))
+    except SubmissionError as error:
+        return PartResult(part.name, tuple(results), failure=error.failure)
     except SpecError:
         raise
     except GraderError as error:
-        return PartResult(
-            part.name, failure=Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
-        )
+        failure = Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
+        return PartResult(part.name, failure=failure)
+    return PartResult(part.name, tuple(results))
 
 
-def _find_plan(job: Job, part: Part, built: Built) -> Plan | Failure | str:
+def _find_plan(session: Session, part: Part) -> Plan | str:
     """The submission's own plan for the part, else the part's default plan; why there is none, in
-    words, without its kernels."""
-    own = read_plan(built.source, part=part.name, parts=[each.name for each in job.exercise.parts])
+    words, without its kernels. Raises SubmissionError."""
+    built, parts = session.bench.built, session.exercise.parts
+    own = read_plan(built.source, part=part.name, parts=[each.name for each in parts])
     if own is not None:
-        return own
+        return value_of(own)
     missing = [
         launch.kernel.name
         for launch in part.default_plan.launches
@@ -61,20 +62,15 @@ def _find_plan(job: Job, part: Part, built: Built) -> Plan | Failure | str:
 def _defines(binary: Binary, kernel: str) -> bool:
     """Whether there is a kernel of this name, in whatever namespace and with whatever template
     arguments."""
-    return any(
-        each.name.partition("<")[0].split("::")[-1] == kernel.split("::")[-1]
-        for each in binary.kernels
+    name = kernel.split("::")[-1]
+    return any(each.name.partition("<")[0].split("::")[-1] == name for each in binary.kernels)
+
+
+def _bench_of(session: Session, part: Part, plan: Plan) -> Bench:
+    """What runs the cases of a part."""
+    limits = ToolLimits(wall_seconds=session.exercise.limits.compile_seconds)
+    built: Built = build_part(
+        session.bench.built, plan, part, session.tools, arch=session.info.arch, limits=limits
     )
-
-
-def _run_cases(job: Job, part: Part, planned: Built, device: Device) -> PartResult:
-    oracle = load_oracle(job.exercise, part)
-    cases = draw_cases(part, job.seed)
-    results: list[CaseResult] = []
-    for index, case in enumerate(cases):
-        job.show(Progress(f"checking {part.name}", index, len(cases)))
-        run = run_case(job, planned, device, oracle, case, task=part)
-        if isinstance(run, Failure):
-            return PartResult(part.name, tuple(results), failure=run)
-        results.append(replace(run.result, part=part.name))
-    return PartResult(part.name, tuple(results))
+    oracle = load_oracle(session.exercise, part)
+    return replace(session.bench, built=built, task=part, oracle=oracle)

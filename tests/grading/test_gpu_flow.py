@@ -17,11 +17,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader import pipeline
 from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
 from grader.devices.gpu.peak import Attributes, GivenPeak, find_peak
 from grader.errors import GraderError, WorkerError
-from grader.grading import benchmark, counting
+from grader.grading import benchmark, counters, on_gpu
+from grader.grading import grade as grade_page
 from grader.grading.measure import LOOKS, measure
 from grader.records import (
     Binary,
@@ -69,10 +69,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def grade(small: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
     """Grade a file on a FakeGpu."""
-    monkeypatch.setattr(pipeline, "has_pycuda", lambda: True)
+    monkeypatch.setattr(grade_page, "has_pycuda", lambda: True)
 
     def run(file: str, gpu: FakeGpu, peak: GivenPeak | None = None) -> Score:
-        monkeypatch.setattr(pipeline, "RemoteDevice", gpu.named)
+        monkeypatch.setattr(on_gpu, "RemoteDevice", gpu.named)
         monkeypatch.setattr(benchmark, "measure", functools.partial(measure, clock=gpu.clock))
         score = grader.grade(small, ROOT / file, device="gpu", seed=7, peak=peak, cache=cache)
         Draft202012Validator(SCHEMA).validate(json.loads(format_score(score)))
@@ -157,18 +157,18 @@ def test_counters_of_the_baseline_come_from_who_counted_the_submission(
     compared: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = TIMES_MS | {"unmended": 2 * FLOOR_MS}
-    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
+    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
     emulated = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (emulated.value, emulated.relative_value) == (
         64 * 128 / 8,
         64 * 128,
     )  # at the emulated benchmark's sizes
     counts = iter([Counters(global_store_sectors=30), Counters(global_store_sectors=200)])
-    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts)),))
+    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts)),))
     by_ncu = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (by_ncu.status, by_ncu.value, by_ncu.relative_value) == (CheckStatus.PASSED, 30, 200)
     monkeypatch.setattr(
-        counting,
+        counters,
         "count_with_ncu",
         lambda *_, **__: (CountedLaunch(Counters(global_store_sectors=40)),),
     )
@@ -210,7 +210,7 @@ def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there", "Install it.")
+        counters, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there", "Install it.")
     )
     score = grade("starter/transpose.cu", FakeGpu(TIMES_MS))
     conflicts = check(score, "shared_bank_conflicts")
@@ -232,7 +232,7 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
             counters, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17
         ),
     )
-    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: counted)
+    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: counted)
     score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
     metrics = {metric.name: metric for metric in score.metrics}
     assert metrics["instructions_executed"].value == 7
@@ -254,8 +254,10 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
 def test_what_nobody_can_count_is_not_measured(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
-    monkeypatch.setattr(benchmark, "count_emulated", lambda *_: "it does not know an instruction")
+    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
+    monkeypatch.setattr(
+        benchmark, "count_on_stand_in", lambda *_: "it does not know an instruction"
+    )
     score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
     assert check(score, "shared_bank_conflicts").status is CheckStatus.NOT_MEASURED
     assert "does not know an instruction" in check(score, "global_load_efficiency").message

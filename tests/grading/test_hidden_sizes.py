@@ -12,14 +12,13 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from grader.devices.base import Arrays
-from grader.devices.choose import Choice
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpu.cuda_words import (
     describe_damage,
@@ -30,18 +29,17 @@ from grader.devices.gpu.cuda_words import (
 from grader.devices.gpu.placement import Damage, Place
 from grader.devices.remote.remote_device import wall_limit_failure
 from grader.errors import GraderError, WorkerError
-from grader.grading.cases import prepare_case, run_case
-from grader.grading.job import Job
-from grader.grading.programs import Built, build, find_toolchain
-from grader.grading.rehearsal import Findings, rehearse_case
-from grader.judging.evidence import Evidence
-from grader.judging.score import make_score
+from grader.grading.building import Built, build, find_toolchain
+from grader.grading.cases import Bench, prepare_case, run_case
+from grader.grading.checked import Findings, run_checked
+from grader.grading.mistakes import SubmissionError
+from grader.judging.evidence import Evidence, Subject
+from grader.judging.score import failed_score, make_score
 from grader.records import (
     DeviceBuffer,
     Execution,
     Failure,
     Program,
-    Progress,
     Role,
     RunLimits,
     Score,
@@ -57,7 +55,7 @@ from grader.report.platforms.junit import format_junit
 from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console, print_score
 from grader.spec.draws import draw_cases
-from grader.spec.exercise import Case
+from grader.spec.exercise import Case, Exercise
 from grader.spec.launch_lines import Plan
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
@@ -186,28 +184,23 @@ LAUNCHES: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Bench:
-    """A compiled file, and a device that runs it in this process."""
+def drawing(bench: Bench, seed: int, built: Built | None = None) -> Bench:
+    """The bench with another seed, and perhaps another plan."""
+    return replace(bench, seed=seed, built=built or bench.built)
 
-    job: Job
-    built: Built
-    device: EmulatedDevice
 
-    def drawing(self, seed: int) -> Job:
-        return replace(self.job, seed=seed)
-
-    def planned(self, plan: str) -> Built:
-        """The same machine code with these two lines at its start."""
-        text = plan + "\n" * (2 - plan.count("\n")) + MACHINE_CODE
-        source = Submission("transpose.cu", "0" * 64, text)
-        read = read_plan(source)
-        assert isinstance(read, Plan)
-        return replace(self.built, source=source, plan=read)
+def planned(bench: Bench, plan: str) -> Built:
+    """The same machine code with these two lines at its start."""
+    text = plan + "\n" * (2 - plan.count("\n")) + MACHINE_CODE
+    source = Submission("transpose.cu", "0" * 64, text)
+    read = read_plan(source)
+    assert isinstance(read, Plan)
+    return replace(bench.built, source=source, plan=read)
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A compiled file, and a device that runs it in this process."""
     folder = tmp_path_factory.mktemp("course")
     exercise = folder / "exercises" / "transpose"
     shutil.copytree(ROOT / "exercises" / "transpose", exercise)
@@ -216,50 +209,44 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     del spec["parts"]
     spec["checks"] = spec["checks"][:-1]
     spec["cases"]["hidden"] = [{"name": "secret", "sizes": {"rows": ROWS, "cols": COLS}}]
-    spec["limits"]["warp_instructions"] = 2_000_000
     (exercise / "spec.json").write_text(json.dumps(spec))
     read, device = read_exercise(exercise), EmulatedDevice()
     text = K.format("8, dim3(32, 8)") + "\n\n" + MACHINE_CODE
-    job = Job(
-        read,
-        Submission("transpose.cu", "0" * 64, text),
-        Choice("emulated", "h100"),
-        device.info,
-        seed=0,
-        cache=folder / "cache",
-        show=_hide,
-        environment={},
-    )
-    built = build(
-        job.submission,
-        read,
-        find_toolchain(prefer_wheel=True, cache=None, isolated=False),
-        arch=device.info.arch,
-    )
-    assert isinstance(built, Built), built
+    tools = find_toolchain(prefer_wheel=True, cache=None, isolated=False)
+    built = build(Submission("transpose.cu", "0" * 64, text), read, tools, arch=device.info.arch)
     kernels = tuple(
         replace(each, registers=200) if each.name == "k" else each for each in built.binary.kernels
     )
-    return Bench(job, replace(built, binary=replace(built.binary, kernels=kernels)), device)
+    return Bench(
+        device,
+        replace(built, binary=replace(built.binary, kernels=kernels)),
+        read,
+        load_oracle(read),
+        seed=0,
+        launch_limits=device.info.limits,
+        limits=RunLimits(2_000_000, read.limits.wall_seconds),
+    )
 
 
-def _hide(_: Progress) -> None:
-    """For reports that show no progress."""
-
-
-def secret(job: Job) -> Case:
-    (case,) = (case for case in draw_cases(job.exercise, job.seed) if case.hidden)
+def secret(bench: Bench) -> Case:
+    (case,) = (case for case in draw_cases(bench.task, bench.seed) if case.hidden)
     return case
 
 
-def graded(job: Job, built: Built, device: EmulatedDevice) -> Score:
+def subject(bench: Bench) -> Subject:
+    assert isinstance(bench.task, Exercise)
+    return Subject(bench.task, bench.built.source, bench.device.info, {}, bench.seed)
+
+
+def graded(bench: Bench) -> Score:
     """The score of a submission to whose hidden case this happens."""
     findings = Findings()
-    job = replace(job, submission=built.source)
-    run = rehearse_case(job, built, device, load_oracle(job.exercise), secret(job), findings)
-    if isinstance(run, Failure):
-        return job.fail(run)
-    return make_score(job.subject, Evidence(cases=(run.result,), checked=findings.outcome))
+    try:
+        run = run_checked(bench, secret(bench), findings)
+    except SubmissionError as error:
+        return failed_score(subject(bench), error.failure)
+    evidence = Evidence(cases=(run.result,), checked=findings.outcome)
+    return make_score(subject(bench), evidence)
 
 
 def reports(score: Score, source: Submission) -> str:
@@ -310,18 +297,19 @@ def figures_in(text: str) -> set[int]:
     }
 
 
-def check(make: Callable[[int], Score], source: Submission, words: str, job: Job) -> None:
+def check(make: Callable[[Bench], Score], words: str, bench: Bench) -> None:
     """Make a score at the sizes of each seed: the reports are the same, say these words, and hold
     no figure of the sizes."""
-    scores = {seed: make(seed) for seed in SEEDS}
+    source = bench.built.source
+    scores = {seed: make(drawing(bench, seed)) for seed in SEEDS}
     texts = {seed: reports(score, source) for seed, score in scores.items()}
     told = "\n".join(part for score in scores.values() for part in messages_of(score))
     assert words in told, told
-    empty = make_score(replace(job.subject, submission=source, seed=SEEDS[0]), Evidence())
+    empty = make_score(subject(drawing(bench, SEEDS[0])), Evidence())
     public = figures_in(reports(empty, source))
     for seed, text in texts.items():
         assert text == texts[SEEDS[0]]
-        assert not (figures_in(text) - public) & figures_of(secret(replace(job, seed=seed)))
+        assert not (figures_in(text) - public) & figures_of(secret(drawing(bench, seed)))
 
 
 def messages_of(score: Score) -> Iterator[str]:
@@ -332,29 +320,18 @@ def messages_of(score: Score) -> Iterator[str]:
 
 
 def test_the_seeds_draw_different_sizes(bench: Bench) -> None:
-    assert len({tuple(secret(bench.drawing(seed)).sizes.values()) for seed in SEEDS}) == len(SEEDS)
+    assert len({tuple(secret(drawing(bench, seed)).sizes.values()) for seed in SEEDS}) == len(SEEDS)
 
 
 @pytest.mark.parametrize(("what", "words"), RUNS.values(), ids=RUNS)
 def test_what_a_kernel_does(what: int, words: str, bench: Bench) -> None:
-    built = bench.planned(f"// launch: k<<<8, dim3(32, 8)>>>(out, in, rows, cols, {what})")
-    check(
-        lambda seed: graded(bench.drawing(seed), built, bench.device),
-        built.source,
-        words,
-        bench.job,
-    )
+    plan = f"// launch: k<<<8, dim3(32, 8)>>>(out, in, rows, cols, {what})"
+    check(graded, words, replace(bench, built=planned(bench, plan)))
 
 
 @pytest.mark.parametrize(("plan", "words"), LAUNCHES.values(), ids=LAUNCHES)
 def test_what_a_launch_line_comes_to(plan: str, words: str, bench: Bench) -> None:
-    built = bench.planned(plan)
-    check(
-        lambda seed: graded(bench.drawing(seed), built, bench.device),
-        built.source,
-        words,
-        bench.job,
-    )
+    check(graded, words, replace(bench, built=planned(bench, plan)))
 
 
 # --- what other devices and the machine say -------------------------------------------------------
@@ -416,35 +393,29 @@ ELSEWHERE: dict[str, tuple[Callable[[Program], Failure], str]] = {
 def test_what_a_gpu_and_the_clock_end(
     describe: Callable[[Program], Failure], words: str, bench: Bench
 ) -> None:
-    built = bench.planned(
-        "// launch: k<<<dim3(rows, cols), dim3(rows / 2), cols * 4>>>(out, in, rows, cols, rows)"
-    )
-    few = replace(
-        built,
-        binary=replace(
-            built.binary, kernels=tuple(replace(each, registers=8) for each in built.binary.kernels)
-        ),
-    )
+    plan = "// launch: k<<<dim3(rows, cols), dim3(rows / 2), cols * 4>>>(out, in, rows, cols, rows)"
+    built = planned(bench, plan)
+    kernels = tuple(replace(each, registers=8) for each in built.binary.kernels)
+    few = replace(built, binary=replace(built.binary, kernels=kernels))
 
-    def make(seed: int) -> Score:
-        job = bench.drawing(seed)
-        step = prepare_case(job, few, job.exercise, secret(job), job.info.limits)
-        assert not isinstance(step, Failure), step
-        return job.fail(name_case(describe(step.program), secret(job)))
+    def make(bench: Bench) -> Score:
+        case = secret(bench)
+        step = prepare_case(bench, case)
+        return failed_score(subject(bench), name_case(describe(step.program), case))
 
-    check(make, built.source, words, bench.job)
+    check(make, words, replace(bench, built=few))
 
 
 def test_buffers_that_do_not_fit(bench: Bench) -> None:
-    def make(seed: int) -> Score:
-        job = bench.drawing(seed)
-        large = DeviceBuffer("s", "float32", (*secret(job).sizes.values(), 65536), Role.SCRATCH)
+    def make(bench: Bench) -> Score:
+        case = secret(bench)
+        large = DeviceBuffer("s", "float32", (*case.sizes.values(), 65536), Role.SCRATCH)
         program = Program("submission", bench.built.binary, (), (large,))
-        execution, _ = bench.device.run(program, {}, limits=job.limits)
+        execution, _ = bench.device.run(program, {}, limits=bench.limits)
         assert execution.failure is not None
-        return job.fail(name_case(execution.failure, secret(job)))
+        return failed_score(subject(bench), name_case(execution.failure, case))
 
-    check(make, bench.built.source, "out of device memory", bench.job)
+    check(make, "out of device memory", bench)
 
 
 class Dying(EmulatedDevice):
@@ -456,17 +427,15 @@ class Dying(EmulatedDevice):
 
 
 def test_a_worker_that_dies(bench: Bench) -> None:
-    built = bench.planned(K.format("1, 32"))
-
-    def make(seed: int) -> Score:
-        job = bench.drawing(seed)
+    def make(bench: Bench) -> Score:
         with pytest.raises(GraderError) as told:
-            run_case(job, built, Dying(), load_oracle(job.exercise), secret(job))
+            run_case(bench, secret(bench))
         with pytest.raises(GraderError) as in_checked_mode:
-            graded(job, built, Dying())
+            graded(bench)
         assert str(told.value) == str(in_checked_mode.value)
-        return job.fail(
-            Failure(Status.GRADER_ERROR, str(told.value), told.value.detail, told.value.advice)
-        )
+        error = told.value
+        failure = Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
+        return failed_score(subject(bench), failure)
 
-    check(make, built.source, "the grader failed in the hidden case 'secret'", bench.job)
+    dying = replace(bench, built=planned(bench, K.format("1, 32")), device=Dying())
+    check(make, "the grader failed in the hidden case 'secret'", dying)

@@ -14,8 +14,9 @@ import pytest
 import grader
 from grader.cpp.expressions import parse_expression
 from grader.devices.gpus import read_gpus
-from grader.grading.programs import Built, Toolchain, build, find_toolchain, make_program
-from grader.records import Failure, Program, Status, Submission
+from grader.grading.building import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.mistakes import SubmissionError
+from grader.records import Failure, Status, Submission
 from grader.spec.exercise import Atomics, Forbidden
 from grader.spec.reader import read_exercise
 from grader.submission.plan import read_plan
@@ -79,7 +80,6 @@ def compiled(tools: Toolchain) -> Built:
     built = build(
         _submission(KERNELS), TRANSPOSE, tools, arch="sm_90", plan=TRANSPOSE.baseline_plan
     )
-    assert isinstance(built, Built), built
     assert built.binary.variable_bytes == VARIABLE_BYTES
     return built
 
@@ -108,8 +108,11 @@ def judge(
     assert not isinstance(plan, Failure), plan
     exercise = replace(TRANSPOSE, forbid=forbid)
     built = replace(compiled, source=source, plan=plan, rules_of=exercise)
-    program = make_program("submission", built, exercise, sizes=sizes, limits=LIMITS)
-    if isinstance(program, Program):
+    try:
+        make_program("submission", built, exercise, sizes=sizes, limits=LIMITS)
+    except SubmissionError as error:
+        program = error.failure
+    else:
         return None
     assert (program.status, bool(program.advice)) == (Status.REJECTED, True), program
     return program
@@ -252,11 +255,11 @@ def test_a_forbidden_header_is_refused_however_it_is_included(
     text: str, name: str, words: str, tools: Toolchain
 ) -> None:
     exercise = replace(TRANSPOSE, forbid=Forbidden(headers=("thrust", name)))
-    failure = build(_submission(text + LAUNCH + PLAIN), exercise, tools, arch="sm_90")
-    assert isinstance(failure, Failure)
-    assert failure.status is Status.REJECTED
-    assert failure.message.startswith(f"the exercise allows no header of {name}: ")
-    assert words in failure.message
+    with pytest.raises(SubmissionError) as refused:
+        build(_submission(text + LAUNCH + PLAIN), exercise, tools, arch="sm_90")
+    assert refused.value.status is Status.REJECTED
+    assert refused.value.message.startswith(f"the exercise allows no header of {name}: ")
+    assert words in refused.value.message
 
 
 def test_the_toolkits_own_headers_use_none_of_a_library(tools: Toolchain) -> None:
@@ -264,20 +267,14 @@ def test_the_toolkits_own_headers_use_none_of_a_library(tools: Toolchain) -> Non
         TRANSPOSE,
         forbid=Forbidden(headers=("cub", "thrust", "cuda", "cooperative_groups", "mma.h", "cu")),
     )
-    assert isinstance(
-        build(
-            _submission("#include <cuda_fp16.h>\n" + LAUNCH + PLAIN), exercise, tools, arch="sm_90"
-        ),
-        Built,
-    )
+    source = _submission("#include <cuda_fp16.h>\n" + LAUNCH + PLAIN)
+    assert build(source, exercise, tools, arch="sm_90").binary.kernels
 
 
 def test_the_exercises_own_programs_are_not_bound(tools: Toolchain) -> None:
     exercise = replace(TRANSPOSE, forbid=Forbidden(headers=("cub",)))
     source = _submission("#include <cub/util_type.cuh>\n" + LAUNCH + PLAIN)
-    assert isinstance(
-        build(source, exercise, tools, arch="sm_90", plan=exercise.default_plan), Built
-    )
+    assert build(source, exercise, tools, arch="sm_90", plan=exercise.default_plan).binary.kernels
 
 
 # --- a whole grading ------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from grader.folders import default_cache
-from grader.grading.programs import find_toolchain
+from grader.grading.building import find_toolchain
 from grader.records import Failure, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
 from grader.submission.source_file import read_submission

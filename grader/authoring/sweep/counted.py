@@ -7,83 +7,76 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.authoring.sweep.rows import timed_row
-from grader.authoring.sweep.sizes import Sizes, at_sizes, sweep_case
-from grader.devices.base import Arrays, Device
-from grader.grading.cases import Oracle, run_case
-from grader.grading.graded import run_other, run_submission, why_untimed
-from grader.grading.job import Job
-from grader.grading.programs import Built
+from grader.authoring.sweep.sizes import Sizes, sweep_case
+from grader.devices.base import Arrays
+from grader.grading.building import Built
+from grader.grading.cases import Bench, Oracle, run_case
+from grader.grading.graded_run import run_other, run_submission, why_untimed
+from grader.grading.mistakes import SubmissionError
+from grader.grading.session import Session
 from grader.judging.timing import check_floor, model_timing, modelled_launches
-from grader.judging.values import TIMED_ON
-from grader.records import SUBMISSION, Counters, Execution, Failure, Progress, Source, Timing
+from grader.records import SUBMISSION, Counters, Execution, Progress, Source, Timing
 from grader.report.sweep import SweepRow
-from grader.spec.oracle import load_oracle
+from grader.spec.exercise import Exercise
 
-_RunOne = Callable[[Job, str, Built, Sizes], SweepRow]
+_RunOne = Callable[[Session, Bench, str, Sizes], SweepRow]
 
 
 def sweep_emulated(
-    job: Job, built: Mapping[str, Built], device: Device, points: Sequence[Sizes]
+    session: Session, built: Mapping[str, Built], points: Sequence[Sizes]
 ) -> list[list[SweepRow]]:
-    """Program by program, so that each is translated once; a row list for each point.
-
-    `job.model`: with modelled times.
-    """
-    run_one = (
-        _modelling(device, load_oracle(job.exercise))
-        if job.model
-        else _counting(device, load_oracle(job.exercise))
-    )
+    """Program by program; a row list for each point, with modelled times where the job asks for
+    them."""
+    run_one = _model if session.job.model else _counting(session.bench.oracle)
     rows: list[list[SweepRow]] = [[] for _ in points]
-    for number, (label, each) in enumerate(built.items()):
-        for index, sizes in enumerate(points):
-            job.show(
-                Progress(
-                    "running the programs at all sizes",
-                    number * len(points) + index,
-                    len(built) * len(points),
-                )
-            )
-            rows[index].append(run_one(at_sizes(job, sizes), label, each, sizes))
+    runs = [(label, each, index) for label, each in built.items() for index in range(len(points))]
+    for number, (label, each, index) in enumerate(runs):
+        session.job.show(Progress("running the programs at all sizes", number, len(runs)))
+        bench = replace(session.bench, built=each)
+        rows[index].append(run_one(session, bench, label, points[index]))
     return rows
 
 
 # --- with times -----------------------------------------------------------------------------------
 
 
-def _modelling(device: Device, oracle: Oracle) -> _RunOne:
+def _model(session: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow:
     """Runs one program as a grading does at the timed size; of a long run a sample of the
     blocks."""
-
-    def run_one(job: Job, label: str, built: Built, sizes: Sizes) -> SweepRow:
-        quiet = replace(job, show=lambda _: None)
-        if label == SUBMISSION:
-            return _model_own(quiet, built, device, oracle, sizes)
-        other = run_other(quiet, label, built, device, oracle, TIMED_ON)
-        if other is None:
-            return SweepRow(label, None, note="this device cannot run it")
-        return _describe_run(job, label, other.execution, other.timing, sizes)
-
-    return run_one
+    exercise = session.exercise
+    if label == SUBMISSION:
+        return _model_own(session, bench, sizes)
+    other = run_other(
+        bench, exercise, label, sizes, modelled=True, cache=session.job.cache, show=_show_nothing
+    )
+    if other is None:
+        return SweepRow(label, None, note="this device cannot run it")
+    return _describe_run(exercise, label, other.execution, other.timing, sizes)
 
 
-def _model_own(job: Job, built: Built, device: Device, oracle: Oracle, sizes: Sizes) -> SweepRow:
-    run = run_submission(job, built, device, oracle, TIMED_ON, inspect=False)
-    if isinstance(run, Failure):
-        return SweepRow(SUBMISSION, False, note=run.message)
+def _model_own(session: Session, bench: Bench, sizes: Sizes) -> SweepRow:
+    exercise = session.exercise
+    try:
+        run = run_submission(bench, sizes, modelled=True, show=_show_nothing, inspect=False)
+    except SubmissionError as error:
+        return SweepRow(SUBMISSION, False, note=error.message)
     if run.case is None:
         return SweepRow(SUBMISSION, None, note=run.unverified)
     timing = model_timing(SUBMISSION, run.execution)
-    row = _describe_run(job, SUBMISSION, run.execution, timing, sizes)
+    row = _describe_run(exercise, SUBMISSION, run.execution, timing, sizes)
     if not run.case.passed:
         return replace(row, right=False, note=run.case.message)
-    if timing is not None and (refused := check_floor([timing], sizes, job.exercise, job.info)):
+    if timing is not None and (refused := check_floor([timing], sizes, exercise, session.info)):
         return SweepRow(SUBMISSION, False, note=refused.message)
     return replace(row, right=True)
 
 
+def _show_nothing(_: Progress) -> None:
+    """Takes the place of a run's own progress: the sweep's is shown."""
+
+
 def _describe_run(
-    job: Job, label: str, execution: Execution, timing: Timing | None, sizes: Sizes
+    exercise: Exercise, label: str, execution: Execution, timing: Timing | None, sizes: Sizes
 ) -> SweepRow:
     """The modelled time and the counters of a run, or why there is no time."""
     if timing is None:
@@ -92,7 +85,7 @@ def _describe_run(
         )
     else:
         row = timed_row(
-            job.exercise, label, timing.median_ms, timing.interval_ms, sizes, source=Source.MODELLED
+            exercise, label, timing.median_ms, timing.interval_ms, sizes, source=Source.MODELLED
         )
     launches = modelled_launches(execution)
     return replace(
@@ -121,14 +114,15 @@ class KnownOutputs:
         return self.outputs[key]
 
 
-def _counting(device: Device, oracle: Oracle) -> _RunOne:
+def _counting(oracle: Oracle) -> _RunOne:
     """Runs all blocks of one program."""
     known = KnownOutputs(oracle)
 
-    def run_one(job: Job, label: str, built: Built, sizes: Sizes) -> SweepRow:
-        run = run_case(job, built, device, known, sweep_case(sizes))
-        if isinstance(run, Failure):
-            return SweepRow(label, False, note=run.message)
+    def run_one(_: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow:
+        try:
+            run = run_case(replace(bench, oracle=known), sweep_case(sizes))
+        except SubmissionError as error:
+            return SweepRow(label, False, note=error.message)
         note = "" if run.result.passed else run.result.message
         return SweepRow(
             label, run.result.passed, counters=_sum(run.execution), note=note, source=Source.COUNTED

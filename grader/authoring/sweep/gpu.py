@@ -9,73 +9,69 @@ from random import Random
 from statistics import median
 
 from grader.authoring.sweep.rows import timed_row
-from grader.authoring.sweep.sizes import Sizes, at_sizes
+from grader.authoring.sweep.sizes import Sizes
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU, Choice
 from grader.devices.gpu.library import find_array_library, time_on_gpu
 from grader.errors import SpecError
-from grader.grading.benchmark import count_input_sets, draw_input_set, judge_outputs
-from grader.grading.cases import Oracle
-from grader.grading.job import Job
+from grader.grading.benchmark import count_input_sets, draw_input_set, judge_sets
+from grader.grading.building import Built
+from grader.grading.cases import BENCHMARK, Oracle
 from grader.grading.measure import measure
-from grader.grading.others import make_others
-from grader.grading.programs import Built, make_program
-from grader.records import SUBMISSION, Failure, Progress, Timing
+from grader.grading.mistakes import SubmissionError
+from grader.grading.own_programs import make_others
+from grader.grading.session import Session
+from grader.records import SUBMISSION, Progress, Timing
 from grader.report.sweep import SweepRow
-from grader.spec.exercise import Exercise
-from grader.spec.oracle import load_oracle
+from grader.spec.exercise import Case, Exercise
 
 
 def sweep_gpu(
-    job: Job, built: Mapping[str, Built], device: TimingDevice, points: Sequence[Sizes]
+    session: Session, built: Mapping[str, Built], points: Sequence[Sizes]
 ) -> list[list[SweepRow]]:
     """A row list for each point."""
-    oracle = load_oracle(job.exercise)
     rows = []
     for index, sizes in enumerate(points):
-        job.show(Progress("timing the programs at all sizes", index, len(points)))
-        rows.append(list(time_programs(at_sizes(job, sizes), built, device, oracle, sizes)))
+        session.job.show(Progress("timing the programs at all sizes", index, len(points)))
+        rows.append(list(time_programs(session, built, sizes)))
     return rows
 
 
-def time_programs(
-    job: Job, built: Mapping[str, Built], device: TimingDevice, oracle: Oracle, sizes: Sizes
-) -> Iterator[SweepRow]:
+def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) -> Iterator[SweepRow]:
     """The submission's row, then those of the others; these have no times where the submission does
     not run."""
-    own = make_program(
-        SUBMISSION, built[SUBMISSION], job.exercise, sizes=sizes, limits=job.info.limits
-    )
-    if isinstance(own, Failure):
-        yield SweepRow(SUBMISSION, False, note=own.message)
+    bench, exercise, device = session.bench, session.exercise, session.bench.device
+    assert isinstance(device, TimingDevice)
+    case = Case(BENCHMARK, sizes, hidden=False)
+    try:
+        own = bench.program(sizes)
+    except SubmissionError as error:
+        yield SweepRow(SUBMISSION, False, note=error.message)
         return
-    others = make_others(job, {label: each for label, each in built.items() if label != SUBMISSION})
-    programs = [own, *others]
-    sets = [draw_input_set(job, oracle, number) for number in range(count_input_sets(job))]
-    execution, outputs = device.prepare(programs, [each.inputs for each in sets], limits=job.limits)
+    others = {label: each for label, each in built.items() if label != SUBMISSION}
+    programs = [own, *make_others(exercise, others, sizes, session.info)]
+    sets = [draw_input_set(bench, case, number) for number in range(count_input_sets(bench, case))]
+    inputs = [each.inputs for each in sets]
+    execution, outputs = device.prepare(programs, inputs, limits=bench.limits)
     if execution.failure is not None:
         yield SweepRow(SUBMISSION, False, note=execution.failure.message)
         return
-    case = judge_outputs(job, sets, outputs, execution)
+    result = judge_sets(bench, case, sets, outputs, execution)
     labels = [program.label for program in programs]
     found = measure(
-        device, labels, input_sets=len(sets), find_open=lambda _: (), rng=Random(job.seed)
+        device, labels, input_sets=len(sets), find_open=lambda _: (), rng=Random(bench.seed)
     )
     timings = {timing.plan: timing for timing in found.timings}
-    disturbed = "disturbed" if found.failure is not None else ""
     for label in labels:
-        is_own = label == SUBMISSION
-        right = case.passed and found.wrong is None if is_own else None
-        note = (
-            disturbed
-            if right is not False
-            else case.message
-            if not case.passed
-            else "wrong in a timed run"
-        )
-        yield replace(
-            _row_of(job.exercise, label, timings.get(label), sizes), right=right, note=note
-        )
+        row = _row_of(exercise, label, timings.get(label), sizes)
+        if label == SUBMISSION and not result.passed:
+            yield replace(row, right=False, note=result.message)
+        elif label == SUBMISSION and found.wrong is not None:
+            yield replace(row, right=False, note="wrong in a timed run")
+        else:
+            right = True if label == SUBMISSION else None
+            note = "disturbed" if found.failure is not None else ""
+            yield replace(row, right=right, note=note)
 
 
 def time_library(

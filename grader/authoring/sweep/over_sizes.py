@@ -16,17 +16,18 @@ from grader.authoring.sweep.sizes import Sizes, parse_sizes, sweep_case
 from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.library import find_array_library
-from grader.devices.gpus import read_gpus
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.folders import default_cache
-from grader.grading.job import Job
-from grader.grading.others import build_others
-from grader.grading.programs import Built, build, find_toolchain
-from grader.records import SUBMISSION, Failure, Progress, ShowProgress, Source, Submission
+from grader.grading.building import Built, build, find_toolchain
+from grader.grading.mistakes import SubmissionError
+from grader.grading.own_programs import build_others
+from grader.grading.session import Job, Session, open_session
+from grader.judging.evidence import Subject
+from grader.records import SUBMISSION, DeviceInfo, Failure, Progress, ShowProgress, Source
 from grader.report.sweep import C_LOOP, NUMPY, Sweep, SweepPoint, SweepRow
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
-from grader.spec.oracle import load_library, load_oracle
+from grader.spec.oracle import load_library
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
@@ -34,7 +35,7 @@ NO_LIMIT = 10**15
 """Warp instructions: at sizes that no exercise foresaw, the limit of wall time ends what takes too
 long."""
 
-_Sweep = Callable[[Job, Mapping[str, Built], RemoteDevice, Sequence[Sizes]], list[list[SweepRow]]]
+_Sweep = Callable[[Session, Mapping[str, Built], Sequence[Sizes]], list[list[SweepRow]]]
 _SWEEPS: Mapping[str, _Sweep] = {EMULATED: sweep_emulated, GPU: sweep_gpu}
 
 
@@ -63,63 +64,52 @@ def run_sweep(
     if isinstance(source, Failure):
         return source
     exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
-    info = read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None
-    job = Job(
-        exercise,
-        source,
-        choice,
-        info,
-        seed,
-        cache or default_cache(os.environ),
-        show,
-        {},
-        model=model,
-    )
+    subject = Subject(exercise, source, None, {}, seed)
+    job = Job(subject, choice, cache or default_cache(os.environ), show, model=model)
     with RemoteDevice(str(choice), models=model and choice.kind == EMULATED) as remote:
-        job = replace(job, device=remote.info)
+        subject.device = info = remote.info
         show(Progress("compiling"))
         tools = find_toolchain(prefer_wheel=choice.kind == EMULATED, cache=job.cache)
-        own = build(source, exercise, tools, arch=job.info.arch)
-        if isinstance(own, Failure):
-            return own
-        built = {SUBMISSION: own, **build_others(job, tools)}
+        try:
+            own = build(source, exercise, tools, arch=info.arch)
+        except SubmissionError as error:
+            return error.failure
+        built = {SUBMISSION: own, **build_others(exercise, tools, arch=info.arch)}
+        session = open_session(job, tools, own, remote)
         with hold_gpu(remote.uuid, show=show):
-            rows = _SWEEPS[choice.kind](job, built, remote, points)
-    return _gather(job, source, points, rows)
+            rows = _SWEEPS[choice.kind](session, built, points)
+    return _gather(session, points, rows)
 
 
-def _gather(
-    job: Job, source: Submission, points: Sequence[Sizes], rows: list[list[SweepRow]]
-) -> Sweep:
+def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]]) -> Sweep:
     """The rows of the device, with those of the processor and a library in front and behind."""
-    library, loop = load_library(job.exercise), load_loop(job.exercise, job.cache)
-    timer = LoopTimer(job.exercise, loop, job.seed) if loop is not None else None
+    job, exercise, oracle = session.job, session.exercise, session.bench.oracle
+    library, loop = load_library(exercise), load_loop(exercise, job.cache)
+    timer = LoopTimer(exercise, loop, job.seed) if loop is not None else None
     found = []
     for index, (sizes, own) in enumerate(zip(points, rows, strict=True)):
         job.show(Progress("timing the processor", index, len(points)))
-        inputs = make_inputs(job.exercise, sweep_case(sizes), job.seed)
+        inputs = make_inputs(exercise, sweep_case(sizes), job.seed)
         every = [timer.time(sizes)] if timer is not None else []
-        every += [
-            time_numpy(job.exercise, library or load_oracle(job.exercise), inputs, sizes),
-            *own,
-        ]
+        every += [time_numpy(exercise, library or oracle, inputs, sizes), *own]
         if library:
-            every += time_library(job.exercise, library, inputs, sizes, job.choice)
-        found.append(
-            SweepPoint(sizes, job.exercise.useful_bytes.evaluate(sizes), compare_rows(every))
-        )
-    notes = _notes(job, has_library=library is not None, has_loop=loop is not None, points=found)
+            every += time_library(exercise, library, inputs, sizes, job.choice)
+        moved = exercise.useful_bytes.evaluate(sizes)
+        found.append(SweepPoint(sizes, moved, compare_rows(every)))
+    notes = _notes(
+        session.info, has_library=library is not None, has_loop=loop is not None, points=found
+    )
     return Sweep(
-        job.exercise.id,
-        source.name,
-        f"{job.info.name} ({job.info.stands_for})",
+        exercise.id,
+        job.submission.name,
+        f"{session.info.name} ({session.info.stands_for})",
         tuple(found),
         tuple(notes),
     )
 
 
 def _notes(
-    job: Job, *, has_library: bool, has_loop: bool, points: Sequence[SweepPoint]
+    info: DeviceInfo, *, has_library: bool, has_loop: bool, points: Sequence[SweepPoint]
 ) -> Iterator[str]:
     """What the figures are, and what is missing and why."""
     rows = [row for point in points for row in point.rows]
@@ -128,7 +118,7 @@ def _notes(
             "Kernels: times are modelled, not measured, as of a first launch with a cold L2;"
             " counters are counted."
         )
-    elif job.info.kind == EMULATED:
+    elif info.kind == EMULATED:
         yield "Kernels: counted only; leave out --no-model for modelled times."
     if any(row.is_sampled for row in rows):
         yield (
@@ -143,7 +133,7 @@ def _notes(
         else "the oracle as it is (it may compute in float64)"
     )
     yield f"{NUMPY}: {what}, on as many cores as NumPy takes, measured on this computer."
-    if has_library and job.info.kind == GPU and find_array_library() is None:
+    if has_library and info.kind == GPU and find_array_library() is None:
         yield (
             "Neither CuPy nor PyTorch is installed here: no figures of the GPU's library (cuBLAS)."
         )

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
-from grader.devices.choose import EMULATED, GPU
 from grader.errors import UsageError
-from grader.grading.job import Job
 from grader.report.sweep import format_sizes
 from grader.spec.exercise import Case
 
@@ -57,11 +54,6 @@ def _bad_sizes(message: str, names: Sequence[str]) -> UsageError:
         f" each: --sizes {each}"
     )
     return UsageError(message, advice)
-
-
-def at_sizes(job: Job, sizes: Sizes) -> Job:
-    """The job with these sizes as its benchmark."""
-    return replace(job, exercise=replace(job.exercise, benchmark={EMULATED: sizes, GPU: sizes}))
 
 
 def sweep_case(sizes: Sizes) -> Case:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from grader.devices.room import check_room
 from grader.grading.as_nvcc import Settings, tool_runner, with_recipe
-from grader.records import Binary, Failure, LaunchLimits, Program, RunTool, Submission, ToolLimits
+from grader.grading.mistakes import refuse, value_of
+from grader.records import Binary, LaunchLimits, Program, RunTool, Submission, ToolLimits
 from grader.sandbox.isolation import NO_ISOLATION, find_layer
 from grader.sandbox.process import run_tool
 from grader.spec.draws import device_buffers
@@ -80,59 +81,89 @@ def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = T
 
 def build(
     source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str, plan: Plan | None = None
-) -> Built | Failure:
-    """Read the plan (or take the one that is given, which the exercise's rules do not bind), refuse
-    forbidden includes, and compile for `arch`.
+) -> Built:
+    """Reads the plan (or takes the one that is given, which the exercise's rules do not bind),
+    refuses forbidden includes, and compiles for `arch`. Raises SubmissionError.
     """
     rules_of = exercise if plan is None else None
-    own = read_plan(source, parts=[part.name for part in exercise.parts]) if plan is None else plan
-    if isinstance(own, Failure):
-        return own
-    if refused := check_lookups(source.text):
-        return refused
-    plan = own or exercise.default_plan
+    if plan is None:
+        own = value_of(read_plan(source, parts=[part.name for part in exercise.parts]))
+        plan = own or exercise.default_plan
+    refuse(check_lookups(source.text))
     limits = ToolLimits(wall_seconds=exercise.limits.compile_seconds)
     macros = _explain_macros(source, plan, exercise, rules_of, tools, arch=arch, limits=limits)
-    if isinstance(macros, Failure):
-        return macros
-    binary = compile_submission(
-        source,
-        nvcc=tools.nvcc,
-        nvdisasm=tools.nvdisasm,
-        arch=arch,
-        run=tools.run,
-        limits=limits,
-        cache=tools.cache,
+    binary = value_of(
+        compile_submission(
+            source,
+            nvcc=tools.nvcc,
+            nvdisasm=tools.nvdisasm,
+            arch=arch,
+            run=tools.run,
+            limits=limits,
+            cache=tools.cache,
+        )
     )
-    if isinstance(binary, Failure):
-        return binary
     return Built(source, plan, macros, _repeatable(binary, source, tools, limits), rules_of)
+
+
+def build_part(
+    built: Built, plan: Plan, part: Part, tools: Toolchain, *, arch: str, limits: ToolLimits
+) -> Built:
+    """What was built, with the plan of a part in the place of its own. Raises SubmissionError."""
+    macros = _explain_macros(built.source, plan, part, part, tools, arch=arch, limits=limits)
+    return replace(built, plan=plan, macros=macros, rules_of=part)
+
+
+def make_program(
+    label: str, built: Built, task: Task, *, sizes: Mapping[str, int], limits: LaunchLimits
+) -> Program:
+    """The built source with its launches worked out for these sizes. `buffers` holds the task's,
+    then its own scratch.
+
+    Raises SubmissionError: a mistake in the plan (`launch_error`), more memory than the device has
+    for it, or something that its task forbids (`rejected`).
+    """
+    buffers = device_buffers(task, sizes)
+    resolved = value_of(
+        resolve_plan(
+            built.plan,
+            sizes=sizes,
+            macros=built.macros,
+            buffers=buffers,
+            kernels=built.binary.kernels,
+            limits=limits,
+            source=built.source.text,
+        )
+    )
+    if built.rules_of is not None:
+        refuse(
+            check_rules(
+                built.rules_of,
+                built.plan,
+                resolved,
+                binary=built.binary,
+                sizes=sizes,
+                source=built.source,
+            )
+        )
+    program = Program(label, built.binary, resolved.launches, (*buffers, *resolved.scratch))
+    refuse(check_room(program.buffers, built.binary.variable_bytes, limits))
+    return program
 
 
 def _repeatable(binary: Binary, source: Submission, tools: Toolchain, limits: ToolLimits) -> Binary:
     """The binary with its recipe, where its machine code is kept."""
     if tools.cache is None:
         return binary
-    isolated, search_path = tools.isolation != NO_ISOLATION, os.environ.get("PATH", os.defpath)
-    return with_recipe(
-        binary,
-        source,
-        Settings(
-            tools.nvcc, tools.nvdisasm, tools.cache, limits.wall_seconds, isolated, search_path
-        ),
+    settings = Settings(
+        tools.nvcc,
+        tools.nvdisasm,
+        tools.cache,
+        limits.wall_seconds,
+        isolated=tools.isolation != NO_ISOLATION,
+        search_path=os.environ.get("PATH", os.defpath),
     )
-
-
-def build_part(
-    built: Built, plan: Plan, part: Part, tools: Toolchain, *, arch: str, limits: ToolLimits
-) -> Built | Failure:
-    """What was built, with the plan of a part in the place of its own."""
-    macros = _explain_macros(built.source, plan, part, part, tools, arch=arch, limits=limits)
-    return (
-        macros
-        if isinstance(macros, Failure)
-        else replace(built, plan=plan, macros=macros, rules_of=part)
-    )
+    return with_recipe(binary, source, settings)
 
 
 def _explain_macros(
@@ -144,53 +175,16 @@ def _explain_macros(
     *,
     arch: str,
     limits: ToolLimits,
-) -> dict[str, int] | Failure:
-    """The values of the macros that the plan uses; a Failure also where the source includes what it
-    may not."""
+) -> dict[str, int]:
+    """The values of the macros that the plan uses. Refuses a source that includes what it may
+    not."""
     known = {*task.size_names, *(buffer.name for buffer in task.buffers)}
-    seen = preprocess(
-        source, macro_names(plan, known), nvcc=tools.nvcc, arch=arch, run=tools.run, limits=limits
+    names = macro_names(plan, known)
+    seen = value_of(
+        preprocess(source, names, nvcc=tools.nvcc, arch=arch, run=tools.run, limits=limits)
     )
-    if isinstance(seen, Failure):
-        return seen
     roots = tools.nvcc.include_roots
-    refused = check_includes(seen.files, roots) or (
-        check_headers(rules_of, seen.files, roots, source) if rules_of else None
-    )
-    return refused or read_macros(plan, seen.macros, source.text)
-
-
-def make_program(
-    label: str, built: Built, task: Task, *, sizes: Mapping[str, int], limits: LaunchLimits
-) -> Program | Failure:
-    """The built source with its launches worked out for these sizes. `buffers` holds the task's,
-    then its own scratch.
-
-    A Failure: a mistake in the plan (`launch_error`), more memory than the device has for it, or
-    something that its task forbids (`rejected`).
-    """
-    buffers = device_buffers(task, sizes)
-    resolved = resolve_plan(
-        built.plan,
-        sizes=sizes,
-        macros=built.macros,
-        buffers=buffers,
-        kernels=built.binary.kernels,
-        limits=limits,
-        source=built.source.text,
-    )
-    if isinstance(resolved, Failure):
-        return resolved
-    if built.rules_of is not None:
-        refused = check_rules(
-            built.rules_of,
-            built.plan,
-            resolved,
-            binary=built.binary,
-            sizes=sizes,
-            source=built.source,
-        )
-        if refused is not None:
-            return refused
-    program = Program(label, built.binary, resolved.launches, (*buffers, *resolved.scratch))
-    return check_room(program.buffers, built.binary.variable_bytes, limits) or program
+    refuse(check_includes(seen.files, roots))
+    if rules_of is not None:
+        refuse(check_headers(rules_of, seen.files, roots, source))
+    return value_of(read_macros(plan, seen.macros, source.text))

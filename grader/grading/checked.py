@@ -1,0 +1,138 @@
+"""Runs correctness cases in the checked mode of the emulated device, once more in the opposite
+order, and gathers what was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from grader.grading.cases import (
+    Bench,
+    CaseRun,
+    Step,
+    describe_failed_run,
+    judge_step,
+    prepare_case,
+    run_case,
+)
+from grader.grading.mistakes import SubmissionError
+from grader.judging.evidence import Checked
+from grader.records import (
+    CheckedMode,
+    Execution,
+    Finding,
+    FindingKind,
+    RunLimits,
+    Status,
+)
+from grader.spec.exercise import Case
+from grader.words.hidden import tell_findings, telling_errors
+
+MOST_BYTES = 64 << 20
+"""Cases whose buffers and variables hold more than this are run without the checks: what the
+checked mode keeps of memory takes up to 17 times as much."""
+MOST_INSTRUCTIONS = 50_000_000
+"""Warp instructions: a second or three in the checked mode."""
+MOST_FINDINGS = 20
+_WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR, Status.UNSUPPORTED)
+"""What may go well without the checks, which take time and memory, and make the code that is to be
+translated longer."""
+_PART_OF_TIME = 0.5
+"""Of a case's wall time: the rest is there to run it without the checks."""
+
+
+@dataclass
+class Findings:
+    """What was found in the cases so far, each kind of mistake once: `checked` cases ran, `clean`
+    ones without a finding."""
+
+    checked: int = 0
+    clean: int = 0
+    kept: dict[tuple[object, ...], Finding] = field(default_factory=dict)
+    races: dict[str, Finding] = field(default_factory=dict)
+
+    def add(self, case: Case, findings: Iterable[Finding]) -> None:
+        """Notes a case that was checked, with what may be told of its findings."""
+        found = tell_findings(findings, case)
+        self.checked += 1
+        self.clean += not found
+        for finding in found:
+            if finding.kind is FindingKind.RACE:
+                self.races.setdefault(case.name, finding)
+            lines = sorted(line or 0 for line in (finding.line, finding.other_line))
+            if len(self.kept) < MOST_FINDINGS:
+                named = replace(finding, message=_name(finding, case))
+                self.kept.setdefault((finding.kind, finding.kernel, *lines), named)
+
+    @property
+    def outcome(self) -> Checked:
+        """What the score says of them."""
+        if not self.checked:
+            return Checked(reason="no case is small enough for the checked mode")
+        found = tuple(self.kept.values())
+        if any(finding.kind is FindingKind.RACE for finding in found):  # that explains the order
+            found = tuple(each for each in found if each.kind is not FindingKind.ORDER_DEPENDENT)
+        return Checked(self.clean / self.checked, found, races=self.races)
+
+
+def run_checked(bench: Bench, case: Case, findings: Findings) -> CaseRun:
+    """Runs a case in the checked mode and judges it; what is found goes to `findings`. A case that
+    is too large, or cannot end with the checks, just runs. Raises SubmissionError."""
+    with telling_errors(case):
+        step = prepare_case(bench, case)
+        size_bytes = sum(buffer.size_bytes for buffer in step.program.buffers)
+        if size_bytes + bench.built.binary.variable_bytes > MOST_BYTES:
+            return run_case(bench, case)
+        started = time.monotonic()
+        execution, got = bench.device.run(
+            step.program, step.inputs, limits=_limits(bench), mode=CheckedMode()
+        )
+        failure = execution.failure
+        if failure is not None and failure.status in _WITHOUT_CHECKS:
+            spent = replace(bench.limits, spent_seconds=time.monotonic() - started)
+            return run_case(replace(bench, limits=spent), case)
+        if failure is not None:
+            raise SubmissionError(describe_failed_run(failure, execution, case))
+        result = judge_step(bench, step, case, execution, got)
+        backwards = _run_backwards(bench, step, case) if result.passed else ()
+        findings.add(case, (*execution.findings, *backwards))
+        return CaseRun(result, execution)
+
+
+def order_dependent(execution: Execution, problem: str) -> Finding:
+    """The finding of a plan that is right in one order, and has this problem in the opposite
+    one."""
+    only = execution.launches[0].kernel if len(execution.launches) == 1 else None
+    message = (
+        "the result depends on the order in which blocks and warps run: right in one order, and in"
+        f" the opposite one: {problem}"
+    )
+    return Finding(FindingKind.ORDER_DEPENDENT, message, kernel=only)
+
+
+def _run_backwards(bench: Bench, step: Step, case: Case) -> tuple[Finding, ...]:
+    """What a second run finds, with blocks and warps in the opposite order; it may not end where
+    blocks wait for earlier ones."""
+    execution, got = bench.device.run(
+        step.program, step.inputs, limits=_limits(bench), mode=CheckedMode(backwards=True)
+    )
+    if execution.failure is not None:
+        if execution.failure.status is Status.TIMEOUT:
+            return ()
+        return (order_dependent(execution, execution.failure.message),)
+    result = judge_step(bench, step, case, execution, got)
+    if result.passed:
+        return execution.findings
+    return (*execution.findings, order_dependent(execution, result.message))
+
+
+def _limits(bench: Bench) -> RunLimits:
+    """A case that needs more than this is none of the small ones that are checked."""
+    spent = (1 - _PART_OF_TIME) * bench.limits.wall_seconds
+    most = min(bench.limits.warp_instructions, MOST_INSTRUCTIONS)
+    return replace(bench.limits, warp_instructions=most, spent_seconds=spent)
+
+
+def _name(finding: Finding, case: Case) -> str:
+    return f"{finding.message.removesuffix('.')} (case '{case.name}')"

@@ -1,0 +1,135 @@
+"""Grades one submission: the front door.
+
+A grading is read from top to bottom in `on_emulated` and `on_gpu`. Data flows one way: exercise,
+submission, plan, preprocessor, compiler, then each case through the worker's device and the
+comparison, then the benchmark, and at last the judgement. The submission's code runs in the worker
+only; inputs, seed and expected outputs stay here. A student's mistake ends it once, here; whatever
+was known by then is in the score.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
+from grader.devices.gpu.peak import GivenPeak
+from grader.devices.gpus import read_gpus
+from grader.errors import GraderError, SpecError, UsageError
+from grader.folders import default_cache
+from grader.grading.mistakes import SubmissionError, value_of
+from grader.grading.on_emulated import grade_on_emulated
+from grader.grading.on_gpu import grade_on_gpu
+from grader.grading.session import Job
+from grader.judging.evidence import Subject
+from grader.judging.score import failed_score, make_score
+from grader.records import Failure, Progress, Score, ShowProgress, Status, Submission
+from grader.sandbox.process import run_tool
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
+
+SEED_BITS = 53  # what a JSON number holds exactly
+LIBRARIES = ("numpy", "llvmlite")
+_PAGES: Mapping[str, Callable[[Job], None]] = {
+    EMULATED: grade_on_emulated,
+    GPU: grade_on_gpu,
+}
+
+
+def grade(
+    exercise: Path | str,
+    submission: Path | str,
+    *,
+    device: str = "auto",
+    seed: int | None = None,
+    peak: GivenPeak | None = None,
+    progress: ShowProgress | None = None,
+    cache: Path | None = None,
+    isolated: bool = True,
+    model: bool = True,
+) -> Score:
+    """Grade one submission of an exercise.
+
+    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases
+    and all inputs; a secret one is made without it, and the score holds it. `peak` replaces the
+    peaks of a GPU. `cache` is the folder of compiled submissions (default: the user's cache
+    folder). `isolated`: the compiler and the emulated device see of the machine's files only what
+    they need; where neither bubblewrap nor Landlock works, ToolMissing says so. `model`: the
+    emulated device models the times, at a GPU's benchmark sizes; without, the checks of them are
+    not judged. Raises UsageError (no such file or device) and SpecError (a broken exercise); any
+    other fault of the grader or of the machine is a score of status `grader_error`.
+    """
+    choice = parse_device(
+        device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
+    )
+    if peak is not None and choice.kind == EMULATED:
+        raise UsageError(
+            "--peak is for a GPU, and this would be graded on the emulated device",
+            "Leave it out, or use --device gpu.",
+        )
+    read = read_exercise(Path(exercise))
+    text = read_submission(Path(submission))
+    subject = Subject(
+        exercise=read,
+        submission=text if isinstance(text, Submission) else _unread_submission(Path(submission)),
+        device=read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None,
+        environment=_describe_environment(),
+        seed=secrets.randbits(SEED_BITS) if seed is None else check_seed(seed),
+    )
+    job = Job(
+        subject,
+        choice,
+        cache=default_cache(os.environ) if cache is None else cache,
+        show=progress or _show_nothing,
+        isolated=isolated,
+        model=model,
+        peak=peak,
+    )
+    try:
+        value_of(text)
+        _PAGES[choice.kind](job)
+    except SubmissionError as error:
+        return failed_score(subject, error.failure, job.evidence)
+    except (UsageError, SpecError):
+        raise
+    except GraderError as error:
+        failure = Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
+        return failed_score(subject, failure, job.evidence)
+    job.show(Progress("judging"))
+    return make_score(subject, job.evidence)
+
+
+def check_seed(seed: int) -> int:
+    """The seed, if a JSON number holds it exactly; UsageError otherwise."""
+    if not 0 <= seed < 1 << SEED_BITS:
+        raise UsageError(
+            f"the seed {seed} is out of range", f"Give an integer from 0 to {(1 << SEED_BITS) - 1}."
+        )
+    return seed
+
+
+def _unread_submission(path: Path) -> Submission:
+    """What a score says of a file that is no source text: its name and hash."""
+    with path.open("rb") as file:
+        return Submission(path.name, hashlib.file_digest(file, "sha256").hexdigest(), "")
+
+
+def _describe_environment() -> dict[str, str]:
+    """Versions of what had a part in a score, the compiler's tools left out: those are known once
+    they are found."""
+    versions = {library: importlib.metadata.version(library) for library in LIBRARIES}
+    return {
+        "grader": importlib.metadata.version("cuda-exercise-grader"),
+        "python": platform.python_version(),
+        **versions,
+        "platform": platform.platform(),
+    }
+
+
+def _show_nothing(_: Progress) -> None:
+    """Takes the place of progress that nobody wants to see."""

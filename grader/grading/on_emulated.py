@@ -1,0 +1,34 @@
+"""A grading without a GPU, from top to bottom."""
+
+from __future__ import annotations
+
+from grader.devices.remote.remote_device import RemoteDevice
+from grader.grading.building import build, find_toolchain
+from grader.grading.checked import Findings, run_checked
+from grader.grading.graded_run import run_graded
+from grader.grading.parts import run_parts
+from grader.grading.session import Job, Session, check_cases, open_session
+from grader.records import Progress
+
+
+def grade_on_emulated(job: Job) -> None:
+    """Compiles the submission, runs its cases in the checked mode and, if they are right, the
+    benchmark; then the parts. Raises SubmissionError."""
+    with RemoteDevice(str(job.choice), isolated=job.isolated, models=job.model) as device:
+        session = _open(job, device)  # the device starts while the compiler runs
+        findings = Findings()
+        check_cases(session, lambda case: run_checked(session.bench, case, findings))
+        if job.evidence.all_right:
+            run_graded(session, findings)
+        job.evidence.checked = findings.outcome
+        run_parts(session)
+
+
+def _open(job: Job, device: RemoteDevice) -> Session:
+    """The grading with its submission compiled."""
+    job.show(Progress("compiling"))
+    tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+    job.note(tools.versions)
+    built = build(job.submission, job.exercise, tools, arch=job.info.arch)
+    job.note({"device_isolation": device.isolation})
+    return open_session(job, tools, built, device)

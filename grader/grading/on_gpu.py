@@ -1,0 +1,63 @@
+"""A grading on a GPU, from top to bottom."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from grader.devices.choose import GPU
+from grader.devices.gpu.gpu_lock import hold_gpu
+from grader.devices.gpu.nvml import read_versions
+from grader.devices.remote.remote_device import RemoteDevice
+from grader.grading.benchmark import run_benchmark
+from grader.grading.building import Built, build, find_toolchain
+from grader.grading.cases import run_case
+from grader.grading.own_programs import build_others, make_others
+from grader.grading.parts import run_parts
+from grader.grading.session import Job, Session, check_cases, open_session
+from grader.grading.stand_in import check_on_stand_in
+from grader.records import SUBMISSION, Progress
+
+
+def grade_on_gpu(job: Job) -> None:
+    """Compiles all programs, runs the cases, with the emulated device looking on in the checked
+    mode, and the benchmark, if they are right; then the parts. Raises SubmissionError."""
+    with RemoteDevice(_name_gpu(job), isolated=job.isolated) as device:
+        session, built = _open(job, device)
+        with ThreadPoolExecutor() as pool:
+            checked = pool.submit(check_on_stand_in, session)
+            with session.hold():
+                check_cases(session, partial(run_case, session.bench))
+                if not job.evidence.all_right:
+                    run_parts(session)
+            job.evidence.checked = checked.result()
+        if not job.evidence.all_right:
+            return
+        sizes = job.exercise.benchmark[GPU]  # nothing else keeps the machine busy from here on
+        own = session.bench.program(sizes)
+        others = {label: each for label, each in built.items() if label != SUBMISSION}
+        programs = [own, *make_others(job.exercise, others, sizes, session.info)]
+        run_benchmark(session, device, built, programs)
+        with session.hold():
+            run_parts(session)
+
+
+def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:
+    """The grading with its submission compiled, and all programs that it is timed beside."""
+    job.show(Progress("compiling"))
+    tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
+    job.subject.device = info = device.info
+    job.note(tools.versions | read_versions() | {"device_isolation": device.isolation})
+    with ThreadPoolExecutor() as pool:
+        submission = pool.submit(build, job.submission, job.exercise, tools, arch=info.arch)
+        others = pool.submit(build_others, job.exercise, tools, arch=info.arch)
+    built = {SUBMISSION: submission.result(), **others.result()}
+    hold = partial(hold_gpu, device.uuid, show=job.show)
+    return open_session(job, tools, built[SUBMISSION], device, hold), built
+
+
+def _name_gpu(job: Job) -> str:
+    """The GPU as its worker takes it, with the peaks that were set."""
+    given = () if job.peak is None else (job.peak.bandwidth_gbps, job.peak.fp32_tflops)
+    figures = [str(figure) for figure in given if figure is not None]
+    return ":".join([str(job.choice), ",".join(figures)]) if figures else str(job.choice)

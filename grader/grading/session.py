@@ -1,0 +1,126 @@
+"""One grading: what it is about (`Job`), and what its steps work with once the submission is
+compiled (`Session`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.devices.base import Device
+from grader.devices.choose import Choice
+from grader.devices.gpu.peak import GivenPeak
+from grader.grading.building import Built, Toolchain
+from grader.grading.cases import BENCHMARK, Bench, CaseRun, each_case
+from grader.grading.mistakes import SubmissionError
+from grader.judging.evidence import Evidence, Subject
+from grader.records import DeviceInfo, RunLimits, ShowProgress, Submission
+from grader.spec.exercise import Case, Exercise
+from grader.spec.oracle import load_oracle
+from grader.words.hints import explain_failed_case
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is asked: grade this submission of this exercise on this device. What is found on the
+    way is noted in the `subject` (the device, versions) and in the `evidence`."""
+
+    subject: Subject
+    choice: Choice
+    cache: Path
+    show: ShowProgress
+    isolated: bool = True
+    model: bool = True
+    peak: GivenPeak | None = None
+    evidence: Evidence = field(default_factory=Evidence)
+
+    @property
+    def exercise(self) -> Exercise:
+        return self.subject.exercise
+
+    @property
+    def submission(self) -> Submission:
+        return self.subject.submission
+
+    @property
+    def seed(self) -> int:
+        return self.subject.seed
+
+    @property
+    def info(self) -> DeviceInfo:
+        """The device, once it is known: a GPU is, when its worker has started."""
+        assert self.subject.device is not None
+        return self.subject.device
+
+    def note(self, facts: Mapping[str, str]) -> None:
+        """Puts more into the score's `environment`."""
+        self.subject.environment.update(facts)
+
+    @property
+    def limits(self) -> RunLimits:
+        """What one run of the plan may use."""
+        limits = self.exercise.limits
+        return RunLimits(limits.warp_instructions, limits.wall_seconds)
+
+
+@dataclass(frozen=True)
+class Session:
+    """A grading whose submission is compiled. `bench` runs the cases of the exercise itself.
+
+    `hold` gives the device to this grading alone for a while: for what runs on it, not for what
+    compiles, emulates and judges.
+    """
+
+    job: Job
+    tools: Toolchain
+    bench: Bench
+    hold: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    @property
+    def exercise(self) -> Exercise:
+        return self.job.exercise
+
+    @property
+    def info(self) -> DeviceInfo:
+        return self.job.info
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.job.evidence
+
+    def benchmark_case(self, kind: str) -> Case:
+        """The benchmark, as a case, at the sizes of a kind of device."""
+        return Case(BENCHMARK, self.exercise.benchmark[kind], hidden=False)
+
+
+def open_session(
+    job: Job,
+    tools: Toolchain,
+    built: Built,
+    device: Device,
+    hold: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Session:
+    """The grading of a submission that is compiled."""
+    job.evidence.plan = built.plan
+    oracle = load_oracle(job.exercise)
+    limits = job.info.limits
+    bench = Bench(device, built, job.exercise, oracle, job.seed, limits, job.limits)
+    return Session(job, tools, bench, hold)
+
+
+def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
+    """Runs the correctness cases; the first failure ends them. Raises SubmissionError."""
+    job, evidence = session.job, session.evidence
+    for case in each_case(job.exercise, job.seed, job.show, "checking cases"):
+        try:
+            evidence.cases += (run_one(case).result,)
+        except SubmissionError as error:
+            raise SubmissionError(
+                explain_failed_case(error.failure, case, evidence.cases)
+            ) from None
+
+
+def describe_sizes(sizes: Mapping[str, int]) -> str:
+    """`rows = 2,048, cols = 2,048`."""
+    return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
