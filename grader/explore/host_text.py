@@ -4,7 +4,7 @@ submission, filled in."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -35,70 +35,6 @@ MARKER = "// Written by `grade host`, which replaces this file when it is asked 
 MAIN_AS = "submission_main"
 
 _HALF = "float16"
-_DOUBLE_SUMS = f"""\
-// Sums in double: the result is rounded once, as the grader's expected values are, and the tolerance is left to the kernel alone.
-#define {SUM_TYPE} double
-"""
-_ANY_POINTER = f"""\
-// A buffer for a kernel of C linkage, whose symbol does not tell the types of its parameters: it becomes the pointer that is wanted.
-struct {ANY_POINTER} {{
-    void *address;
-    template <class T> operator T *() const {{ return static_cast<T *>(address); }}
-}};
-
-"""
-_READ_ARRAY = """\
-// The next array of the file that was written with this program.
-template <class T>
-void read_array(std::FILE *file, std::vector<T> &array)
-{
-    if (file != nullptr && std::fread(array.data(), sizeof(T), array.size(), file) == array.size()) return;
-    std::fprintf(stderr, "@program@.expected is missing or too short: write it anew with `grade host`\\n");
-    std::exit(2);
-}
-
-"""
-_TO_FLOATS = """\
-std::vector<float> to_floats(const std::vector<__half> &halves) { return std::vector<float>(halves.begin(), halves.end()); }
-
-"""
-_FILLS: Mapping[Initialisation, str] = {
-    Initialisation.NORMAL: (
-        """\
-// Normal deviates: mean 0, standard deviation 1.
-template <class T>
-void fill_normal(std::vector<T> &array, std::mt19937 &random)
-{
-    std::normal_distribution<double> deviate;
-    for (T &element : array) element = static_cast<T>(deviate(random));
-}
-
-"""
-    ),
-    Initialisation.SMALL_INTEGERS: (
-        """\
-// Integers from -8 to 8.
-template <class T>
-void fill_small_integers(std::vector<T> &array, std::mt19937 &random)
-{
-    std::uniform_int_distribution<int> integer(-8, 8);
-    for (T &element : array) element = static_cast<T>(integer(random));
-}
-
-"""
-    ),
-    Initialisation.INDEX: (
-        """\
-// Each element's own number; in a float it starts again at 0 after 2^24, where it can no longer count.
-template <class T>
-void fill_index(std::vector<T> &array, std::mt19937 &)
-{
-    for (std::size_t i = 0; i < array.size(); i++) array[i] = static_cast<T>(i % (std::size_t{1} << 24));
-}
-
-"""
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -128,11 +64,7 @@ class HostProgram:
 
 def format_program(program: HostProgram) -> str:
     """The whole file."""
-    template = (
-        resources.files("grader.explore")
-        .joinpath("templates", "host.cu.template")
-        .read_text(encoding="utf-8")
-    )
+    template = _read_template("host.cu")
     taken = find_names(template)
     head, _, tail = template.partition("@submission@")
     head = _fill(head, _head_fields(program))
@@ -148,6 +80,19 @@ def format_program(program: HostProgram) -> str:
         after += "#undef main\n"
     number = (head + before + after).count("\n") + 2
     return f"{head}{before}{after}#line {number} {_quote(program.file)}{tail}"
+
+
+def _read_template(name: str) -> str:
+    template = resources.files("grader.explore") / "templates" / f"{name}.template"
+    return template.read_text(encoding="utf-8")
+
+
+def _read_helpers(names: Iterable[str], program: str) -> Iterator[str]:
+    """The functions and types of these names, each of which only some programs need."""
+    parts = re.split(r"^//@ (\w+)\n", _read_template("helpers.cu"), flags=re.MULTILINE)
+    texts = dict(zip(parts[1::2], parts[2::2], strict=True))
+    fields = {"program": program, "any_pointer": ANY_POINTER, "sum_type": SUM_TYPE}
+    return (_fill(texts[name], fields) for name in names)
 
 
 def _fill(template: str, fields: Mapping[str, str]) -> str:
@@ -187,11 +132,10 @@ def _format_cpu(text: str) -> str:
     """cpu.c in a namespace, and what it includes before that."""
     includes = re.findall(r"^[ \t]*#[ \t]*include\b.*\n", text, re.MULTILINE)
     code = re.sub(r"^[ \t]*#[ \t]*include\b.*\n\n?", "", text, flags=re.MULTILINE)
-    sums, end = (_DOUBLE_SUMS, f"#undef {SUM_TYPE}\n") if SUM_TYPE in text else ("", "")
-    title = (
-        "// ==== The task on the processor"
-        " ================================================================================="
-    )
+    sums, end = "", ""
+    if SUM_TYPE in text:
+        sums, end = "".join(_read_helpers(["double_sums"], "")), f"#undef {SUM_TYPE}\n"
+    title = f"// ==== The task on the processor {'=' * 81}"
     return (
         f"\n{''.join(includes)}\n{title}\n\n{sums}namespace host_program {{\n\n{code}\n}}  //"
         f" namespace host_program\n{end}"
@@ -271,16 +215,15 @@ def _helpers(program: HostProgram) -> str:
     halves = any(
         buffer.dtype == _HALF and buffer.role is Role.OUTPUT for buffer in program.exercise.buffers
     )
-    parts = [_READ_ARRAY.replace("@program@", program.program)] if program.cpu is None else []
-    if program.cpu is not None:
-        parts += [_FILLS[init] for init in dict.fromkeys(map(_init_of, inputs))]
-    parts += [_TO_FLOATS] if halves else []
-    parts += (
-        [_ANY_POINTER]
-        if any(needs_any_pointer(launch, kernel, buffers) for launch, kernel in pairs)
-        else []
+    if program.cpu is None:
+        names = ["read_array"]
+    else:
+        names = [f"fill_{init.value}" for init in dict.fromkeys(map(_init_of, inputs))]
+    names += ["to_floats"] * halves
+    names += ["any_pointer"] * any(
+        needs_any_pointer(launch, kernel, buffers) for launch, kernel in pairs
     )
-    return "".join(parts)
+    return "".join(_read_helpers(names, program.program))
 
 
 def _init_of(buffer: BufferSpec) -> Initialisation:
