@@ -199,7 +199,8 @@ import pycuda.driver as cuda
 cuda.init()
 context = cuda.Device(0).make_context()
 version = cuda.get_driver_version()
-print(f"the driver speaks CUDA {version // 1000}.{version % 1000 // 10}, {cuda.Device.count()} GPU(s)")
+spoken = f"{version // 1000}.{version % 1000 // 10}"
+print(f"the driver speaks CUDA {spoken}, {cuda.Device.count()} GPU(s)")
 context.pop()
 """
 _PYCUDA_MENDS = {
