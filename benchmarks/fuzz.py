@@ -45,8 +45,9 @@ from grader.grading.building import find_toolchain
 from grader.records import Binary, Kernel, Status, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission
-from grader.toolchain.cubin import read_cubin, read_labels, read_variable_bytes
-from grader.toolchain.variables import read_variables
+from grader.toolchain.cubin import read_cubin, read_labels
+from grader.toolchain.elf import Elf
+from grader.toolchain.variables import read_variable_bytes, read_variables
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "tests" / "emulator" / "kernels"
@@ -255,10 +256,10 @@ def run_cubin(seeds: Sequence[Seed], rng: Random) -> str:
     if rng.random() < 0.2:
         del data[rng.randrange(len(data)) :]
     try:
-        read_cubin(bytes(data), arch="sm_90")
-        read_labels(bytes(data))
-        read_variable_bytes(bytes(data))
-        read_variables(bytes(data))
+        read_cubin(Elf(bytes(data)), arch="sm_90")
+        read_labels(Elf(bytes(data)))
+        read_variable_bytes(Elf(bytes(data)))
+        read_variables(Elf(bytes(data)))
     except GraderError:
         return "refused"
     return "read"

@@ -81,35 +81,35 @@ def can_grade(parts: Sequence[Part]) -> bool:
     return all(part.condition is not Condition.MISSING for part in parts)
 
 
+def _found(name: str, what: str) -> Part:
+    return Part(name, Condition.FOUND, what)
+
+
 def _probe_python(_: Machine) -> Part:
     what = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info >= MINIMUM_PYTHON:
-        return Part("Python", Condition.FOUND, what)
-    return Part(
-        "Python",
-        Condition.MISSING,
-        what,
-        "The grader needs Python 3.11 or newer.",
-        "Make its virtual environment with a newer one.",
-    )
+        return _found("Python", what)
+    costs = "The grader needs Python 3.11 or newer."
+    mend = "Make its virtual environment with a newer one."
+    return Part("Python", Condition.MISSING, what, costs, mend)
 
 
 def _probe_nvcc(machine: Machine) -> Part:
-    costs = "Nothing can be compiled."
     try:
         nvcc = find_nvcc(machine.environ, machine.run, prefer_wheel=True)
     except GraderError as error:
+        costs = "Nothing can be compiled."
         return Part("nvcc", Condition.MISSING, str(error), costs, error.advice)
-    return Part("nvcc", Condition.FOUND, f"{nvcc.version} ({nvcc.path})")
+    return _found("nvcc", f"{nvcc.version} ({nvcc.path})")
 
 
 def _probe_nvdisasm(machine: Machine) -> Part:
-    costs = "The machine code of a submission cannot be read, so it cannot be emulated."
     try:
         nvdisasm = find_nvdisasm(machine.environ, machine.run)
     except GraderError as error:
+        costs = "The machine code of a submission cannot be read, so it cannot be emulated."
         return Part("nvdisasm", Condition.MISSING, str(error), costs, error.advice)
-    return Part("nvdisasm", Condition.FOUND, f"{nvdisasm.version} ({nvdisasm.path})")
+    return _found("nvdisasm", f"{nvdisasm.version} ({nvdisasm.path})")
 
 
 def _probe_host_compiler(machine: Machine) -> Part:
@@ -117,22 +117,20 @@ def _probe_host_compiler(machine: Machine) -> Part:
     if path is None:
         mend = "Install it: `apt install g++`, `dnf install gcc-c++`, or your system's like."
         return Part("g++", Condition.MISSING, "not on PATH", "nvcc needs a host compiler.", mend)
-    return Part("g++", Condition.FOUND, f"{machine.first_line(path, '--version')} ({path})")
+    return _found("g++", f"{machine.first_line(path, '--version')} ({path})")
 
 
 def _probe_emulated_gpus(_: Machine) -> Part:
-    return Part(
-        "emulated GPUs", Condition.FOUND, ", ".join(f"emulated:{name}" for name in read_gpus())
-    )
+    return _found("emulated GPUs", ", ".join(f"emulated:{name}" for name in read_gpus()))
 
 
 def _probe_llvmlite(_: Machine) -> Part:
-    costs = "Machine code cannot be made to run on this processor."
     try:
         import llvmlite
     except (ImportError, OSError) as error:
+        costs = "Machine code cannot be made to run on this processor."
         return Part("llvmlite", Condition.MISSING, str(error), costs, REINSTALL)
-    return Part("llvmlite", Condition.FOUND, llvmlite.__version__)
+    return _found("llvmlite", llvmlite.__version__)
 
 
 def _probe_numpy(_: Machine) -> Part:
@@ -140,7 +138,7 @@ def _probe_numpy(_: Machine) -> Part:
         import numpy
     except ImportError as error:
         return Part("NumPy", Condition.MISSING, str(error), "Nothing can be checked.", REINSTALL)
-    return Part("NumPy", Condition.FOUND, numpy.__version__)
+    return _found("NumPy", numpy.__version__)
 
 
 def _probe_cache(machine: Machine) -> Part:
@@ -149,12 +147,11 @@ def _probe_cache(machine: Machine) -> Part:
         with tempfile.TemporaryFile(dir=machine.cache):
             pass
     except OSError as error:
+        what = f"{machine.cache}: {error.strerror}"
         costs = "Every submission is compiled afresh each time."
         mend = "Set XDG_CACHE_HOME to a folder that you may write to."
-        return Part(
-            "cache folder", Condition.ABSENT, f"{machine.cache}: {error.strerror}", costs, mend
-        )
-    return Part("cache folder", Condition.FOUND, str(machine.cache))
+        return Part("cache folder", Condition.ABSENT, what, costs, mend)
+    return _found("cache folder", str(machine.cache))
 
 
 def _probe_gpu(machine: Machine) -> Part:
@@ -169,20 +166,17 @@ def _probe_gpu(machine: Machine) -> Part:
         )
         gpus = [line.strip() for line in done.stdout.splitlines() if line.strip()]
         if done.returncode == 0 and gpus:
-            return Part("GPU", Condition.FOUND, "; ".join(gpus))
+            return _found("GPU", "; ".join(gpus))
     if (machine.proc / DRIVER_VERSION).exists():
+        what = "a driver, but no GPU"
         mend = (
             "A driver is loaded, but nvidia-smi lists no GPU: is one visible to this user or"
             " container?"
         )
-        return Part("GPU", Condition.ABSENT, "a driver, but no GPU", costs, mend)
-    return Part(
-        "GPU",
-        Condition.ABSENT,
-        "none",
-        costs,
-        "None is needed. To measure, use a machine with an NVIDIA GPU and its driver.",
-    )
+    else:
+        what = "none"
+        mend = "None is needed. To measure, use a machine with an NVIDIA GPU and its driver."
+    return Part("GPU", Condition.ABSENT, what, costs, mend)
 
 
 def _probe_pycuda(machine: Machine) -> Part:
@@ -195,14 +189,9 @@ def _probe_pycuda(machine: Machine) -> Part:
         return Part(name, Condition.ABSENT, "not installed", costs, mend)
     works, said = machine.ask_python(_USE_PYCUDA)
     if not works:
-        return Part(
-            name,
-            Condition.ABSENT,
-            f"installed, but does not work: {said}",
-            costs,
-            _mend_pycuda(said),
-        )
-    return Part(name, Condition.FOUND, f"{importlib.metadata.version('pycuda')} ({said})")
+        what = f"installed, but does not work: {said}"
+        return Part(name, Condition.ABSENT, what, costs, _mend_pycuda(said))
+    return _found(name, f"{importlib.metadata.version('pycuda')} ({said})")
 
 
 _USE_PYCUDA = """
@@ -210,47 +199,39 @@ import pycuda.driver as cuda
 cuda.init()
 context = cuda.Device(0).make_context()
 version = cuda.get_driver_version()
-print(f"the driver speaks CUDA {version // 1000}.{version % 1000 // 10}, {cuda.Device.count()} GPU(s)")
+spoken = f"{version // 1000}.{version % 1000 // 10}"
+print(f"the driver speaks CUDA {spoken}, {cuda.Device.count()} GPU(s)")
 context.pop()
 """
-_PYCUDA_MENDS = (
-    (
-        "libcuda.so",
-        "Install NVIDIA's driver; in a container, start it with GPU support (`--gpus all`).",
+_PYCUDA_MENDS = {
+    "libcuda.so": (
+        "Install NVIDIA's driver; in a container, start it with GPU support (`--gpus all`)."
     ),
-    (
-        "no CUDA-capable device",
-        "Is a GPU visible to this user or container? See CUDA_VISIBLE_DEVICES.",
+    "no CUDA-capable device": (
+        "Is a GPU visible to this user or container? See CUDA_VISIBLE_DEVICES."
     ),
-    (
-        "insufficient",
-        "The driver is older than the CUDA toolkit that PyCUDA was built with: update the driver.",
+    "insufficient": (
+        "The driver is older than the CUDA toolkit that PyCUDA was built with: update the driver."
     ),
-    (
-        "undefined symbol",
-        (
-            "PyCUDA was built with another CUDA toolkit: `python -m pip install --force-reinstall"
-            " --no-cache-dir pycuda`."
-        ),
+    "undefined symbol": (
+        "PyCUDA was built with another CUDA toolkit: `python -m pip install --force-reinstall"
+        " --no-cache-dir pycuda`."
     ),
-    ("out of memory", "Another program fills the GPU's memory: see nvidia-smi."),
-)
+    "out of memory": "Another program fills the GPU's memory: see nvidia-smi.",
+    "": "See what `python -c 'import pycuda.autoinit'` says.",
+}
+"""What helps, by what the error says: the first that fits."""
 
 
 def _mend_pycuda(said: str) -> str:
-    return next(
-        (mend for mark, mend in _PYCUDA_MENDS if mark in said),
-        "See what `python -c 'import pycuda.autoinit'` says.",
-    )
+    return next(mend for mark, mend in _PYCUDA_MENDS.items() if mark in said)
 
 
 def _probe_nvml(machine: Machine) -> Part:
-    name, costs = (
-        "NVML",
-        (
-            "Clocks and throttling cannot be watched while a submission is timed: a disturbed"
-            " measurement may go unnoticed."
-        ),
+    name = "NVML"
+    costs = (
+        "Clocks and throttling cannot be watched while a submission is timed: a disturbed"
+        " measurement may go unnoticed."
     )
     if importlib.util.find_spec("pynvml") is None:
         return Part(name, Condition.ABSENT, "nvidia-ml-py is not installed", costs, INSTALL_GPU)
@@ -260,7 +241,7 @@ def _probe_nvml(machine: Machine) -> Part:
     if not works:
         mend = "NVML comes with NVIDIA's driver: install it, or give the container GPU support."
         return Part(name, Condition.ABSENT, f"does not work: {said}", costs, mend)
-    return Part(name, Condition.FOUND, said)
+    return _found(name, said)
 
 
 def _probe_ncu(machine: Machine) -> Part:
@@ -273,9 +254,7 @@ def _probe_ncu(machine: Machine) -> Part:
         )
         return Part("ncu", Condition.ABSENT, "not on PATH", costs, mend)
     version = machine.run([str(path), "--version"], limits=PROBE_LIMITS).stdout.strip().splitlines()
-    return Part(
-        "ncu", Condition.FOUND, f"{version[-1] if version else 'of unknown version'} ({path})"
-    )
+    return _found("ncu", f"{version[-1] if version else 'of unknown version'} ({path})")
 
 
 def _probe_counter_permission(machine: Machine) -> Part:
@@ -284,32 +263,23 @@ def _probe_counter_permission(machine: Machine) -> Part:
 
     Root without its capabilities, as in most containers, is no administrator to the driver.
     """
-    name, costs = (
-        "GPU counters",
-        "Without this right ncu fails with ERR_NVGPUCTRPERM; the emulated device counts instead.",
+    name = "GPU counters"
+    costs = (
+        "Without this right ncu fails with ERR_NVGPUCTRPERM; the emulated device counts instead."
     )
     parameters = _read(machine.proc / DRIVER_PARAMETERS)
-    if not parameters:
-        if not _has_driver(machine):
-            mend = "None is needed: the emulated device counts."
-            return Part(
-                name,
-                Condition.ABSENT,
-                "nothing to count on: no NVIDIA driver",
-                "No GPU's counters can be read here.",
-                mend,
-            )
-        mend = PERMIT_UNDER_WSL if _is_wsl(machine) else PERMIT
-        return Part(name, Condition.ABSENT, "not known whether they are permitted", costs, mend)
     if "RmProfilingAdminOnly: 1" in parameters and not _is_administrator(machine):
-        return Part(
-            name,
-            Condition.ABSENT,
-            f"for the administrator only, and not for user {os.geteuid()} here",
-            costs,
-            PERMIT,
-        )
-    return Part(name, Condition.FOUND, "permitted")
+        what, mend = f"for the administrator only, and not for user {os.geteuid()} here", PERMIT
+    elif parameters:
+        return _found(name, "permitted")
+    elif _has_driver(machine):
+        what = "not known whether they are permitted"
+        mend = PERMIT_UNDER_WSL if _is_wsl(machine) else PERMIT
+    else:
+        what = "nothing to count on: no NVIDIA driver"
+        costs = "No GPU's counters can be read here."
+        mend = "None is needed: the emulated device counts."
+    return Part(name, Condition.ABSENT, what, costs, mend)
 
 
 def _has_driver(machine: Machine) -> bool:
@@ -322,15 +292,10 @@ def _has_driver(machine: Machine) -> bool:
 
 def _probe_isolation(_: Machine) -> Part:
     try:
-        return Part("isolation", Condition.FOUND, find_layer().value)
+        return _found("isolation", find_layer().value)
     except GraderError as error:
-        return Part(
-            "isolation",
-            Condition.MISSING,
-            "neither bubblewrap nor Landlock works",
-            "Submissions are refused.",
-            error.advice,
-        )
+        what, costs = "neither bubblewrap nor Landlock works", "Submissions are refused."
+        return Part("isolation", Condition.MISSING, what, costs, error.advice)
 
 
 def _is_wsl(machine: Machine) -> bool:

@@ -16,6 +16,7 @@ from grader.sandbox.process import run_tool
 from grader.toolchain.cache import read_entry
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin
 from grader.toolchain.cubin import read_code
+from grader.toolchain.elf import Elf
 from tests.support.compiling import find_tools
 from tests.support.shipped import (
     ARCH,
@@ -122,7 +123,7 @@ def test_what_is_shipped_is_what_the_compiler_makes(
     )
     made = read_entry(tmp_path, artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH))
     assert made is not None
-    assert read_code(made.cubin) == read_code(known.cubin)
+    assert read_code(Elf(made.cubin)) == read_code(Elf(known.cubin))
     assert (made.instructions, made.demangled, made.warnings) == (
         known.instructions,
         known.demangled,

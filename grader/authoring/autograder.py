@@ -12,17 +12,16 @@ import csv
 import hashlib
 import importlib.metadata
 import io
-import zipfile
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from grader.authoring.handout import FIXED_TIME
+from grader.authoring.bundles import fill_template, make_zip
 from grader.errors import GraderError
 from grader.spec.exercise import Exercise
 
 DISTRIBUTION = "cuda-exercise-grader"
-_EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
+_SCRIPTS = ("setup.sh", "run_autograder")
 _WHEEL = (
     "Wheel-Version: 1.0\nGenerator: grade gradescope-zip\nRoot-Is-Purelib: true\nTag:"
     " py3-none-any\n"
@@ -32,15 +31,16 @@ _WHEEL = (
 def make_autograder(exercise: Exercise) -> bytes:
     """The zip. GraderError where the grader is not installed with its metadata."""
     name, wheel = make_wheel()
-    files = {name: wheel, "setup.sh": _fill("gradescope_setup.sh", exercise)}
-    files["run_autograder"] = _fill("gradescope_run_autograder", exercise)
+    files = {name: wheel}
+    for script in _SCRIPTS:
+        files[script] = fill_template(f"gradescope_{script}", id=exercise.id).encode()
     for path in sorted(exercise.folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             files[f"exercises/{exercise.id}/{path.relative_to(exercise.folder).as_posix()}"] = (
                 path.read_bytes()
             )
     files[f"starter/{exercise.id}.cu"] = exercise.baseline_source.read_bytes()
-    return _zip(files)
+    return make_zip(files, executable=_SCRIPTS)
 
 
 def make_wheel() -> tuple[str, bytes]:
@@ -70,7 +70,7 @@ def make_wheel() -> tuple[str, bytes]:
     files |= {f"{stem}.dist-info/{name}": text.encode() for name, text in metadata.items()}
     record = f"{stem}.dist-info/RECORD"
     files[record] = _make_record(files, record)
-    return f"{stem}-py3-none-any.whl", _zip(files)
+    return f"{stem}-py3-none-any.whl", make_zip(files)
 
 
 def _make_record(files: Mapping[str, bytes], record: str) -> bytes:
@@ -81,23 +81,3 @@ def _make_record(files: Mapping[str, bytes], record: str) -> bytes:
         writer.writerow([name, f"sha256={digest}", len(content)])
     writer.writerow([record, "", ""])
     return text.getvalue().encode()
-
-
-def _fill(name: str, exercise: Exercise) -> bytes:
-    text = (
-        resources.files("grader.authoring")
-        .joinpath("templates", f"{name}.template")
-        .read_text(encoding="utf-8")
-    )
-    return text.replace("@id@", exercise.id).encode()
-
-
-def _zip(files: Mapping[str, bytes]) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, content in files.items():
-            entry = zipfile.ZipInfo(name, FIXED_TIME)
-            entry.create_system = 3  # Unix, wherever it is made
-            entry.external_attr = (0o100755 if name in _EXECUTABLE else 0o100644) << 16
-            target.writestr(entry, content, zipfile.ZIP_DEFLATED)
-    return archive.getvalue()

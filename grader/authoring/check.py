@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +31,7 @@ from grader.authoring.verdicts import (
     what_it_misses,
 )
 from grader.devices.choose import EMULATED
-from grader.errors import SpecError
+from grader.errors import SpecError, SpecProblem
 from grader.folders import default_cache
 from grader.grading.building import Toolchain, build, find_toolchain
 from grader.grading.mistakes import SubmissionError
@@ -71,42 +72,27 @@ def check_exercise(folder: Path, scope: Scope, show: ShowProgress) -> Soundness:
     """Everything that can be told of the exercise in `folder`. UsageError and GraderError as
     `pipeline.grade` raises them."""
     exercise, problems = read_problems(folder)
-    claims = [
-        make_claim(
-            "spec",
-            "has no mistakes",
-            problems,
-            "its schema, names, formulas, cases, points and thresholds agree",
-        )
-    ]
+    found = "its schema, names, formulas, cases, points and thresholds agree"
+    spec = make_claim("spec", "has no mistakes", problems, found)
     if exercise is None:
-        return Soundness(
-            folder.absolute().name, scope.device, (*claims, *_check_the_rest(folder, scope, show))
-        )
-    claims.append(
-        make_claim(
-            "handout",
-            "promises what the spec has",
-            handout_problems(exercise),
-            "the same headlines",
-        )
-    )
+        claims = (spec, *_check_the_rest(folder, scope, show))
+        return Soundness(folder.absolute().name, scope.device, claims)
+    promises = handout_problems(exercise)
+    handout = make_claim("handout", "promises what the spec has", promises, "the same headlines")
     wrong = oracle_problems(exercise, scope.seed)
-    claims.append(
-        make_claim(
-            "oracle",
-            "computes every case",
-            wrong,
-            "shapes, dtypes and finite values as the spec says",
-        )
-    )
+    claims = (spec, handout, _claim_oracle(wrong))
     if wrong:
-        return Soundness(exercise.id, scope.device, tuple(claims))
+        return Soundness(exercise.id, scope.device, claims)
     try:
         return _check_programs(exercise, scope, show, claims)
     except SpecError as error:  # the exercise's own programs, which gradings compare with
         own = make_claim("programs", "compile, run and are right", list(error.problems), "")
         return Soundness(exercise.id, scope.device, (*claims, own))
+
+
+def _claim_oracle(problems: list[SpecProblem]) -> Claim:
+    found = "shapes, dtypes and finite values as the spec says"
+    return make_claim("oracle", "computes every case", problems, found)
 
 
 def _check_the_rest(folder: Path, scope: Scope, show: ShowProgress) -> list[Claim]:
@@ -115,34 +101,21 @@ def _check_the_rest(folder: Path, scope: Scope, show: ShowProgress) -> list[Clai
     with salvage(folder) as exercise:
         if exercise is None:
             return []
-        wrong = [
-            relocated(problem, exercise, folder)
-            for problem in oracle_problems(exercise, scope.seed)
-        ]
-        claims = [
-            make_claim(
-                "oracle",
-                "computes every case",
-                wrong,
-                "shapes, dtypes and finite values as the spec says",
-            )
-        ]
+        wrong = oracle_problems(exercise, scope.seed)
+        oracle = _claim_oracle([relocated(problem, exercise, folder) for problem in wrong])
         if wrong or exercise.reference_source is None:
-            return claims
+            return [oracle]
+        files = {REFERENCE: exercise.reference_source}
         grading = Grading(exercise, scope.device, scope.seed, scope.jobs, show, scope.cache)
-        score = grading.grade_all({REFERENCE: exercise.reference_source}, "grading the reference")[
-            REFERENCE
-        ]
-        claim = replace(judge_reference(exercise, score), claim="is right")
-        root = str(exercise.folder.parent.parent)
-        details = tuple(
-            detail.replace(root, str(folder.absolute().parent.parent)) for detail in claim.details
-        )
-        return [*claims, replace(claim, details=details)]
+        score = grading.grade_all(files, "grading the reference")[REFERENCE]
+        claim = judge_reference(exercise, score)
+        root, own = (str(each.absolute().parent.parent) for each in (exercise.folder, folder))
+        details = tuple(detail.replace(root, own) for detail in claim.details)
+        return [oracle, replace(claim, claim="is right", details=details)]
 
 
 def _check_programs(
-    exercise: Exercise, scope: Scope, show: ShowProgress, claims: list[Claim]
+    exercise: Exercise, scope: Scope, show: ShowProgress, claims: tuple[Claim, ...]
 ) -> Soundness:
     grading = Grading(exercise, scope.device, scope.seed, scope.jobs, show, scope.cache)
     known = sorted(scope.submissions.glob("*.cu"))
@@ -150,26 +123,23 @@ def _check_programs(
         files = {STARTER: exercise.baseline_source, BASELINE: _write_baseline(exercise, Path(name))}
         if exercise.reference_source is not None:
             files[REFERENCE] = exercise.reference_source
-        scores = grading.grade_all(
-            files | {str(path): path for path in known},
-            "grading starter, reference and known submissions",
-        )
+        files |= {str(path): path for path in known}
+        scores = grading.grade_all(files, "grading starter, reference and known submissions")
     reference, starter = scores.get(REFERENCE), scores[STARTER]
-    claims += [
-        judge_reference(exercise, reference),
-        judge_starter(starter),
-        judge_baseline(scores[BASELINE]),
-    ]
-    claims.append(judge_known(known, scores, scope.submissions))
     fates = None
     if scope.try_mutants and reference is not None and reference.status is Status.PASSED:
         fates = try_mutants(exercise, reference, grading)
-    claims.append(_judge_mutants(exercise, fates, scope))
+    claims += (
+        judge_reference(exercise, reference),
+        judge_starter(starter),
+        judge_baseline(scores[BASELINE]),
+        judge_known(known, scores, scope.submissions),
+        _judge_mutants(exercise, fates, scope),
+    )
     device = reference.device if reference else starter.device
     rooms = find_rooms(exercise, reference, starter)
-    return Soundness(
-        exercise.id, device.name if device else scope.device, tuple(claims), rooms, fates
-    )
+    name = device.name if device else scope.device
+    return Soundness(exercise.id, name, claims, rooms, fates)
 
 
 def _write_baseline(exercise: Exercise, folder: Path) -> Path:
@@ -202,11 +172,9 @@ def try_mutants(exercise: Exercise, reference: Score, grading: Grading) -> tuple
     survivors = {
         label: mutants[label] for label, score in scores.items() if is_as_good(score, reference)
     }
-    identical = (
-        find_identical(exercise, source, survivors, reference.device, grading.cache)
-        if reference.device
-        else frozenset()
-    )
+    device, identical = reference.device, frozenset[str]()
+    if device is not None:
+        identical = find_identical(exercise, source, survivors, device, grading.cache)
     return tuple(
         _tell_fate(mutant, scores[label], survived=label in survivors, identical=label in identical)
         for label, mutant in mutants.items()
@@ -235,9 +203,8 @@ def find_identical(
 ) -> frozenset[str]:
     """The labels of the mutants that compile to the same machine code, launched by the same
     plan."""
-    tools = find_toolchain(
-        prefer_wheel=device.kind == EMULATED, cache=cache or default_cache(os.environ)
-    )
+    where = cache or default_cache(os.environ)
+    tools = find_toolchain(prefer_wheel=device.kind == EMULATED, cache=where)
     own = _fingerprint(source, exercise, tools, device.arch)
     return frozenset(
         label
@@ -254,10 +221,7 @@ def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch:
     except SubmissionError:
         return None
     kernels = [
-        (
-            replace(kernel, instructions=()),
-            [(i.offset, i.predicate, i.opcode, i.operands) for i in kernel.instructions],
-        )
+        replace(kernel, instructions=tuple(replace(i, line=None) for i in kernel.instructions))
         for kernel in built.binary.kernels
     ]
     return [launch.text for launch in built.plan.launches], built.macros, kernels
@@ -297,45 +261,33 @@ def _shorten(before: str, after: str) -> str:
 def _judge_mutants(exercise: Exercise, fates: tuple[MutantFate, ...] | None, scope: Scope) -> Claim:
     subject, claim = "mutants", "mistakes put into the reference are caught"
     if fates is None:
-        found = (
-            "not tried (--no-mutants)"
-            if not scope.try_mutants
-            else "not tried: they need a reference that gets full marks"
-        )
+        why = "they need a reference that gets full marks"
+        found = f"not tried: {why}" if scope.try_mutants else "not tried (--no-mutants)"
         return Claim(subject, claim, Proof.OPEN, found)
-    counts = {fate: sum(each.fate is fate for each in fates) for fate in Fate}
+    counts = Counter(each.fate for each in fates)
     tried = len(fates) - counts[Fate.NO_PROGRAM] - counts[Fate.IDENTICAL]
     words = [f"{counts[Fate.CAUGHT]} of {tried} are"]
     words += [
         f"{counts[fate]} {fate.value}" for fate in (Fate.ACCEPTED, Fate.UNKNOWN) if counts[fate]
     ]
     survivors = [each for each in fates if each.fate is Fate.SURVIVED]
+    if not survivors:
+        proof = Proof.HOLDS if counts[Fate.CAUGHT] else Proof.OPEN
+        return Claim(subject, claim, proof, "; ".join(words), tuple(_idle_marks(exercise, fates)))
+    words += [
+        f"{len(survivors)} survived",
+        "add a case that tells these apart, or end the line of the reference with"
+        " `// survives: why it does no harm`:",
+    ]
     details = tuple(f"line {each.line}: {each.mistake}: {each.change}" for each in survivors)
-    if survivors:
-        advice = (
-            "add a case that tells these apart, or end the line of the reference with `// survives:"
-            " why it does no harm`:"
-        )
-        return Claim(
-            subject,
-            claim,
-            Proof.FAILS,
-            "; ".join([*words, f"{len(survivors)} survived", advice]),
-            details,
-        )
-    proof = Proof.HOLDS if counts[Fate.CAUGHT] else Proof.OPEN
-    return Claim(subject, claim, proof, "; ".join(words), tuple(_idle_marks(exercise, fates)))
+    return Claim(subject, claim, Proof.FAILS, "; ".join(words), details)
 
 
 def _idle_marks(exercise: Exercise, fates: tuple[MutantFate, ...]) -> Iterator[str]:
     """The lines of the reference that accept a survivor and have none: the mark can go."""
-    assert exercise.reference_source is not None
+    source = exercise.reference_source
+    assert source is not None
     accepted = {each.line for each in fates if each.fate is Fate.ACCEPTED}
-    for number, line in enumerate(
-        exercise.reference_source.read_text(encoding="utf-8").splitlines(), 1
-    ):
+    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
         if _SURVIVES.search(line) and number not in accepted:
-            yield (
-                f"{exercise.reference_source}: line {number}: no mutant survives here: take"
-                " `survives:` out"
-            )
+            yield f"{source}: line {number}: no mutant survives here: take `survives:` out"

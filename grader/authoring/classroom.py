@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from importlib import resources
 
+from grader.authoring.bundles import fill_template
 from grader.errors import UsageError
 from grader.spec.exercise import Exercise
 
@@ -23,17 +23,7 @@ def make_workflow(exercise: Exercise, *, repository: str, ref: str) -> str:
         raise UsageError(
             f"--ref {ref!r} is no branch, tag or commit", "Name one of the repository's."
         )
-    text = (
-        resources.files("grader.authoring")
-        .joinpath("templates", "classroom.yml.template")
-        .read_text(encoding="utf-8")
+    points = f"{exercise.max_score:g}"
+    return fill_template(
+        "classroom.yml", id=exercise.id, repository=repository, ref=ref, points=points
     )
-    points = sum(check.points for check in exercise.checks if not check.bonus)
-    for name, value in {
-        "id": exercise.id,
-        "repository": repository,
-        "ref": ref,
-        "points": f"{points:g}",
-    }.items():
-        text = text.replace(f"@{name}@", value)
-    return text

@@ -102,8 +102,7 @@ def handout_problems(exercise: Exercise) -> list[SpecProblem]:
     promised = re.findall(
         r"^✓ ([^:\n]+): PASSED", path.read_text(encoding="utf-8"), flags=re.MULTILINE
     )
-    given = [check.headline for check in exercise.checks if check.headline]
-    spec = str(exercise.folder / SPEC_FILE)
+    given = [check.headline for check in exercise.checks]
     unkept = [
         SpecProblem(
             str(path),
@@ -115,12 +114,12 @@ def handout_problems(exercise: Exercise) -> list[SpecProblem]:
     ]
     untold = [
         SpecProblem(
-            spec,
+            str(exercise.folder / SPEC_FILE),
             f"$.checks[{index}].headline",
-            f"the handout does not promise the line '✓ {check.headline}: PASSED'",
+            f"the handout does not promise the line '✓ {label}: PASSED'",
         )
-        for index, check in enumerate(exercise.checks)
-        if check.headline and check.headline not in promised
+        for index, label in enumerate(given)
+        if label and label not in promised
     ]
     return unkept + untold
 
@@ -137,14 +136,8 @@ def _cases(task: Task, path: str, seed: int) -> Iterator[tuple[str, Case]]:
     """All cases of the exercise or a part, with their JSON paths."""
     public = len(task.public_cases)
     for index, case in enumerate(draw_cases(task, seed)):
-        yield (
-            (
-                f"{path}.cases.hidden[{index - public}]"
-                if case.hidden
-                else f"{path}.cases.public[{index}]"
-            ),
-            case,
-        )
+        place = f"hidden[{index - public}]" if case.hidden else f"public[{index}]"
+        yield f"{path}.cases.{place}", case
 
 
 def _copy_if_there(path: Path, folder: Path) -> None:

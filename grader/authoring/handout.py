@@ -7,13 +7,11 @@ the public cases only.
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
+from grader.authoring.bundles import fill_template, make_zip
 from grader.errors import GraderError
 from grader.spec.cpu import CPU_FILE, find_cpu_file
 from grader.spec.exercise import Exercise
@@ -22,8 +20,6 @@ from grader.spec.reader import ORACLE_FILE, SPEC_FILE
 HANDOUT_FILE = "README.md"
 PICTURES = frozenset({".svg", ".png", ".jpg", ".jpeg", ".gif"})
 """What of the exercise's folder a handout may show."""
-FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that a ZIP archive can hold."""
 
 
 def make_bundle(exercise: Exercise) -> bytes:
@@ -34,13 +30,8 @@ def make_bundle(exercise: Exercise) -> bytes:
     if leaking := [name for name, content in files.items() if content == reference]:
         message = f"the bundle would hold the hidden reference: {leaking[0]} is the same file"
         raise GraderError(message, "Give the students another starter.")
-    archive = io.BytesIO()
-    with zipfile.ZipFile(
-        archive, "w", zipfile.ZIP_STORED
-    ) as bundle:  # not deflated: its bytes depend on the zlib
-        for name, content in sorted(files.items()):
-            bundle.writestr(_entry(f"{exercise.id}/{name}"), content)
-    return archive.getvalue()
+    named = {f"{exercise.id}/{name}": content for name, content in sorted(files.items())}
+    return make_zip(named, compress=False)
 
 
 def public_spec(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,22 +71,5 @@ def _collect(exercise: Exercise) -> dict[str, bytes]:
 
 
 def _fill(name: str, exercise: Exercise) -> bytes:
-    text = (
-        resources.files("grader.authoring")
-        .joinpath("templates", f"{name}.template")
-        .read_text(encoding="utf-8")
-    )
     hidden = ", ".join(case.name for case in exercise.hidden_cases) or "none"
-    return (
-        text.replace("@id@", exercise.id)
-        .replace("@title@", exercise.title)
-        .replace("@hidden@", hidden)
-        .encode()
-    )
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, FIXED_TIME)
-    entry.create_system = 3  # Unix, wherever it is made
-    entry.external_attr = 0o100644 << 16
-    return entry
+    return fill_template(name, id=exercise.id, title=exercise.title, hidden=hidden).encode()

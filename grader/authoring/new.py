@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 
+from grader.authoring.bundles import fill_template
 from grader.errors import GraderError, UsageError
 
 FILES: Mapping[str, str] = {
@@ -32,7 +32,7 @@ def write_new_exercise(id_: str, root: Path) -> tuple[Path, ...]:
     """
     _check_id(id_)
     texts = {
-        root / place.replace("@id@", id_): _read_template(name).replace("@id@", id_)
+        root / place.replace("@id@", id_): fill_template(name, id=id_)
         for place, name in FILES.items()
     }
     taken = [path for path in texts if path.exists() or path.is_symlink()]
@@ -68,11 +68,3 @@ def _check_id(id_: str) -> None:
             f"Use lower-case letters, digits and _, a letter first, at most {MAX_ID_LENGTH} of"
             " them: gemm_tiled, say.",
         )
-
-
-def _read_template(name: str) -> str:
-    return (
-        resources.files("grader.authoring")
-        .joinpath("templates", f"{name}.template")
-        .read_text(encoding="utf-8")
-    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.grading.grade import grade
@@ -63,7 +63,7 @@ class Grading:
                     scores[futures[future]] = future.result()
                     self.show(Progress(stage, len(scores), len(files)))
             except BaseException:
-                _cancel(futures)
+                pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return {label: scores[label] for label in files}
 
@@ -78,29 +78,21 @@ class Grading:
         )
 
 
-def _cancel(futures: Mapping[Future[Score], str]) -> None:
-    for future in futures:
-        future.cancel()
-
-
 # --- the exercise's own programs ------------------------------------------------------------------
 
 
 def judge_reference(exercise: Exercise, score: Score | None) -> Claim:
     """The claim that the reference gets full marks."""
-    subject, claim = "reference", "gets full marks"
+    details: tuple[str, ...] = ()
     if score is None:
+        proof = Proof.FAILS
         found = f"there is no solutions/{exercise.id}.cu: nothing shows that full marks can be had"
-        return Claim(subject, claim, Proof.FAILS, found)
-    if score.status is Status.PASSED:
-        return Claim(subject, claim, Proof.HOLDS, score.message)
-    return Claim(
-        subject,
-        claim,
-        Proof.FAILS,
-        f"{score.status.value}: {score.message}",
-        tuple(_complaints(exercise, score)),
-    )
+    elif score.status is Status.PASSED:
+        proof, found = Proof.HOLDS, score.message
+    else:
+        proof, found = Proof.FAILS, f"{score.status.value}: {score.message}"
+        details = tuple(_complaints(exercise, score))
+    return Claim("reference", "gets full marks", proof, found, details)
 
 
 def judge_starter(score: Score) -> Claim:
@@ -110,34 +102,28 @@ def judge_starter(score: Score) -> Claim:
 
 def judge_baseline(score: Score) -> Claim:
     """The claim that the naive baseline is right, and does not get full marks."""
-    subject, claim = "baseline", "is right, and misses full marks"
+    claim = _judge_lacking("baseline", "is right, and misses full marks", score)
     correctness = next((check for check in score.checks if check.metric == "correctness"), None)
-    if (
-        score.status is Status.FAILED
-        and correctness is not None
-        and correctness.status is not CheckStatus.PASSED
-    ):
-        return Claim(subject, claim, Proof.FAILS, f"it is wrong: {correctness.message}")
-    return _judge_lacking(subject, claim, score)
+    if score.status is not Status.FAILED or correctness is None:
+        return claim
+    if correctness.status is CheckStatus.PASSED:
+        return claim
+    return replace(claim, proof=Proof.FAILS, found=f"it is wrong: {correctness.message}")
 
 
 def _judge_lacking(subject: str, claim: str, score: Score) -> Claim:
+    details: tuple[str, ...] = ()
     if score.status is Status.FAILED:
-        return Claim(
-            subject, claim, Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}"
-        )
-    if score.status is Status.PASSED and (missing := _untold(score)):
+        proof, found = Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}"
+    elif score.status is not Status.PASSED:
+        proof, found = Proof.FAILS, f"{score.status.value}: {score.message}"
+        details = _first_lines(score.detail)
+    elif missing := _untold(score):
+        proof = Proof.OPEN
         found = f"{score.message}; what it should miss cannot be told on this device ({missing})"
-        return Claim(subject, claim, Proof.OPEN, found)
-    if score.status is Status.PASSED:
-        return Claim(subject, claim, Proof.FAILS, f"it gets {score.message}")
-    return Claim(
-        subject,
-        claim,
-        Proof.FAILS,
-        f"{score.status.value}: {score.message}",
-        _first_lines(score.detail),
-    )
+    else:
+        proof, found = Proof.FAILS, f"it gets {score.message}"
+    return Claim(subject, claim, proof, found, details)
 
 
 def what_it_misses(score: Score) -> str:
@@ -167,10 +153,11 @@ def _complaints(exercise: Exercise, score: Score) -> list[str]:
 def _untold(score: Score) -> str:
     """The checks that this device leaves open: not measured, or passed because a model cannot
     tell."""
-    doubtful = (check.in_doubt and check.source is Source.MODELLED for check in score.checks)
-    pairs = zip(score.checks, doubtful, strict=True)
     return ", ".join(
-        check.name for check, doubt in pairs if doubt or check.status is CheckStatus.NOT_MEASURED
+        check.name
+        for check in score.checks
+        if check.status is CheckStatus.NOT_MEASURED
+        or (check.in_doubt and check.source is Source.MODELLED)
     )
 
 
@@ -189,27 +176,22 @@ def judge_known(files: Sequence[Path], scores: Mapping[str, Score], folder: Path
             subject, claim, Proof.OPEN, f"there are none in {folder} (<verdict>--<reason>.cu)"
         )
     proofs = {path: _agrees(path, scores[str(path)]) for path in files}
-    wrong = [path for path, proof in proofs.items() if proof is Proof.FAILS]
-    open_ = [path for path, proof in proofs.items() if proof is Proof.OPEN]
-    found = f"{len(files) - len(wrong) - len(open_)} of {len(files)} do"
-    found += f", {len(open_)} cannot be told on this device" if open_ else ""
-    details = tuple(
-        f"{path.name}: {what}"
-        for path in (*wrong, *open_)
-        for what in [_describe(scores[str(path)])]
+    wrong, unsure = (
+        [path for path, each in proofs.items() if each is proof]
+        for proof in (Proof.FAILS, Proof.OPEN)
     )
+    found = f"{len(files) - len(wrong) - len(unsure)} of {len(files)} do"
+    found += f", {len(unsure)} cannot be told on this device" if unsure else ""
+    details = tuple(f"{path.name}: {_describe(scores[str(path)])}" for path in (*wrong, *unsure))
     return Claim(subject, claim, Proof.FAILS if wrong else Proof.HOLDS, found, details)
 
 
 def _is_sterner(named: str, score: Score) -> bool:
     """Names are verdicts on a GPU, where a load beyond a buffer or a barrier that some threads skip
     may give wrong outputs or hang."""
-    emulated = score.device is not None and score.device.kind == "emulated"
-    return (
-        emulated
-        and named in {Status.FAILED, Status.TIMEOUT}
-        and score.status is Status.RUNTIME_ERROR
-    )
+    if score.device is None or score.device.kind != "emulated":
+        return False
+    return named in {Status.FAILED, Status.TIMEOUT} and score.status is Status.RUNTIME_ERROR
 
 
 def _agrees(path: Path, score: Score) -> Proof:
@@ -238,35 +220,29 @@ def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> t
     """For each check how far the reference lies beyond its goal, and the starter before it."""
     rows = []
     for index, (check, own) in enumerate(zip(exercise.checks, starter.checks, strict=True)):
-        best = reference.checks[index] if reference else None
-        beyond = (
-            _distance(best, _goal(check, best, reference.device)) if best and reference else None
-        )
-        rows.append(_room(own, best, beyond, _distance(own, _goal(check, own, starter.device))))
+        before = _distance(own, _goal(check, own, starter.device))
+        best, beyond = None, None
+        if reference is not None:
+            best = reference.checks[index]
+            beyond = _distance(best, _goal(check, best, reference.device))
+        rows.append(_room(own, best, beyond, before))
     return tuple(rows)
 
 
 def _room(
     starter: CheckResult, reference: CheckResult | None, beyond: float | None, before: float | None
 ) -> Room:
-    words = [
-        f"reference {_percent(beyond)}" if beyond is not None else "",
-        f"starter {_percent(before)}" if before is not None else "",
-    ]
+    distances = {"reference": beyond, "starter": before}
+    known = {who: distance for who, distance in distances.items() if distance is not None}
+    room = ", ".join(f"{who} {100 * distance:+.3g} %" for who, distance in known.items())
     measured = reference is not None and reference.source in (Source.MEASURED, Source.MODELLED)
-    narrow = measured and any(
-        distance is not None and abs(distance) < MIN_ROOM for distance in (beyond, before)
-    )
-    room = ", ".join(word for word in words if word) + (
-        f": less than {100 * MIN_ROOM:g} %, so noise decides" if narrow else ""
-    )
-    proof = (
-        Proof.FAILS
-        if narrow
-        else Proof.OPEN
-        if reference is None or reference.value is None
-        else Proof.HOLDS
-    )
+    if measured and any(abs(distance) < MIN_ROOM for distance in known.values()):
+        proof = Proof.FAILS
+        room += f": less than {100 * MIN_ROOM:g} %, so noise decides"
+    elif reference is None or reference.value is None:
+        proof = Proof.OPEN
+    else:
+        proof = Proof.HOLDS
     return Room(starter.name, starter.threshold, _value(reference), _value(starter), room, proof)
 
 
@@ -279,25 +255,19 @@ def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Thre
     return threshold.scaled(own.relative_value) if own.relative_value is not None else None
 
 
-def _distance(check: CheckResult | None, goal: Threshold | None) -> float | None:
+def _distance(check: CheckResult, goal: Threshold | None) -> float | None:
     """How far the value lies beyond the goal, as a part of it: negative before it; None where that
     is no question of more or less."""
-    if check is None or check.value is None or goal is None or check.metric == "correctness":
+    if check.value is None or goal is None or check.metric == "correctness":
         return None
     if goal.at_least:
         return check.value / goal.at_least - 1
     return 1 - check.value / goal.at_most if goal.at_most else None
 
 
-def _percent(distance: float) -> str:
-    return f"{100 * distance:+.3g} %"
-
-
 def _value(check: CheckResult | None) -> str:
     if check is None:
         return "–"
-    return (
-        check.status.value.replace("_", " ")
-        if check.value is None
-        else format_value(check.metric, check.value)
-    )
+    if check.value is None:
+        return check.status.value.replace("_", " ")
+    return format_value(check.metric, check.value)

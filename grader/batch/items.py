@@ -136,7 +136,8 @@ def _file_names(students: Iterable[str]) -> dict[str, str]:
         while len(name.encode()) > 2 * _MAX_NAME:
             name = name[:-1]
         if name != student or name.casefold() in taken:
-            name = f"{name}-{hashlib.sha256(student.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+            digest = hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()
+            name = f"{name}-{digest[:8]}"
         taken.add(name.casefold())
         names[student] = name
     return names

@@ -15,7 +15,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,17 +28,17 @@ VERSION = "1"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS results (
-    key TEXT PRIMARY KEY, exercise TEXT NOT NULL, sha256 TEXT NOT NULL, status TEXT NOT NULL, score REAL NOT NULL,
-    max_score REAL NOT NULL, judged_points REAL NOT NULL, message TEXT NOT NULL, device TEXT, seconds REAL NOT NULL,
-    attempts INTEGER NOT NULL, finished TEXT NOT NULL, text BLOB NOT NULL
+    key TEXT PRIMARY KEY, exercise TEXT NOT NULL, sha256 TEXT NOT NULL, status TEXT NOT NULL,
+    score REAL NOT NULL, max_score REAL NOT NULL, judged_points REAL NOT NULL,
+    message TEXT NOT NULL, device TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL,
+    finished TEXT NOT NULL, text BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS redo (key TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS pseudonyms (student TEXT PRIMARY KEY, pseudonym TEXT NOT NULL UNIQUE) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pseudonyms (
+    student TEXT PRIMARY KEY, pseudonym TEXT NOT NULL UNIQUE
+) WITHOUT ROWID;
 """
-_COLUMNS = (
-    "key, exercise, sha256, status, score, max_score, judged_points, message, device, seconds,"
-    " attempts, finished"
-)
+_META = "SELECT value FROM meta WHERE name = ?"
 _SYNC_SECONDS = 1.0
 _FULL = "Make room there and give the same command again: what was graded is kept."
 
@@ -61,6 +61,9 @@ class Result:
     finished: str
 
 
+_COLUMNS = tuple(field.name for field in fields(Result))
+
+
 class Journal:
     """The open journal of one folder; one process at a time has it. Its methods raise GraderError
     when the disk fails."""
@@ -74,10 +77,8 @@ class Journal:
     def read_results(self) -> dict[str, Result]:
         """All results by key."""
         with self._telling():
-            return {
-                row[0]: Result(*row)
-                for row in self._database.execute(f"SELECT {_COLUMNS} FROM results")
-            }
+            query = f"SELECT {', '.join(_COLUMNS)} FROM results"
+            return {row[0]: Result(*row) for row in self._database.execute(query)}
 
     def read_text(self, key: str) -> str:
         """The score of a result as JSON text."""
@@ -104,10 +105,7 @@ class Journal:
             for each in graded
         ]
         rows = [
-            (
-                *(getattr(result, name.strip()) for name in _COLUMNS.split(",")),
-                zlib.compress(each.text.encode(), 1),
-            )
+            (*astuple(result), zlib.compress(each.text.encode(), 1))
             for result, each in zip(results, graded, strict=True)
         ]
         if (
@@ -119,7 +117,8 @@ class Journal:
             )
         with self._telling(), self._database:
             self._database.executemany(
-                f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * 13)})", rows
+                f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})",
+                rows,
             )
             self._database.executemany(
                 "DELETE FROM redo WHERE key = ?", [(result.key,) for result in results]
@@ -163,7 +162,8 @@ class Journal:
             self._database.execute(
                 "INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (secrets.token_hex(32),)
             )
-            return bytes.fromhex(self._meta("secret"))
+            (secret,) = self._database.execute(_META, ("secret",)).fetchone()
+            return bytes.fromhex(secret)
 
     def pseudonyms(self, students: Sequence[str]) -> dict[str, str]:
         """A number for each student, the same in every run and in no order that tells anything."""
@@ -186,16 +186,8 @@ class Journal:
     def noted(self, name: str) -> str | None:
         """What was noted; None for nothing."""
         with self._telling():
-            row = self._database.execute(
-                "SELECT value FROM meta WHERE name = ?", (name,)
-            ).fetchone()
+            row = self._database.execute(_META, (name,)).fetchone()
         return None if row is None else str(row[0])
-
-    def _meta(self, name: str) -> str:
-        (value,) = self._database.execute(
-            "SELECT value FROM meta WHERE name = ?", (name,)
-        ).fetchone()
-        return str(value)
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
@@ -227,7 +219,7 @@ def open_journal(folder: Path) -> Iterator[Journal]:
 
 
 def _check_version(database: sqlite3.Connection, path: Path) -> None:
-    (version,) = database.execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
+    (version,) = database.execute(_META, ("version",)).fetchone()
     if version != VERSION:
         raise UsageError(
             f"{path} is the journal of another version of the grader ({version})",

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -55,11 +55,7 @@ def make_entries(
     for item in items:
         result = results.get(item.key) if item.key else None
         owner = first.setdefault(item.key, item.student) if item.key else item.student
-        reason = (
-            item.problem
-            or ("" if item.selected else "not among those that --only names")
-            or "not graded yet"
-        )
+        why_not = "not graded yet" if item.selected else "not among those that --only names"
         entries.append(
             BatchEntry(
                 student=item.student,
@@ -75,7 +71,7 @@ def make_entries(
                 score_path=item.score_path if result else None,
                 source_path=source_path(item.sha256) if item.sha256 else None,
                 duplicate_of=owner if owner != item.student else None,
-                message=result.message if result else reason,
+                message=result.message if result else item.problem or why_not,
                 student_id=item.student_id,
                 platform=item.platform,
             )
@@ -118,32 +114,18 @@ def format_gradebook(summary: BatchSummary) -> str:
     A cell of points is empty where there are none to tell (`BatchEntry.points`). So is then the
     sum.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    ids = [exercise.id for exercise in summary.exercises]
-    head = [
-        cell
-        for id_ in ids
-        for cell in (id_, f"{id_} judged", f"{id_} of", f"{id_} status", f"{id_} message")
-    ]
-    writer.writerow(["student", "id", *head, "total"])
-    rows: dict[str, list[BatchEntry]] = {}
+    columns = ("", " judged", " of", " status", " message")
+    head = [f"{exercise.id}{column}" for exercise in summary.exercises for column in columns]
+    rows = [["student", "id", *head, "total"]]
+    of_student: dict[str, list[BatchEntry]] = {}
     for entry in summary.entries:
-        rows.setdefault(entry.student, []).append(entry)
-    for student, entries in rows.items():
-        points = [entry.points for entry in entries]
-        total = (
-            f"{sum(point for point in points if point is not None):g}" if None not in points else ""
-        )
-        writer.writerow(
-            [
-                _cell(student),
-                _cell(entries[0].student_id or ""),
-                *(cell for entry in entries for cell in _cells(entry)),
-                total,
-            ]
-        )
-    return text.getvalue()
+        of_student.setdefault(entry.student, []).append(entry)
+    for student, entries in of_student.items():
+        cells = [cell for entry in entries for cell in _cells(entry)]
+        points = [entry.points for entry in entries if entry.points is not None]
+        total = f"{sum(points):g}" if len(points) == len(entries) else ""
+        rows.append([_cell(student), _cell(entries[0].student_id or ""), *cells, total])
+    return _format_csv(rows)
 
 
 def write_set_aside(out: Path, reasons: Sequence[tuple[str, str]]) -> None:
@@ -152,21 +134,19 @@ def write_set_aside(out: Path, reasons: Sequence[tuple[str, str]]) -> None:
     if not reasons:
         (out / SET_ASIDE).unlink(missing_ok=True)
         return
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["name", "reason"])
-    writer.writerows([_cell(name), _cell(reason)] for name, reason in reasons)
-    replace_file(out / SET_ASIDE, text.getvalue().encode("utf-8", "replace"))
+    rows = [("name", "reason"), *((_cell(name), _cell(reason)) for name, reason in reasons)]
+    replace_file(out / SET_ASIDE, _format_csv(rows).encode("utf-8", "replace"))
 
 
 def format_names(pseudonyms: Mapping[str, str]) -> str:
     """Who is who in an anonymous batch."""
+    rows = sorted((pseudonym, _cell(student)) for student, pseudonym in pseudonyms.items())
+    return _format_csv([("pseudonym", "student"), *rows])
+
+
+def _format_csv(rows: Iterable[Sequence[str]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["pseudonym", "student"])
-    writer.writerows(
-        sorted((pseudonym, _cell(student)) for student, pseudonym in pseudonyms.items())
-    )
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 

@@ -89,7 +89,8 @@ def grader_identity() -> str:
     files = (path for pattern in _PACKAGE_FILES for path in package.rglob(pattern))
     code = hash_files((path.relative_to(package).as_posix(), path.read_bytes()) for path in files)
     tools = json.dumps([(tool, _version(tool)) for tool in _TOOLS])
-    return f"{_version('cuda-exercise-grader')}+{hashlib.sha256(f'{code}{tools}'.encode()).hexdigest()[:12]}"
+    digest = hashlib.sha256(f"{code}{tools}".encode()).hexdigest()
+    return f"{_version('cuda-exercise-grader')}+{digest[:12]}"
 
 
 def _version(distribution: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 
 from grader.cpp.declarations import find_macros
@@ -35,70 +36,7 @@ MARKER = "// Written by `grade host`, which replaces this file when it is asked 
 MAIN_AS = "submission_main"
 
 _HALF = "float16"
-_DOUBLE_SUMS = f"""\
-// Sums in double: the result is rounded once, as the grader's expected values are, and the tolerance is left to the kernel alone.
-#define {SUM_TYPE} double
-"""
-_ANY_POINTER = f"""\
-// A buffer for a kernel of C linkage, whose symbol does not tell the types of its parameters: it becomes the pointer that is wanted.
-struct {ANY_POINTER} {{
-    void *address;
-    template <class T> operator T *() const {{ return static_cast<T *>(address); }}
-}};
-
-"""
-_READ_ARRAY = """\
-// The next array of the file that was written with this program.
-template <class T>
-void read_array(std::FILE *file, std::vector<T> &array)
-{
-    if (file != nullptr && std::fread(array.data(), sizeof(T), array.size(), file) == array.size()) return;
-    std::fprintf(stderr, "@program@.expected is missing or too short: write it anew with `grade host`\\n");
-    std::exit(2);
-}
-
-"""
-_TO_FLOATS = """\
-std::vector<float> to_floats(const std::vector<__half> &halves) { return std::vector<float>(halves.begin(), halves.end()); }
-
-"""
-_FILLS: Mapping[Initialisation, str] = {
-    Initialisation.NORMAL: (
-        """\
-// Normal deviates: mean 0, standard deviation 1.
-template <class T>
-void fill_normal(std::vector<T> &array, std::mt19937 &random)
-{
-    std::normal_distribution<double> deviate;
-    for (T &element : array) element = static_cast<T>(deviate(random));
-}
-
-"""
-    ),
-    Initialisation.SMALL_INTEGERS: (
-        """\
-// Integers from -8 to 8.
-template <class T>
-void fill_small_integers(std::vector<T> &array, std::mt19937 &random)
-{
-    std::uniform_int_distribution<int> integer(-8, 8);
-    for (T &element : array) element = static_cast<T>(integer(random));
-}
-
-"""
-    ),
-    Initialisation.INDEX: (
-        """\
-// Each element's own number; in a float it starts again at 0 after 2^24, where it can no longer count.
-template <class T>
-void fill_index(std::vector<T> &array, std::mt19937 &)
-{
-    for (std::size_t i = 0; i < array.size(); i++) array[i] = static_cast<T>(i % (std::size_t{1} << 24));
-}
-
-"""
-    ),
-}
+_DEFAULT_LINE = "the exercise's own launch line"
 
 
 @dataclass(frozen=True)
@@ -128,30 +66,39 @@ class HostProgram:
 
 def format_program(program: HostProgram) -> str:
     """The whole file."""
-    template = (
-        resources.files("grader.explore")
-        .joinpath("templates", "host.cu.template")
-        .read_text(encoding="utf-8")
-    )
-    taken = find_names(template)
+    template = _read_template("host.cu")
     head, _, tail = template.partition("@submission@")
     head = _fill(head, _head_fields(program))
-    fields = _tail_fields(program, taken)
-    tail = _fill(
-        tail, fields | {"undefined": _undefine(program, _fill(tail, fields | {"undefined": ""}))}
-    )
+    fields = _tail_fields(program, taken=find_names(re.sub(r"//.*", "", template)))
+    undefined = _undefine(program, _fill(tail, fields | {"undefined": ""}))
+    tail = _fill(tail, fields | {"undefined": undefined})
     before = f"{_rename_main(program.submission_text)}#line 1 {_quote(program.submission_path)}\n"
-    after = (
-        program.submission_text.rstrip("\n") + "\n\n"
-    )  # a backslash at the end takes the empty line only
+    # Of the two line ends a backslash at the end of the submission takes one.
+    after = program.submission_text.rstrip("\n") + "\n\n"
     if MAIN_AS in before:
         after += "#undef main\n"
     number = (head + before + after).count("\n") + 2
     return f"{head}{before}{after}#line {number} {_quote(program.file)}{tail}"
 
 
-def _fill(template: str, fields: Mapping[str, str]) -> str:
-    return re.sub(r"@(\w+)@", lambda match: fields[match[1]], template)
+def _read_template(name: str) -> str:
+    template = resources.files("grader.explore") / "templates" / f"{name}.template"
+    return template.read_text(encoding="utf-8")
+
+
+@cache
+def _read_parts() -> Mapping[str, str]:
+    """What only some programs need, or several times, by name."""
+    parts = re.split(r"^//@ (\w+)\n", _read_template("host_parts.cu"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def _part(part: str, **fields: object) -> str:
+    return _fill(_read_parts()[part], fields)
+
+
+def _fill(template: str, fields: Mapping[str, object]) -> str:
+    return re.sub(r"@(\w+)@", lambda match: str(fields[match[1]]), template)
 
 
 def _quote(path: str) -> str:
@@ -162,7 +109,7 @@ def _quote(path: str) -> str:
 # --- before and around the submission -------------------------------------------------------------
 
 
-def _head_fields(program: HostProgram) -> dict[str, str]:
+def _head_fields(program: HostProgram) -> dict[str, object]:
     halves = any(buffer.dtype == _HALF for buffer in program.buffers)
     return {
         "marker": MARKER,
@@ -177,25 +124,20 @@ def _head_fields(program: HostProgram) -> dict[str, str]:
 
 
 def _usage(program: HostProgram) -> str:
-    sizes = "".join(f"[{name} " for name in program.sizes).rstrip() + "]" * len(program.sizes)
-    return (
-        f"{sizes} [--once] [--no-verify]" if program.cpu is not None else "[--once] [--no-verify]"
-    )
+    if program.cpu is None:
+        return "[--once] [--no-verify]"
+    sizes = " ".join(f"[{name}" for name in program.sizes) + "]" * len(program.sizes)
+    return f"{sizes} [--once] [--no-verify]"
 
 
 def _format_cpu(text: str) -> str:
     """cpu.c in a namespace, and what it includes before that."""
     includes = re.findall(r"^[ \t]*#[ \t]*include\b.*\n", text, re.MULTILINE)
     code = re.sub(r"^[ \t]*#[ \t]*include\b.*\n\n?", "", text, flags=re.MULTILINE)
-    sums, end = (_DOUBLE_SUMS, f"#undef {SUM_TYPE}\n") if SUM_TYPE in text else ("", "")
-    title = (
-        "// ==== The task on the processor"
-        " ================================================================================="
-    )
-    return (
-        f"\n{''.join(includes)}\n{title}\n\n{sums}namespace host_program {{\n\n{code}\n}}  //"
-        f" namespace host_program\n{end}"
-    )
+    sums, end = "", ""
+    if SUM_TYPE in text:
+        sums, end = _part("double_sums", sum_type=SUM_TYPE), f"\n#undef {SUM_TYPE}"
+    return _part("cpu", includes="".join(includes), sums=sums, code=code, end=end)
 
 
 def _rename_main(text: str) -> str:
@@ -207,80 +149,59 @@ def _undefine(program: HostProgram, tail: str) -> str:
     """Lines that undefine the submission's macros which would change what follows: all but those
     that its plan uses."""
     defined = dict.fromkeys(macro.name for macro in find_macros(program.submission_text))
-    code = find_names(tail)
     in_plan = program.plan.names - program.sizes.keys()
-    lines = [
-        f"#undef {name}\n"
-        for name in defined
-        if name in code and name not in in_plan and name != "CHECK"
-    ]
-    return (
-        f"// Macros of the submission whose names mean something else below.\n{''.join(lines)}\n"
-        if lines
-        else ""
-    )
+    changing = find_names(tail) - in_plan - {"CHECK"}
+    lines = [f"#undef {name}\n" for name in defined if name in changing]
+    title = "// Macros of the submission whose names mean something else below.\n"
+    return f"{title}{''.join(lines)}\n" if lines else ""
 
 
 # --- the program ----------------------------------------------------------------------------------
 
 
-def _tail_fields(program: HostProgram, taken: frozenset[str]) -> dict[str, str]:
-    exercise, macros = program.exercise, program.macros
-    outputs = [buffer for buffer in exercise.buffers if buffer.role is Role.OUTPUT]
+def _tail_fields(program: HostProgram, taken: frozenset[str]) -> dict[str, object]:
+    has_cpu, sizes = program.cpu is not None, program.sizes
     names = [buffer.name for buffer in program.buffers]
     pointers = [f"{CPP_NAMES[buffer.dtype]} *{buffer.name}" for buffer in program.buffers]
+    written = [buffer.name for buffer in program.buffers if buffer.role is not Role.INPUT]
     return {
         "program": program.program,
         "usage": _usage(program),
-        "seed": "constexpr int seed = 1;\n" if program.cpu is not None else "",
-        "options": "".join(
-            f"    Size {name} = {value};\n" for name, value in program.sizes.items()
-        ),
-        "settable_sizes": (
-            ", ".join(f"&options.{name}" for name in program.sizes)
-            if program.cpu is not None
-            else ""
-        ),
-        "helpers": _helpers(program),
-        "plan_parameters": ", ".join([*pointers, *(f"Size {name}" for name in program.sizes)]),
-        "plan_arguments": ", ".join([*names, *program.sizes]),
+        "seed": "constexpr int seed = 1;\n" if has_cpu else "",
+        "options": "".join(f"    Size {name} = {value};\n" for name, value in sizes.items()),
+        "settable_sizes": ", ".join(f"&options.{name}" for name in sizes) if has_cpu else "",
+        "helpers": "".join(_helpers(program)),
+        "plan_parameters": ", ".join([*pointers, *(f"Size {name}" for name in sizes)]),
+        "plan_arguments": ", ".join([*names, *sizes]),
         "launches": "".join(f"    {line}\n" for line in _launches(program, taken)),
-        "compared": (
-            "the plain loop on the processor" if program.cpu is not None else "what NumPy computed"
-        ),
-        "sizes": "".join(f"    const Size {name} = options.{name};\n" for name in program.sizes),
-        "allocations": "\n".join(_allocations(program)),
-        "inputs": "".join(f"    {line}\n" for line in _inputs(program)),
-        "spoiling": "".join(
-            f"        CHECK(cudaMemset({buffer.name}, spoiled_byte, {buffer.name}_count *"
-            f" sizeof(*{buffer.name})));\n"
-            for buffer in program.buffers
-            if buffer.role is not Role.INPUT
-        ),
-        "rates": _rates(exercise, macros),
-        "verification": "".join(f"        {line}\n" for line in _verification(program, outputs)),
+        "compared": "the plain loop on the processor" if has_cpu else "what NumPy computed",
+        "sizes": "".join(f"    const Size {name} = options.{name};\n" for name in sizes),
+        "allocations": "".join(_allocations(program)).rstrip("\n"),
+        "inputs": "".join(_inputs(program)),
+        "spoiling": "".join(_part("spoil", name=name) for name in written),
+        "rates": "".join(_rates(program)),
+        "verification": "".join(_verification(program)),
         "cleanup": "".join(f"    CHECK(cudaFree({name}));\n" for name in names),
     }
 
 
-def _helpers(program: HostProgram) -> str:
+def _helpers(program: HostProgram) -> Iterator[str]:
     """The functions and types that only some programs need."""
-    inputs = [buffer for buffer in program.exercise.buffers if buffer.role is Role.INPUT]
     buffers = {buffer.name: buffer for buffer in program.buffers}
     pairs = zip(program.plan.launches, program.kernels, strict=True)
-    halves = any(
-        buffer.dtype == _HALF and buffer.role is Role.OUTPUT for buffer in program.exercise.buffers
-    )
-    parts = [_READ_ARRAY.replace("@program@", program.program)] if program.cpu is None else []
-    if program.cpu is not None:
-        parts += [_FILLS[init] for init in dict.fromkeys(map(_init_of, inputs))]
-    parts += [_TO_FLOATS] if halves else []
-    parts += (
-        [_ANY_POINTER]
-        if any(needs_any_pointer(launch, kernel, buffers) for launch, kernel in pairs)
-        else []
-    )
-    return "".join(parts)
+    if program.cpu is None:
+        yield _part("read_array", program=program.program)
+    else:
+        inits = dict.fromkeys(map(_init_of, _buffers(program, Role.INPUT)))
+        yield from (_part(f"fill_{init.value}") for init in inits)
+    if any(buffer.dtype == _HALF for buffer in _buffers(program, Role.OUTPUT)):
+        yield _part("to_floats")
+    if any(needs_any_pointer(launch, kernel, buffers) for launch, kernel in pairs):
+        yield _part("any_pointer", any_pointer=ANY_POINTER)
+
+
+def _buffers(program: HostProgram, role: Role) -> list[BufferSpec]:
+    return [buffer for buffer in program.exercise.buffers if buffer.role is role]
 
 
 def _init_of(buffer: BufferSpec) -> Initialisation:
@@ -290,12 +211,8 @@ def _init_of(buffer: BufferSpec) -> Initialisation:
 def _launches(program: HostProgram, taken: frozenset[str]) -> Iterator[str]:
     scope = Scope(program.macros, {buffer.name: buffer for buffer in program.buffers}, taken)
     for launch, kernel in zip(program.plan.launches, program.kernels, strict=True):
-        where = (
-            f"line {launch.line} of the submission"
-            if launch.line is not None
-            else "the exercise's own launch line"
-        )
-        yield f"// {where}"
+        own = launch.line is not None
+        yield f"// line {launch.line} of the submission" if own else f"// {_DEFAULT_LINE}"
         yield from format_launch(launch, kernel, scope)
         yield "CHECK(cudaGetLastError());"
 
@@ -304,17 +221,14 @@ def _allocations(program: HostProgram) -> Iterator[str]:
     shapes = {buffer.name: buffer.shape for buffer in program.exercise.buffers}
     shapes |= {buffer.name: buffer.shape for buffer in program.plan.scratch}
     for buffer in program.buffers:
-        element, name = CPP_NAMES[buffer.dtype], buffer.name
-        extents = " * ".join(
-            _parenthesised(format_expression(extent, program.macros)) for extent in shapes[name]
-        )
-        yield f"    const std::size_t {name}_count = static_cast<std::size_t>({extents});"
+        named = {"name": buffer.name, "element": CPP_NAMES[buffer.dtype]}
+        extents = (format_expression(extent, program.macros) for extent in shapes[buffer.name])
+        yield _part("count", extents=" * ".join(map(_parenthesised, extents)), **named)
         if buffer.role is not Role.SCRATCH:
-            yield f"    std::vector<{element}> host_{name}({name}_count);"
+            yield _part("host", **named)
         if buffer.role is Role.OUTPUT:
-            yield f"    std::vector<{element}> expected_{name}({name}_count);"
-        yield f"    {element} *{name} = nullptr;"
-        yield f"    CHECK(cudaMalloc(&{name}, {name}_count * sizeof(*{name})));"
+            yield _part("expected", **named)
+        yield _part("device", **named)
 
 
 def _parenthesised(text: str) -> str:
@@ -323,115 +237,63 @@ def _parenthesised(text: str) -> str:
 
 def _inputs(program: HostProgram) -> Iterator[str]:
     """Statements that make the inputs, and where they come from a file, the expected outputs."""
-    buffers = program.exercise.buffers
-    inputs = [buffer for buffer in buffers if buffer.role is Role.INPUT]
+    inputs, outputs = _buffers(program, Role.INPUT), _buffers(program, Role.OUTPUT)
     if program.cpu is not None:
-        yield "std::mt19937 random(seed);"
-        yield from (
-            f"fill_{_init_of(buffer).value}(host_{buffer.name}, random);" for buffer in inputs
-        )
+        yield "    std::mt19937 random(seed);\n"
+        for buffer in inputs:
+            yield f"    fill_{_init_of(buffer).value}(host_{buffer.name}, random);\n"
     else:
-        yield 'std::FILE *file = std::fopen((std::string(argv[0]) + ".expected").c_str(), "rb");'
-        yield from (f"read_array(file, host_{buffer.name});" for buffer in inputs)
-        yield from (
-            f"read_array(file, expected_{buffer.name});"
-            for buffer in buffers
-            if buffer.role is Role.OUTPUT
-        )
-        yield "std::fclose(file);"
-    for buffer in inputs:
-        size = f"{buffer.name}_count * sizeof(*{buffer.name})"
-        yield (
-            f"CHECK(cudaMemcpy({buffer.name}, host_{buffer.name}.data(), {size},"
-            " cudaMemcpyHostToDevice));"
-        )
+        yield _part("open")
+        yield from (f"    read_array(file, host_{buffer.name});\n" for buffer in inputs)
+        yield from (f"    read_array(file, expected_{buffer.name});\n" for buffer in outputs)
+        yield "    std::fclose(file);\n"
+    yield from (_part("copy_in", name=buffer.name) for buffer in inputs)
 
 
-def _rates(exercise: Exercise, macros: Mapping[str, int]) -> str:
-    rates = [(exercise.useful_bytes, "GB/s of useful bytes")]
-    if exercise.useful_flops is not None:
-        rates.append((exercise.useful_flops, "GFLOP/s"))
-    return "".join(
-        f'        std::printf(", %.1f {unit}",'
-        f" static_cast<double>({format_expression(formula, macros)}) / time_ms / 1e6);\n"
-        for formula, unit in rates
-    )
+def _rates(program: HostProgram) -> Iterator[str]:
+    exercise = program.exercise
+    rates = {"GB/s of useful bytes": exercise.useful_bytes, "GFLOP/s": exercise.useful_flops}
+    for unit, formula in rates.items():
+        if formula is not None:
+            yield _part("rate", unit=unit, formula=format_expression(formula, program.macros))
 
 
-def _verification(program: HostProgram, outputs: Sequence[BufferSpec]) -> Iterator[str]:
+def _verification(program: HostProgram) -> Iterator[str]:
     exercise, macros = program.exercise, program.macros
     if program.cpu is not None:
-        arguments = [
-            (
-                f"static_cast<{SIZE_TYPE}>({each})"
-                if isinstance(each, str)
-                else f"{'expected' if each.role is Role.OUTPUT else 'host'}_{each.name}.data()"
-            )
-            for each in cpu_parameters(exercise)
-        ]
-        yield f"{CPU_FUNCTION}({', '.join(arguments)});"
+        arguments = ", ".join(map(_cpu_argument, cpu_parameters(exercise)))
+        yield f"        {CPU_FUNCTION}({arguments});\n"
     yield from _tolerance(exercise, macros)
-    for buffer in outputs:
-        name, shape = (
-            buffer.name,
-            ", ".join(format_expression(extent, macros) for extent in buffer.shape),
-        )
-        yield (
-            f"CHECK(cudaMemcpy(host_{name}.data(), {name}, {name}_count * sizeof(*{name}),"
-            " cudaMemcpyDeviceToHost));"
-        )
-        got, expected = (
-            f"to_floats({each})" if buffer.dtype == _HALF else each
-            for each in (f"host_{name}", f"expected_{name}")
-        )
-        yield (
-            f'if (!verify("{name}", {got}, {expected}, {{{shape}}}, absolute, relative)) right ='
-            " false;"
-        )
-    for buffer in exercise.buffers:
-        if buffer.role is Role.INPUT:
-            yield (
-                f'if (!verify_unchanged("{buffer.name}", {buffer.name}, host_{buffer.name})) right'
-                " = false;"
-            )
+    for buffer in _buffers(program, Role.OUTPUT):
+        shape = ", ".join(format_expression(extent, macros) for extent in buffer.shape)
+        got, expected = (f"{which}_{buffer.name}" for which in ("host", "expected"))
+        if buffer.dtype == _HALF:
+            got, expected = f"to_floats({got})", f"to_floats({expected})"
+        yield _part("copy_out", name=buffer.name, got=got, expected=expected, shape=shape)
+    yield from (_part("unchanged", name=buffer.name) for buffer in _buffers(program, Role.INPUT))
+
+
+def _cpu_argument(parameter: BufferSpec | str) -> str:
+    if isinstance(parameter, str):
+        return f"static_cast<{SIZE_TYPE}>({parameter})"
+    return f"{'expected' if parameter.role is Role.OUTPUT else 'host'}_{parameter.name}.data()"
 
 
 def _tolerance(exercise: Exercise, macros: Mapping[str, int]) -> Iterator[str]:
     """The grader's own tolerance (`spec.tolerance`), of whatever sizes the program is given."""
     rule = exercise.tolerance
     if isinstance(rule, Tolerance):
-        yield (
-            f"const double absolute = {rule.absolute!r}, relative = {rule.relative!r};  // the"
-            " exercise's tolerance"
-        )
+        yield _part("given_tolerance", absolute=rule.absolute, relative=rule.relative)
         return
     kinds = {_init_of(buffer) for buffer in exercise.buffers if buffer.role is Role.INPUT}
-    terms, deviation = (
-        format_expression(rule.terms, macros),
-        max(PRODUCT_DEVIATION[kind] for kind in kinds),
-    )
-    yield (
-        "// So far may rounding take a float32 sum of this many products, of standard deviation"
-        f" {deviation:g}, in whatever order it is"
-    )
-    yield (
-        "// added up: the grader's own tolerance. Products of factors in tf32 or half are off by"
-        " more."
-    )
-    yield (
-        "const double roundoff = std::ldexp(1.0, -24);  // the largest relative error of one"
-        " rounding to float32"
-    )
-    yield f"const Size terms = {terms};"
+    deviation = max(PRODUCT_DEVIATION[kind] for kind in kinds)
+    terms = format_expression(rule.terms, macros)
+    yield _part("sum_tolerance", spread=f"{deviation:g}", terms=terms)
     exact = ""
     if kinds <= LARGEST_PRODUCT.keys():
         largest = max(LARGEST_PRODUCT[kind] for kind in kinds)
-        yield (
-            f"const bool exact = terms * {largest} <= {MAX_EXACT_INTEGER};  // every partial sum is"
-            " an integer that float32 holds"
-        )
+        yield _part("exact", largest=largest, most=MAX_EXACT_INTEGER)
         exact = "exact ? 0.0 : "
-    yield (
-        f"const double absolute = {exact}{SUM_FACTOR} * roundoff * {deviation!r} * terms, relative"
-        f" = {exact}{LAST_PLACES} * roundoff;"
+    yield _part(
+        "sum_bounds", exact=exact, factor=SUM_FACTOR, deviation=deviation, places=LAST_PLACES
     )

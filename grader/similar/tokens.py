@@ -24,15 +24,19 @@ _COMPARED = {
     Kind.CHARACTER: "string",
 }
 _WORD_LIST = """
-    alignas alignof auto bool break case catch char class const constexpr const_cast continue decltype default define delete do double
-    dynamic_cast else elif endif enum explicit extern false float for friend goto if ifdef ifndef inline int long mutable namespace new
-    noexcept nullptr operator private protected public register reinterpret_cast restrict return short signed sizeof static static_assert
-    static_cast struct switch template this throw true try typedef typename undef union unsigned using virtual void volatile while
-    __global__ __device__ __host__ __shared__ __constant__ __restrict__ __launch_bounds__ __forceinline__ __noinline__
-    __syncthreads __syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __ldg __fmaf_rn __popc __ballot_sync __any_sync
-    __all_sync __activemask __threadfence __threadfence_block asm fma fmaf sqrtf rsqrtf min max atomicAdd atomicMax atomicMin atomicCAS
-    atomicExch float2 float3 float4 int2 int3 int4 uint2 uint4 double2 half half2 __half __half2 size_t dim3 uint32_t uint64_t int32_t
-    threadIdx blockIdx blockDim gridDim warpSize x y z w make_float2 make_float4 make_int2 make_int4
+    alignas alignof auto bool break case catch char class const constexpr const_cast continue
+    decltype default define delete do double dynamic_cast else elif endif enum explicit extern
+    false float for friend goto if ifdef ifndef inline int long mutable namespace new noexcept
+    nullptr operator private protected public register reinterpret_cast restrict return short
+    signed sizeof static static_assert static_cast struct switch template this throw true try
+    typedef typename undef union unsigned using virtual void volatile while __global__
+    __device__ __host__ __shared__ __constant__ __restrict__ __launch_bounds__ __forceinline__
+    __noinline__ __syncthreads __syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync
+    __shfl_xor_sync __ldg __fmaf_rn __popc __ballot_sync __any_sync __all_sync __activemask
+    __threadfence __threadfence_block asm fma fmaf sqrtf rsqrtf min max atomicAdd atomicMax
+    atomicMin atomicCAS atomicExch float2 float3 float4 int2 int3 int4 uint2 uint4 double2 half
+    half2 __half __half2 size_t dim3 uint32_t uint64_t int32_t threadIdx blockIdx blockDim
+    gridDim warpSize x y z w make_float2 make_float4 make_int2 make_int4
 """
 WORDS = frozenset(_WORD_LIST.split())
 """What a student does not name. Shorter lists find the same copies; longer ones tell independent

@@ -6,9 +6,9 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.cpp.cursor import did_you_mean
 from grader.cpp.declarations import find_kernels, find_macros
@@ -32,14 +32,16 @@ from grader.spec.exercise import (
     Yardstick,
 )
 from grader.spec.launch_lines import Plan, parse_launch, parse_scratch
+from grader.spec.plan_rules import Starter
 from grader.spec.schema import Json, schema_problems
 from grader.spec.semantics import semantic_problems
-from grader.spec.task_rules import Starter
 
 SPEC_FILE = "spec.json"
 ORACLE_FILE = "oracle.py"
 ORACLE_FUNCTION = "expected"
 """Of the exercise itself; that of a part is `expected_<part>`."""
+
+Built = TypeVar("Built")
 
 
 def read_exercise(folder: Path) -> Exercise:
@@ -49,14 +51,10 @@ def read_exercise(folder: Path) -> Exercise:
     document = _read_json(folder / SPEC_FILE)
     starter_path = starter_of(folder)
     violations, sound = schema_problems(document)
+    violations += semantic_problems(sound, _read_starter(starter_path))
+    functions = [ORACLE_FUNCTION, *map(oracle_function, sound.get("parts") or ())]
     problems = [SpecProblem(str(folder / SPEC_FILE), *violation) for violation in violations]
-    problems += (
-        SpecProblem(str(folder / SPEC_FILE), *problem)
-        for problem in semantic_problems(sound, _read_starter(starter_path))
-    )
-    problems += _file_problems(
-        folder, starter_path, [ORACLE_FUNCTION, *map(oracle_function, sound.get("parts") or ())]
-    )
+    problems += _file_problems(folder, starter_path, functions)
     if problems:
         raise SpecError(problems)
     return _build_exercise(sound, folder, starter_path)
@@ -104,13 +102,11 @@ def _check_folder(folder: Path) -> None:
 
 def _exercises_near(folder: Path) -> list[Path]:
     """The exercises inside the folder, else beside it."""
-    for place in (folder, folder.parent):
-        found = (
-            sorted(path.parent for path in place.glob(f"*/{SPEC_FILE}")) if place.is_dir() else []
-        )
-        if found:
-            return found
-    return []
+    inside, beside = (
+        sorted(path.parent for path in place.glob(f"*/{SPEC_FILE}"))
+        for place in (folder, folder.parent)
+    )
+    return inside or beside
 
 
 def _read_json(path: Path) -> object:
@@ -204,7 +200,7 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
         reference_source=reference if reference.is_file() else None,
         benchmark={kind: _build_sizes(sizes) for kind, sizes in spec["benchmark"].items()},
         useful_bytes=parse_expression(spec["useful_bytes"]),
-        useful_flops=parse_expression(spec["useful_flops"]) if "useful_flops" in spec else None,
+        useful_flops=_optional(parse_expression, spec, "useful_flops"),
         limits=Limits(**spec["limits"]),
         checks=tuple(_build_check(check) for check in spec["checks"]),
         comparisons={name: _build_plan(plan) for name, plan in spec.get("comparisons", {}).items()},
@@ -230,74 +226,60 @@ def _build_task(task: Json) -> Json:
 
 def _build_forbidden(forbid: Json) -> Forbidden:
     return Forbidden(
-        (
-            parse_expression(forbid["scratch_bytes_above"])
-            if "scratch_bytes_above" in forbid
-            else None
-        ),
-        (
-            int(forbid["device_variable_bytes_above"])
-            if "device_variable_bytes_above" in forbid
-            else None
-        ),
-        Atomics(forbid["atomics"]) if "atomics" in forbid else None,
+        _optional(parse_expression, forbid, "scratch_bytes_above"),
+        _optional(int, forbid, "device_variable_bytes_above"),
+        _optional(Atomics, forbid, "atomics"),
         tuple(forbid.get("headers", [])),
     )
+
+
+def _optional(build: Callable[[Any], Built], fields: Json, name: str) -> Built | None:
+    return build(fields[name]) if name in fields else None
 
 
 def _build_tolerance(tolerance: Json | str) -> Tolerance | Float32Sum:
     if isinstance(tolerance, str):
         return Tolerance()
-    return (
-        Float32Sum(parse_expression(tolerance["float32_sum"]))
-        if "float32_sum" in tolerance
-        else Tolerance(**tolerance)
-    )
+    terms = _optional(parse_expression, tolerance, "float32_sum")
+    return Tolerance(**tolerance) if terms is None else Float32Sum(terms)
 
 
 def _build_buffer(buffer: Json) -> BufferSpec:
-    shape = tuple(parse_expression(text) for text in buffer["shape"])
-    return BufferSpec(
-        buffer["name"], buffer["dtype"], shape, Role(buffer["role"]), _build_init(buffer)
-    )
-
-
-def _build_init(item: Json) -> Initialisation | None:
-    return Initialisation(item["init"]) if "init" in item else None
+    shape = tuple(map(parse_expression, buffer["shape"]))
+    init = _optional(Initialisation, buffer, "init")
+    return BufferSpec(buffer["name"], buffer["dtype"], shape, Role(buffer["role"]), init)
 
 
 def _build_plan(plan: Json) -> Plan:
-    launches = tuple(parse_launch(text) for text in plan["launch"])
-    return Plan(launches, tuple(parse_scratch(text) for text in plan.get("scratch", [])))
+    launches = tuple(map(parse_launch, plan["launch"]))
+    return Plan(launches, tuple(map(parse_scratch, plan.get("scratch", []))))
 
 
 def _build_public_case(case: Json) -> Case:
-    return Case(case["name"], _build_sizes(case["sizes"]), False, _build_init(case))
+    init = _optional(Initialisation, case, "init")
+    return Case(case["name"], _build_sizes(case["sizes"]), False, init)
 
 
 def _build_hidden_case(case: Json) -> HiddenCase:
-    return HiddenCase(
-        case["name"],
-        {name: _build_choice(choice) for name, choice in case["sizes"].items()},
-        _build_init(case),
-    )
+    choices = {name: _build_choice(choice) for name, choice in case["sizes"].items()}
+    return HiddenCase(case["name"], choices, _optional(Initialisation, case, "init"))
 
 
 def _build_choice(choice: int | list[int] | dict[str, int]) -> Sequence[int]:
     if isinstance(choice, dict):
         return range(int(choice["from"]), int(choice["to"]) + 1)
-    return tuple(int(value) for value in choice) if isinstance(choice, list) else (int(choice),)
+    return tuple(map(int, choice if isinstance(choice, list) else [choice]))
 
 
 def _build_sizes(sizes: Json) -> dict[str, int]:
-    return {
-        name: int(value) for name, value in sizes.items()
-    }  # JSON Schema takes 32.0 for an integer
+    """JSON Schema takes 32.0 for an integer."""
+    return {name: int(value) for name, value in sizes.items()}
 
 
 def _build_check(check: Json) -> CheckSpec:
-    overrides = {
-        gpu: _build_threshold(override) for gpu, override in check.get("overrides", {}).items()
+    overrides = check.get("overrides", {})
+    optional = {
+        name: check[name] for name in ("headline", "bonus", "hint", "part") if name in check
     }
     return CheckSpec(
         name=check["name"] if "name" in check else check["metric"],
@@ -306,16 +288,11 @@ def _build_check(check: Json) -> CheckSpec:
         points=check["points"],
         threshold=_build_threshold(check),
         requires=tuple(check.get("requires", [])),
-        overrides=overrides or None,
-        headline=check.get("headline"),
-        bonus=check.get("bonus", False),
-        hint=check.get("hint", ""),
-        part=check.get("part"),
+        overrides={gpu: _build_threshold(own) for gpu, own in overrides.items()} or None,
+        **optional,
     )
 
 
 def _build_threshold(fields: Json) -> Threshold:
-    relative_to = Yardstick(fields["relative_to"]) if "relative_to" in fields else None
-    return Threshold(
-        fields.get("at_least"), fields.get("at_most"), fields.get("zero_at"), relative_to
-    )
+    figures = {name: fields.get(name) for name in ("at_least", "at_most", "zero_at")}
+    return Threshold(**figures, relative_to=_optional(Yardstick, fields, "relative_to"))

@@ -66,11 +66,7 @@ def schema_problems(document: object) -> tuple[list[Problem], Json]:
 
     In the copy every value that is not None has the right form; a field that was missing still is.
     """
-    violations = [
-        violation
-        for fault in _find_faults(document)
-        for violation in _EXPLANATIONS.get(fault.keyword, _explain_other)(fault)
-    ]
+    violations = [violation for fault in _find_faults(document) for violation in _explain(fault)]
     violations.sort(key=lambda violation: _document_order(document, violation.place))
     problems = [Problem(json_path(violation.place), violation.message) for violation in violations]
     return problems, _sound_copy(document, violations)
@@ -91,12 +87,8 @@ def _path_step(step: str | int) -> str:
 def _validator() -> Draft202012Validator:
     from jsonschema import Draft202012Validator  # slow to import, and only needed here
 
-    text = (
-        resources.files("grader")
-        .joinpath("schemas", "spec.schema.json")
-        .read_text(encoding="utf-8")
-    )
-    return Draft202012Validator(json.loads(text))
+    schema = resources.files("grader") / "schemas" / "spec.schema.json"
+    return Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
 
 
 def _find_faults(document: object) -> Iterator[Fault]:
@@ -117,80 +109,33 @@ def _find_faults(document: object) -> Iterator[Fault]:
 # --- from faults to words -------------------------------------------------------------------------
 
 
-def _explain_required(fault: Fault) -> Iterator[Violation]:
-    # The validator finds one fault per missing field; its name is only in the message.
-    missing = next(name for name in fault.wanted if fault.message.startswith(repr(name)))
-    yield Violation((*fault.place, missing), "this field is missing", Repair.KEEP)
+def _explain(fault: Fault) -> Iterator[Violation]:
+    match fault.keyword:
+        case "required":
+            # The validator finds one fault per missing field; its name is only in the message.
+            missing = next(name for name in fault.wanted if fault.message.startswith(repr(name)))
+            yield Violation((*fault.place, missing), "this field is missing", Repair.KEEP)
+        case "additionalProperties":
+            known = list(fault.schema["properties"])
+            for name in (name for name in fault.instance if name not in known):
+                hint = did_you_mean(name, known) or f"; the fields here are {', '.join(known)}"
+                message = f"there is no field {quote(name)}{hint}"
+                yield Violation((*fault.place, name), message, Repair.DROP)
+        case keyword if fault.of_name:
+            place = (*fault.place, str(fault.instance))
+            yield Violation(place, _describe(keyword, fault), Repair.DROP)
+        case keyword:
+            yield Violation(fault.place, _describe(keyword, fault))
 
 
-def _explain_additional(fault: Fault) -> Iterator[Violation]:
-    known = list(fault.schema["properties"])
-    for name in fault.instance:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"; the fields here are {', '.join(known)}"
-            yield Violation(
-                (*fault.place, name), f"there is no field {quote(name)}{hint}", Repair.DROP
-            )
+def _describe(keyword: str, fault: Fault) -> str:
+    if keyword in _WHOLE:
+        return _WHOLE[keyword]
+    if keyword not in _WANTED:
+        return fault.message
+    hint = did_you_mean(str(fault.instance), fault.wanted) if keyword == "enum" else ""
+    return f"must be {_WANTED[keyword](fault)}, got {_show(fault.instance)}{hint}"
 
-
-def _explain_type(fault: Fault) -> Iterator[Violation]:
-    yield Violation(
-        fault.place,
-        f"must be {_TYPE_WORDS.get(fault.wanted, fault.wanted)}, got {_show(fault.instance)}",
-    )
-
-
-def _explain_enum(fault: Fault) -> Iterator[Violation]:
-    hint = did_you_mean(str(fault.instance), fault.wanted)
-    yield Violation(
-        fault.place, f"must be one of {', '.join(fault.wanted)}, got {_show(fault.instance)}{hint}"
-    )
-
-
-def _explain_pattern(fault: Fault) -> Iterator[Violation]:
-    message = f"must be {fault.schema['description']}, got {_show(fault.instance)}"
-    if fault.of_name:
-        yield Violation((*fault.place, str(fault.instance)), message, Repair.DROP)
-    else:
-        yield Violation(fault.place, message)
-
-
-def _explain_bound(words: str) -> Callable[[Fault], Iterator[Violation]]:
-    def explain(fault: Fault) -> Iterator[Violation]:
-        yield Violation(
-            fault.place, f"must be {words}{_show(fault.wanted)}, got {_show(fault.instance)}"
-        )
-
-    return explain
-
-
-def _explain_empty(fault: Fault) -> Iterator[Violation]:
-    yield Violation(fault.place, "must not be empty")
-
-
-def _explain_unique(fault: Fault) -> Iterator[Violation]:
-    yield Violation(fault.place, "the same item is listed twice")
-
-
-def _explain_other(fault: Fault) -> Iterator[Violation]:
-    yield Violation(fault.place, fault.message)
-
-
-_EXPLANATIONS: dict[str, Callable[[Fault], Iterator[Violation]]] = {
-    "required": _explain_required,
-    "additionalProperties": _explain_additional,
-    "type": _explain_type,
-    "enum": _explain_enum,
-    "pattern": _explain_pattern,
-    "const": _explain_bound(""),
-    "minimum": _explain_bound("at least "),
-    "maximum": _explain_bound("at most "),
-    "exclusiveMinimum": _explain_bound("more than "),
-    "minItems": _explain_empty,
-    "minLength": _explain_empty,
-    "minProperties": _explain_empty,
-    "uniqueItems": _explain_unique,
-}
 
 _TYPE_WORDS = {
     "object": "an object { }",
@@ -200,6 +145,21 @@ _TYPE_WORDS = {
     "integer": "a whole number",
     "boolean": "true or false",
 }
+_WHOLE = {
+    **dict.fromkeys(("minItems", "minLength", "minProperties"), "must not be empty"),
+    "uniqueItems": "the same item is listed twice",
+}
+"""What is said of a value, by the keyword that it does not satisfy."""
+_WANTED: dict[str, Callable[[Fault], str]] = {
+    "type": lambda fault: _TYPE_WORDS.get(fault.wanted, fault.wanted),
+    "enum": lambda fault: f"one of {', '.join(fault.wanted)}",
+    "pattern": lambda fault: str(fault.schema["description"]),
+    "const": lambda fault: _show(fault.wanted),
+    "minimum": lambda fault: f"at least {_show(fault.wanted)}",
+    "maximum": lambda fault: f"at most {_show(fault.wanted)}",
+    "exclusiveMinimum": lambda fault: f"more than {_show(fault.wanted)}",
+}
+"""What a value must be, by the keyword."""
 
 
 def _show(value: object) -> str:
@@ -245,3 +205,23 @@ def _repair(value: Any, place: Place, *, drop: bool) -> None:  # noqa: ANN401 - 
         value.pop(place[-1], None)
     else:
         value[place[-1]] = None
+
+
+# --- the sound copy -------------------------------------------------------------------------------
+
+
+def fields(parent: Json, name: str) -> Json:
+    """The object in this field; empty where it is missing or unsound."""
+    return parent.get(name) or {}
+
+
+def items(parent: Json, name: str) -> list[tuple[int, Json]]:
+    """The sound items of the list in this field, with their indices."""
+    return [
+        (index, value) for index, value in enumerate(parent.get(name) or []) if value is not None
+    ]
+
+
+def size_names(task: Json) -> frozenset[str]:
+    """The names of a task's sizes."""
+    return frozenset(task.get("sizes") or ())

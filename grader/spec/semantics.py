@@ -1,5 +1,5 @@
-"""What a spec's JSON schema cannot say: the sense of an exercise and its parts (`spec.task_rules`), and
-of the checks that grade them.
+"""What a spec's JSON schema cannot say: the sense of an exercise and its parts
+(`spec.task_rules`), and of the checks that grade them.
 
 Every function takes parts of the sound copy that `spec.schema` makes: a value has the right form,
 or it is None because it had not (and was complained about), or its field is missing (likewise). So
@@ -12,15 +12,9 @@ from collections.abc import Iterator
 
 from grader.cpp.cursor import did_you_mean, quote
 from grader.metrics import COMPARABLE, METRICS, Better
-from grader.spec.schema import Json, Problem
-from grader.spec.task_rules import (
-    Starter,
-    fields,
-    formula_problems,
-    items,
-    plan_problems,
-    task_problems,
-)
+from grader.spec.plan_rules import Starter, plan_problems
+from grader.spec.schema import Json, Problem, fields, items
+from grader.spec.task_rules import formula_problems, task_problems
 
 TAKEN_LABELS = frozenset({"submission", "naive", "reference"})
 """What timings call the programs that every exercise has."""
@@ -32,29 +26,22 @@ def semantic_problems(spec: Json, starter: Starter | None) -> Iterator[Problem]:
     """All mistakes of the sound parts of a spec. Without a starter, names in plans are not
     checked."""
     yield from task_problems(spec, "$", starter, is_part=False)
-    yield from plan_problems(
-        fields(spec, "baseline_plan"), "$.baseline_plan", spec, starter, of_starter=True
-    )
-    for name, plan in fields(spec, "comparisons").items():
-        if name in TAKEN_LABELS:
-            yield Problem(
-                f"$.comparisons.{name}",
-                f"timings call another program {quote(name)}: give this one another name",
-            )
-        yield from plan_problems(
-            plan or {}, f"$.comparisons.{name}", spec, starter, of_starter=True
-        )
+    plans = {"baseline_plan": fields(spec, "baseline_plan")}
+    plans |= {f"comparisons.{name}": plan for name, plan in fields(spec, "comparisons").items()}
+    for field, plan in plans.items():
+        if (name := field.removeprefix("comparisons.")) in TAKEN_LABELS:
+            message = f"timings call another program {quote(name)}: give this one another name"
+            yield Problem(f"$.{field}", message)
+        yield from plan_problems(plan or {}, f"$.{field}", spec, starter, of_starter=True)
     for field in ("useful_bytes", "useful_flops"):
         yield from formula_problems(f"$.{field}", spec.get(field), spec, "$")
+    judged = {check.get("part") for _, check in items(spec, "checks")}
+    all_known = None not in (spec.get("checks") or [None])
     for name, part in fields(spec, "parts").items():
         yield from task_problems(part or {}, f"$.parts.{name}", starter, is_part=True)
-        if name not in {check.get("part") for _, check in items(spec, "checks")} and None not in (
-            spec.get("checks") or [None]
-        ):
-            yield Problem(
-                f"$.parts.{name}",
-                f"no check judges this part: add one of correctness with the part {quote(name)}",
-            )
+        if name not in judged and all_known:
+            message = f"add one of correctness with the part {quote(name)}"
+            yield Problem(f"$.parts.{name}", f"no check judges this part: {message}")
     yield from _check_problems(spec)
     yield from _points_problems(spec)
 

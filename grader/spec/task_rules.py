@@ -9,34 +9,20 @@ has been complained about.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from grader.cpp.cursor import LanguageError, did_you_mean, quote
-from grader.cpp.expressions import FUNCTIONS, Expression, parse_expression
-from grader.cpp.lexer import read_tokens
+from grader.cpp.expressions import Expression, parse_expression
 from grader.records import Role
 from grader.spec.exercise import Initialisation
-from grader.spec.launch_lines import LaunchLine, parse_launch, parse_scratch
-from grader.spec.schema import Json, Problem, json_path
+from grader.spec.plan_rules import RESERVED_NAMES, Starter, plan_problems, unknown_name
+from grader.spec.schema import Json, Problem, fields, items, json_path, size_names
 from grader.spec.tolerance import PRODUCT_DEVIATION
 
-RESERVED_NAMES = frozenset(FUNCTIONS) | {"dim3"}
 MAX_BUFFER_BYTES = 4 << 30
 """Most bytes of all buffers of a case or benchmark together."""
-
-Parsed = TypeVar("Parsed")
-
-
-@dataclass(frozen=True)
-class Starter:
-    """What a spec may refer to in the starter: its object-like macros and its kernels."""
-
-    macros: frozenset[str]
-    kernels: frozenset[str]
 
 
 def task_problems(
@@ -118,8 +104,8 @@ def formula_problems(
         yield Problem(path, f"column {error.column}: {error.message}")
         return
     if unknown := sorted(formula.names - sizes):
-        if sizes:
-            yield from (Problem(path, _unknown_name(name, text, sizes)) for name in unknown)
+        for name in unknown if sizes else ():
+            yield Problem(path, unknown_name(name, formula.place_of(name), sizes))
         return
     for where, values in _concrete_sizes(task, base):
         if sizes <= values.keys() and (complaint := _value_problem(formula, values, least)):
@@ -132,125 +118,21 @@ def _value_problem(formula: Expression, values: Mapping[str, int], least: int) -
         value = formula.evaluate(values)
     except LanguageError as error:
         return f"column {error.column}: {error.message}"
-    return (
-        None
-        if value >= least
-        else f"gives {value}, which is {'negative' if least == 0 else 'not positive'},"
-    )
+    if value >= least:
+        return None
+    return f"gives {value}, which is {'negative' if least == 0 else 'not positive'},"
 
 
 def _concrete_sizes(task: Json, base: str) -> Iterator[tuple[str, Mapping[str, int]]]:
     """The sizes of the benchmarks and the public cases, without values of the wrong form."""
-    places = [
-        (f"{base}.benchmark.{kind}", values) for kind, values in fields(task, "benchmark").items()
-    ]
-    places += [
-        (f"{base}.cases.public[{index}]", case.get("sizes"))
-        for index, case in items(fields(task, "cases"), "public")
-    ]
-    for path, values in places:
-        yield path, {name: value for name, value in (values or {}).items() if value is not None}
+    for kind, values in fields(task, "benchmark").items():
+        yield f"{base}.benchmark.{kind}", _known(values)
+    for index, case in items(fields(task, "cases"), "public"):
+        yield f"{base}.cases.public[{index}]", _known(case.get("sizes"))
 
 
-# --- plans ----------------------------------------------------------------------------------------
-
-
-def plan_problems(
-    plan: Json, at: str, task: Json, starter: Starter | None, *, of_starter: bool = False
-) -> Iterator[Problem]:
-    """The mistakes of the plan at the path `at`; one `of_starter` launches kernels of the
-    starter."""
-    known = _plan_names(task, starter)
-    taken = _taken_names(task)
-    for index, text in enumerate(plan.get("scratch") or []):
-        path = f"{at}.scratch[{index}]"
-        buffer = _parsed(parse_scratch, path, text)
-        if isinstance(buffer, Problem):
-            yield buffer
-        if buffer is None or isinstance(buffer, Problem):
-            known = None
-            continue
-        if buffer.name in taken:
-            yield Problem(
-                path,
-                f"{quote(buffer.name)} is already the name of {taken[buffer.name]}: give the"
-                " scratch buffer another",
-            )
-        taken[buffer.name] = "another scratch buffer"
-        yield from _unknown_name_problems(path, text, buffer.shape, known)
-        known = known and known | {buffer.name}
-    for index, text in enumerate(plan.get("launch") or []):
-        path = f"{at}.launch[{index}]"
-        line = _parsed(parse_launch, path, text)
-        if isinstance(line, Problem):
-            yield line
-        elif line is not None:
-            yield from _unknown_name_problems(path, text, line.expressions, known)
-            if of_starter and starter is not None:
-                yield from _kernel_problems(path, line, starter)
-
-
-def _taken_names(task: Json) -> dict[str, str]:
-    """The names that a scratch buffer cannot have, and what each is the name of."""
-    buffers = (str(buffer["name"]) for _, buffer in items(task, "buffers") if buffer.get("name"))
-    taken = dict.fromkeys(fields(task, "sizes"), "a size")
-    return (
-        taken
-        | dict.fromkeys(buffers, "a buffer")
-        | dict.fromkeys(RESERVED_NAMES, "a function of launch lines")
-    )
-
-
-def _plan_names(task: Json, starter: Starter | None) -> frozenset[str] | None:
-    """What a plan may name; None where that is not known."""
-    names = [buffer.get("name") for _, buffer in items(task, "buffers")]
-    sizes = task.get("sizes")
-    if (
-        starter is None
-        or not sizes
-        or not names
-        or None in names
-        or len(names) < len(task["buffers"])
-    ):
-        return None
-    return frozenset(sizes) | frozenset(map(str, names)) | starter.macros
-
-
-def _parsed(parse: Callable[[str], Parsed], path: str, text: str | None) -> Parsed | Problem | None:
-    try:
-        return None if text is None else parse(text)
-    except LanguageError as error:
-        return Problem(path, f"column {error.column}: {error.message}")
-
-
-def _unknown_name_problems(
-    path: str, text: str, expressions: Iterable[Expression], known: frozenset[str] | None
-) -> Iterator[Problem]:
-    if known is None:
-        return
-    used = frozenset[str]().union(*(expression.names for expression in expressions))
-    for name in sorted(used - known):
-        yield Problem(
-            path,
-            f"{_unknown_name(name, text, known)} (it is no buffer, no size, and no #define of the"
-            " starter)",
-        )
-
-
-def _unknown_name(name: str, text: str, known: Iterable[str]) -> str:
-    column = next(token.column for token in read_tokens(text) if token.text == name)
-    return f"column {column}: {quote(name)} is not known here{did_you_mean(name, sorted(known))}"
-
-
-def _kernel_problems(path: str, line: LaunchLine, starter: Starter) -> Iterator[Problem]:
-    name = line.kernel.name.split("::")[-1]
-    if name not in starter.kernels:
-        column = line.kernel.position.column
-        yield Problem(
-            path,
-            f"column {column}: the starter has no kernel"
-            f" {quote(name)}{did_you_mean(name, sorted(starter.kernels))}",
-        )
+def _known(values: Json | None) -> dict[str, int]:
+    return {name: value for name, value in (values or {}).items() if value is not None}
 
 
 # --- cases ----------------------------------------------------------------------------------------
@@ -279,9 +161,7 @@ def _sizes_problems(path: str, values: Json | None, sizes: frozenset[str]) -> It
                 path + json_path((name,))[1:],
                 f"there is no size {quote(name)}{did_you_mean(name, sorted(sizes))}",
             )
-        elif isinstance(choice, dict) and (choice.get("from") or 0) > (
-            choice.get("to") or math.inf
-        ):
+        elif isinstance(choice, dict) and _is_empty(choice):
             yield Problem(
                 f"{path}.{name}",
                 f"no value lies from {choice['from']} to {choice['to']}: from must not be larger"
@@ -291,6 +171,10 @@ def _sizes_problems(path: str, values: Json | None, sizes: frozenset[str]) -> It
         yield Problem(f"{path}.{name}", "this size is missing")
 
 
+def _is_empty(choice: Json) -> bool:
+    return (choice.get("from") or 0) > (choice.get("to") or math.inf)
+
+
 def _memory_problems(task: Json, base: str) -> Iterator[Problem]:
     """The buffers of a benchmark or a case, at the largest sizes that it may have, must fit the
     memory."""
@@ -298,30 +182,17 @@ def _memory_problems(task: Json, base: str) -> Iterator[Problem]:
     places = list(_concrete_sizes(task, base))
     for index, case in items(fields(task, "cases"), "hidden"):
         largest = {name: _largest(choice) for name, choice in (case.get("sizes") or {}).items()}
-        places.append(
-            (
-                f"{base}.cases.hidden[{index}]",
-                {name: value for name, value in largest.items() if value is not None},
-            )
-        )
+        places.append((f"{base}.cases.hidden[{index}]", _known(largest)))
+    most = f"at most {MAX_BUFFER_BYTES:,} (4 GiB) can be used"
     for path, values in places:
         needed = _buffer_bytes(task, values) if sizes and sizes <= values.keys() else 0
         if needed > MAX_BUFFER_BYTES:
-            yield Problem(
-                path,
-                f"the buffers need {needed:,} bytes in all; at most {MAX_BUFFER_BYTES:,} (4 GiB)"
-                " can be used",
-            )
+            yield Problem(path, f"the buffers need {needed:,} bytes in all; {most}")
 
 
 def _largest(choice: Json | list[int | None] | int | None) -> int | None:
-    values = (
-        choice.values()
-        if isinstance(choice, dict)
-        else choice
-        if isinstance(choice, list)
-        else [choice]
-    )
+    choices = [*choice.values()] if isinstance(choice, dict) else choice
+    values = choices if isinstance(choices, list) else [choices]
     return max((value for value in values if value is not None), default=None)
 
 
@@ -353,46 +224,18 @@ def _tolerance_problems(task: Json, base: str) -> Iterator[Problem]:
     yield from formula_problems(
         f"{base}.tolerance.float32_sum", tolerance["float32_sum"], task, base
     )
-    places = [
-        (f"{base}.buffers[{index}].init", buffer.get("init"))
-        for index, buffer in items(task, "buffers")
-    ]
+    inits = [(f"{base}.buffers[{index}]", buffer) for index, buffer in items(task, "buffers")]
     for kind in ("public", "hidden"):
         cases = items(fields(task, "cases"), kind)
-        places += [
-            (f"{base}.cases.{kind}[{index}].init", case.get("init")) for index, case in cases
-        ]
-    for path, init in places:
-        if init is not None and init not in PRODUCT_DEVIATION:
-            known = " or ".join(PRODUCT_DEVIATION)
-            yield Problem(
-                path,
-                f"the tolerance float32_sum is derived for {known} inputs, not for {init}: use one"
-                " of these",
-            )
+        inits += [(f"{base}.cases.{kind}[{index}]", case) for index, case in cases]
+    known = " or ".join(PRODUCT_DEVIATION)
+    for path, holder in inits:
+        if (init := holder.get("init")) is not None and init not in PRODUCT_DEVIATION:
+            what = f"is derived for {known} inputs, not for {init}: use one of these"
+            yield Problem(f"{path}.init", f"the tolerance float32_sum {what}")
     for index, buffer in items(task, "buffers"):
         if buffer.get("role") == Role.OUTPUT and buffer.get("dtype") not in ("float32", None):
             yield Problem(
                 f"{base}.buffers[{index}].dtype",
                 f"the tolerance float32_sum is for float32 outputs, not for {buffer['dtype']}",
             )
-
-
-# --- shared ---------------------------------------------------------------------------------------
-
-
-def fields(parent: Json, name: str) -> Json:
-    """The object in this field; empty where it is missing or unsound."""
-    return parent.get(name) or {}
-
-
-def items(parent: Json, name: str) -> list[tuple[int, Json]]:
-    """The sound items of the list in this field, with their indices."""
-    return [
-        (index, value) for index, value in enumerate(parent.get(name) or []) if value is not None
-    ]
-
-
-def size_names(task: Json) -> frozenset[str]:
-    """The names of a task's sizes."""
-    return frozenset(task.get("sizes") or ())

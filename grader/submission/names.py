@@ -61,32 +61,27 @@ def find_kernel(
     fitting = _choose_overload(_fit(named, tuple(arguments)), argument_count)
     if len(fitting) == 1:
         return fitting[0].kernel
+    obstacle, written = None, quote(str(wanted))
+    shown = _show_list([instance.kernel.name for instance in fitting or named])
     if _are_overloads(fitting):
         shown = _show_list([_show_signature(instance.kernel) for instance in fitting])
+        message = f"{written} with {argument_count} arguments may be any of {shown}"
         advice = (
             "The number of arguments must tell overloads apart; give one of the kernels another"
             " name."
         )
-        raise error_at(
-            wanted.position,
-            f"{quote(str(wanted))} with {argument_count} arguments may be any of {shown}",
-            advice,
-        )
-    shown = _show_names([instance.kernel for instance in fitting or named])
-    if fitting:
+    elif fitting:
+        message = f"{written} may be any of {shown}"
         advice = "Write the whole name, with its namespace and all its template arguments."
-        raise error_at(wanted.position, f"{quote(str(wanted))} may be any of {shown}", advice)
-    instance = f"{wanted.name}<{', '.join(str(argument) for argument in arguments)}>"
-    advice = (
-        f"Add the explicit instantiation `template __global__ void {instance}(...);` to the file,"
-        " or launch one of those."
-    )
-    raise error_at(
-        wanted.position,
-        f"there is no instance {instance}; the file has {shown}",
-        advice,
-        obstacle=Obstacle.NO_INSTANCE,
-    )
+    else:
+        obstacle = Obstacle.NO_INSTANCE
+        instance = f"{wanted.name}<{', '.join(map(str, arguments))}>"
+        message = f"there is no instance {instance}; the file has {shown}"
+        advice = (
+            f"Add the explicit instantiation `template __global__ void {instance}(...);` to the"
+            " file, or launch one of those."
+        )
+    raise error_at(wanted.position, message, advice, obstacle=obstacle)
 
 
 def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> list[_Instance]:
@@ -158,32 +153,25 @@ def normalise_type(text: str) -> str:
 def _no_such_kernel(wanted: KernelName, kernels: Sequence[Kernel], source: str) -> LanguageError:
     name = wanted.name.rsplit("::", 1)[-1]
     if find_kernels(source).get(name):
+        message = f"{quote(wanted.name)} is a template without an instance"
         advice = (
             f"Add the explicit instantiation `template __global__ void {wanted}(...);`, with the"
             " parameters' types, below it."
         )
-        return error_at(
-            wanted.position, f"{quote(wanted.name)} is a template without an instance", advice
-        )
-    bases = {
-        base.rsplit("::", 1)[-1]: base for base in (_take_apart(kernel).base for kernel in kernels)
-    }
+        return error_at(wanted.position, message, advice)
+    names = [_take_apart(kernel).base for kernel in kernels]
+    bases = {base.rsplit("::", 1)[-1]: base for base in names}
     close = difflib.get_close_matches(name, bases, n=1)
     guess = f"; did you mean {quote(bases[close[0]])}?" if close else ""
-    advice = (
-        f"The file's kernels are: {_show_names(kernels)}."
-        if kernels
-        else "The file has no kernel: write a __global__ function."
-    )
+    advice = "The file has no kernel: write a __global__ function."
+    if kernels:
+        advice = f"The file's kernels are: {_show_list([kernel.name for kernel in kernels])}."
     return error_at(wanted.position, f"there is no kernel {quote(wanted.name)}{guess}", advice)
 
 
-def _show_names(kernels: Sequence[Kernel]) -> str:
-    return _show_list([kernel.name for kernel in kernels])
-
-
 def _show_signature(kernel: Kernel) -> str:
-    return f"{kernel.name}({', '.join(parameter.type or f'{parameter.size_bytes} bytes' for parameter in kernel.parameters)})"
+    types = (each.type or f"{each.size_bytes} bytes" for each in kernel.parameters)
+    return f"{kernel.name}({', '.join(types)})"
 
 
 def _show_list(items: Sequence[str]) -> str:

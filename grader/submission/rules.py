@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, groupby
 from operator import attrgetter
 from pathlib import Path
@@ -18,7 +19,7 @@ from grader.cpp.declarations import find_includes
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import read_code
 from grader.errors import SpecError, SpecProblem
-from grader.records import Binary, DeviceBuffer, DeviceVariable, Failure, Kernel, Status, Submission
+from grader.records import Binary, DeviceVariable, Failure, Kernel, Status, Submission
 from grader.spec.exercise import Atomics, Part, Task
 from grader.spec.launch_lines import Plan
 from grader.submission.resolve import ResolvedPlan
@@ -42,17 +43,13 @@ def check_headers(
     header the task forbids."""
     for file in files if task.forbid.headers else ():
         name = _name_header(Path(file), roots)
-        forbidden = next(
-            (each for each in task.forbid.headers if name == each or name.startswith(f"{each}/")),
-            None,
-        )
-        if forbidden is not None:
-            line = _line_of_include(forbidden, source)
-            what = f"line {line} includes" if line else "another header includes"
-            advice = "Write what you need of it yourself."
-            return _refuse(
-                task, f"no header of {forbidden}", f"{what} {name}", line, source, advice
-            )
+        for each in task.forbid.headers:
+            if name == each or name.startswith(f"{each}/"):
+                line = _line_of_include(each, source)
+                what = f"line {line} includes" if line else "another header includes"
+                advice = "Write what you need of it yourself."
+                breach = _Breach(f"no header of {each}", f"{what} {name}", line, advice)
+                return _refuse(task, breach, source)
     return None
 
 
@@ -69,112 +66,86 @@ def check_rules(
     aside."""
     forbid = task.forbid
     by_symbol = {kernel.symbol: kernel for kernel in binary.kernels}
-    kernels = [
-        by_symbol[symbol] for symbol in dict.fromkeys(launch.symbol for launch in resolved.launches)
-    ]
-    return (
-        _check_scratch(task, forbid.scratch_bytes_above, plan, resolved.scratch, sizes, source)
-        or _check_heap(task, forbid.scratch_bytes_above, kernels, source)
-        or _check_variables(task, forbid.device_variable_bytes_above, kernels, binary, source)
-        or _check_atomics(task, forbid.atomics, kernels, source)
-    )
+    symbols = dict.fromkeys(launch.symbol for launch in resolved.launches)
+    kernels = [by_symbol[symbol] for symbol in symbols]
+    breach = None
+    if (formula := forbid.scratch_bytes_above) is not None:
+        words = f"no more than {formula.text} bytes of scratch memory"
+        allowed = "no scratch memory" if formula.text.strip() == "0" else words
+        most = _evaluate(task, formula, sizes)
+        breach = _check_scratch(allowed, most, plan, resolved) or _check_heap(allowed, kernels)
+    if breach is None and forbid.device_variable_bytes_above is not None:
+        breach = _check_variables(forbid.device_variable_bytes_above, kernels, binary, source)
+    if breach is None and forbid.atomics is not None:
+        breach = _check_atomics(forbid.atomics, kernels)
+    return None if breach is None else _refuse(task, breach, source)
+
+
+@dataclass(frozen=True)
+class _Breach:
+    """What is allowed, what was found instead and in which line, and what to try."""
+
+    allowed: str
+    found: str
+    line: int | None
+    advice: str
+
+
+def _refuse(task: Task, breach: _Breach, source: Submission) -> Failure:
+    owner = f"the part {task.name}" if isinstance(task, Part) else "the exercise"
+    detail = f"{breach.line} | {source.line(breach.line)}" if breach.line else ""
+    message = f"{owner} allows {breach.allowed}: {breach.found}"
+    return Failure(Status.REJECTED, message, detail, breach.advice)
 
 
 # --- memory ---------------------------------------------------------------------------------------
 
 
-def _check_scratch(
-    task: Task,
-    limit: Expression | None,
-    plan: Plan,
-    scratch: Sequence[DeviceBuffer],
-    sizes: Mapping[str, int],
-    source: Submission,
-) -> Failure | None:
-    if limit is None or not scratch:
-        return None
-    most = _evaluate(task, limit, sizes)
-    taken = accumulate(buffer.size_bytes for buffer in scratch)
-    over = next(
-        (declared for declared, total in zip(plan.scratch, taken, strict=True) if total > most),
-        None,
-    )
-    if over is None:
-        return None
-    what = f"{f'line {over.line}' if over.line else 'the launch plan'} declares {quote(over.text)}"
-    advice = "Work in the buffers that you are given, in shared memory and in registers."
-    return _refuse(task, _words_of_scratch(limit), what, over.line, source, advice)
-
-
-def _check_heap(
-    task: Task, limit: Expression | None, kernels: Sequence[Kernel], source: Submission
-) -> Failure | None:
-    """The device's malloc, which takes as much as it likes: a kernel finds it by its address."""
-    for kernel in kernels if limit is not None else ():
-        named = (pointer.symbol for pointer in kernel.pointers.get(_ADDRESS_BANK, ()))
-        if (
-            limit is not None
-            and _has_addresses(kernel)
-            and any("malloc" in symbol for symbol in named)
-        ):
-            advice = "Take malloc and new out of the file; work in the buffers that you are given."
-            return _refuse(
-                task,
-                _words_of_scratch(limit),
-                f"the kernel {kernel.name} can call malloc",
-                None,
-                source,
-                advice,
-            )
+def _check_scratch(allowed: str, most: int, plan: Plan, resolved: ResolvedPlan) -> _Breach | None:
+    taken = accumulate(buffer.size_bytes for buffer in resolved.scratch)
+    for declared, total in zip(plan.scratch, taken, strict=True):
+        if total > most:
+            where = f"line {declared.line}" if declared.line else "the launch plan"
+            advice = "Work in the buffers that you are given, in shared memory and in registers."
+            found = f"{where} declares {quote(declared.text)}"
+            return _Breach(allowed, found, declared.line, advice)
     return None
 
 
-def _words_of_scratch(limit: Expression) -> str:
-    return (
-        "no scratch memory"
-        if limit.text.strip() == "0"
-        else f"no more than {limit.text} bytes of scratch memory"
-    )
+def _check_heap(allowed: str, kernels: Sequence[Kernel]) -> _Breach | None:
+    """The device's malloc, which takes as much as it likes: a kernel finds it by its address."""
+    for kernel in kernels:
+        named = (pointer.symbol for pointer in kernel.pointers.get(_ADDRESS_BANK, ()))
+        if _has_addresses(kernel) and any("malloc" in symbol for symbol in named):
+            advice = "Take malloc and new out of the file; work in the buffers that you are given."
+            return _Breach(allowed, f"the kernel {kernel.name} can call malloc", None, advice)
+    return None
 
 
 def _check_variables(
-    task: Task, limit: int | None, kernels: Sequence[Kernel], binary: Binary, source: Submission
-) -> Failure | None:
-    if limit is None or binary.variable_bytes <= limit:
-        return None
+    limit: int, kernels: Sequence[Kernel], binary: Binary, source: Submission
+) -> _Breach | None:
     reaching = next((kernel for kernel in kernels if _has_addresses(kernel)), None)
-    if reaching is None:
+    if binary.variable_bytes <= limit or reaching is None:
         return None
-    line = _line_of_variable(
-        max(binary.variables, key=lambda variable: variable.size_bytes), source
-    )
-    allowed = (
-        f"no more than {limit:,} bytes of __device__ variables"
-        if limit
-        else "no __device__ variables"
-    )
+    largest = max(binary.variables, key=lambda variable: variable.size_bytes)
+    line = _line_of_variable(largest, source)
+    allowed = f"no more than {limit:,} bytes of" if limit else "no"
     what = f"the kernel {reaching.name} can reach {binary.variable_bytes:,} bytes of them"
+    if line:
+        what += f", most of them declared in line {line}"
     advice = (
         "Make them smaller, or keep their address out of this kernel: from one of them it reaches"
         " all."
     )
-    return _refuse(
-        task,
-        allowed,
-        what + (f", most of them declared in line {line}" if line else ""),
-        line,
-        source,
-        advice,
-    )
+    return _Breach(f"{allowed} __device__ variables", what, line, advice)
 
 
 def _has_addresses(kernel: Kernel) -> bool:
     """Whether the code reads from a constant bank that holds addresses: of variables, of literal
     strings, of functions like malloc."""
-    banks = tuple(f"c[{bank:#x}][" for bank in {_ADDRESS_BANK, *kernel.pointers})
-    return any(
-        bank in instruction.operands for instruction in kernel.instructions for bank in banks
-    )
+    banks = [f"c[{bank:#x}][" for bank in {_ADDRESS_BANK, *kernel.pointers}]
+    return any(bank in each.operands for each in kernel.instructions for bank in banks)
 
 
 def _evaluate(task: Task, formula: Expression, sizes: Mapping[str, int]) -> int:
@@ -182,40 +153,27 @@ def _evaluate(task: Task, formula: Expression, sizes: Mapping[str, int]) -> int:
         return formula.evaluate(sizes)
     except LanguageError as error:
         base = f"$.parts.{task.name}" if isinstance(task, Part) else "$"
-        raise SpecError(
-            [SpecProblem("spec.json", f"{base}.forbid.scratch_bytes_above", error.message)]
-        ) from None
+        path = f"{base}.forbid.scratch_bytes_above"
+        raise SpecError([SpecProblem("spec.json", path, error.message)]) from None
 
 
 # --- atomics --------------------------------------------------------------------------------------
 
 
-def _check_atomics(
-    task: Task, forbidden: Atomics | None, kernels: Sequence[Kernel], source: Submission
-) -> Failure | None:
-    if forbidden is None:
-        return None
+def _check_atomics(forbidden: Atomics, kernels: Sequence[Kernel]) -> _Breach | None:
     opcodes = _FORBIDDEN_ATOMICS[forbidden]
     for kernel in kernels:
         found = [each for each in kernel.instructions if each.opcode.partition(".")[0] in opcodes]
         if found:
             line = next((each.line for each in found if each.line), None)
-            what = (
-                f"the kernel {kernel.name} has one{f' in line {line}' if line else ''}"
-                f" ({found[0].opcode})"
-            )
-            return _refuse(
-                task,
-                f"no {_ATOMICS_WORDS[forbidden]}",
-                what,
-                line,
-                source,
-                "Let each thread write elements of its own.",
-            )
+            where = f" in line {line}" if line else ""
+            what = f"the kernel {kernel.name} has one{where} ({found[0].opcode})"
+            advice = "Let each thread write elements of its own."
+            return _Breach(f"no {_ATOMICS_WORDS[forbidden]}", what, line, advice)
     return None
 
 
-# --- places and words -----------------------------------------------------------------------------
+# --- places -----------------------------------------------------------------------------
 
 
 def _name_header(path: Path, roots: Sequence[Path]) -> str:
@@ -246,11 +204,3 @@ def _line_of_variable(variable: DeviceVariable, source: Submission) -> int | Non
         if words & {"__device__", "__managed__"} and words & names:
             return int(line)
     return None
-
-
-def _refuse(
-    task: Task, allowed: str, found: str, line: int | None, source: Submission, advice: str
-) -> Failure:
-    owner = f"the part {task.name}" if isinstance(task, Part) else "the exercise"
-    detail = f"{line} | {source.line(line)}" if line else ""
-    return Failure(Status.REJECTED, f"{owner} allows {allowed}: {found}", detail, advice)

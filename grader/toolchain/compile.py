@@ -16,7 +16,6 @@ from grader.toolchain.cubin import (
     read_code,
     read_cubin,
     read_labels,
-    read_variable_bytes,
 )
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
@@ -27,12 +26,19 @@ from grader.toolchain.diagnostics import (
     too_many_variables_failure,
     too_much_shared_failure,
 )
+from grader.toolchain.elf import Elf
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
 from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
 from grader.toolchain.shared_uses import read_shared_uses
-from grader.toolchain.variables import read_variables
-from grader.toolchain.workspace import SOURCE_NAME, compile_options, open_workspace, run_nvcc
+from grader.toolchain.variables import read_variable_bytes, read_variables
+from grader.toolchain.workspace import (
+    SOURCE_NAME,
+    Compiler,
+    compile_options,
+    open_workspace,
+    run_nvcc,
+)
 
 _OUTPUT_NAME = "submission.cubin"
 _MOST_SHARED_BYTES = 48 << 10
@@ -60,14 +66,11 @@ def compile_submission(
     compilation read and must not. Raises ToolMissing, and GraderError where a tool fails on what
     another one made.
     """
-    artifacts = _find_artifacts(
-        submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache
-    )
-    return (
-        artifacts
-        if isinstance(artifacts, Failure)
-        else _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
-    )
+    compiler = Compiler(nvcc, arch, run, limits)
+    artifacts = _find_artifacts(submission, compiler, nvdisasm, cache)
+    if isinstance(artifacts, Failure):
+        return artifacts
+    return _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
 
 
 def compile_cubin(
@@ -82,9 +85,8 @@ def compile_cubin(
 ) -> bytes | Failure:
     """As `compile_submission`, the cubin alone: that of the cache where it has one, byte for
     byte."""
-    artifacts = _find_artifacts(
-        submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits, cache=cache
-    )
+    compiler = Compiler(nvcc, arch, run, limits)
+    artifacts = _find_artifacts(submission, compiler, nvdisasm, cache)
     return artifacts if isinstance(artifacts, Failure) else artifacts.cubin
 
 
@@ -92,9 +94,8 @@ def is_cached(
     submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, cache: Path
 ) -> bool:
     """Whether there is an entry of the cache for the submission."""
-    return (
-        cache / artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
-    ).is_file()
+    key = artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
+    return (cache / key).is_file()
 
 
 def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
@@ -131,7 +132,7 @@ def list_cubin(
     key = listing_key(cubin, nvdisasm)
     if cache and (known := read_entry(cache, key)):
         return known
-    symbols = [kernel.symbol for kernel in read_cubin(cubin, arch=arch)]
+    symbols = [kernel.symbol for kernel in read_cubin(Elf(cubin), arch=arch)]
     with tempfile.TemporaryDirectory(prefix="grader-cubin-") as folder:
         path = Path(folder) / _OUTPUT_NAME
         path.write_bytes(cubin)
@@ -143,58 +144,39 @@ def list_cubin(
 
 
 def _find_artifacts(
-    submission: Submission,
-    *,
-    nvcc: Nvcc,
-    nvdisasm: Nvdisasm,
-    arch: str,
-    run: RunTool,
-    limits: ToolLimits,
-    cache: Path | None,
+    submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm, cache: Path | None
 ) -> Artifacts | Failure:
-    key = artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
+    key = artifacts_key(submission.text, nvcc=compiler.nvcc, nvdisasm=nvdisasm, arch=compiler.arch)
     if cache and (artifacts := read_entry(cache, key)):
         return artifacts
-    made = _make_artifacts(
-        submission, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=limits
-    )
+    made = _make_artifacts(submission, compiler, nvdisasm)
     return made if cache is None or isinstance(made, Failure) else write_entry(cache, key, made)
 
 
 def _make_artifacts(
-    submission: Submission,
-    *,
-    nvcc: Nvcc,
-    nvdisasm: Nvdisasm,
-    arch: str,
-    run: RunTool,
-    limits: ToolLimits,
+    submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm
 ) -> Artifacts | Failure:
+    nvcc, run = compiler.nvcc, compiler.run
     with open_workspace(submission.text) as workspace:
-        completed = run_nvcc(
-            workspace, "-cubin", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits
-        )
+        completed = run_nvcc(compiler, workspace, "-cubin", output=_OUTPUT_NAME)
         if completed.limit or completed.returncode != 0:
-            rejected = check_failed_run(workspace, nvcc=nvcc, arch=arch, run=run, limits=limits)
-            return rejected or compile_failure(
-                completed, submission, nvcc=nvcc, limits=limits, run=run
+            return check_failed_run(compiler, workspace) or compile_failure(
+                completed, submission, nvcc=nvcc, limits=compiler.limits, run=run
             )
         # The files that this very compilation read, whatever an earlier look at them said.
         if rejected := check_files(read_dependencies(workspace), nvcc):
             return rejected
         cubin = workspace.out / _OUTPUT_NAME
         content = cubin.read_bytes()
-        kernels = read_cubin(content, arch=arch)
+        elf = Elf(content)
+        kernels = read_cubin(elf, arch=compiler.arch)
         symbols = [kernel.symbol for kernel in kernels]
         if not symbols:
             return no_kernel_failure(submission)
-        if (
-            largest := max(kernels, key=lambda kernel: kernel.static_shared_bytes)
-        ).static_shared_bytes > _MOST_SHARED_BYTES:
-            return too_much_shared_failure(
-                largest.symbol, largest.static_shared_bytes, _MOST_SHARED_BYTES
-            )
-        if (variable_bytes := read_variable_bytes(content)) > _MOST_VARIABLE_BYTES:
+        largest = max(kernels, key=lambda kernel: kernel.static_shared_bytes)
+        if (used := largest.static_shared_bytes) > _MOST_SHARED_BYTES:
+            return too_much_shared_failure(largest.symbol, used, _MOST_SHARED_BYTES)
+        if (variable_bytes := read_variable_bytes(elf)) > _MOST_VARIABLE_BYTES:
             return too_many_variables_failure(submission, variable_bytes, _MOST_VARIABLE_BYTES)
         listing = disassemble(cubin, nvdisasm=nvdisasm, run=run)
     # Under the name that every submission has here: an entry of the cache serves equal files of
@@ -207,14 +189,15 @@ def _read_binary(
     artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str
 ) -> Binary:
     listing = Disassembly(artifacts.instructions, artifacts.lines)
-    functions = parse_disassembly(listing, read_labels(artifacts.cubin), read_code(artifacts.cubin))
-    read = read_cubin(artifacts.cubin, arch=arch)
-    laid_out = read_shared_arrays(artifacts.cubin, submission.text)
+    elf = Elf(artifacts.cubin)
+    functions = parse_disassembly(listing, read_labels(elf), read_code(elf))
+    read = read_cubin(elf, arch=arch)
+    laid_out = read_shared_arrays(elf, submission.text)
     arrays = {
         found.symbol: fitting_arrays(laid_out.get(found.symbol, ()), found.static_shared_bytes)
         for found in read
     }
-    uses = read_shared_uses(artifacts.cubin, arrays, functions)
+    uses = read_shared_uses(elf, arrays, functions)
     kernels = (
         Kernel(
             symbol=found.symbol,
@@ -236,16 +219,14 @@ def _read_binary(
         for found in read
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)
     )
-    warnings = artifacts.warnings.replace(SOURCE_NAME, submission.name)
-    cubin = artifacts.cubin
     return Binary(
         arch,
         nvcc_version,
-        cubin,
+        artifacts.cubin,
         tuple(kernels),
-        warnings,
-        read_variable_bytes(cubin),
-        read_variables(cubin),
+        artifacts.warnings.replace(SOURCE_NAME, submission.name),
+        read_variable_bytes(elf),
+        read_variables(elf),
     )
 
 

@@ -6,20 +6,16 @@ Neither is documented by NVIDIA. Formats and numbers of the attributes are those
 
 from __future__ import annotations
 
-import io
+import math
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
-from grader.errors import GraderError
 from grader.records import Pointer
+from grader.toolchain.elf import UNREADABLE, Elf, unreadable
 from grader.toolchain.nvdisasm import Label
-from grader.toolchain.variables import VARIABLE_SECTIONS, read_pointers
+from grader.toolchain.variables import read_pointers
 
 # st_other of a symbol that is a kernel: STO_CUDA_ENTRY.
 _ENTRY = 0x10
@@ -65,116 +61,71 @@ class CubinKernel:
     encoding: bytes
 
 
-def read_cubin(cubin: bytes, *, arch: str) -> tuple[CubinKernel, ...]:
+def read_cubin(elf: Elf, *, arch: str) -> tuple[CubinKernel, ...]:
     """The kernels of a cubin for `arch` (`sm_90`) in the order of their symbols. Raises GraderError
     for what is no such file."""
     try:
-        return tuple(_read_kernels(ELFFile(io.BytesIO(cubin)), _reserved_shared_bytes(arch)))
-    except (ELFError, struct.error, KeyError, AttributeError, OverflowError) as error:
-        raise GraderError(
-            f"The cubin cannot be read: {error}", "Is this nvcc newer than the grader knows?"
-        ) from error
+        return tuple(_read_kernels(elf, _reserved_shared_bytes(arch)))
+    except UNREADABLE as error:
+        raise unreadable(error) from error
 
 
-def read_labels(cubin: bytes) -> dict[str, Label]:
+def read_labels(elf: Elf) -> dict[str, Label]:
     """Where every function of a cubin stands, kernels and those inside their sections."""
-    elf: Any = ELFFile(io.BytesIO(cubin))
-    sections = {
-        index: section.name
-        for index, section in enumerate(elf.iter_sections())
-        if section.name.startswith(_CODE)
-    }
-    functions = (
-        symbol
-        for symbol in elf.get_section_by_name(".symtab").iter_symbols()
-        if symbol["st_info"]["type"] == "STT_FUNC"
-    )
-    return {
-        symbol.name: Label(
-            sections[symbol["st_shndx"]].removeprefix(_CODE), int(symbol["st_value"])
-        )
-        for symbol in functions
-        if symbol["st_shndx"] in sections
-    }
+    labels = {}
+    for _, symbol in elf.functions():
+        place = symbol["st_shndx"]  # a word where the function lies elsewhere
+        name = elf.sections[place].name if isinstance(place, int) else ""
+        if name.startswith(_CODE):
+            labels[symbol.name] = Label(name.removeprefix(_CODE), int(symbol["st_value"]))
+    return labels
 
 
-def read_code(cubin: bytes) -> dict[str, bytes]:
+def read_code(elf: Elf) -> dict[str, bytes]:
     """The machine code of every section of functions, by the function that the section is named
     after."""
-    sections = ELFFile(io.BytesIO(cubin)).iter_sections()
     return {
-        section.name.removeprefix(_CODE): section.data()
-        for section in sections
-        if section.name.startswith(_CODE)
+        name.removeprefix(_CODE): section.data()
+        for name, section in elf.named.items()
+        if name.startswith(_CODE)
     }
 
 
-def read_variable_bytes(cubin: bytes) -> int:
-    """Bytes of the cubin's `__device__` and `__managed__` variables together.
-
-    From their symbols: of a section's size ptxas writes the lower 32 bits only.
-    """
-    elf = ELFFile(io.BytesIO(cubin))
-    held = {
-        index
-        for index, section in enumerate(elf.iter_sections())
-        if section.name in VARIABLE_SECTIONS
-    }
-    table: Any = elf.get_section_by_name(".symtab")
-    return sum(
-        int(symbol["st_size"]) for symbol in table.iter_symbols() if symbol["st_shndx"] in held
-    )
-
-
-def _read_kernels(elf: Any, reserved: int) -> Iterator[CubinKernel]:  # noqa: ANN401 - pyelftools has no types
-    sections = {section.name: section for section in elf.iter_sections()}
+def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
     registers, frames, stacks = (
-        _per_function(sections[".nv.info"].data(), kind)
+        _per_function(elf.named[".nv.info"].data(), kind)
         for kind in (_REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE)
     )
-    others = _raw_others(sections[".symtab"])
-    symbols = enumerate(sections[".symtab"].iter_symbols())
-    functions = [
-        (index, symbol) for index, symbol in symbols if symbol["st_info"]["type"] == "STT_FUNC"
-    ]
-    beside: dict[int, list[Any]] = {}
-    for _, symbol in functions:
-        beside.setdefault(symbol["st_shndx"], []).append(symbol)
+    # st_other of every symbol as a number: pyelftools splits it into ELF's own fields, which CUDA
+    # uses otherwise.
+    others: bytes = elf.table.data()[5 :: elf.table["sh_entsize"]]
+    functions = elf.functions()
     for index, symbol in functions:
         if not others[index] & _ENTRY:
             continue
-        info = tuple(_attributes(sections[f".nv.info.{symbol.name}"].data()))
-        shared = sections.get(f".nv.shared.{symbol.name}")
+        name, place = symbol.name, symbol["st_shndx"]
+        info = dict[int, list[bytes]]()
+        for attribute, value in _attributes(elf.named[f".nv.info.{name}"].data()):
+            info.setdefault(attribute, []).append(value)
+        shared = elf.named.get(f".nv.shared.{name}")
+        constants = list(_constants(elf, name))
+        beside = (each for _, each in functions if each["st_shndx"] == place)
         yield CubinKernel(
-            symbol=symbol.name,
-            parameters=_parameters(info),
-            parameter_base=_parameter_base(info),
+            symbol=name,
+            parameters=_parameters(info.get(_KPARAM_INFO, [])),
+            parameter_base=_parameter_base(info.get(_PARAM_CBANK, [])),
             registers=registers[index],
             static_shared_bytes=max(0, shared["sh_size"] - reserved) if shared else 0,
             local_bytes=max(frames.get(index, 0), stacks.get(index, 0)),
-            max_threads_per_block=_max_threads(info),
-            constants={bank: data for bank, data, _ in _constants(sections, symbol.name)},
-            pointers={
-                bank: pointers
-                for bank, _, pointers in _constants(sections, symbol.name)
-                if pointers
-            },
-            functions=tuple(
-                sorted(
-                    {
-                        int(s["st_value"])
-                        for s in beside[symbol["st_shndx"]]
-                        if s.name != symbol.name
-                    }
-                )
-            ),
-            encoding=sections[f".text.{symbol.name}"].data(),
+            max_threads_per_block=_max_threads(info.get(_MAX_THREADS, [])),
+            constants={bank: data for bank, data, _ in constants},
+            pointers={bank: pointers for bank, _, pointers in constants if pointers},
+            functions=tuple(sorted({int(s["st_value"]) for s in beside if s.name != name})),
+            encoding=elf.named[f"{_CODE}{name}"].data(),
         )
 
 
-def _constants(
-    sections: Mapping[str, Any], symbol: str
-) -> Iterator[tuple[int, bytes, tuple[Pointer, ...]]]:
+def _constants(elf: Elf, symbol: str) -> Iterator[tuple[int, bytes, tuple[Pointer, ...]]]:
     """Constant banks whose contents the file holds, with the addresses that a loader fills in,
     where it fills in no more than that."""
     names = {
@@ -183,16 +134,9 @@ def _constants(
         _ADDRESS_BANK: ".nv.constant4",
     }
     for bank, name in names.items():
-        pointers = read_pointers(sections, name)
-        if name in sections and pointers is not None:
-            yield bank, sections[name].data(), pointers
-
-
-def _raw_others(symtab: Any) -> bytes:  # noqa: ANN401
-    """st_other of every symbol as a number: pyelftools splits it into ELF's own fields, which CUDA
-    uses otherwise."""
-    data: bytes = symtab.data()
-    return data[5 :: symtab["sh_entsize"]]
+        pointers = read_pointers(elf, name)
+        if name in elf.named and pointers is not None:
+            yield bank, elf.named[name].data(), pointers
 
 
 def _reserved_shared_bytes(arch: str) -> int:
@@ -219,29 +163,18 @@ def _per_function(data: bytes, wanted: int) -> dict[int, int]:
     )
 
 
-def _parameters(info: tuple[tuple[int, bytes], ...]) -> tuple[tuple[int, int], ...]:
+def _parameters(info: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
     """KPARAM_INFO: index (4 bytes), ordinal (2), offset (2), then flags whose bits from 18 on are
     the size."""
-    found = (
-        struct.unpack("<IHHI", value) for attribute, value in info if attribute == _KPARAM_INFO
-    )
-    return tuple(
-        (offset, flags >> 18)
-        for _, _, offset, flags in sorted(found, key=lambda parameter: parameter[1])
-    )
+    found = sorted((struct.unpack("<IHHI", value) for value in info), key=lambda each: each[1])
+    return tuple((offset, flags >> 18) for _, _, offset, flags in found)
 
 
-def _parameter_base(info: tuple[tuple[int, bytes], ...]) -> int:
+def _parameter_base(info: Sequence[bytes]) -> int:
     """PARAM_CBANK: symbol (4 bytes), then offset (2) and size (2) of all parameters together."""
-    values = [
-        struct.unpack("<IHH", value) for attribute, value in info if attribute == _PARAM_CBANK
-    ]
-    return int(values[0][1]) if values else 0
+    return int(struct.unpack("<IHH", info[0])[1]) if info else 0
 
 
-def _max_threads(info: tuple[tuple[int, bytes], ...]) -> int | None:
+def _max_threads(info: Sequence[bytes]) -> int | None:
     """MAX_THREADS, the x, y and z of `__launch_bounds__`, whose product is the bound."""
-    values = [
-        struct.unpack("<III", value) for attribute, value in info if attribute == _MAX_THREADS
-    ]
-    return values[0][0] * values[0][1] * values[0][2] if values else None
+    return math.prod(struct.unpack("<III", info[0])) if info else None

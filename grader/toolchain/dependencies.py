@@ -13,9 +13,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.cpp.lexer import Kind, read_tokens
-from grader.records import Failure, RunTool, Status, ToolLimits
+from grader.records import Failure, Status
 from grader.toolchain.nvcc import Nvcc
-from grader.toolchain.workspace import DEPENDENCIES_NAME, SOURCE_NAME, Workspace, run_nvcc
+from grader.toolchain.workspace import (
+    DEPENDENCIES_NAME,
+    SOURCE_NAME,
+    Compiler,
+    Workspace,
+    run_nvcc,
+)
 
 _FORBIDDEN = re.compile(r"fatal error: .*: Permission denied$", re.MULTILINE)
 """What gcc says of a file that Landlock keeps it from."""
@@ -61,9 +67,7 @@ def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
     )
 
 
-def check_failed_run(
-    workspace: Workspace, *, nvcc: Nvcc, arch: str, run: RunTool, limits: ToolLimits
-) -> Failure | None:
+def check_failed_run(compiler: Compiler, workspace: Workspace) -> Failure | None:
     """A rejection where the submission, which nvcc refused, includes a file that nvcc's messages
     must not speak of.
 
@@ -71,31 +75,20 @@ def check_failed_run(
     header stopped it.
     """
     (workspace.out / DEPENDENCIES_NAME).unlink(missing_ok=True)
-    again = run_nvcc(
-        workspace,
-        "-E",
-        output="again.ii",
-        dependencies="-M,-MG",
-        nvcc=nvcc,
-        arch=arch,
-        run=run,
-        limits=limits,
-    )
+    again = run_nvcc(compiler, workspace, "-E", output="again.ii", dependencies="-M,-MG")
     if _FORBIDDEN.search(again.stderr + again.stdout):
         return _REJECTED
-    return (
-        check_files(read_dependencies(workspace), nvcc)
-        if (workspace.out / DEPENDENCIES_NAME).exists()
-        else None
-    )
+    if not (workspace.out / DEPENDENCIES_NAME).exists():
+        return None
+    return check_files(read_dependencies(workspace), compiler.nvcc)
 
 
 def check_files(files: Sequence[str], nvcc: Nvcc) -> Failure | None:
     """A rejection where a file is neither the toolkit's nor the C++ compiler's; its name and
     contents stay unsaid."""
-    if all(any(Path(file).is_relative_to(root) for root in nvcc.include_roots) for file in files):
-        return None
-    return _REJECTED
+    roots = nvcc.include_roots
+    allowed = all(any(Path(file).is_relative_to(root) for root in roots) for file in files)
+    return None if allowed else _REJECTED
 
 
 def check_directives(preprocessed: str) -> Failure | None:

@@ -10,7 +10,7 @@ from grader.records import Failure, RunTool, Submission, ToolLimits
 from grader.toolchain.dependencies import check_directives, check_failed_run, read_dependencies
 from grader.toolchain.diagnostics import compile_failure
 from grader.toolchain.nvcc import Nvcc
-from grader.toolchain.workspace import open_workspace, run_nvcc
+from grader.toolchain.workspace import Compiler, open_workspace, run_nvcc
 
 _OUTPUT_NAME = "submission.ii"
 _MEMORY_BYTES = 1 << 30  # All of CUB takes 200 MB; `#include "/dev/zero"` takes what there is.
@@ -44,17 +44,17 @@ def preprocess(
     """
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
     marker = f"__grader_macro_{submission.sha256[:16]}"
+    compiler = Compiler(nvcc, arch, run, limits)
     with open_workspace(submission.text + _marker_lines(macro_names, marker)) as workspace:
-        completed = run_nvcc(
-            workspace, "-E", output=_OUTPUT_NAME, nvcc=nvcc, arch=arch, run=run, limits=limits
-        )
+        completed = run_nvcc(compiler, workspace, "-E", output=_OUTPUT_NAME)
         if completed.limit is None and completed.returncode == 0:
             text = (workspace.out / _OUTPUT_NAME).read_text(errors="replace")
             return check_directives(text) or Preprocessed(
                 read_dependencies(workspace), _read_macros(text, macro_names, marker)
             )
-        rejected = check_failed_run(workspace, nvcc=nvcc, arch=arch, run=run, limits=limits)
-        return rejected or compile_failure(completed, submission, nvcc=nvcc, limits=limits, run=run)
+        return check_failed_run(compiler, workspace) or compile_failure(
+            completed, submission, nvcc=nvcc, limits=limits, run=run
+        )
 
 
 def _marker_lines(macro_names: Sequence[str], marker: str) -> str:

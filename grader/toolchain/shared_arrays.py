@@ -9,14 +9,10 @@ out: an array without a name is better than one with a wrong one.
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import Any
-
-from elftools.elf.elffile import ELFFile
 
 from grader.cpp.cursor import LanguageError
 from grader.cpp.declarations import LONGEST_EXPRESSION, read_constants
@@ -24,6 +20,7 @@ from grader.cpp.expressions import CODE, parse_expression
 from grader.cpp.lexer import Token, read_code
 from grader.cpp.types import size_of
 from grader.records import SharedArray
+from grader.toolchain.elf import Elf
 
 _PTX_SECTION = ".nv_debug_ptx_txt"
 _ENTRY = re.compile(r"\.entry (?P<symbol>[\w$]+)\(")
@@ -53,22 +50,18 @@ _MOST_TRIED = 4096
 this one."""
 
 
-def read_shared_arrays(cubin: bytes, source: str) -> dict[str, tuple[SharedArray, ...]]:
+def read_shared_arrays(elf: Elf, source: str) -> dict[str, tuple[SharedArray, ...]]:
     """The arrays of each kernel by the kernel's symbol, where the file tells them; `source` is the
     submission's text."""
     shapes = _read_shapes(source)
     solved: Solved = {}
-    few = (
-        found
-        for found in _kernels(read_ptx(ELFFile(io.BytesIO(cubin))))
-        if len(found[1]) <= _MOST_ARRAYS
-    )
+    few = (found for found in _kernels(read_ptx(elf)) if len(found[1]) <= _MOST_ARRAYS)
     return {symbol: _lay_out(statics, dynamic, shapes, solved) for symbol, statics, dynamic in few}
 
 
-def read_ptx(elf: Any) -> list[str]:  # noqa: ANN401 - pyelftools has no types
+def read_ptx(elf: Elf) -> list[str]:
     """The lines of the PTX text in a cubin; none where it was made without `-lineinfo`."""
-    section = elf.get_section_by_name(_PTX_SECTION)
+    section = elf.named.get(_PTX_SECTION)
     return [] if section is None else section.data().decode("utf-8", "replace").split("\0")
 
 

@@ -16,14 +16,13 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from elftools.common.utils import struct_parse
 from elftools.dwarf.lineprogram import LineProgram
 from elftools.dwarf.structs import DWARFStructs
-from elftools.elf.elffile import ELFFile
 
 from grader.records import SassInstruction, SharedArray, SharedUse
+from grader.toolchain.elf import Elf
 from grader.toolchain.shared_arrays import read_array_symbols, read_ptx
 
 _LINES = ".nv_debug_line_sass"
@@ -77,7 +76,7 @@ class _Access:
 
 
 def read_shared_uses(
-    cubin: bytes,
+    elf: Elf,
     arrays: Mapping[str, Sequence[SharedArray]],
     code: Mapping[str, Sequence[SassInstruction]],
 ) -> dict[str, dict[int, SharedUse]]:
@@ -89,7 +88,6 @@ def read_shared_uses(
     wanted = {symbol for symbol, found in arrays.items() if len(found) > 1 and symbol in code}
     if not wanted:
         return {}
-    elf: Any = ELFFile(io.BytesIO(cubin))
     text = read_ptx(elf)
     symbols, lines, bodies = read_array_symbols(text), _read_lines(elf), _bodies(text)
     uses = {}
@@ -126,20 +124,14 @@ def _match(
     return uses
 
 
-def _read_lines(
-    elf: Any,  # noqa: ANN401
-) -> dict[str, list[tuple[int, int]]]:
+def _read_lines(elf: Elf) -> dict[str, list[tuple[int, int]]]:
     """Per function: (offset, line of the PTX text) in ascending order; each holds up to the
     next."""
-    section, relocations = (
-        elf.get_section_by_name(_LINES),
-        elf.get_section_by_name(f".rela{_LINES}"),
-    )
+    section, relocations = elf.named.get(_LINES), elf.named.get(f".rela{_LINES}")
     if section is None or relocations is None:
         return {}
-    table = elf.get_section_by_name(".symtab")
     entries = sorted(_RELOCATION.iter_unpack(relocations.data()))
-    functions = [table.get_symbol(info >> 32).name for _, info, _ in entries]
+    functions = [elf.symbols[info >> 32].name for _, info, _ in entries]
     sequences = list(_sequences(section.data()))
     return dict(zip(functions, sequences, strict=True)) if len(functions) == len(sequences) else {}
 

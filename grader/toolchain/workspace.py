@@ -40,6 +40,16 @@ def open_workspace(text: str) -> Iterator[Workspace]:
         yield workspace
 
 
+@dataclass(frozen=True)
+class Compiler:
+    """An nvcc, the architecture that it compiles for, and how it is run."""
+
+    nvcc: Nvcc
+    arch: str
+    run: RunTool
+    limits: ToolLimits
+
+
 OPTIONS = ("-O3", "-lineinfo")
 
 
@@ -50,15 +60,7 @@ def compile_options(arch: str) -> tuple[str, ...]:
 
 
 def run_nvcc(
-    workspace: Workspace,
-    action: str,
-    *,
-    output: str,
-    dependencies: str = "-MD",
-    nvcc: Nvcc,
-    arch: str,
-    run: RunTool,
-    limits: ToolLimits,
+    compiler: Compiler, workspace: Workspace, action: str, *, output: str, dependencies: str = "-MD"
 ) -> Completed:
     """Run `nvcc action` (`-E`, `-cubin`) on the submission.
 
@@ -66,14 +68,6 @@ def run_nvcc(
     `dependencies`.
     """
     listing = f"{dependencies},-MF,../out/{DEPENDENCIES_NAME},-MT,all,-fno-diagnostics-show-caret"
-    argv = [
-        str(nvcc.path),
-        action,
-        *compile_options(arch),
-        "-Xcompiler",
-        listing,
-        "-o",
-        f"../out/{output}",
-        SOURCE_NAME,
-    ]
-    return run(argv, cwd=workspace.source, limits=limits)
+    argv = [str(compiler.nvcc.path), action, *compile_options(compiler.arch)]
+    argv += ["-Xcompiler", listing, "-o", f"../out/{output}", SOURCE_NAME]
+    return compiler.run(argv, cwd=workspace.source, limits=compiler.limits)

@@ -86,13 +86,12 @@ def known() -> Iterator[dict[Path, Future[Known]]]:
 def compiled(path: Path) -> Built:
     source = read_submission(path)
     assert isinstance(source, Submission), source
-    made = build(
+    return build(
         source,
         exercise_of(path),
         find_toolchain(prefer_wheel=False, cache=default_cache(os.environ)),
         arch=ARCH,
     )
-    return made
 
 
 def learn(path: Path) -> Known:

@@ -94,8 +94,7 @@ def counted(plans: dict[str, PlanRun]) -> dict[str, tuple[CountedLaunch, ...]]:
 def compile_source(exercise: str, path: Path, tools: Toolchain) -> Built:
     source = read_submission(path)
     assert isinstance(source, Submission), source
-    built = build(source, EXERCISES[exercise], tools, arch=ARCH)
-    return built
+    return build(source, EXERCISES[exercise], tools, arch=ARCH)
 
 
 def emulate(plan: PlanRun) -> list[Counters]:

@@ -25,6 +25,7 @@ from grader.records import (
 )
 from grader.sandbox.process import run_tool
 from grader.toolchain.cubin import read_code, read_cubin, read_labels
+from grader.toolchain.elf import Elf
 from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 from grader.toolchain.nvdisasm import disassemble, parse_disassembly
 
@@ -45,7 +46,7 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
     listing = disassemble(
         folder / "own.cubin", nvdisasm=find_nvdisasm(os.environ, run_tool), run=run_tool
     )
-    functions = parse_disassembly(listing, read_labels(cubin), read_code(cubin))
+    functions = parse_disassembly(listing, read_labels(Elf(cubin)), read_code(Elf(cubin)))
     kernels = tuple(
         Kernel(
             symbol=found.symbol,
@@ -58,7 +59,7 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
             max_threads_per_block=None,
             instructions=functions[found.symbol],
         )
-        for found in read_cubin(cubin, arch=ARCH)
+        for found in read_cubin(Elf(cubin), arch=ARCH)
     )
     return Binary(ARCH, nvcc.version, cubin, kernels)
 

@@ -11,6 +11,7 @@ from grader.errors import GraderError
 from grader.records import Binary
 from grader.sandbox.process import run_tool
 from grader.toolchain.cubin import read_code, read_labels
+from grader.toolchain.elf import Elf
 from grader.toolchain.nvcc import Nvdisasm
 from grader.toolchain.nvdisasm import INSTRUCTION_BYTES, Disassembly, disassemble, parse_disassembly
 
@@ -46,7 +47,7 @@ def list_apart(listing: Disassembly, cubin: bytes) -> Disassembly:
     for section in whole:
         starts = {
             label.offset: name
-            for name, label in read_labels(cubin).items()
+            for name, label in read_labels(Elf(cubin)).items()
             if label.section == section["function-name"]
         }
         rows, ends = (
@@ -70,7 +71,7 @@ def list_apart(listing: Disassembly, cubin: bytes) -> Disassembly:
 
 
 def test_functions_may_be_listed_by_themselves(listing: Disassembly, cubin: bytes) -> None:
-    labels, code = read_labels(cubin), read_code(cubin)
+    labels, code = read_labels(Elf(cubin)), read_code(Elf(cubin))
     apart = list_apart(listing, cubin)
     assert '"$__internal_0_$__cuda_sm' in json.dumps(
         [row["function-name"] for row in json.loads(apart.instructions)[1]]
@@ -92,7 +93,7 @@ def test_a_listing_that_leaves_instructions_out_is_refused(
     header, functions = json.loads(list_apart(listing, cubin).instructions)
     short = replace(listing, instructions=json.dumps([header, functions[:-1]]))
     with pytest.raises(GraderError, match="does not list all of"):
-        parse_disassembly(short, read_labels(cubin), read_code(cubin))
+        parse_disassembly(short, read_labels(Elf(cubin)), read_code(Elf(cubin)))
 
 
 def test_commas_that_older_versions_leave_out_are_put_in(
@@ -111,7 +112,7 @@ def test_commas_that_older_versions_leave_out_are_put_in(
     for row, form in zip(rows, forms, strict=False):
         row["operands"] = form
     changed = replace(listing, instructions=json.dumps([header, functions]))
-    parsed = parse_disassembly(changed, read_labels(cubin), read_code(cubin))
+    parsed = parse_disassembly(changed, read_labels(Elf(cubin)), read_code(Elf(cubin)))
     name = functions[0]["function-name"]
     assert [instruction.operands for instruction in parsed[name][: len(forms)]] == list(
         forms.values()

@@ -1,0 +1,118 @@
+"""What a JSON schema cannot say of a plan: its launch and scratch lines must parse, and name what
+there is.
+
+As for `spec.semantics`, parts of a sound copy come in: what is None or missing has been complained
+about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from grader.cpp.cursor import LanguageError, did_you_mean, quote
+from grader.cpp.expressions import FUNCTIONS, Expression
+from grader.cpp.lexer import Position
+from grader.spec.launch_lines import LaunchLine, parse_launch, parse_scratch
+from grader.spec.schema import Json, Problem, fields, items, size_names
+
+RESERVED_NAMES = frozenset(FUNCTIONS) | {"dim3"}
+
+Parsed = TypeVar("Parsed")
+
+
+@dataclass(frozen=True)
+class Starter:
+    """What a spec may refer to in the starter: its object-like macros and its kernels."""
+
+    macros: frozenset[str]
+    kernels: frozenset[str]
+
+
+def plan_problems(
+    plan: Json, at: str, task: Json, starter: Starter | None, *, of_starter: bool = False
+) -> Iterator[Problem]:
+    """The mistakes of the plan at the path `at`; one `of_starter` launches kernels of the
+    starter."""
+    known = _plan_names(task, starter)
+    taken = _taken_names(task)
+    for index, text in enumerate(plan.get("scratch") or []):
+        path = f"{at}.scratch[{index}]"
+        buffer = _parsed(parse_scratch, path, text)
+        if isinstance(buffer, Problem):
+            yield buffer
+        if buffer is None or isinstance(buffer, Problem):
+            known = None
+            continue
+        if buffer.name in taken:
+            yield Problem(
+                path,
+                f"{quote(buffer.name)} is already the name of {taken[buffer.name]}: give the"
+                " scratch buffer another",
+            )
+        taken[buffer.name] = "another scratch buffer"
+        yield from _unknown_name_problems(path, buffer.shape, known)
+        known = known and known | {buffer.name}
+    for index, text in enumerate(plan.get("launch") or []):
+        path = f"{at}.launch[{index}]"
+        line = _parsed(parse_launch, path, text)
+        if isinstance(line, Problem):
+            yield line
+        elif line is not None:
+            yield from _unknown_name_problems(path, line.expressions, known)
+            if of_starter and starter is not None:
+                yield from _kernel_problems(path, line, starter)
+
+
+def _taken_names(task: Json) -> dict[str, str]:
+    """The names that a scratch buffer cannot have, and what each is the name of."""
+    buffers = (str(buffer["name"]) for _, buffer in items(task, "buffers") if buffer.get("name"))
+    taken = dict.fromkeys(fields(task, "sizes"), "a size") | dict.fromkeys(buffers, "a buffer")
+    return taken | dict.fromkeys(RESERVED_NAMES, "a function of launch lines")
+
+
+def _plan_names(task: Json, starter: Starter | None) -> frozenset[str] | None:
+    """What a plan may name; None where that is not known."""
+    names = [buffer.get("name") for _, buffer in items(task, "buffers")]
+    sizes = size_names(task)
+    all_known = names and None not in names and len(names) == len(task["buffers"])
+    if starter is None or not sizes or not all_known:
+        return None
+    return sizes | frozenset(map(str, names)) | starter.macros
+
+
+def _parsed(parse: Callable[[str], Parsed], path: str, text: str | None) -> Parsed | Problem | None:
+    try:
+        return None if text is None else parse(text)
+    except LanguageError as error:
+        return Problem(path, f"column {error.column}: {error.message}")
+
+
+def _unknown_name_problems(
+    path: str, expressions: Sequence[Expression], known: frozenset[str] | None
+) -> Iterator[Problem]:
+    if known is None:
+        return
+    used = frozenset[str]().union(*(expression.names for expression in expressions))
+    for name in sorted(used - known):
+        place = next(each.place_of(name) for each in expressions if name in each.names)
+        what = "(it is no buffer, no size, and no #define of the starter)"
+        yield Problem(path, f"{unknown_name(name, place, known)} {what}")
+
+
+def unknown_name(name: str, place: Position, known: Iterable[str]) -> str:
+    """What is said of a name in a formula or a launch line that nothing gives a value."""
+    guess = did_you_mean(name, sorted(known))
+    return f"column {place.column}: {quote(name)} is not known here{guess}"
+
+
+def _kernel_problems(path: str, line: LaunchLine, starter: Starter) -> Iterator[Problem]:
+    name = line.kernel.name.split("::")[-1]
+    if name not in starter.kernels:
+        column = line.kernel.position.column
+        yield Problem(
+            path,
+            f"column {column}: the starter has no kernel"
+            f" {quote(name)}{did_you_mean(name, sorted(starter.kernels))}",
+        )

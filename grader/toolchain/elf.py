@@ -1,0 +1,55 @@
+"""A cubin as the ELF file that it is: its sections and symbols, read once."""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from grader.errors import GraderError
+
+UNREADABLE = (ELFError, struct.error, KeyError, AttributeError, OverflowError, ValueError)
+"""What reading a file raises that is damaged, or of a kind that is not known."""
+
+
+class Elf:
+    """The sections and the symbols of a cubin in their order, as pyelftools, which has no types,
+    gives them. Raises GraderError for what is no such file."""
+
+    def __init__(self, cubin: bytes) -> None:
+        try:
+            file: Any = ELFFile(io.BytesIO(cubin))
+            self.sections: list[Any] = list(file.iter_sections())
+            self.named: dict[str, Any] = {section.name: section for section in self.sections}
+            self.table: Any = self.named[".symtab"]
+            self.symbols: list[Any] = list(self.table.iter_symbols())
+        except UNREADABLE as error:
+            raise unreadable(error) from error
+
+    def functions(self) -> list[tuple[int, Any]]:
+        """The symbols of functions, kernels and others, each with its index."""
+        return [
+            (index, symbol)
+            for index, symbol in enumerate(self.symbols)
+            if symbol["st_info"]["type"] == "STT_FUNC"
+        ]
+
+    def symbols_in(self, *sections: str) -> list[tuple[Any, Any]]:
+        """Each symbol that lies in a section of one of these names, with the section."""
+        held = {
+            index: section
+            for index, section in enumerate(self.sections)
+            if section.name in sections
+        }
+        found = [(symbol, held.get(symbol["st_shndx"])) for symbol in self.symbols]
+        return [(symbol, section) for symbol, section in found if section is not None]
+
+
+def unreadable(error: Exception) -> GraderError:
+    """What is said of a cubin that cannot be read."""
+    return GraderError(
+        f"The cubin cannot be read: {error}", "Is this nvcc newer than the grader knows?"
+    )
