@@ -149,8 +149,9 @@ def _run(arguments: Sequence[str]) -> int:
             "Send the output to a file or to /dev/null.",
         )
     if not arguments:
-        GRADE.make_parser().print_help()
-        return 2
+        with printing():
+            GRADE.make_parser().print_help()
+            return 2
     command = COMMANDS.get(arguments[0])
     try:
         if command is None:
@@ -183,9 +184,7 @@ def run_grade(options: argparse.Namespace) -> int:
     from grader.report.terminal import make_console, progress_display
 
     peak = parse_peak(options.peak) if options.peak is not None else None
-    with progress_display(
-        make_console(sys.stderr, environ=os.environ), quiet=options.quiet
-    ) as show:
+    with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
         score = grade(
             exercise,
             options.submission,
@@ -270,7 +269,7 @@ def _print_score(score: Score, *, quiet: bool) -> None:
         if quiet:
             print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
         else:
-            print_score(score, console=make_console(sys.stdout, environ=os.environ))
+            print_score(score, console=make_console(sys.stdout))
 
 
 def _print_annotation(score: Score, path: Path) -> None:
@@ -288,9 +287,7 @@ def _print_annotation(score: Score, path: Path) -> None:
     if submission.sha256 != score.submission_sha256:
         raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
     with printing():
-        print_annotation(
-            annotate(score, submission), console=make_console(sys.stdout, environ=os.environ)
-        )
+        print_annotation(annotate(score, submission), console=make_console(sys.stdout))
 
 
 def _write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:

@@ -14,9 +14,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.errors import GraderError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class Command(NamedTuple):
@@ -59,6 +62,12 @@ def add_seed(parser: argparse.ArgumentParser, default: str = "a new one") -> Non
         type=int,
         metavar="N",
         help=f"draw hidden cases and inputs from this seed (default: {default})",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--json", metavar="FILE", help=f"write {what} as JSON; - prints it, and nothing else"
     )
 
 
@@ -210,6 +219,22 @@ def printing() -> Iterator[None]:
             f"cannot write to standard output: {error.strerror}",
             "Send the output to where there is room.",
         ) from error
+
+
+def print_or_json(
+    target: str | None, format_json: Callable[[], str], print_report: Callable[[Console], None]
+) -> None:
+    """Print a report, and write its JSON to the target of `--json`; `-` prints the JSON alone."""
+    from grader.report.files import write_file
+    from grader.report.terminal import make_console
+
+    with printing():
+        if target == "-":
+            sys.stdout.write(format_json())
+        else:
+            print_report(make_console(sys.stdout))
+    if target not in (None, "-"):
+        write_file(Path(str(target)), format_json().encode(), "the JSON")
 
 
 def drop_stdout() -> None:
