@@ -1,4 +1,4 @@
-"""Decide whether the files that a submission includes are headers that it may read (DESIGN 2.1)."""
+"""Decide whether the files that a submission includes are headers that it may read."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Nvdisasm:
 
 
 def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -> Nvcc:
-    """The nvcc to use (DESIGN 7): `$GRADER_NVCC`, else the wheel's or the one on PATH,
+    """The nvcc to use: `$GRADER_NVCC`, else the wheel's or the one on PATH,
     `prefer_wheel` first or last.
 
     Raises ToolMissing where there is none, or where it cannot work (no g++, or one that it
