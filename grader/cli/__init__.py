@@ -31,7 +31,6 @@ from grader.cli.common import (
     parse_arguments,
     printing,
 )
-from grader.cli.doctor import DOCTOR
 from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.formats import (
     add_format_options,
@@ -40,6 +39,7 @@ from grader.cli.formats import (
     write_for_platform,
 )
 from grader.cli.gallery import GALLERY
+from grader.cli.machine import DOCTOR
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError, UsageError
@@ -240,7 +240,7 @@ def _grade_parser() -> argparse.ArgumentParser:
 
 
 def _show_score(score: Score, options: argparse.Namespace) -> None:
-    """Print the score, then write its files: the one that fails does not take the others along."""
+    """Prints the score, then writes its files. One that fails does not keep the others back."""
     from grader.report.json import format_score
 
     form = options.format

@@ -146,8 +146,8 @@ def interrupted_code(interrupt: KeyboardInterrupt) -> int:
 
 
 class ParserEndedError(Exception):
-    """argparse has said all there is to say: 0 after --help and --version, 2 after a usage
-    error."""
+    """argparse has printed its message and ends the program: with 0 after --help and --version,
+    with 2 after a usage error."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -157,7 +157,7 @@ class ParserEndedError(Exception):
 def parse_arguments(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> argparse.Namespace:
-    """The arguments; ParserEndedError after --help and bad usage, of which argparse has told."""
+    """Returns the parsed arguments. Raises ParserEndedError after --help and bad usage."""
     try:
         return parser.parse_args(arguments)
     except SystemExit as end:
@@ -167,8 +167,8 @@ def parse_arguments(
 
 
 def check_target(target: str | None, what: str = "the JSON") -> None:
-    """Find out before the long work what keeps a file from being written, as far as that can be
-    known; `-` is no file."""
+    """Raises UsageError where a file could not be written, as far as that can be known before the
+    long work; `-` is no file."""
     if target in (None, "-"):
         return
     try:
@@ -204,8 +204,8 @@ def _find_trouble(target: str) -> str:
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Flush what was printed. Output that cannot be written, to a full disk say, is no fault of the
-    grader."""
+    """Flushes what was printed. Raises GraderError where it cannot be written, to a full disk
+    say."""
     try:
         try:
             yield
@@ -238,6 +238,6 @@ def print_or_json(
 
 
 def drop_stdout() -> None:
-    """Nothing more can be printed: keep the interpreter from flushing what is left, and failing, at
-    its end."""
+    """Drops what is not printed yet, so that the interpreter does not fail to flush it at its
+    end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
