@@ -31,7 +31,6 @@ from grader.cli.common import (
     parse_arguments,
     printing,
 )
-from grader.cli.doctor import DOCTOR
 from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.formats import (
     add_format_options,
@@ -40,6 +39,7 @@ from grader.cli.formats import (
     write_for_platform,
 )
 from grader.cli.gallery import GALLERY
+from grader.cli.machine import DOCTOR
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError, UsageError
@@ -149,8 +149,9 @@ def _run(arguments: Sequence[str]) -> int:
             "Send the output to a file or to /dev/null.",
         )
     if not arguments:
-        GRADE.make_parser().print_help()
-        return 2
+        with printing():
+            GRADE.make_parser().print_help()
+            return 2
     command = COMMANDS.get(arguments[0])
     try:
         if command is None:
@@ -183,9 +184,7 @@ def run_grade(options: argparse.Namespace) -> int:
     from grader.report.terminal import make_console, progress_display
 
     peak = parse_peak(options.peak) if options.peak is not None else None
-    with progress_display(
-        make_console(sys.stderr, environ=os.environ), quiet=options.quiet
-    ) as show:
+    with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
         score = grade(
             exercise,
             options.submission,
@@ -241,7 +240,7 @@ def _grade_parser() -> argparse.ArgumentParser:
 
 
 def _show_score(score: Score, options: argparse.Namespace) -> None:
-    """Print the score, then write its files: the one that fails does not take the others along."""
+    """Prints the score, then writes its files. One that fails does not keep the others back."""
     from grader.report.json import format_score
 
     form = options.format
@@ -270,7 +269,7 @@ def _print_score(score: Score, *, quiet: bool) -> None:
         if quiet:
             print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
         else:
-            print_score(score, console=make_console(sys.stdout, environ=os.environ))
+            print_score(score, console=make_console(sys.stdout))
 
 
 def _print_annotation(score: Score, path: Path) -> None:
@@ -288,9 +287,7 @@ def _print_annotation(score: Score, path: Path) -> None:
     if submission.sha256 != score.submission_sha256:
         raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
     with printing():
-        print_annotation(
-            annotate(score, submission), console=make_console(sys.stdout, environ=os.environ)
-        )
+        print_annotation(annotate(score, submission), console=make_console(sys.stdout))
 
 
 def _write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:

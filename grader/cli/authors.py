@@ -175,12 +175,10 @@ def run_check(options: argparse.Namespace) -> int:
     scope = Scope(
         options.device, seed_of(options), options.jobs, known, try_mutants=not options.no_mutants
     )
-    with progress_display(make_console(sys.stderr, environ=os.environ)) as show:
+    with progress_display(make_console(sys.stderr)) as show:
         found = check_exercise(folder, scope, show)
     with printing():
-        print_soundness(
-            found, console=make_console(sys.stdout, environ=os.environ), all_mutants=options.all
-        )
+        print_soundness(found, console=make_console(sys.stdout), all_mutants=options.all)
     return 0 if found.sound else 1
 
 

@@ -93,7 +93,7 @@ def run_batch(options: argparse.Namespace) -> int:
         hand_ins = collect(
             folder, {each.place: each.reason for each in set_aside if each.place is not None}
         )
-        console = make_console(sys.stderr, environ=os.environ)
+        console = make_console(sys.stderr)
         try:
             workers = find_workers(options, exercises, stack)
             settings = _make_settings(options, exercises, workers)
@@ -344,7 +344,7 @@ def _print(summary: BatchSummary, *, quiet: bool) -> None:
     from grader.report.terminal import make_console
 
     with printing():
-        print_summary(summary, console=make_console(sys.stdout, environ=os.environ), quiet=quiet)
+        print_summary(summary, console=make_console(sys.stdout), quiet=quiet)
 
 
 BATCH = Command(_batch_parser, run_batch)

@@ -14,9 +14,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.errors import GraderError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class Command(NamedTuple):
@@ -59,6 +62,12 @@ def add_seed(parser: argparse.ArgumentParser, default: str = "a new one") -> Non
         type=int,
         metavar="N",
         help=f"draw hidden cases and inputs from this seed (default: {default})",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--json", metavar="FILE", help=f"write {what} as JSON; - prints it, and nothing else"
     )
 
 
@@ -137,8 +146,8 @@ def interrupted_code(interrupt: KeyboardInterrupt) -> int:
 
 
 class ParserEndedError(Exception):
-    """argparse has said all there is to say: 0 after --help and --version, 2 after a usage
-    error."""
+    """argparse has printed its message and ends the program: with 0 after --help and --version,
+    with 2 after a usage error."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -148,7 +157,7 @@ class ParserEndedError(Exception):
 def parse_arguments(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> argparse.Namespace:
-    """The arguments; ParserEndedError after --help and bad usage, of which argparse has told."""
+    """Returns the parsed arguments. Raises ParserEndedError after --help and bad usage."""
     try:
         return parser.parse_args(arguments)
     except SystemExit as end:
@@ -158,8 +167,8 @@ def parse_arguments(
 
 
 def check_target(target: str | None, what: str = "the JSON") -> None:
-    """Find out before the long work what keeps a file from being written, as far as that can be
-    known; `-` is no file."""
+    """Raises UsageError where a file could not be written, as far as that can be known before the
+    long work; `-` is no file."""
     if target in (None, "-"):
         return
     try:
@@ -195,8 +204,8 @@ def _find_trouble(target: str) -> str:
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Flush what was printed. Output that cannot be written, to a full disk say, is no fault of the
-    grader."""
+    """Flushes what was printed. Raises GraderError where it cannot be written, to a full disk
+    say."""
     try:
         try:
             yield
@@ -212,7 +221,23 @@ def printing() -> Iterator[None]:
         ) from error
 
 
+def print_or_json(
+    target: str | None, format_json: Callable[[], str], print_report: Callable[[Console], None]
+) -> None:
+    """Print a report, and write its JSON to the target of `--json`; `-` prints the JSON alone."""
+    from grader.report.files import write_file
+    from grader.report.terminal import make_console
+
+    with printing():
+        if target == "-":
+            sys.stdout.write(format_json())
+        else:
+            print_report(make_console(sys.stdout))
+    if target not in (None, "-"):
+        write_file(Path(str(target)), format_json().encode(), "the JSON")
+
+
 def drop_stdout() -> None:
-    """Nothing more can be printed: keep the interpreter from flushing what is left, and failing, at
-    its end."""
+    """Drops what is not printed yet, so that the interpreter does not fail to flush it at its
+    end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

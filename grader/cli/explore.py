@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from pathlib import Path
@@ -13,12 +12,14 @@ from grader.cli.common import (
     Command,
     add_device,
     add_exercise,
+    add_json,
     add_no_model,
     add_seed,
     add_submission,
     check_target,
     find_exercise,
     make_parser,
+    print_or_json,
     printing,
     seed_of,
 )
@@ -107,11 +108,7 @@ def _compare_parser() -> argparse.ArgumentParser:
     add_device(parser)
     add_seed(parser, "a new one, for both")
     add_no_model(parser, "leave the times out on the emulated device: quicker")
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write both scores and the comparison as JSON; - prints it, and nothing else",
-    )
+    add_json(parser, "both scores and the comparison")
     return parser
 
 
@@ -124,7 +121,6 @@ def run_compare(options: argparse.Namespace) -> int:
         )
     check_target(options.json)
     from grader.explore.versions import compare_versions, find_common_exercise
-    from grader.report.files import write_file
     from grader.report.terminal import make_console, progress_display
     from grader.report.versions import format_versions, print_versions
 
@@ -134,9 +130,7 @@ def run_compare(options: argparse.Namespace) -> int:
         if given
         else find_common_exercise(Path("exercises"), Path(old), Path(new))
     )
-    with progress_display(
-        make_console(sys.stderr, environ=os.environ), quiet=options.json == "-"
-    ) as show:
+    with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
         versions = compare_versions(
             folder,
             Path(old),
@@ -146,18 +140,13 @@ def run_compare(options: argparse.Namespace) -> int:
             model=not options.no_model,
             show=show,
         )
-    with printing():
-        if options.json == "-":
-            sys.stdout.write(format_versions(versions))
-        else:
-            print_versions(versions, console=make_console(sys.stdout, environ=os.environ))
-    if options.json not in (None, "-"):
-        write_file(Path(options.json), format_versions(versions).encode(), "the JSON")
-    return (
-        EXIT_NOT_GRADED
-        if any(score.status.is_worth_a_retry for score in (versions.old, versions.new))
-        else 0
+    print_or_json(
+        options.json,
+        lambda: format_versions(versions),
+        lambda console: print_versions(versions, console=console),
     )
+    both = (versions.old.status, versions.new.status)
+    return EXIT_NOT_GRADED if any(status.is_worth_a_retry for status in both) else 0
 
 
 def _sweep_parser() -> argparse.ArgumentParser:
@@ -192,7 +181,7 @@ def run_sweep(options: argparse.Namespace) -> int:
     from grader.report.terminal import make_console, progress_display
 
     folder = find_exercise(options.exercise)
-    with progress_display(make_console(sys.stderr, environ=os.environ)) as show:
+    with progress_display(make_console(sys.stderr)) as show:
         found = sweep_sizes(
             folder,
             Path(options.submission),
@@ -205,7 +194,7 @@ def run_sweep(options: argparse.Namespace) -> int:
     if isinstance(found, Failure):
         return _tell_failure(found)
     with printing():
-        print_sweep(found, console=make_console(sys.stdout, environ=os.environ))
+        print_sweep(found, console=make_console(sys.stdout))
     _write_sweep(found, options)
     return 0 if found.right else 1
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 
-from grader.cli.common import Command, check_target, make_parser, printing
+from grader.cli.common import (
+    Command,
+    add_json,
+    check_target,
+    make_parser,
+    print_or_json,
+    printing,
+)
 from grader.errors import UsageError
 
 GALLERY_DESCRIPTION = """\
@@ -40,11 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DEVICE",
         help="emulated (the default) or emulated:ID",
     )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write all figures and addresses as JSON; - prints it, and nothing else",
-    )
+    add_json(parser, "all figures and addresses")
     return parser
 
 
@@ -58,22 +60,14 @@ def run_gallery(options: argparse.Namespace) -> int:
     from grader.explore.exhibits import run_gallery as execute
     from grader.folders import default_cache
     from grader.report.exhibits import format_gallery, print_gallery
-    from grader.report.files import write_file
-    from grader.report.terminal import make_console
 
     found = execute(options.gallery, options.name, gpu=gpu, cache=default_cache(os.environ))
-    if options.json == "-":
-        with printing():
-            print(format_gallery(found), end="")
-        return 0
-    with printing():
-        print_gallery(
-            found,
-            console=make_console(sys.stdout, environ=os.environ),
-            whole=options.name is not None,
-        )
-    if options.json is not None:
-        write_file(Path(options.json), format_gallery(found).encode(), "the JSON")
+    whole = options.name is not None
+    print_or_json(
+        options.json,
+        lambda: format_gallery(found),
+        lambda console: print_gallery(found, console=console, whole=whole),
+    )
     return 0
 
 
@@ -98,7 +92,7 @@ def _list_galleries() -> None:
     from grader.report.terminal import make_console
 
     with printing():
-        console = make_console(sys.stdout, environ=os.environ)
+        console = make_console(sys.stdout)
         for gallery, (_, what) in GALLERIES.items():
             titles = {sketch.name: sketch.title for sketch in read_sketches(gallery).values()}
             print_contents(f"grade gallery {gallery}: {what}", titles, console=console)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from pathlib import Path
 
-from grader.cli.common import Command, check_target, make_parser, printing
+from grader.cli.common import (
+    Command,
+    add_json,
+    check_target,
+    make_parser,
+    print_or_json,
+)
 from grader.errors import UsageError
 from grader.records import Comparison
 
@@ -56,9 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--html", metavar="FILE", help="write the pairs side by side, shared lines marked"
     )
-    parser.add_argument(
-        "--json", metavar="FILE", help="write the pairs as JSON; - prints it, and nothing else"
-    )
+    add_json(parser, "the pairs")
     return parser
 
 
@@ -124,22 +126,16 @@ def _read_starters(option: str) -> dict[str, str]:
 def _show(found: Comparison, options: argparse.Namespace) -> None:
     from grader.report.files import write_file
     from grader.report.shared_code import format_comparison, print_comparison
-    from grader.report.terminal import make_console
 
     if options.html is not None:
         from grader.report.html.pairs import format_similar_page
 
         write_file(Path(options.html), format_similar_page(found).encode(), "the page")
-    if options.json == "-":
-        with printing():
-            sys.stdout.write(format_comparison(found))
-        return
-    if options.json is not None:
-        write_file(Path(options.json), format_comparison(found).encode(), "the JSON")
-    with printing():
-        print_comparison(
-            found, console=make_console(sys.stdout, environ=os.environ), top=options.top
-        )
+    print_or_json(
+        options.json,
+        lambda: format_comparison(found),
+        lambda console: print_comparison(found, console=console, top=options.top),
+    )
 
 
 SIMILAR = Command(_parser, run_similar)

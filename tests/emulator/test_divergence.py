@@ -72,7 +72,7 @@ meet: NOP                    # meet
 
 
 def test_paths_do_not_merge_at_equal_addresses_without_a_convergence_barrier() -> None:
-    """Merging there gives the right output and too few instructions (DESIGN 3.2)."""
+    """Merging there gives the right output and too few instructions."""
     ran = run(WITHOUT_BARRIER)
     assert ran.arrays["out"].tolist() == [100] * 8 + [200] * 24
     assert executed(ran, WITHOUT_BARRIER) == {"then": (1, 8), "else": (1, 24), "meet": (2, 32)}

@@ -1,5 +1,5 @@
 """The emulated device: runs launch plans on the CPU by executing the machine code, and counts
-exactly (DESIGN 3)."""
+exactly (docs/devices.md)."""
 
 from __future__ import annotations
 

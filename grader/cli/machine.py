@@ -32,7 +32,7 @@ def run_doctor(_: argparse.Namespace) -> int:
 
     parts = examine(Machine(os.environ, run_tool, default_cache(os.environ)))
     with printing():
-        print_doctor(parts, console=make_console(sys.stdout, environ=os.environ))
+        print_doctor(parts, console=make_console(sys.stdout))
     return 0 if can_grade(parts) else EXIT_CANNOT_GRADE
 
 
