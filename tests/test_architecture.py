@@ -29,6 +29,7 @@ STAGES = {
     "toolchain",
     "devices",
     "emulator",
+    "plumbing",
     "judging",
     "report",
     "sandbox",
@@ -37,7 +38,14 @@ STAGES = {
 }
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.
-SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "grader.devices.base")
+SHARED = (
+    "grader.records",
+    "grader.metrics",
+    "grader.errors",
+    "grader.plumbing",
+    "grader.spec",
+    "grader.devices.base",
+)
 
 # What joins stages, and what else it may import; None: anything.
 JOINS: dict[str, tuple[str, ...] | None] = {
@@ -63,6 +71,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
 LEAVES: dict[str, tuple[str, ...]] = {
     "grader.records": ("grader.records",),
     "grader.errors": (),
+    "grader.plumbing": ("grader.plumbing", "grader.records", "grader.errors"),
     "grader.metrics": (),
     "grader.emulator": ("grader.emulator",),
     "grader.spec": ("grader.spec", "grader.records", "grader.metrics", "grader.errors"),
@@ -85,7 +94,7 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "rich": (("grader.report",), False),
     "elftools": (("grader.toolchain", "grader.emulator"), False),
     "jsonschema": (("grader.spec", "grader.report"), False),
-    "cattrs": (("grader.devices.remote.protocol", "grader.report", "grader.toolchain"), False),
+    "cattrs": (("grader.plumbing", "grader.report"), False),
     "jinja2": (("grader.report.html",), False),
     "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),

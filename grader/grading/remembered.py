@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.devices.gpu.ncu import ncu_identity
-from grader.devices.remote.protocol import converter
+from grader.plumbing.json import converter
 from grader.records import DeviceInfo, Mode, Program
 from grader.toolchain.cache import cache_key
 

@@ -17,7 +17,6 @@ from typing import IO
 
 from grader.devices.remote.protocol import Channel
 from grader.errors import WorkerError
-from grader.records import Binary
 
 OUTPUT_TAIL_BYTES = 8192
 OPEN, TIMED = "open", "timed"
@@ -32,7 +31,6 @@ class Worker:
     def __init__(self, command: Sequence[str], device: str, options: Sequence[str] = ()) -> None:
         ours, theirs = socket.socketpair()
         self.greeted = False
-        self.binary: Binary | None = None
         self.channel = Channel(ours)
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         with theirs:
