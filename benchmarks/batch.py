@@ -32,7 +32,7 @@ from grader.batch.journal import open_journal
 from grader.batch.pool import Outcome
 from grader.batch.run import Reports, Settings, run_batch
 from grader.batch.tasks import Task
-from grader.batch.worker import Answer
+from grader.batch.answers import Answer
 from grader.cli.batch import _make_failed, _write_report
 from grader.records import BatchSummary
 from grader.report.json import format_score

@@ -54,7 +54,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.pipeline": None,
     "grader.doctor": None,
     "grader.devices.remote.worker": ("grader.sandbox",),
-    "grader.batch.worker": ("grader.pipeline", "grader.report.json"),
+    "grader.batch.answers": ("grader.pipeline", "grader.report.json"),
     "grader.batch.cluster": ("grader.devices.remote",),
     "grader.devices.emulated.sample_writes": ("grader.emulator",),
     "grader.devices.emulated.emulated_device": ("grader.emulator",),

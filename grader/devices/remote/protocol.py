@@ -14,7 +14,6 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import select
 import socket
 import struct
 import time
@@ -153,12 +152,9 @@ class Channel:
     def close(self) -> None:
         self._socket.close()
 
-    def wait_for_hangup(self) -> None:
-        """Return when the other end is closed, whatever may still be unread."""
-        poll = select.poll()
-        poll.register(self._socket, 0)  # hang-ups are told unasked
-        while not any(event & select.POLLHUP for _, event in poll.poll()):
-            pass
+    def fileno(self) -> int:
+        """The socket's descriptor."""
+        return self._socket.fileno()
 
     def send(self, message: Message, *, deadline: float | None = None) -> None:
         """Send one frame."""

@@ -15,7 +15,6 @@ import os
 import resource
 import socket
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 
@@ -36,6 +35,7 @@ from grader.devices.remote.protocol import (
 )
 from grader.devices.remote.worker_process import OPEN, TIMED
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
+from grader.plumbing.children import end_with_parent
 from grader.sandbox.isolation import restrict_emulating_process
 
 EMULATED = "emulated"
@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
             load_model()
         isolation = restrict_emulating_process() if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
-    _end_with_grader(channel)
+    end_with_parent(channel.fileno())
     return serve(channel, lambda: make_device(argv[1]), isolation)
 
 
@@ -150,16 +150,6 @@ def _count_bytes(value: object) -> int:
         case list() | tuple():
             return sum(map(_count_bytes, value))
     return 0
-
-
-def _end_with_grader(channel: Channel) -> None:
-    """End at once when the grader is gone, in the middle of a kernel too."""
-
-    def watch() -> None:
-        channel.wait_for_hangup()
-        os._exit(0)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def limit_process() -> None:
