@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.devices.gpu.ncu import DRIVER_VARIABLES, NCU_VARIABLE, find_ncu
+from grader.devices.gpu.ncu import NCU_VARIABLE, find_ncu
 from grader.devices.gpu.ncu_metrics import PERMIT
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError
+from grader.plumbing.children import python_environment
 from grader.records import RunTool, ToolLimits
 from grader.report.machine_parts import Condition, Part
 from grader.sandbox.isolation import find_layer
@@ -62,11 +63,8 @@ class Machine:
     def ask_python(self, program: str) -> tuple[bool, str]:
         """Run a program in a Python of its own, since a broken driver may end it: whether it
         worked, and its last line."""
-        environment = {
-            name: self.environ[name] for name in DRIVER_VARIABLES if name in self.environ
-        }
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-        done = self.run([sys.executable, "-c", program], limits=DRIVER_LIMITS, env=environment)
+        child = python_environment(self.environ)
+        done = self.run([sys.executable, "-c", program], limits=DRIVER_LIMITS, env=child)
         lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
         return done.returncode == 0, lines[-1] if lines else f"exit code {done.returncode}"
 

@@ -30,6 +30,7 @@ STAGES = {
     "toolchain",
     "devices",
     "emulator",
+    "plumbing",
     "judging",
     "words",
     "report",
@@ -44,6 +45,7 @@ SHARED = (
     "grader.metrics",
     "grader.statuses",
     "grader.errors",
+    "grader.plumbing",
     "grader.cpp",
     "grader.spec",
     "grader.devices.base",
@@ -59,7 +61,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.grading.grade": None,
     "grader.doctor": None,
     "grader.devices.remote.worker": ("grader.sandbox",),
-    "grader.batch.worker": ("grader.grading.grade", "grader.report.json"),
+    "grader.batch.answers": ("grader.grading.grade", "grader.report.json"),
     "grader.batch.cluster": ("grader.devices.remote",),
     "grader.devices.emulated.sample_writes": ("grader.emulator",),
     "grader.devices.emulated.emulated_device": ("grader.emulator",),
@@ -78,6 +80,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "grader.records": ("grader.records", "grader.statuses"),
     "grader.errors": (),
     "grader.metrics": ("grader.records",),
+    "grader.plumbing": ("grader.plumbing", "grader.records", "grader.errors"),
     "grader.emulator": ("grader.emulator",),
     "grader.cpp": ("grader.cpp", "grader.records"),
     "grader.spec": (
@@ -92,8 +95,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
 
 # The modules beside the stages.
 TOP = {
-    f"grader.{name}"
-    for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics", "statuses")
+    f"grader.{name}" for name in ("__main__", "doctor", "folders", "errors", "metrics", "statuses")
 } | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.
@@ -107,7 +109,7 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "rich": (("grader.report",), False),
     "elftools": (("grader.toolchain", "grader.emulator"), False),
     "jsonschema": (("grader.spec", "grader.report"), False),
-    "cattrs": (("grader.devices.remote.protocol", "grader.report", "grader.toolchain"), False),
+    "cattrs": (("grader.plumbing", "grader.report"), False),
     "jinja2": (("grader.report.html",), False),
     "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),

@@ -13,7 +13,7 @@ import pytest
 
 from grader.records import Binary, Completed, Submission, ToolLimits
 from grader.sandbox.process import run_tool
-from grader.toolchain.cache import read_entry
+from grader.toolchain.cache import read_artifacts
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin
 from grader.toolchain.cubin import read_code
 from grader.toolchain.elf import Elf
@@ -121,7 +121,9 @@ def test_what_is_shipped_is_what_the_compiler_makes(
         limits=ToolLimits(),
         cache=tmp_path,
     )
-    made = read_entry(tmp_path, artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH))
+    made = read_artifacts(
+        tmp_path, artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
+    )
     assert made is not None
     assert read_code(Elf(made.cubin)) == read_code(Elf(known.cubin))
     assert (made.instructions, made.demangled, made.warnings) == (

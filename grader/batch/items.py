@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.batch.collect import HandIn
-from grader.batch.files import replace_file
 from grader.batch.matching import match_files
 from grader.batch.tasks import hash_files
+from grader.batch.whole_files import replace_file
 from grader.spec.exercise import Exercise
 from grader.spec.reader import ORACLE_FILE, SPEC_FILE
 

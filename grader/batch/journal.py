@@ -8,8 +8,6 @@ logging). The score files, the gradebook and the reports are made from it and ca
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 import secrets
 import sqlite3
 import time
@@ -21,6 +19,7 @@ from pathlib import Path
 
 from grader.batch.tasks import Graded
 from grader.errors import GraderError, UsageError
+from grader.plumbing.locks import hold_lock
 
 NAME = "journal.sqlite"
 LOCK = "journal.lock"
@@ -230,29 +229,23 @@ def _check_version(database: sqlite3.Connection, path: Path) -> None:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """The folder's lock, which the system frees however its holder ends."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write to {folder}: {error.strerror}",
-            "Name a folder that you may write to with --out.",
-        ) from error
-    try:
-        _lock(descriptor, folder)
-        yield
-    finally:
-        os.close(descriptor)
 
-
-def _lock(descriptor: int, folder: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+    def refuse() -> None:
         raise UsageError(
             f"another batch is writing to {folder}",
             "Wait for it, or name another folder with --out.",
-        ) from error
+        )
+
+    with contextlib.ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(hold_lock(folder / LOCK, refuse))
+        except OSError as error:
+            raise UsageError(
+                f"cannot write to {folder}: {error.strerror}",
+                "Name a folder that you may write to with --out.",
+            ) from error
+        yield
 
 
 @contextlib.contextmanager

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from typing import Protocol
 
+from grader.batch.answers import Answer, GradeTask, serve
 from grader.batch.tasks import Task
-from grader.batch.worker import Answer, GradeTask, serve
-
-_END_SECONDS = 5.0
+from grader.plumbing.children import Child
 
 
 @dataclass(frozen=True)
@@ -78,8 +76,8 @@ class LocalPool:
         if not busy:
             return []
         until_limit = min(slot.started for slot in busy) + self._seconds - self._clock()
-        sources = [source for slot in busy for source in slot.sources]
-        wait(sources, timeout=max(0.0, min(seconds, until_limit)))
+        timeout = max(0.0, min(seconds, until_limit))
+        wait([slot.connection for slot in busy], timeout=timeout)
         return [
             outcome
             for slot in busy
@@ -91,45 +89,59 @@ class LocalPool:
             slot.stop()
 
 
-class _Slot:
-    """One place for a worker process, which lives from task to task."""
+def grade_once(task: Task, grade: GradeTask, *, seconds: float) -> Outcome:
+    """Grade in a fresh process, which is ended after so many seconds, and prints nothing."""
+    began = time.monotonic()
+    slot = _Slot(grade, task.device, quiet=True)
+    slot.start(task, began)
+    try:
+        while (outcome := slot.poll(time.monotonic(), seconds)) is None:
+            wait([slot.connection], timeout=max(0.0, began + seconds - time.monotonic()))
+        return outcome
+    finally:
+        slot.stop()
 
-    def __init__(self, grade: GradeTask, device: str) -> None:
+
+class _Slot:
+    """One place for a worker process, which lives from task to task. `quiet`: what it prints is
+    thrown away."""
+
+    def __init__(self, grade: GradeTask, device: str, *, quiet: bool = False) -> None:
         self._grade = grade
         self._device = device
-        self._process: BaseProcess | None = None
-        self._connection: Connection | None = None
+        self._quiet = quiet
+        self._child: Child | None = None
         self.task: Task | None = None
         self.started = 0.0
 
     @property
-    def sources(self) -> list[Connection | int]:
-        """What becomes ready when the worker answers or ends."""
-        assert self._process is not None
-        assert self._connection is not None
-        return [self._connection, self._process.sentinel]
+    def connection(self) -> Connection:
+        """Becomes ready when the worker answers or ends."""
+        assert self._child is not None
+        return self._child.connection
 
     def start(self, task: Task, now: float) -> None:
         self.task, self.started = task, now
-        try:
-            self._ready_connection().send(replace(task, device=self._device))
-        except OSError:  # it has just ended; `poll` tells
-            return
+        if self._child is None or self._child.has_ended:
+            self._child = Child(partial(serve, self._grade), quiet=self._quiet)
+        with contextlib.suppress(OSError):  # it has just ended; `poll` tells
+            self.connection.send(replace(task, device=self._device))
 
     def poll(self, now: float, limit: float) -> Outcome | None:
         """The outcome of the task, if it has ended."""
         assert self.task is not None
-        assert self._connection is not None
-        assert self._process is not None
+        assert self._child is not None
         task, seconds = self.task, now - self.started
-        answer = self._receive()
-        if answer is not None:
-            self.task = None
-            return Outcome(task, seconds, answer)
-        if not self._process.is_alive():
-            code = self._process.exitcode
+        try:
+            if self.connection.poll():
+                answer = self.connection.recv()
+                assert isinstance(answer, Answer)
+                self.task = None
+                return Outcome(task, seconds, answer)
+        except (EOFError, OSError):
+            code, who = self._child.wait(), "process" if self._quiet else "worker"
             self.stop()
-            return Outcome(task, seconds, lost=f"its worker ended with exit code {code}")
+            return Outcome(task, seconds, lost=f"its {who} ended with exit code {code}")
         if seconds >= limit:
             self.stop()
             return Outcome(
@@ -138,32 +150,7 @@ class _Slot:
         return None
 
     def stop(self) -> None:
-        """End the worker. What it had started sees its end and ends too."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.join(_END_SECONDS)
-        if self._connection is not None:
-            self._connection.close()
-        self._process = self._connection = self.task = None
-
-    def _receive(self) -> Answer | None:
-        assert self._connection is not None
-        with contextlib.suppress(EOFError, OSError):
-            if self._connection.poll():
-                answer = self._connection.recv()
-                assert isinstance(answer, Answer)
-                return answer
-        return None
-
-    def _ready_connection(self) -> Connection:
-        if self._process is not None and not self._process.is_alive():
-            self._process = None
-        if self._process is None:
-            context = multiprocessing.get_context("spawn")
-            ours, theirs = context.Pipe()
-            self._process = context.Process(target=serve, args=(theirs, self._grade), daemon=True)
-            self._process.start()
-            theirs.close()
-            self._connection = ours
-        assert self._connection is not None
-        return self._connection
+        """End the worker."""
+        if self._child is not None:
+            self._child.kill()
+        self._child = self.task = None

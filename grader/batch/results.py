@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from grader.batch.files import replace_file, write_if_new
 from grader.batch.items import Item, source_path
 from grader.batch.journal import Journal, Result
+from grader.batch.whole_files import replace_file, write_if_new
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, BatchSummary, Status
 
@@ -21,7 +21,6 @@ SUMMARY = "summary.json"
 GRADEBOOK = "gradebook.csv"
 NAMES = "names.csv"
 SET_ASIDE = "set-aside.csv"
-_SHOWN_NAME = re.compile(r'("submission": \{\s*"name": )"(?:[^"\\]|\\.)*"')
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 """With which a cell of a spreadsheet begins that is taken for a formula (OWASP, "CSV
 Injection")."""
@@ -29,8 +28,9 @@ Injection")."""
 
 def write_score(out: Path, item: Item, text: str) -> None:
     """Write a student's score: the result's, under the name of the student's own file."""
-    name = json.dumps(item.submission)
-    own = _SHOWN_NAME.sub(lambda found: f"{found[1]}{name}", text, count=1)
+    score = json.loads(text)
+    score["submission"]["name"] = item.submission
+    own = json.dumps(score, indent=2, allow_nan=False) + "\n"
     write_if_new(out / item.score_path, own.encode("ascii"))
 
 

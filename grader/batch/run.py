@@ -11,7 +11,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from grader.batch.collect import HandIn
-from grader.batch.files import replace_file
 from grader.batch.items import Item, hash_exercise, make_items, source_path
 from grader.batch.journal import Journal, Result
 from grader.batch.pool import Pool
@@ -25,6 +24,7 @@ from grader.batch.results import (
 )
 from grader.batch.schedule import MakeFailed, run_tasks
 from grader.batch.tasks import Task, draw_seed, make_key
+from grader.batch.whole_files import replace_file
 from grader.records import BatchExercise, BatchProgress, BatchSummary, Status
 from grader.spec.exercise import Exercise
 

@@ -36,7 +36,7 @@ def find_workers(
     options: argparse.Namespace, exercises: Sequence[Exercise], stack: contextlib.ExitStack
 ) -> Workers:
     """The processes of this machine, or a cluster, which the stack will close."""
-    from grader.batch.worker import grade_task
+    from grader.batch.answers import grade_task
 
     seconds = options.timeout or MOST_SECONDS
     if options.cluster is None:

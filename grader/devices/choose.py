@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
+from grader.plumbing.children import python_environment
 from grader.records import Completed, RunTool, ToolLimits
 
 DEFAULT_GPU = "h100"
@@ -29,8 +29,6 @@ _PROBE = (
     f" SystemExit(cuda.Device(0).compute_capability() < {OLDEST_CAPABILITY})"
 )
 _COUNT = "import pycuda.driver as cuda; cuda.init(); print(cuda.Device.count())"
-_DRIVER_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
-"""What decides which GPUs a process sees."""
 _PROBE_LIMITS = ToolLimits(
     wall_seconds=30.0, memory_bytes=1 << 62
 )  # the driver reserves much address space
@@ -85,9 +83,8 @@ def count_gpus(run: RunTool, environ: Mapping[str, str]) -> int:
 
 
 def _probe(code: str, run: RunTool, environ: Mapping[str, str]) -> Completed:
-    driver = {name: environ[name] for name in _DRIVER_VARIABLES if name in environ}
-    packages = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
-    return run([sys.executable, "-c", code], limits=_PROBE_LIMITS, env=driver | packages)
+    child = python_environment(environ)
+    return run([sys.executable, "-c", code], limits=_PROBE_LIMITS, env=child)
 
 
 def _parse_gpu(id_: str, *, has_pycuda: Callable[[], bool]) -> Choice:

@@ -16,9 +16,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from grader.errors import GraderError
+from grader.plumbing.json import converter
 from grader.records import Binary, Failure, Recipe, RunTool, Submission, ToolLimits
 from grader.sandbox.process import confine_tools, run_tool
 from grader.toolchain.compile import compile_cubin, is_cached
@@ -129,42 +129,12 @@ def parse_order(words: Sequence[str]) -> Order | str:
 
 
 def format_settings(settings: Settings) -> str:
-    nvcc, nvdisasm = settings.nvcc, settings.nvdisasm
-    return json.dumps(
-        {
-            "nvcc": [
-                str(nvcc.path),
-                nvcc.version,
-                list(map(str, nvcc.include_roots)),
-                nvcc.identity,
-                list(map(str, nvcc.toolkit)),
-            ],
-            "nvdisasm": [str(nvdisasm.path), nvdisasm.version],
-            "cache": str(settings.cache.resolve()),
-            "wall_seconds": settings.wall_seconds,
-            "isolated": settings.isolated,
-            "search_path": settings.search_path,
-        }
-    )
+    cache = settings.cache.resolve()
+    return json.dumps(converter().unstructure(replace(settings, cache=cache)))
 
 
 def parse_settings(text: str) -> Settings:
-    data: dict[str, Any] = json.loads(text)
-    path, version, include_roots, identity, toolkit = data["nvcc"]
-    return Settings(
-        nvcc=Nvcc(
-            Path(path),
-            version,
-            tuple(map(Path, include_roots)),
-            identity,
-            tuple(map(Path, toolkit)),
-        ),
-        nvdisasm=Nvdisasm(Path(data["nvdisasm"][0]), data["nvdisasm"][1]),
-        cache=Path(data["cache"]),
-        wall_seconds=data["wall_seconds"],
-        isolated=data["isolated"],
-        search_path=data["search_path"],
-    )
+    return converter().structure(json.loads(text), Settings)
 
 
 def _refuse(why: str, exit_code: int) -> int:

@@ -1,24 +1,22 @@
 """What an exercise's own programs take and count, kept on disk: it is the same for every
 submission.
 
-An entry is a small JSON file under a key of all that it depends on: the machine code, the launches,
-the GPU, and the code that makes the figures. One that does not parse counts as absent.
+An entry of the cache holds JSON, under a key of all that it depends on: the machine code, the
+launches, the GPU, and the code that makes the figures. One that does not parse counts as absent.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
-import tempfile
 from pathlib import Path
 from typing import TypeVar
 
 from grader.devices.gpu.ncu import ncu_identity
-from grader.devices.remote.protocol import converter
+from grader.plumbing.cache import cache_key, keep_entry, read_entry
+from grader.plumbing.json import converter
 from grader.records import DeviceInfo, Mode, Program
-from grader.toolchain.cache import cache_key
 
 _EMULATED = (
     "emulator/**/*.py",
@@ -61,7 +59,7 @@ def recall(folder: Path | None, key: str, kind: type[Kept]) -> Kept | None:
     if folder is None:
         return None
     try:
-        return converter().structure(json.loads((folder / key).read_bytes()), kind)
+        return converter().structure(json.loads(read_entry(folder, key) or b""), kind)
     except Exception:  # cattrs collects whatever the fields' constructors raise
         return None
 
@@ -70,8 +68,4 @@ def remember(folder: Path | None, key: str, value: object) -> None:
     """Keep a record; a folder that cannot be written to only costs the next run its time."""
     if folder is None:
         return
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
-            json.dump(converter().unstructure(value), file)
-        Path(file.name).replace(folder / key)
+    keep_entry(folder, key, json.dumps(converter().unstructure(value)).encode())

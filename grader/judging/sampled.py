@@ -3,7 +3,8 @@ written, and what that says of the rest.
 
 What the blocks of the spread wrote, carried over to all blocks, must make up the whole output
 within the error of the sample; no element may be written by two of them. A share of dishonest
-blocks then goes unseen as rarely as the size of the spread says (devices.emulated.sampling.SPREAD_BLOCKS).
+blocks then goes unseen as rarely as the size of the spread says (SPREAD_BLOCKS of
+`devices.emulated.sampling`).
 """
 
 from __future__ import annotations

@@ -3,11 +3,10 @@ never a part."""
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 
 from grader.errors import UsageError
+from grader.plumbing.atomic import replace_file
 
 
 def write_file(path: Path, content: bytes, what: str) -> None:
@@ -19,21 +18,9 @@ def write_file(path: Path, content: bytes, what: str) -> None:
         if path.exists() and not path.is_file():
             path.write_bytes(content)
         else:
-            _replace_file(path.resolve(), content)
+            replace_file(path.resolve(), content, synced=True)
     except OSError as error:
         raise UsageError(
             f"cannot write {what} to {path}: {error.strerror}",
             "Name a file in a folder that you may write to.",
         ) from error
-
-
-def _replace_file(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

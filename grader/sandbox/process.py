@@ -7,7 +7,6 @@ import os
 import resource
 import selectors
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.errors import ToolMissing
+from grader.plumbing.children import kill_group
 from grader.records import Completed, RunTool, ToolLimits
 from grader.sandbox.isolation import Confinement, find_layer
 
@@ -136,7 +136,7 @@ def _follow(process: subprocess.Popen[bytes], limits: ToolLimits) -> Completed:
     try:
         received, limit = _read(process, process.stdout, process.stderr, limits)
     finally:
-        _kill_group(process.pid)
+        kill_group(process.pid)
         process.wait()
         process.stdout.close()
         process.stderr.close()
@@ -179,10 +179,3 @@ def _has_ended(pid: int) -> bool:
     """Whether the child has ended; it stays a zombie, so that its group's number cannot be given to
     others."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _kill_group(group: int) -> None:
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return

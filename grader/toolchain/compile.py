@@ -8,8 +8,9 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from grader.plumbing.cache import cache_key
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
-from grader.toolchain.cache import Artifacts, cache_key, read_entry, write_entry
+from grader.toolchain.cache import Artifacts, keep_artifacts, read_artifacts
 from grader.toolchain.callers import give_to_callers
 from grader.toolchain.cubin import (
     CubinKernel,
@@ -130,7 +131,7 @@ def list_cubin(
     """What the tools say of a cubin that was made elsewhere. Raises GraderError where it is none
     for `arch`."""
     key = listing_key(cubin, nvdisasm)
-    if cache and (known := read_entry(cache, key)):
+    if cache and (known := read_artifacts(cache, key)):
         return known
     symbols = [kernel.symbol for kernel in read_cubin(Elf(cubin), arch=arch)]
     with tempfile.TemporaryDirectory(prefix="grader-cubin-") as folder:
@@ -140,17 +141,17 @@ def list_cubin(
     artifacts = Artifacts(
         cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings=""
     )
-    return write_entry(cache, key, artifacts) if cache else artifacts
+    return keep_artifacts(cache, key, artifacts) if cache else artifacts
 
 
 def _find_artifacts(
     submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm, cache: Path | None
 ) -> Artifacts | Failure:
     key = artifacts_key(submission.text, nvcc=compiler.nvcc, nvdisasm=nvdisasm, arch=compiler.arch)
-    if cache and (artifacts := read_entry(cache, key)):
+    if cache and (artifacts := read_artifacts(cache, key)):
         return artifacts
     made = _make_artifacts(submission, compiler, nvdisasm)
-    return made if cache is None or isinstance(made, Failure) else write_entry(cache, key, made)
+    return made if cache is None or isinstance(made, Failure) else keep_artifacts(cache, key, made)
 
 
 def _make_artifacts(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import resource
 import shutil
 import time
 from pathlib import Path
@@ -247,14 +248,18 @@ def test_what_is_no_journal_is_not_written_to(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_says_so_and_loses_nothing(tmp_path: Path) -> None:
-    full = Path("/dev/full")
     summary = BatchSummary((), (), "", "", "", "")
-    (tmp_path / "journal.sqlite").touch()
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / f".gradebook.csv.{os.getpid()}.tmp").symlink_to(full)
-    with pytest.raises(GraderError, match="No space left") as caught:
-        write_summary(tmp_path / "out", summary)
+    write_summary(tmp_path, summary)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, limits[1]))  # a disk that is full, nearly
+    try:
+        with pytest.raises(GraderError, match=r"cannot write .*: File too large") as caught:
+            write_summary(tmp_path, summary)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert "same command" in caught.value.advice
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_seeds_are_secret_and_the_same_for_the_same_file() -> None:

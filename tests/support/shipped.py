@@ -30,7 +30,11 @@ from grader.grading.building import find_toolchain
 from grader.records import Failure, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
 from grader.submission.source_file import read_submission
-from grader.toolchain.cache import Artifacts, read_entry, write_entry
+from grader.toolchain.cache import (
+    Artifacts,
+    keep_artifacts,
+    read_artifacts,
+)
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin, listing_key
 from grader.toolchain.workspace import compile_options
 from tests.support.compiling import DEFAULT_LEVEL, find_tools
@@ -104,15 +108,15 @@ def fill_cache(folder: Path, shipped: Shipped) -> int:
     if shipped.nvdisasm != nvdisasm.version:
         return 0
     for listing in shipped.listings.values():
-        write_entry(folder, listing_key(listing.cubin, nvdisasm), listing)
+        keep_artifacts(folder, listing_key(listing.cubin, nvdisasm), listing)
     if (shipped.nvcc, shipped.options) != (nvcc.version, compile_options(ARCH)):
         return len(shipped.listings)
     fitting = [source for source in find_sources() if text_digest(source) in shipped.artifacts]
     for source in fitting:
         key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
-        write_entry(folder, key, shipped.artifacts[text_digest(source)])
+        keep_artifacts(folder, key, shipped.artifacts[text_digest(source)])
     for key, other in shipped.others.items():
-        write_entry(folder, key, other)
+        keep_artifacts(folder, key, other)
     return len(shipped.listings) + len(fitting) + len(shipped.others)
 
 
@@ -131,7 +135,7 @@ def keep_others(cache: Path) -> None:
     }
     own |= {listing_key(listing.cubin, nvdisasm) for listing in shipped.listings.values()}
     found = {
-        path.name: read_entry(cache, path.name)
+        path.name: read_artifacts(cache, path.name)
         for path in sorted(cache.iterdir())
         if path.is_file() and path.name not in own
     }
@@ -157,7 +161,7 @@ def make_shipped(cache: Path, others: Mapping[str, Artifacts]) -> Shipped:
             cache=cache,
         )
         key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
-        return None if isinstance(made, Failure) else read_entry(cache, key)
+        return None if isinstance(made, Failure) else read_artifacts(cache, key)
 
     def list_(cubin: bytes) -> tuple[str, Artifacts]:
         listing = list_cubin(cubin, nvdisasm=nvdisasm, arch=ARCH, run=tools.run, cache=cache)

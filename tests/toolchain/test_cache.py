@@ -1,22 +1,20 @@
-"""The cache of compilations: entries appear whole, and the first one of a key stays."""
+"""The cache of compilations: what is kept comes back as it was."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from grader.toolchain.cache import Artifacts, read_entry, write_entry
+from grader.plumbing.cache import keep_entry
+from grader.toolchain.cache import Artifacts, keep_artifacts, read_artifacts
 
 
 def test_of_two_compilations_at_once_the_first_is_kept(tmp_path: Path) -> None:
-    first, second = (Artifacts(cubin, "", "", {}, "") for cubin in (b"one", b"two"))
-    assert write_entry(tmp_path, "key", first) == first
-    assert write_entry(tmp_path, "key", second) == first
-    assert read_entry(tmp_path, "key") == first
-    assert [each.name for each in tmp_path.iterdir()] == ["key"]
+    first, second = (Artifacts(cubin, "i", "l", {"s": "d"}, "w") for cubin in (b"one", b"two"))
+    assert keep_artifacts(tmp_path, "key", first) == first
+    assert keep_artifacts(tmp_path, "key", second) == first
+    assert read_artifacts(tmp_path, "key") == first
 
 
-def test_a_damaged_entry_makes_room(tmp_path: Path) -> None:
-    (tmp_path / "key").write_bytes(b"nonsense")
-    made = Artifacts(b"one", "", "", {}, "")
-    assert write_entry(tmp_path, "key", made) == made
-    assert read_entry(tmp_path, "key") == made
+def test_an_entry_of_something_else_counts_as_absent(tmp_path: Path) -> None:
+    keep_entry(tmp_path, "key", b'{"cubin": ""}')
+    assert read_artifacts(tmp_path, "key") is None

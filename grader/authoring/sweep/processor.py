@@ -23,6 +23,7 @@ from grader.devices.base import Arrays
 from grader.errors import SpecError, SpecProblem
 from grader.grading.cases import Oracle
 from grader.judging.compare import judge_case
+from grader.plumbing.cache import cache_key
 from grader.records import Role
 from grader.report.sweep import C_LOOP, NUMPY, SweepRow
 from grader.sandbox.process import run_tool
@@ -31,7 +32,6 @@ from grader.spec.draws import buffer_shape, device_buffers, make_inputs
 from grader.spec.exercise import Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.tolerance import tolerance_at
-from grader.toolchain.cache import cache_key
 
 CPU_SECONDS, CPU_REPEATS = 1.0, 5
 """An operation is repeated until either is reached."""

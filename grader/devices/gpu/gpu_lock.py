@@ -4,7 +4,6 @@ however its holder ends."""
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import tempfile
 import time
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.errors import GraderError
+from grader.plumbing.locks import hold_lock
 from grader.records import Progress, ShowProgress
 
 LOCKS_VARIABLE = "GRADER_LOCKS"
@@ -42,17 +42,10 @@ def hold_gpu(
     if uuid is None:
         yield
         return
-    descriptor = _open_lock((folder or lock_folder()) / f"cuda-exercise-grader-{uuid}.lock")
-    try:
-        _wait_for(descriptor, uuid, show, wait_seconds)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _wait_for(descriptor: int, uuid: str, show: ShowProgress, wait_seconds: float) -> None:
+    path = (folder or lock_folder()) / f"cuda-exercise-grader-{uuid}.lock"
     deadline = time.monotonic() + wait_seconds
-    while not _try_lock(descriptor):
+
+    def wait() -> None:
         if time.monotonic() >= deadline:
             raise GraderError(
                 f"The GPU {uuid} was in use by another grading for {wait_seconds:g} s.",
@@ -62,27 +55,11 @@ def _wait_for(descriptor: int, uuid: str, show: ShowProgress, wait_seconds: floa
         show(Progress("waiting for the GPU, which another grading uses"))
         time.sleep(POLL_SECONDS)
 
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _open_lock(path: Path) -> int:
-    """The lock file, made if there is none. Read-only suffices for a lock, so that other users'
-    files serve as well."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        with contextlib.suppress(FileNotFoundError):
-            return os.open(path, flags)
-        with contextlib.suppress(FileExistsError):
-            return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
-        return os.open(path, flags)
-    except OSError as error:
-        advice = "Remove it, or set TMPDIR to a folder that all graders of this machine share."
-        raise GraderError(
-            f"The lock file {path} cannot be opened: {error.strerror}", advice
-        ) from error
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(hold_lock(path, wait, mode=0o644))
+        except OSError as error:
+            advice = "Remove it, or set TMPDIR to a folder that all graders of this machine share."
+            message = f"The lock file {path} cannot be opened: {error.strerror}"
+            raise GraderError(message, advice) from error
+        yield

@@ -32,6 +32,7 @@ from grader.devices.gpu.ncu_metrics import (
     parse_counts,
     required_metrics,
 )
+from grader.plumbing.children import python_environment
 from grader.records import (
     Binary,
     Completed,
@@ -53,8 +54,6 @@ POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
 REPORT_BYTES = 1 << 30
-DRIVER_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
-"""What of the environment decides which driver and which GPU a process sees."""
 NOT_INSTALLED = NotCounted(
     "Nsight Compute (ncu) is not installed",
     "Install it (it comes with the CUDA toolkit) and put ncu on PATH, or name it in"
@@ -159,7 +158,7 @@ def count_plans(
                 "Make room, or set TMPDIR to a folder that has some.",
             )
         counted = _collect(
-            _Session(ncu, Path(name), run, wall_seconds, _environment(environ), hold), plans
+            _Session(ncu, Path(name), run, wall_seconds, python_environment(environ), hold), plans
         )
     if isinstance(counted, NotCounted):
         return counted
@@ -281,16 +280,6 @@ def _without_outputs(plan: PlanRun) -> PlanRun:
         if buffer.role is Role.INPUT
     }
     return PlanRun(plan.binary, plan.launches, plan.buffers, inputs)
-
-
-def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the worker needs to find this package, PyCUDA and the driver."""
-    package_root = Path(__file__).resolve().parents[3]
-    found = {name: environ[name] for name in DRIVER_VARIABLES if name in environ}
-    return found | {
-        "PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]),
-        "PYTHONSAFEPATH": "1",
-    }
 
 
 def _version_of(folder: str) -> tuple[int, ...]:

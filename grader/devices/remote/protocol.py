@@ -1,53 +1,70 @@
-"""Frames between the grader and its worker process: a JSON header that becomes records, then raw
+"""Frames between the grader and its worker process: a JSON header that becomes a message, then raw
 array bytes.
 
 A frame is `MAGIC`, the header's length (4 bytes, big-endian), the header, and the bytes of its
-arrays in order. The header names the message, holds its fields, and gives name, dtype and shape of
-each array. Nothing is unpickled: what comes from the other end can become only one of the records
-below, and everything has a bound.
+arrays in order. The header names the message, holds its fields, and gives dtype and shape of each
+array. What may be called, with which arguments and for which result, is read from the signatures of
+`devices.base.TimingDevice`; JSON holds an array as its number in the frame, and machine code as its
+number among what the worker was told to hold. Nothing is unpickled: what comes from the other end
+can become only one of the messages below, and everything has a bound.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
-import select
 import socket
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
+from grader.devices.base import TimingDevice
 from grader.errors import WorkerError
-from grader.records import (
-    Binary,
-    ClockState,
-    DeviceBuffer,
-    DeviceInfo,
-    Dim3,
-    Execution,
-    Launch,
-    Mode,
-    Program,
-    Progress,
-    RunLimits,
-    TimedLaunch,
-    TimedStep,
-)
+from grader.plumbing.json import converter, make_converter
+from grader.records import Binary, DeviceInfo, Progress
 
 if TYPE_CHECKING:
     from cattrs import Converter
 
-MAGIC = b"CXG1"
+MAGIC = b"CXG2"
 PREFIX = struct.Struct("!4sI")
 MAX_HEADER_BYTES = 64 << 20
 MAX_ARRAYS = 1024
 SOCKET_BUFFER_BYTES = 1 << 20
 ARRAY_KINDS = frozenset("biuf")  # bool, integers, floats: never objects, strings or records
+Kept = TypeVar("Kept")
+PROGRESS = "progress"
+"""The parameter of a method that is told of progress: notes go over in its place."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a device as it goes over the wire: the types of its arguments, and of its
+    result."""
+
+    parameters: Mapping[str, Any]
+    tells_progress: bool
+    result: Any
+
+
+def _describe(function: Callable[..., object]) -> Method:
+    hints = get_type_hints(function)
+    result = hints.pop("return")
+    return Method(
+        {name: kind for name, kind in hints.items() if name != PROGRESS}, PROGRESS in hints, result
+    )
+
+
+METHODS = {
+    name: _describe(function)
+    for name, function in inspect.getmembers(TimingDevice, inspect.isfunction)
+    if not name.startswith("_")
+}
 
 
 @dataclass(frozen=True)
@@ -64,87 +81,39 @@ class Hello:
 
 
 @dataclass(frozen=True)
-class LoadRequest:
-    """Keep this binary."""
+class Hold:
+    """Keep this machine code, which later calls name by its number: how many came before it."""
 
     binary: Binary
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """The answer to `LoadRequest`."""
+class Held:
+    """The answer to `Hold`."""
 
 
 @dataclass(frozen=True)
-class RunRequest:
-    """Run the loaded binary's launches; the contents of the buffers travel as the frame's
-    arrays."""
+class Call:
+    """Call a method of the device, within so many seconds of the processors."""
 
-    label: str
-    launches: tuple[Launch, ...]
-    buffers: tuple[DeviceBuffer, ...]
-    limits: RunLimits
-    mode: Mode
+    method: str
+    arguments: Mapping[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the method returned."""
+
+    method: str
+    result: Any
 
 
 @dataclass(frozen=True)
 class ProgressNote:
-    """Sent while an execution runs."""
+    """Sent while a call runs."""
 
     progress: Progress
-
-
-@dataclass(frozen=True)
-class Executed:
-    """The answer to `RunRequest`; the output buffers travel as the frame's arrays."""
-
-    execution: Execution
-
-
-@dataclass(frozen=True)
-class PrepareRequest:
-    """Hold these programs for timing; so many input sets travel as the frame's arrays
-    (`pack_sets`)."""
-
-    programs: tuple[Program, ...]
-    input_sets: int
-    limits: RunLimits
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """The answer to `PrepareRequest`; the outputs of each input set travel as the frame's arrays
-    (`pack_sets`)."""
-
-    execution: Execution
-
-
-@dataclass(frozen=True)
-class TimeRequest:
-    """Carry out these steps."""
-
-    steps: tuple[TimedStep, ...]
-    limits: RunLimits
-
-
-@dataclass(frozen=True)
-class Timed:
-    """The answer to `TimeRequest`."""
-
-    launches: tuple[TimedLaunch, ...]
-    clocks: ClockState
-
-
-@dataclass(frozen=True)
-class CopyBandwidthRequest:
-    """Measure the copy bandwidth."""
-
-
-@dataclass(frozen=True)
-class CopyBandwidth:
-    """The answer to `CopyBandwidthRequest`, in 10^9 B/s."""
-
-    gbps: float
 
 
 @dataclass(frozen=True)
@@ -158,26 +127,12 @@ class Crashed:
     usage: bool = False
 
 
-Message = (
-    Hello
-    | LoadRequest
-    | Loaded
-    | RunRequest
-    | ProgressNote
-    | Executed
-    | PrepareRequest
-    | Prepared
-    | TimeRequest
-    | Timed
-    | CopyBandwidthRequest
-    | CopyBandwidth
-    | Crashed
-)
+Message = Hello | Hold | Held | Call | Answer | ProgressNote | Crashed
 MESSAGES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(Message)}
 
 
 class Channel:
-    """One end of a socket pair that speaks frames.
+    """One end of a socket pair that speaks frames. `held` is the machine code that went over.
 
     Raises `TimeoutError` when a deadline (of `time.monotonic`) passes, `EOFError` when the other
     end is gone, and `WorkerError` for a frame that is not one.
@@ -185,6 +140,9 @@ class Channel:
 
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
+        self.held: list[Binary] = []
+        self._arrays: list[np.ndarray] = []
+        self._converter = self._make_converter()
         for option in (
             socket.SO_SNDBUF,
             socket.SO_RCVBUF,
@@ -194,56 +152,89 @@ class Channel:
     def close(self) -> None:
         self._socket.close()
 
-    def wait_for_hangup(self) -> None:
-        """Return when the other end is closed, whatever may still be unread."""
-        poll = select.poll()
-        poll.register(self._socket, 0)  # hang-ups are told unasked
-        while not any(event & select.POLLHUP for _, event in poll.poll()):
-            pass
+    def fileno(self) -> int:
+        """The socket's descriptor."""
+        return self._socket.fileno()
 
-    def send(
-        self,
-        message: Message,
-        arrays: Mapping[str, np.ndarray] | None = None,
-        *,
-        deadline: float | None = None,
-    ) -> None:
-        """Send one frame. The arrays need not be contiguous; they are sent in C order."""
-        contents = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
+    def send(self, message: Message, *, deadline: float | None = None) -> None:
+        """Send one frame."""
+        fields = self._plain_fields(message)
+        arrays, self._arrays = [np.ascontiguousarray(array) for array in self._arrays], []
+        layout = [[array.dtype.name, list(array.shape)] for array in arrays]
         header = json.dumps(
-            {
-                "kind": type(message).__name__,
-                "body": converter().unstructure(message),
-                "arrays": [
-                    [name, array.dtype.name, list(array.shape)] for name, array in contents.items()
-                ],
-            }
+            {"kind": type(message).__name__, "body": fields, "arrays": layout}
         ).encode()
         if len(header) > MAX_HEADER_BYTES:
             raise WorkerError(f"a message to or from the worker is too long ({len(header)} bytes)")
         try:
             self._send_bytes(PREFIX.pack(MAGIC, len(header)) + header, deadline)
-            for array in contents.values():
+            for array in arrays:
                 self._send_bytes(array.data.cast("B") if array.size else b"", deadline)
         except ConnectionError as error:
             raise EOFError("the other end is gone") from error
 
-    def receive(
-        self, *, max_array_bytes: int, deadline: float | None = None
-    ) -> tuple[Message, dict[str, np.ndarray]]:
+    def receive(self, *, max_array_bytes: int, deadline: float | None = None) -> Message:
         """Wait for one frame. Its arrays may hold at most `max_array_bytes` together; checked
         before they are read."""
         magic, length = PREFIX.unpack(self._receive_bytes(PREFIX.size, deadline).tobytes())
         if magic != MAGIC or length > MAX_HEADER_BYTES:
             raise _malformed("not a frame")
         header = _parse_header(self._receive_bytes(length, deadline).tobytes())
-        message = _parse_message(header)
-        layout = _parse_layout(header, max_array_bytes)
-        arrays = {}
-        for name, (dtype, shape) in layout.items():
+        for dtype, shape in _parse_layout(header["arrays"], max_array_bytes):
             raw = self._receive_bytes(dtype.itemsize * math.prod(shape), deadline)
-            arrays[name] = raw.view(dtype).reshape(shape)
-        return message, arrays
+            self._arrays.append(raw.view(dtype).reshape(shape))
+        try:
+            return self._parse_message(header["kind"], header["body"])
+        finally:
+            self._arrays = []
+
+    def _plain_fields(self, message: Message) -> object:
+        match message:
+            case Call(name, arguments, seconds):
+                kinds = METHODS[name].parameters
+                plain = {
+                    each: self._converter.unstructure(argument, kinds[each])
+                    for each, argument in arguments.items()
+                }
+                return {"method": name, "arguments": plain, "seconds": seconds}
+            case Answer(name, result):
+                plain_result = self._converter.unstructure(result, METHODS[name].result)
+                return {"method": name, "result": plain_result}
+        return converter().unstructure(message)
+
+    def _parse_message(self, name: object, fields: Any) -> Message:  # noqa: ANN401 (JSON)
+        kind = MESSAGES.get(name) if isinstance(name, str) else None
+        if kind is None:
+            raise _malformed("the message is of no known kind")
+        structure = self._converter.structure
+        try:
+            if kind is Call:
+                kinds = METHODS[fields["method"]].parameters
+                arguments = {
+                    each: structure(argument, kinds[each])
+                    for each, argument in fields["arguments"].items()
+                }
+                return Call(fields["method"], arguments, float(fields["seconds"]))
+            if kind is Answer:
+                method = METHODS[fields["method"]]
+                return Answer(fields["method"], structure(fields["result"], method.result))
+            return converter().structure(fields, kind)
+        except Exception as error:  # cattrs collects whatever the fields' constructors raise
+            raise _malformed(f"the fields of {kind.__name__} are wrong") from error
+
+    def _make_converter(self) -> Converter:
+        """Records as JSON's values; arrays and machine code by number."""
+        made = make_converter()
+
+        def note_array(array: np.ndarray) -> int:
+            self._arrays.append(array)
+            return len(self._arrays) - 1
+
+        made.register_unstructure_hook(np.ndarray, note_array)
+        made.register_structure_hook(np.ndarray, lambda number, _: _pick(self._arrays, number))
+        made.register_unstructure_hook(Binary, lambda binary: find_binary(self.held, binary))
+        made.register_structure_hook(Binary, lambda number, _: _pick(self.held, number))
+        return made
 
     def _send_bytes(self, data: bytes | memoryview, deadline: float | None) -> None:
         self._socket.settimeout(_remaining(deadline))
@@ -264,25 +255,15 @@ class Channel:
         return data
 
 
-def pack_sets(sets: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Several sets of arrays as the arrays of one frame."""
-    return {
-        f"{index}/{name}": array
-        for index, arrays in enumerate(sets)
-        for name, array in arrays.items()
-    }
+def find_binary(held: list[Binary], binary: Binary) -> int | None:
+    """The number of machine code that is held; None where it is not."""
+    return next((number for number, each in enumerate(held) if each == binary), None)
 
 
-def unpack_sets(arrays: Mapping[str, np.ndarray], count: int) -> list[dict[str, np.ndarray]]:
-    """The sets that `pack_sets` packed. Raises WorkerError for arrays of another set than the first
-    `count`."""
-    sets: list[dict[str, np.ndarray]] = [{} for _ in range(count)]
-    for key, array in arrays.items():
-        index, _, name = key.partition("/")
-        if not index.isdecimal() or int(index) >= count:
-            raise _malformed("an array belongs to no set")
-        sets[int(index)][name] = array
-    return sets
+def _pick(kept: list[Kept], number: object) -> Kept:
+    if type(number) is not int or number < 0:
+        raise ValueError("not a number")
+    return kept[number]
 
 
 def _remaining(deadline: float | None) -> float | None:
@@ -306,36 +287,18 @@ def _parse_header(raw: bytes) -> dict[str, Any]:
     return header
 
 
-def _parse_message(header: dict[str, Any]) -> Message:
-    kind = MESSAGES.get(header["kind"]) if isinstance(header["kind"], str) else None
-    if kind is None:
-        raise _malformed("the message is of no known kind")
-    try:
-        return converter().structure(header["body"], kind)
-    except Exception as error:  # cattrs collects whatever the fields' constructors raise
-        raise _malformed(f"the fields of {kind.__name__} are wrong") from error
-
-
-def _parse_layout(
-    header: dict[str, Any], max_array_bytes: int
-) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
-    rows = header["arrays"]
+def _parse_layout(rows: object, max_array_bytes: int) -> list[tuple[np.dtype, tuple[int, ...]]]:
     if not isinstance(rows, list) or len(rows) > MAX_ARRAYS:
         raise _malformed("the list of arrays is none")
-    layout = {}
-    total = 0
-    for row in rows:
-        name, dtype, shape = _parse_array(row)
-        total += dtype.itemsize * math.prod(shape)
-        if total > max_array_bytes:
-            raise _malformed(f"more than {max_array_bytes} bytes of arrays")
-        layout[name] = (dtype, shape)
+    layout = [_parse_array(row) for row in rows]
+    if sum(dtype.itemsize * math.prod(shape) for dtype, shape in layout) > max_array_bytes:
+        raise _malformed(f"more than {max_array_bytes} bytes of arrays")
     return layout
 
 
-def _parse_array(row: object) -> tuple[str, np.dtype, tuple[int, ...]]:
+def _parse_array(row: object) -> tuple[np.dtype, tuple[int, ...]]:
     match row:
-        case [str(name), str(dtype_name), list(shape)] if (
+        case [str(dtype_name), list(shape)] if (
             all(type(extent) is int and extent >= 0 for extent in shape) and len(shape) <= 32
         ):
             try:
@@ -344,8 +307,8 @@ def _parse_array(row: object) -> tuple[str, np.dtype, tuple[int, ...]]:
                 raise _malformed("an array has an unknown type") from error
             if dtype.kind not in ARRAY_KINDS:
                 raise _malformed(f"an array has the forbidden type {dtype.name}")
-            return name, dtype, tuple(shape)
-    raise _malformed("an array lacks name, type or shape")
+            return dtype, tuple(shape)
+    raise _malformed("an array lacks type or shape")
 
 
 def _malformed(what: str) -> WorkerError:
@@ -353,23 +316,3 @@ def _malformed(what: str) -> WorkerError:
         f"a malformed frame came over the worker's pipe: {what}",
         "This is a fault of the grader; please report it.",
     )
-
-
-@cache
-def converter() -> Converter:
-    """Makes JSON's values of records, and records of them. Structuring raises what the fields'
-    constructors raise, collected."""
-    from cattrs.preconf.json import make_converter
-    from cattrs.strategies import configure_tagged_union
-
-    converter = make_converter(forbid_extra_keys=True)
-    configure_tagged_union(Mode, converter)
-    converter.register_structure_hook(Dim3, _structure_dim3)
-    return converter
-
-
-def _structure_dim3(value: object, _: object) -> Dim3:
-    match value:
-        case [int(x), int(y), int(z)]:
-            return Dim3(x, y, z)
-    raise ValueError("not three integers")

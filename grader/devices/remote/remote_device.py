@@ -7,44 +7,39 @@ killed or dies is replaced by a fresh one at the next request.
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
-from grader.devices.base import Arrays
+from grader.devices.base import Arrays, TimingDevice
 from grader.devices.remote.overdue import TranslationWatch, overdue_failure, wall_limit_failure
 from grader.devices.remote.protocol import (
-    CopyBandwidth,
-    CopyBandwidthRequest,
+    METHODS,
+    PROGRESS,
+    Answer,
+    Call,
     Crashed,
-    Executed,
+    Held,
     Hello,
-    Loaded,
-    LoadRequest,
+    Hold,
     Message,
-    Prepared,
-    PrepareRequest,
     ProgressNote,
-    RunRequest,
-    Timed,
-    TimeRequest,
-    pack_sets,
-    unpack_sets,
+    find_binary,
 )
 from grader.devices.remote.worker_process import OPEN, TIMED, Worker
 from grader.errors import GraderError, UsageError, WorkerError
 from grader.records import (
     COUNTING,
     SUBMISSION,
-    Binary,
     CheckedMode,
     ClockState,
-    DeviceBuffer,
     DeviceInfo,
     Execution,
     Mode,
@@ -68,6 +63,19 @@ CHECKED_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every by
 INSPECTED_COPIES = 12
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
+
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one request may take: until when, of the processors, and how much may come back."""
+
+    deadline: float
+    cpu_seconds: float
+    max_array_bytes: int
 
 
 class RemoteDevice:
@@ -146,121 +154,84 @@ class RemoteDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """Run the program in the worker; see `devices.base.Device.run`."""
-        launches, buffers = program.launches, program.buffers
-        request = RunRequest(program.label, launches, buffers, limits, mode)
-        worker = self._greeted_worker()
-        if worker.binary is None or worker.binary != program.binary:
-            self._load(worker, program.binary)
-        moved_bytes = sum(buffer.size_bytes for buffer in buffers)
+        worker = self._holding([program])
+        moved_bytes = sum(buffer.size_bytes for buffer in program.buffers)
         if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
             copied_bytes = moved_bytes + program.binary.variable_bytes
             worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
-        deadline = self._deadline(limits, moved_bytes, runs=mode.runs)
-        outputs = [buffer for buffer in buffers if buffer.role is Role.OUTPUT]
+        bounds = self._bounds(limits, moved_bytes, runs=mode.runs)
         watch = TranslationWatch(progress)
+        run = TimingDevice.run
         try:
-            answer, got = self._ask(
-                worker,
-                request,
-                arrays,
-                deadline=deadline,
-                max_array_bytes=moved_bytes,
-                progress=watch.show,
+            execution, outputs = self._ask(
+                bounds, run, program, arrays, limits=limits, mode=mode, progress=watch.show
             )
         except TimeoutError:
             self._replace_stuck_worker()
-            return Execution((), failure=overdue_failure(launches, limits, watch)), {}
-        if not isinstance(answer, Executed):
-            raise self._nonsense(f"{type(answer).__name__} instead of Executed")
-        if answer.execution.failure is None and not same_layout(got, outputs):
-            raise self._nonsense("outputs of another name, type or shape than the exercise's")
-        if answer.execution.failure is not None:
+            failure = overdue_failure(program.launches, limits, watch)
+            return Execution((), failure=failure), {}
+        if execution.failure is not None:
             self.close()
-        return answer.execution, got if answer.execution.failure is None else {}
+            return execution, {}
+        self._check_outputs([outputs], program)
+        return execution, outputs
 
     def prepare(
         self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
     ) -> tuple[Execution, list[Arrays]]:
         """Hold the programs and input sets in the worker; see
         `devices.base.TimingDevice.prepare`."""
-        worker = self._greeted_worker()
+        self._holding(programs)
         submission = next(program for program in programs if program.label == SUBMISSION)
-        outputs = [buffer for buffer in submission.buffers if buffer.role is Role.OUTPUT]
-        moved_bytes = len(input_sets) * sum(buffer.size_bytes for buffer in submission.buffers)
-        request = PrepareRequest(tuple(programs), len(input_sets), limits)
-        deadline = self._deadline(limits, moved_bytes)
+        moved_bytes = len(input_sets) * sum(each.size_bytes for each in submission.buffers)
+        bounds = self._bounds(limits, moved_bytes)
         try:
-            answer, got = self._ask(
-                worker,
-                request,
-                pack_sets(input_sets),
-                deadline=deadline,
-                max_array_bytes=moved_bytes,
+            execution, outputs = self._ask(
+                bounds, TimingDevice.prepare, programs, input_sets, limits=limits
             )
         except TimeoutError:
             self._replace_stuck_worker()
             return Execution((), failure=wall_limit_failure(submission.launches, limits)), []
-        if not isinstance(answer, Prepared):
-            raise self._nonsense(f"{type(answer).__name__} instead of Prepared")
         self._limits = limits
-        if answer.execution.failure is not None:
+        if execution.failure is not None:
             self.close()
-            return answer.execution, []
-        sets = unpack_sets(got, len(input_sets))
-        if not all(same_layout(each, outputs) for each in sets):
-            raise self._nonsense("outputs of another name, type or shape than the exercise's")
-        return answer.execution, sets
+            return execution, []
+        if len(outputs) != len(input_sets):
+            raise self._nonsense("outputs of another number of input sets")
+        self._check_outputs(outputs, submission)
+        return execution, outputs
 
     def time(
         self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None
     ) -> tuple[tuple[TimedLaunch, ...], ClockState]:
         """Carry out the steps in the worker; see `devices.base.TimingDevice.time`. The wall limit
         of `prepare` holds for them together."""
-        request = TimeRequest(tuple(steps), self._limits)
-        deadline = self._deadline(self._limits, 0)
+        bounds = self._bounds(self._limits, 0)
         try:
-            answer, _ = self._ask(
-                self._greeted_worker(),
-                request,
-                {},
-                deadline=deadline,
-                max_array_bytes=0,
-                progress=progress,
-            )
+            launches, clocks = self._ask(bounds, TimingDevice.time, steps, progress=progress)
         except TimeoutError:
             self._replace_stuck_worker()
             blamed = next((step for step in steps if step.program == SUBMISSION), steps[0])
             return (TimedLaunch(blamed, math.nan, right=False),), ClockState()
-        if not isinstance(answer, Timed):
-            raise self._nonsense(f"{type(answer).__name__} instead of Timed")
-        if any(math.isnan(launch.milliseconds) for launch in answer.launches):
+        if any(math.isnan(launch.milliseconds) for launch in launches):
             self.close()
-        return answer.launches, answer.clocks
+        return launches, clocks
 
     def copy_bandwidth(self) -> float:
         """See `devices.base.TimingDevice.copy_bandwidth`."""
         deadline = time.monotonic() + COPY_BANDWIDTH_SECONDS
         try:
-            answer, _ = self._ask(
-                self._greeted_worker(),
-                CopyBandwidthRequest(),
-                {},
-                deadline=deadline,
-                max_array_bytes=0,
+            return self._ask(
+                Bounds(deadline, COPY_BANDWIDTH_SECONDS, 0), TimingDevice.copy_bandwidth
             )
         except TimeoutError as error:
             raise self._failed("did not measure the copy bandwidth in time") from error
-        if not isinstance(answer, CopyBandwidth):
-            raise self._nonsense(f"{type(answer).__name__} instead of CopyBandwidth")
-        return answer.gbps
 
-    def _deadline(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> float:
-        return (
-            time.monotonic()
-            + runs * limits.seconds_left
-            + self._grace_seconds
-            + moved_bytes / TRANSFER_BYTES_PER_SECOND
-        )
+    def _bounds(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> Bounds:
+        """Of a request that moves so many bytes there and back, and runs so often."""
+        seconds = runs * limits.seconds_left + self._grace_seconds
+        deadline = time.monotonic() + seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
+        return Bounds(deadline, runs * limits.wall_seconds, moved_bytes)
 
     def _replace_stuck_worker(self) -> None:
         """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which
@@ -281,40 +252,50 @@ class RemoteDevice:
             self._worker.greeted = True
         return self._worker
 
-    def _load(self, worker: Worker, binary: Binary) -> None:
-        try:
-            answer, _ = self._ask(
-                worker,
-                LoadRequest(binary),
-                {},
-                deadline=time.monotonic() + LOAD_SECONDS,
-                max_array_bytes=0,
-            )
-        except TimeoutError as error:
-            raise self._failed("did not load the kernels in time") from error
-        if not isinstance(answer, Loaded):
-            raise self._nonsense(f"{type(answer).__name__} instead of Loaded")
-        worker.binary = binary
+    def _holding(self, programs: Sequence[Program]) -> Worker:
+        """The worker, holding the machine code of these programs."""
+        worker = self._greeted_worker()
+        for program in programs:
+            if find_binary(worker.channel.held, program.binary) is None:
+                deadline = time.monotonic() + LOAD_SECONDS
+                try:
+                    answer = self._exchange(worker, Hold(program.binary), Bounds(deadline, 0.0, 0))
+                except TimeoutError as error:
+                    raise self._failed("did not load the kernels in time") from error
+                if not isinstance(answer, Held):
+                    raise self._nonsense(f"{type(answer).__name__} instead of Held")
+                worker.channel.held.append(program.binary)
+        return worker
 
     def _ask(
         self,
+        bounds: Bounds,
+        method: Callable[Concatenate[Any, P], Result],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Result:
+        """Call a method of the worker's device. Raises TimeoutError at the deadline."""
+        name = method.__name__
+        bound = inspect.signature(method).bind(None, *args, **kwargs).arguments
+        progress = bound.get(PROGRESS)
+        arguments = {each: bound[each] for each in METHODS[name].parameters if each in bound}
+        call = Call(name, arguments, bounds.cpu_seconds)
+        answer = self._exchange(self._greeted_worker(), call, bounds, progress)
+        if not isinstance(answer, Answer) or answer.method != name:
+            raise self._nonsense(f"{type(answer).__name__} instead of an answer to {name}")
+        return cast(Result, answer.result)
+
+    def _exchange(
+        self,
         worker: Worker,
         request: Message,
-        arrays: Arrays,
-        *,
-        deadline: float,
-        max_array_bytes: int,
+        bounds: Bounds,
         progress: ShowProgress | None = None,
-    ) -> tuple[Message, Arrays]:
+    ) -> Message:
         """Send a request and wait for its answer, handing on what comes in between."""
         try:
-            worker.channel.send(request, arrays, deadline=deadline)
-            while True:
-                message, got = worker.channel.receive(
-                    max_array_bytes=max_array_bytes, deadline=deadline
-                )
-                if not isinstance(message, ProgressNote):
-                    break
+            worker.channel.send(request, deadline=bounds.deadline)
+            while isinstance(message := self._receive(worker, bounds), ProgressNote):
                 if progress is not None:
                     progress(message.progress)
         except EOFError as error:
@@ -324,13 +305,16 @@ class RemoteDevice:
             raise
         if isinstance(message, Crashed):
             raise self._crashed(message)
-        return message, got
+        return message
+
+    def _receive(self, worker: Worker, bounds: Bounds) -> Message:
+        return worker.channel.receive(
+            max_array_bytes=bounds.max_array_bytes, deadline=bounds.deadline
+        )
 
     def _receive_at_start(self, worker: Worker) -> Message:
         try:
-            message, _ = worker.channel.receive(
-                max_array_bytes=0, deadline=time.monotonic() + START_SECONDS
-            )
+            message = self._receive(worker, Bounds(time.monotonic() + START_SECONDS, 0.0, 0))
         except EOFError as error:
             raise self._failed(worker.how_it_ended()) from error
         except TimeoutError as error:
@@ -338,6 +322,18 @@ class RemoteDevice:
         if isinstance(message, Crashed):
             raise self._crashed(message)
         return message
+
+    def _check_outputs(self, sets: Sequence[Arrays], program: Program) -> None:
+        """Raises WorkerError for other arrays than the program's outputs: other names, types or
+        shapes."""
+        wanted = {
+            buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape))
+            for buffer in program.buffers
+            if buffer.role is Role.OUTPUT
+        }
+        for got in sets:
+            if {name: (array.dtype, array.shape) for name, array in got.items()} != wanted:
+                raise self._nonsense("outputs of another name, type or shape than the exercise's")
 
     def _crashed(self, message: Crashed) -> GraderError:
         self.close()
@@ -366,9 +362,3 @@ def _copies(mode: Mode) -> int:
     if isinstance(mode, CheckedMode):
         return CHECKED_COPIES
     return BUFFER_COPIES if mode == COUNTING else INSPECTED_COPIES
-
-
-def same_layout(got: Arrays, buffers: Sequence[DeviceBuffer]) -> bool:
-    """Whether the arrays are those of the buffers: the same names, types and shapes."""
-    wanted = {buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape)) for buffer in buffers}
-    return {name: (array.dtype, array.shape) for name, array in got.items()} == wanted

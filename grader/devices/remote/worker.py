@@ -1,9 +1,8 @@
-"""The child process that runs a submission's machine code: `python -m grader.devices.remote.worker FD
-DEVICE [open] [timed]`.
+"""The child process that runs a submission's machine code.
 
-It makes the device, then answers requests over the socket FD until the other end closes. It never
-sees the seed, an expected output or a verdict. What it prints is kept for diagnosis and never
-parsed.
+`python -m grader.devices.remote.worker FD DEVICE [open] [timed]` makes the device, then answers
+requests over the socket FD until the other end closes. It never sees the seed, an expected output
+or a verdict. What it prints is kept for diagnosis and never parsed.
 """
 
 from __future__ import annotations
@@ -16,33 +15,27 @@ import os
 import resource
 import socket
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from grader.devices.base import Arrays, Device, TimingDevice
+import numpy as np
+
+from grader.devices.base import Device, TimingDevice
 from grader.devices.remote.protocol import (
+    METHODS,
+    PROGRESS,
+    Answer,
+    Call,
     Channel,
-    CopyBandwidth,
-    CopyBandwidthRequest,
     Crashed,
-    Executed,
+    Held,
     Hello,
-    Loaded,
-    LoadRequest,
-    Message,
-    Prepared,
-    PrepareRequest,
+    Hold,
     ProgressNote,
-    RunRequest,
-    Timed,
-    TimeRequest,
-    pack_sets,
-    unpack_sets,
 )
 from grader.devices.remote.worker_process import OPEN, TIMED
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
-from grader.records import Binary, Program, Progress, ShowProgress
+from grader.plumbing.children import end_with_parent
 from grader.sandbox.isolation import restrict_emulating_process
 
 EMULATED = "emulated"
@@ -65,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
             load_model()
         isolation = restrict_emulating_process() if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
-    _end_with_grader(channel)
+    end_with_parent(channel.fileno())
     return serve(channel, lambda: make_device(argv[1]), isolation)
 
 
@@ -88,20 +81,25 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
         channel.send(
             Hello(device.info, device.uuid if isinstance(device, TimingDevice) else None, isolation)
         )
-        loaded: list[Binary] = []
         while True:
             # The other end is the grader itself: only the memory limit, which it sets for each
             # request, bounds the arrays.
-            message, arrays = channel.receive(max_array_bytes=sys.maxsize)
-            answer, outputs = answer_request(device, loaded, message, arrays, channel)
-            large = sum(array.nbytes for array in arrays.values()) >= LARGE_BYTES
-            del arrays
-            if large:
-                give_back_memory()
-            channel.send(answer, outputs)
-            del outputs
-            if large:
-                give_back_memory()
+            message = channel.receive(max_array_bytes=sys.maxsize)
+            if isinstance(message, Hold):
+                channel.held.append(message.binary)
+                channel.send(Held())
+            elif isinstance(message, Call):
+                large = _count_bytes(message.arguments) >= LARGE_BYTES
+                answer = answer_call(device, message, channel)
+                del message
+                if large:
+                    give_back_memory()
+                channel.send(answer)
+                del answer
+                if large:
+                    give_back_memory()
+            else:
+                raise WorkerError(f"the worker cannot answer {type(message).__name__}")
     except EOFError:
         return 0
     except GraderError as error:
@@ -123,6 +121,18 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
         return 3
 
 
+def answer_call(device: Device, call: Call, channel: Channel) -> Answer:
+    """Do what a call asks for. WorkerError where the device has no such method."""
+    method = getattr(device, call.method, None)
+    if method is None:
+        raise WorkerError(f"the worker cannot answer {call.method}")
+    limit_cpu(call.seconds)
+    arguments = dict(call.arguments)
+    if METHODS[call.method].tells_progress:
+        arguments[PROGRESS] = lambda progress: channel.send(ProgressNote(progress))
+    return Answer(call.method, method(**arguments))
+
+
 def give_back_memory() -> None:
     """Return what was freed to the system, which `worker_process` keeps this process from doing by
     itself: the grader needs it now."""
@@ -130,61 +140,16 @@ def give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def answer_request(
-    device: Device, loaded: list[Binary], message: Message, arrays: Arrays, channel: Channel
-) -> tuple[Message, Arrays]:
-    """Do what one request asks for; returns the answer and its arrays."""
-
-    def show(progress: Progress) -> None:
-        channel.send(ProgressNote(progress))
-
-    match message:
-        case LoadRequest(binary):
-            loaded.append(binary)
-            return Loaded(), {}
-        case RunRequest(label, launches, buffers, limits, mode):
-            limit_cpu(mode.runs * limits.wall_seconds)
-            execution, outputs = device.run(
-                Program(label, loaded[-1], launches, buffers),
-                arrays,
-                limits=limits,
-                mode=mode,
-                progress=show,
-            )
-            return Executed(execution), outputs
-    if isinstance(device, TimingDevice):
-        return answer_timing(device, message, arrays, show)
-    raise WorkerError(f"the worker cannot answer {type(message).__name__}")
-
-
-def answer_timing(
-    device: TimingDevice, message: Message, arrays: Arrays, show: ShowProgress
-) -> tuple[Message, Arrays]:
-    """Do what a request to a device with a clock asks for."""
-    match message:
-        case PrepareRequest(programs, input_sets, limits):
-            limit_cpu(limits.wall_seconds)
-            execution, outputs = device.prepare(
-                programs, unpack_sets(arrays, input_sets), limits=limits
-            )
-            return Prepared(execution), pack_sets(outputs)
-        case TimeRequest(steps, limits):
-            limit_cpu(limits.wall_seconds)
-            launches, clocks = device.time(steps, progress=show)
-            return Timed(launches, clocks), {}
-        case CopyBandwidthRequest():
-            return CopyBandwidth(device.copy_bandwidth()), {}
-    raise WorkerError(f"the worker cannot answer {type(message).__name__}")
-
-
-def _end_with_grader(channel: Channel) -> None:
-    """End at once when the grader is gone, in the middle of a kernel too."""
-
-    def watch() -> None:
-        channel.wait_for_hangup()
-        os._exit(0)
-
-    threading.Thread(target=watch, daemon=True).start()
+def _count_bytes(value: object) -> int:
+    """Bytes of the arrays in the arguments of a call."""
+    match value:
+        case np.ndarray():
+            return value.nbytes
+        case Mapping():
+            return sum(map(_count_bytes, value.values()))
+        case list() | tuple():
+            return sum(map(_count_bytes, value))
+    return 0
 
 
 def limit_process() -> None:

@@ -3,27 +3,23 @@ limited, and ended for sure."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import IO
 
 from grader.devices.remote.protocol import Channel
 from grader.errors import WorkerError
-from grader.records import Binary
+from grader.plumbing.children import kill_group, python_environment
 
 OUTPUT_TAIL_BYTES = 8192
 OPEN, TIMED = "open", "timed"
 """Options of a worker that is not to be confined, and of one that is asked for modelled times."""
 KILL_SECONDS = 30.0  # a driver takes a while to end a kernel that does not end
-GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH")
 
 
 class Worker:
@@ -32,7 +28,6 @@ class Worker:
     def __init__(self, command: Sequence[str], device: str, options: Sequence[str] = ()) -> None:
         ours, theirs = socket.socketpair()
         self.greeted = False
-        self.binary: Binary | None = None
         self.channel = Channel(ours)
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         with theirs:
@@ -56,8 +51,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the process and all of its group, and free what belongs to it."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        kill_group(self._process.pid)
         self.channel.close()
         self._output.close()
         try:
@@ -91,12 +85,9 @@ class Worker:
 def worker_environment() -> dict[str, str]:
     """The whole environment of a worker: the grader's packages, nothing else of its own, and few
     arenas (address space)."""
-    package_root = Path(__file__).resolve().parents[3]
     return {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
-        "PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]),
-        "PYTHONSAFEPATH": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
@@ -104,5 +95,5 @@ def worker_environment() -> dict[str, str]:
             "0"
         ),  # freed arrays are used again: fresh pages cost more than what is done with them
         "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
-        **{name: os.environ[name] for name in GPU_VARIABLES if name in os.environ},
+        **python_environment(),
     }

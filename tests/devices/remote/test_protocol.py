@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,22 +12,17 @@ import pytest
 from grader.devices.remote.protocol import (
     MAGIC,
     MAX_HEADER_BYTES,
+    METHODS,
     PREFIX,
+    Answer,
+    Call,
     Channel,
-    CopyBandwidth,
-    CopyBandwidthRequest,
-    Executed,
-    Loaded,
-    LoadRequest,
+    Crashed,
+    Held,
+    Hello,
+    Hold,
     Message,
-    Prepared,
-    PrepareRequest,
     ProgressNote,
-    RunRequest,
-    Timed,
-    TimeRequest,
-    pack_sets,
-    unpack_sets,
 )
 from grader.errors import WorkerError
 from grader.records import (
@@ -35,7 +31,9 @@ from grader.records import (
     CheckedMode,
     ClockState,
     Counters,
+    CountingMode,
     DeviceBuffer,
+    DeviceInfo,
     Dim3,
     Execution,
     Failure,
@@ -44,8 +42,10 @@ from grader.records import (
     Kernel,
     KernelParameter,
     Launch,
+    LaunchLimits,
     LaunchResult,
     LineCounters,
+    ModelledMode,
     Program,
     Progress,
     Role,
@@ -78,6 +78,17 @@ LAUNCH = Launch(
     "k<<<4, 32>>>(out, 3)",
 )
 BINARY = Binary("sm_90", "13.0", bytes(range(256)), (KERNEL,), "a warning")
+INFO = DeviceInfo(
+    kind="gpu",
+    id="h100",
+    name="H100",
+    compute_capability="9.0",
+    arch="sm_90",
+    peak_bandwidth_gbps=3352.0,
+    peak_fp32_tflops=66.9,
+    limits=LaunchLimits(1024, Dim3(1024), Dim3(65535), 232448, 65536),
+    stands_for="nothing",
+)
 OUT = DeviceBuffer("out", "float32", (3, 2), Role.OUTPUT)
 FAILURE = Failure(
     Status.TIMEOUT,
@@ -109,31 +120,64 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield left, right
 
 
+LIMITS = RunLimits(10, 1.5)
+PROGRAM = Program("submission", BINARY, (LAUNCH,), (OUT,))
+MODES = (CountingMode(), CountingMode(inspect_seed=3), CheckedMode(True), ModelledMode(7, True))
+
+
 @pytest.mark.parametrize(
     "message",
     [
-        LoadRequest(BINARY),
-        Loaded(),
-        RunRequest("naive", (LAUNCH,), (OUT,), RunLimits(10, 1.5), CheckedMode(True)),
-        ProgressNote(Progress("counting", 3, None)),
-        PrepareRequest((Program("submission", BINARY, (LAUNCH,), (OUT,)),), 2, RunLimits(10, 1.5)),
-        Prepared(Execution((RESULT,), ("in",))),
-        TimeRequest((TimedStep("naive", 0), TimedStep("submission", 1)), RunLimits(10, 1.5)),
-        Timed(
-            (TimedLaunch(TimedStep("naive", 0), 0.25, right=True),),
-            ClockState((1200, 1980), None, 40, ("hw_slowdown",)),
+        Hello(INFO, "GPU-1", "Landlock"),
+        Hold(BINARY),
+        Held(),
+        *(
+            Call("run", {"program": PROGRAM, "arrays": {}, "limits": LIMITS, "mode": mode}, 1.5)
+            for mode in MODES
         ),
-        CopyBandwidthRequest(),
-        CopyBandwidth(2960.5),
-        Executed(Execution((RESULT,), ("in",), FAILURE)),
+        Call("prepare", {"programs": (PROGRAM,), "input_sets": ({}, {}), "limits": LIMITS}, 2.0),
+        Call("time", {"steps": (TimedStep("naive", 0), TimedStep("submission", 1))}, 3.0),
+        Call("copy_bandwidth", {}, 60.0),
+        ProgressNote(Progress("counting", 3, None)),
+        Answer("run", (Execution((RESULT,), ("in",), FAILURE), {})),
+        Answer("prepare", (Execution((RESULT,), ("in",)), [])),
+        Answer(
+            "time",
+            (
+                (TimedLaunch(TimedStep("naive", 0), 0.25, right=True),),
+                ClockState((1200, 1980), None, 40, ("hw_slowdown",)),
+            ),
+        ),
+        Answer("copy_bandwidth", 2960.5),
+        Crashed("no row", "", "Traceback", usage=True),
     ],
     ids=lambda message: type(message).__name__,
 )
 def test_messages_arrive_as_they_were_sent(
     ends: tuple[socket.socket, socket.socket], message: Message
 ) -> None:
-    Channel(ends[0]).send(message)
-    assert Channel(ends[1]).receive(max_array_bytes=0) == (message, {})
+    left, right = map(Channel, ends)
+    for channel in (left, right):
+        channel.held.append(BINARY)
+    left.send(message)
+    assert right.receive(max_array_bytes=0) == message
+
+
+def test_every_method_of_a_device_can_be_called() -> None:
+    assert set(METHODS) == {"run", "prepare", "time", "copy_bandwidth"}
+    assert set(METHODS["run"].parameters) == {"program", "arrays", "limits", "mode"}
+    assert METHODS["run"].tells_progress
+
+
+def test_machine_code_goes_over_by_its_number(ends: tuple[socket.socket, socket.socket]) -> None:
+    other = replace(BINARY, cubin=b"other")
+    left, right = map(Channel, ends)
+    for channel in (left, right):
+        channel.held += [other, BINARY]
+    left.send(Call("run", {"program": PROGRAM}, 1.0))
+    got = right.receive(max_array_bytes=0)
+    assert isinstance(got, Call)
+    assert got.arguments["program"].binary is BINARY
 
 
 def test_arrays_arrive_with_type_shape_and_contents(
@@ -145,8 +189,12 @@ def test_arrays_arrive_with_type_shape_and_contents(
         "empty": np.zeros((0, 5), dtype=np.int8),
         "half": np.ones(3, dtype=np.float16),
     }
-    Channel(ends[0]).send(Loaded(), sent)
-    _, got = Channel(ends[1]).receive(max_array_bytes=1000)
+    Channel(ends[0]).send(Answer("prepare", (Execution(()), [sent, {"x": np.arange(3)}])))
+    answer = Channel(ends[1]).receive(max_array_bytes=1000)
+    assert isinstance(answer, Answer)
+    execution, (got, second) = answer.result
+    assert execution == Execution(())
+    assert second["x"].tolist() == [0, 1, 2]
     assert list(got) == list(sent)
     for name, array in sent.items():
         assert got[name].dtype == array.dtype
@@ -172,8 +220,12 @@ def frame(header: object) -> bytes:
     return PREFIX.pack(MAGIC, len(raw)) + raw
 
 
-def loaded(*arrays: object) -> bytes:
-    return frame({"kind": "Loaded", "body": {}, "arrays": list(arrays)})
+def held(*arrays: object) -> bytes:
+    return frame({"kind": "Held", "body": {}, "arrays": list(arrays)})
+
+
+def answer(result: object) -> bytes:
+    return frame({"kind": "Answer", "body": {"method": "run", "result": result}, "arrays": []})
 
 
 @pytest.mark.parametrize(
@@ -185,22 +237,31 @@ def loaded(*arrays: object) -> bytes:
         (frame(b"\xff"), "not JSON"),
         (frame(b"[" * 100_000), "not JSON"),
         (frame([1, 2]), "lacks its fields"),
-        (frame({"kind": "Loaded", "body": {}}), "lacks its fields"),
+        (frame({"kind": "Held", "body": {}}), "lacks its fields"),
         (frame({"kind": "Explode", "body": {}, "arrays": []}), "no known kind"),
-        (frame({"kind": ["Loaded"], "body": {}, "arrays": []}), "no known kind"),
-        (frame({"kind": "Loaded", "body": {"more": 1}, "arrays": []}), "fields of Loaded"),
+        (frame({"kind": ["Held"], "body": {}, "arrays": []}), "no known kind"),
+        (frame({"kind": "Held", "body": {"more": 1}, "arrays": []}), "fields of Held"),
         (
             frame({"kind": "ProgressNote", "body": {"progress": 3}, "arrays": []}),
             "fields of ProgressNote",
         ),
-        (frame({"kind": "Loaded", "body": {}, "arrays": 3}), "list of arrays"),
-        (loaded(["x", "float32", [1000]]), "more than 16 bytes"),
-        (loaded(["x", "float32", [2**40, 2**40]]), "more than 16 bytes"),
-        (loaded(["x", "float32", [-1]]), "lacks name"),
-        (loaded(["x", "float32", [True]]), "lacks name"),
-        (loaded(["x", "object", [1]]), "forbidden type"),
-        (loaded(["x", "U4", [1]]), "forbidden type"),
-        (loaded(["x", "no such", [1]]), "unknown type"),
+        (frame({"kind": "Held", "body": {}, "arrays": 3}), "list of arrays"),
+        (
+            frame({"kind": "Answer", "body": {"method": "exit", "result": 1}, "arrays": []}),
+            "fields",
+        ),
+        (frame({"kind": "Call", "body": {"method": "close"}, "arrays": []}), "fields of Call"),
+        (answer(3), "fields of Answer"),
+        (answer([{"launches": []}, {"out": 0}]), "fields of Answer"),
+        (answer([{"launches": []}, {"out": -1}]), "fields of Answer"),
+        (answer([{"launches": []}, {"out": [1.5]}]), "fields of Answer"),
+        (held(["float32", [1000]]), "more than 16 bytes"),
+        (held(["float32", [2**40, 2**40]]), "more than 16 bytes"),
+        (held(["float32", [-1]]), "lacks type"),
+        (held(["float32", [True]]), "lacks type"),
+        (held(["object", [1]]), "forbidden type"),
+        (held(["U4", [1]]), "forbidden type"),
+        (held(["no such", [1]]), "unknown type"),
     ],
 )
 def test_a_malformed_frame_is_refused(
@@ -209,21 +270,3 @@ def test_a_malformed_frame_is_refused(
     ends[0].sendall(raw)
     with pytest.raises(WorkerError, match=complaint):
         Channel(ends[1]).receive(max_array_bytes=16, deadline=time.monotonic() + 5)
-
-
-def test_sets_of_arrays_travel_as_one() -> None:
-    sets = [
-        {"in": np.arange(4.0), "other": np.arange(2)},
-        {"in": np.arange(4.0) + 1, "other": np.arange(2) + 1},
-    ]
-    got = unpack_sets(pack_sets(sets), 2)
-    assert [{name: array.tolist() for name, array in arrays.items()} for arrays in got] == [
-        {name: array.tolist() for name, array in arrays.items()} for arrays in sets
-    ]
-    assert unpack_sets({}, 2) == [{}, {}]
-
-
-@pytest.mark.parametrize("key", ["2/in", "-1/in", "in", "x/in"])
-def test_an_array_of_no_set_is_refused(key: str) -> None:
-    with pytest.raises(WorkerError, match="belongs to no set"):
-        unpack_sets({key: np.zeros(1)}, 2)

@@ -150,6 +150,16 @@ def test_after_a_students_failure_the_next_request_gets_a_fresh_worker(
     assert device._worker is not before
 
 
+def test_machine_code_goes_over_once_to_each_worker(device: RemoteDevice) -> None:
+    for _ in range(2):
+        execute(device, "double")
+    assert device._worker is not None
+    assert device._worker.channel.held == [BINARY]
+    execute(device, "fail")
+    execute(device, "double")
+    assert device._worker.channel.held == [BINARY]
+
+
 def test_the_traceback_is_kept_for_the_instructor(device: RemoteDevice) -> None:
     with pytest.raises(WorkerError) as caught:
         execute(device, "raise")
@@ -250,5 +260,5 @@ def test_a_submission_that_stops_while_it_is_timed_is_not_right(
 
 def test_a_device_without_a_clock_cannot_be_asked_for_times(device: RemoteDevice) -> None:
     assert device.uuid is None
-    with pytest.raises(WorkerError, match="cannot answer CopyBandwidthRequest"):
+    with pytest.raises(WorkerError, match="cannot answer copy_bandwidth"):
         device.copy_bandwidth()

@@ -3,15 +3,12 @@ does."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import signal
 import tempfile
-import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from grader.batch.tasks import Task
@@ -37,12 +34,11 @@ GradeTask = Callable[[Task], str]
 """Grades a task; returns the score as JSON text. It must be picklable."""
 
 
-def serve(connection: Connection, grade: GradeTask) -> None:
+def serve(grade: GradeTask, connection: Connection) -> None:
     """Answer tasks until the other end closes. Ctrl-C on the terminal is for the batch, which ends
     its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         while True:
             connection.send(answer_task(connection.recv(), grade))
@@ -82,10 +78,3 @@ def grade_task(task: Task) -> str:
             model=task.model,
         )
         return format_score(score)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)

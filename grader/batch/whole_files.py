@@ -3,10 +3,10 @@ power cut has to be outlived."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from grader.errors import GraderError
+from grader.plumbing import atomic
 
 _ADVICE = "Make room or mend the folder, and give the same command again: what was graded is kept."
 
@@ -14,16 +14,10 @@ _ADVICE = "Make room or mend the folder, and give the same command again: what w
 def replace_file(path: Path, content: bytes) -> None:
     """Write the file, or leave the old one. Raises GraderError where the disk is full or the folder
     is gone."""
-    temporary = path.with_name(f".{path.name[:60]}.{os.getpid()}.tmp")
     try:
-        try:
-            temporary.write_bytes(content)
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(content)
-        temporary.replace(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic.replace_file(path, content)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise GraderError(f"cannot write {path}: {error.strerror}", _ADVICE) from error
 
 

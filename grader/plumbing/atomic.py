@@ -1,0 +1,25 @@
+"""Writes a file so that a reader sees the old one or the whole new one, never a part.
+
+The libraries for this (atomicwrites, python-atomicwrites) are no longer kept.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def replace_file(path: Path, content: bytes, *, synced: bool = False) -> None:
+    """Write the file. `synced`: it is on the disk then, and outlives a power cut. Raises OSError,
+    and leaves nothing behind."""
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

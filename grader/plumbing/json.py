@@ -1,0 +1,40 @@
+"""Records as JSON's values, and back, by cattrs: what the grader stores for itself and sends to its
+own processes.
+
+Structuring raises what the fields' constructors raise, collected. Keys that a record does not have
+are refused.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from grader.records import Dim3, Mode
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+
+@cache
+def converter() -> Converter:
+    """The converter of all records, for who registers no hooks."""
+    return make_converter()
+
+
+def make_converter() -> Converter:
+    """A converter of all records, to which hooks may be added."""
+    from cattrs.preconf.json import make_converter
+    from cattrs.strategies import configure_tagged_union
+
+    made = make_converter(forbid_extra_keys=True)
+    configure_tagged_union(Mode, made)
+    made.register_structure_hook(Dim3, _structure_dim3)
+    return made
+
+
+def _structure_dim3(value: object, _: object) -> Dim3:
+    match value:
+        case [int(x), int(y), int(z)]:
+            return Dim3(x, y, z)
+    raise ValueError("not three integers")
