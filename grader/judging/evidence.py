@@ -88,7 +88,7 @@ class Evidence:
     others: Mapping[Yardstick, OtherCounts] = field(default_factory=dict)
     timings: tuple[Timing, ...] = ()
     untimed: str = ""
-    traffic: Traffic = Traffic()
+    traffic: Traffic = field(default_factory=Traffic)
     model: tuple[Modelled, ...] = ()
 
     @property
