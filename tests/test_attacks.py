@@ -8,7 +8,8 @@ from pathlib import Path
 
 import grader
 from grader.report.json import format_score
-from grader.report.terminal import make_console, print_score
+from grader.report.score_page import print_score
+from grader.report.terminal import make_console
 
 ROOT = Path(__file__).resolve().parents[1]
 HOSTILE = ROOT / "tests" / "submissions" / "transpose" / "failed--escape_sequences_and_html.cu"

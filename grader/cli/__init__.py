@@ -263,7 +263,8 @@ def _show_score(score: Score, options: argparse.Namespace) -> None:
 
 
 def _print_score(score: Score, *, quiet: bool) -> None:
-    from grader.report.terminal import make_console, print_score
+    from grader.report.score_page import print_score
+    from grader.report.terminal import make_console
 
     with printing():
         if quiet:
@@ -273,36 +274,39 @@ def _print_score(score: Score, *, quiet: bool) -> None:
 
 
 def _print_annotation(score: Score, path: Path) -> None:
-    """Print the source page. The text is read again: a score holds only the lines that have
-    counters."""
-    from grader.records import Submission
-    from grader.report.annotation import annotate
+    """Print the source page, unless the report has said that the file is no source text."""
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate
     from grader.report.source_page import print_annotation
     from grader.report.terminal import make_console
-    from grader.submission.source_file import read_submission
 
-    submission = read_submission(path)
-    if not isinstance(submission, Submission):
-        return  # the report has said that it is no source text
-    if submission.sha256 != score.submission_sha256:
+    text, changed = _read_again(score, path)
+    if changed:
         raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
-    with printing():
-        print_annotation(annotate(score, submission), console=make_console(sys.stdout))
+    if text is not None:
+        annotation = annotate(score, text, TERMINAL_COLUMNS)
+        with printing():
+            print_annotation(annotation, console=make_console(sys.stdout))
 
 
 def _write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:
-    from grader.records import Submission
     from grader.report.html import write_page
     from grader.spec.reader import read_exercise
+
+    text, _ = _read_again(score, Path(options.submission))
+    write_page(Path(options.html), score, title=read_exercise(exercise).title, source=text)
+
+
+def _read_again(score: Score, path: Path) -> tuple[str | None, bool]:
+    """The text that was graded, of which a score holds only the lines that have counters, and
+    whether the file has changed since; None where it has, and where it is no source text."""
+    from grader.records import Submission
     from grader.submission.source_file import read_submission
 
-    submission = read_submission(Path(options.submission))
-    source = None
-    if (
-        isinstance(submission, Submission) and submission.sha256 == score.submission_sha256
-    ):  # else it changed meanwhile
-        source = submission.text
-    write_page(Path(options.html), score, title=read_exercise(exercise).title, source=source)
+    read = read_submission(path)
+    if not isinstance(read, Submission):
+        return None, False
+    changed = read.sha256 != score.submission_sha256
+    return None if changed else read.text, changed
 
 
 def _write_json(score: Score, path: Path) -> None:

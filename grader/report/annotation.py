@@ -1,28 +1,31 @@
-"""A submission's source with what each line cost, as the profiler's source page has it: rows for
-whoever shows them.
+"""A source with what each of its lines cost, as the profiler's source page has it: rows for whoever
+shows them.
 
-Pure data: nothing here is coloured, cut or escaped. `source_page` shows it on a terminal.
+Pure data: nothing here is coloured, cut or escaped. `source_page` shows it on a terminal,
+`html.source_table` on a page; each has columns of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.metrics import format_value
-from grader.records import Counters, Finding, Score, Submission
+from grader.records import Counters, Finding, Score
 
 HOT_SHARE = 0.2
 """A line is hot that has at least this share of what all lines together cost in one of the
 columns."""
+_POOR = 0.9
+"""Of the bytes that an access moves, the useful part below which a note says so."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One figure of a line. `figure` is None where the line has none; `cost` is what lines share,
-    where the figure is a sum.
+    """One figure of a line, None where the line has none. `titles` are its heading in two lines.
 
-    `titles` are its heading in two lines; `figure` is also given the sum of lines.
+    `cost` is what lines share, where the figure is a sum; `note` says in words what is wrong with a
+    line's figure, or nothing.
     """
 
     name: str
@@ -31,6 +34,7 @@ class Column:
     figure: Callable[[Counters], float | None]
     format: Callable[[float], str]
     cost: Callable[[Counters], int] | None = None
+    note: Callable[[Counters], str] = lambda counters: ""
 
 
 @dataclass(frozen=True)
@@ -38,15 +42,18 @@ class AnnotatedLine:
     """A line of the source as it stands there, or, with `number` None, the code that belongs to no
     line.
 
-    `figures` are by column name, none where the line has no code. `shares` are its shares of the
-    columns that are costs, 0 to 1.
+    `figures` and `notes` are by column name, none where the line has no code. `shares` are its
+    shares of the columns that are costs, 0 to 1. `findings` are those made at the line; `named`:
+    one of them, or the other access of one, is here.
     """
 
     number: int | None
     text: str
     figures: Mapping[str, float]
     shares: Mapping[str, float]
+    notes: Mapping[str, str]
     findings: tuple[Finding, ...] = ()
+    named: bool = False
 
     @property
     def hot(self) -> bool:
@@ -56,8 +63,8 @@ class AnnotatedLine:
 
 @dataclass(frozen=True)
 class Annotation:
-    """The rows of a source page. `columns` are those in which any line has a figure; `total` are
-    the figures of all lines together.
+    """The rows of a source. `columns` are those in which any line has a figure; `total` are the
+    figures of all lines together.
 
     `sizes` are those at which it was counted, over all launches of the plan; empty where nothing
     was counted.
@@ -70,51 +77,59 @@ class Annotation:
     total: Mapping[str, float]
 
 
-def annotate(score: Score, submission: Submission) -> Annotation:
-    """The rows of a score's source page. `submission` is the text that was graded."""
+def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Annotation:
+    """The rows of the source that was graded; without it, of the lines that the score holds."""
+    if source is None:
+        texts = {line.line: line.text for line in score.lines if line.line is not None}
+    else:  # lines as compilers count them
+        texts = dict(enumerate(source.removesuffix("\n").split("\n"), 1))
     counted = {line.line: line.counters for line in score.lines} if score.line_sizes else {}
-    everything = sum(counted.values(), Counters())
-    total = _figures(everything)
+    total = sum(counted.values(), Counters())
+    figures = _figures(columns, total)
+    shown = tuple(column for column in columns if column.name in figures) if counted else ()
     lines = [
-        _annotate_line(number, text, counted.get(number), everything, score)
-        for number, text in enumerate(submission.lines, 1)
+        _annotate_line(number, text, counted.get(number), total, score, columns)
+        for number, text in texts.items()
     ]
-    beyond = [
-        counters for number, counters in counted.items() if number is None or number > len(lines)
-    ]
+    beyond = [counters for number, counters in counted.items() if number not in texts]
     if beyond:
-        lines.append(
-            _annotate_line(
-                None, "(code that belongs to no line)", sum(beyond, Counters()), everything, score
-            )
-        )
-    columns = tuple(column for column in COLUMNS if column.name in total) if counted else ()
-    return Annotation(submission.name, score.line_sizes, columns, tuple(lines), total)
+        rest, text = sum(beyond, Counters()), "(code that belongs to no line)"
+        lines.append(_annotate_line(None, text, rest, total, score, columns))
+    return Annotation(score.submission_name, score.line_sizes, shown, tuple(lines), figures)
 
 
 def _annotate_line(
-    number: int | None, text: str, counters: Counters | None, everything: Counters, score: Score
+    number: int | None,
+    text: str,
+    counters: Counters | None,
+    total: Counters,
+    score: Score,
+    columns: Sequence[Column],
 ) -> AnnotatedLine:
-    findings = tuple(
-        finding for finding in score.findings if number is not None and finding.line == number
-    )
+    known = [] if number is None else score.findings
+    findings = tuple(finding for finding in known if finding.line == number)
+    named = any(number in (finding.line, finding.other_line) for finding in known)
     if counters is None:
-        return AnnotatedLine(number, text, {}, {}, findings)
-    return AnnotatedLine(number, text, _figures(counters), _shares(counters, everything), findings)
-
-
-def _figures(counters: Counters) -> dict[str, float]:
-    found = {column.name: column.figure(counters) for column in COLUMNS}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _shares(counters: Counters, everything: Counters) -> dict[str, float]:
+        return AnnotatedLine(number, text, {}, {}, {}, findings, named)
     costs = {
-        column.name: (column.cost(counters), column.cost(everything))
-        for column in COLUMNS
+        column.name: (column.cost(counters), column.cost(total))
+        for column in columns
         if column.cost
     }
-    return {name: cost / total for name, (cost, total) in costs.items() if total and cost}
+    return AnnotatedLine(
+        number,
+        text,
+        _figures(columns, counters),
+        {name: cost / whole for name, (cost, whole) in costs.items() if whole and cost},
+        {column.name: column.note(counters) for column in columns},
+        findings,
+        named,
+    )
+
+
+def _figures(columns: Sequence[Column], counters: Counters) -> dict[str, float]:
+    found = {column.name: column.figure(counters) for column in columns}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 # --- the columns ----------------------------------------------------------------------------------
@@ -149,7 +164,7 @@ def _format_share(value: float) -> str:
     return format_value("global_load_efficiency", value)
 
 
-COLUMNS = (
+TERMINAL_COLUMNS = (
     Column(
         "instructions",
         ("warp", "instr."),
@@ -211,3 +226,57 @@ COLUMNS = (
         _format_share,
     ),
 )
+"""What fits beside the source: of memory, what one access takes."""
+
+
+def _explain_waste(efficiency: float | None) -> str:
+    if efficiency is None or efficiency >= _POOR:
+        return ""
+    return f"{100 * efficiency:.3g} % of the moved bytes are useful"
+
+
+def _explain_conflicts(c: Counters) -> str:
+    return f"{c.shared_wavefronts:,} wavefronts, {c.shared_wavefronts_ideal:,} would do"
+
+
+PAGE_COLUMNS = (
+    Column(
+        "instructions",
+        ("Instructions", ""),
+        "warp instructions executed",
+        lambda c: c.instructions_executed or None,
+        _format_count,
+    ),
+    Column(
+        "load_sectors",
+        ("Load sectors", ""),
+        "32-byte sectors that global loads and atomics asked for",
+        lambda c: c.global_reads.sectors or None,
+        _format_count,
+        note=lambda c: _explain_waste(c.global_load_efficiency),
+    ),
+    Column(
+        "store_sectors",
+        ("Store sectors", ""),
+        "32-byte sectors that global stores and atomics wrote",
+        lambda c: c.global_writes.sectors or None,
+        _format_count,
+        note=lambda c: _explain_waste(c.global_store_efficiency),
+    ),
+    Column(
+        "wavefronts",
+        ("Shared wavefronts", ""),
+        "passes that shared-memory accesses took",
+        _wavefronts,
+        _format_count,
+    ),
+    Column(
+        "excess",
+        ("Bank conflicts", ""),
+        "wavefronts beyond the ideal number",
+        lambda c: c.shared_wavefronts_excessive or None,
+        _format_count,
+        note=_explain_conflicts,
+    ),
+)
+"""What a page has room for: sums, whose notes say what is wrong."""

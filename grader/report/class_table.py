@@ -6,22 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from grader.records import BatchEntry, BatchProgress, BatchSummary, Status
-from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
+from grader.records import BatchEntry, BatchProgress, BatchSummary
+from grader.report.terminal import Page
+from grader.report.text import clean_line
 
-_STYLES = {
-    Status.PASSED: "green",
-    Status.GRADER_ERROR: "bold red",
-    Status.INCONCLUSIVE: "bold red",
-    Status.REJECTED: "red",
-}
 _MOST_NAMES = 4
 
 ShowBatch = Callable[[BatchProgress], None]
@@ -44,12 +38,13 @@ def batch_display(console: Console, *, quiet: bool = False) -> Iterator[ShowBatc
             task = bar.add_task("", total=None, rate="")
             yield lambda progress: _update(bar, task, progress)
     else:
-        yield lambda progress: _write_lines(console, progress)
+        page = Page(console)
+        yield lambda progress: _write_lines(page, progress)
 
 
 def _update(bar: ProgressBar, task: int, progress: BatchProgress) -> None:
     for line in progress.finished:
-        bar.console.print(_text(bar.console, line), soft_wrap=True)
+        Page(bar.console).write_whole(line)
     changes: dict[str, str] = (
         {} if progress.running is None else {"description": _running(progress.running)}
     )
@@ -79,21 +74,19 @@ def _duration(seconds: float) -> str:
     )
 
 
-def _write_lines(console: Console, progress: BatchProgress) -> None:
+def _write_lines(page: Page, progress: BatchProgress) -> None:
     first = progress.done - len(progress.finished) + 1
     pace = _pace(progress)
     for number, line in enumerate(progress.finished, start=first):
-        console.print(
-            _text(console, f"[{number}/{progress.total}] {line}{f'  {pace}' if pace else ''}"),
-            soft_wrap=True,
-        )
+        page.write_whole(f"[{number}/{progress.total}] {line}{f'  {pace}' if pace else ''}")
 
 
 def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = False) -> None:
     """Print a row per submission (not when `quiet`), then a line per exercise. Names and messages
     may be hostile."""
+    page = Page(console)
     if not quiet:
-        console.print(_make_table(summary, console))
+        console.print(_make_table(summary, page))
         console.print()
     for exercise in summary.exercises:
         entries = [entry for entry in summary.entries if entry.exercise == exercise.id]
@@ -105,37 +98,29 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
             if scores
             else ""
         )
-        console.print(
-            _text(console, f"{exercise.id}: {len(entries)} submissions: {words}{mean}"),
-            soft_wrap=True,
-        )
+        page.write_whole(f"{exercise.id}: {len(entries)} submissions: {words}{mean}")
 
 
-def _make_table(summary: BatchSummary, console: Console) -> Table:
-    table = Table(
-        box=box.SIMPLE_HEAD if console.is_terminal else None,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-    )
+def _make_table(summary: BatchSummary, page: Page) -> Table:
+    table = page.make_table(framed=page.console.is_terminal)
     table.add_column("Student", no_wrap=True, min_width=12, max_width=32)
     if len(summary.exercises) > 1:
         table.add_column("Exercise")
     table.add_column("Points", justify="right", no_wrap=True, min_width=9)
     table.add_column("Result", no_wrap=True, min_width=13)
     table.add_column(
-        "Why", overflow="ellipsis", no_wrap=True, max_width=max(20, console.width - 62)
+        "Why", overflow="ellipsis", no_wrap=True, max_width=max(20, page.console.width - 62)
     )
     for entry in summary.entries:
-        exercise = [_text(console, entry.exercise)] if len(summary.exercises) > 1 else []
+        exercise = [page.text(entry.exercise)] if len(summary.exercises) > 1 else []
         status = entry.status.value if entry.status else "not graded"
-        style = _STYLES.get(entry.status, "") if entry.status else "dim"
+        style = entry.status.row.style if entry.status else "dim"
         table.add_row(
-            _text(console, entry.student),
+            page.text(entry.student),
             *exercise,
             _points(entry),
             Text(status, style=style),
-            _text(console, _why(entry)),
+            page.text(_why(entry)),
         )
     return table
 
@@ -151,8 +136,3 @@ def _points(entry: BatchEntry) -> str:
 def _why(entry: BatchEntry) -> str:
     same = f"same file as {entry.duplicate_of}; " if entry.duplicate_of else ""
     return f"{same}{entry.message}"
-
-
-def _text(console: Console, line: str) -> Text:
-    clean = clean_line(line)
-    return Text(clean if speaks_unicode(console.encoding) else fold_to_ascii(clean))

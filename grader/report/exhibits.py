@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from rich.console import Console
 from rich.text import Text
 
-from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
+from grader.report.terminal import TEXT_WIDTH, Page
+from grader.report.text import clean_line
 
 WORD_BYTES, SECTOR_BYTES, LINE_BYTES, BANKS = 4, 32, 128, 32
 LANES = "0123456789abcdefghijklmnopqrstuv"
 SEVERAL, UNUSED = "*", "·"
 MOST_ROWS = 5
 """Of a picture; of a longer one the first ones and the last one are shown."""
-_TEXT_WIDTH = 110
 
 
 class Memory(StrEnum):
@@ -92,14 +92,14 @@ _LEGENDS: Mapping[Memory, str] = {
 
 def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) -> None:
     """Print all exhibits; `whole`: each with its whole kernel and what that calls."""
-    fold: Callable[[str], str] = str if speaks_unicode(console.encoding) else _fold_verbatim
-    width = min(console.width, _TEXT_WIDTH)
+    page = Page(console)
+    width = min(console.width, TEXT_WIDTH)
 
     def write(text: str, *, style: str = "", indent: str = "") -> None:
         for line in textwrap.wrap(
             clean_line(text), width, initial_indent=indent, subsequent_indent=indent
         ):
-            console.print(Text(fold(line), style=style), soft_wrap=True)
+            console.print(Text(_fold(page, line), style=style), soft_wrap=True)
 
     write(_LEGENDS[gallery.memory], style="dim")
     for exhibit in gallery.exhibits:
@@ -111,9 +111,9 @@ def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) ->
             if whole
             else [exhibit.access]
         ):
-            console.print(Text(fold(f"    {line}".rstrip()), style="cyan"), soft_wrap=True)
+            console.print(Text(_fold(page, f"    {line}".rstrip()), style="cyan"), soft_wrap=True)
         for line in draw(exhibit, gallery.memory):
-            console.print(Text(fold(f"  {line}")), soft_wrap=True)
+            console.print(Text(_fold(page, f"  {line}")), soft_wrap=True)
         write(format_counts(exhibit, gallery.memory), indent="  ")
     console.print()
     write(f"Executed and counted on {gallery.device}", style="dim")
@@ -124,7 +124,7 @@ def print_contents(heading: str, titles: Mapping[str, str], *, console: Console)
     console.print(Text(heading, style="bold"), soft_wrap=True)
     left = max(map(len, titles)) + 2
     for name, title in titles.items():
-        first, *others = textwrap.wrap(title, min(console.width, _TEXT_WIDTH) - left - 2)
+        first, *others = textwrap.wrap(title, min(console.width, TEXT_WIDTH) - left - 2)
         console.print(Text(f"  {name:<{left}}{first}"), soft_wrap=True)
         for line in others:
             console.print(Text(" " * (left + 2) + line), soft_wrap=True)
@@ -235,7 +235,7 @@ def _shorten(rows: Sequence[str]) -> Iterator[str]:
     yield rows[-1]
 
 
-def _fold_verbatim(line: str) -> str:
-    """In ASCII, with its spaces."""
+def _fold(page: Page, line: str) -> str:
+    """In what the stream can print, with its spaces."""
     indent = len(line) - len(line.lstrip())
-    return " " * indent + fold_to_ascii(line.lstrip())
+    return line[:indent] + page.fold(line[indent:])

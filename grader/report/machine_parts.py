@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
+from grader.report.terminal import Page
 
 
 class Condition(StrEnum):
@@ -41,36 +41,24 @@ _STYLES = {Condition.FOUND: "green", Condition.ABSENT: "yellow", Condition.MISSI
 def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
     """Print the parts, what each lack costs and how to mend it, and whether this machine can
     grade."""
-    fold = (
-        clean_line
-        if speaks_unicode(console.encoding)
-        else lambda line: fold_to_ascii(clean_line(line))
-    )
-    console.print(_table(parts, fold))
+    page = Page(console)
+    console.print(_make_table(parts, page))
     for part in parts:
         if part.condition is not Condition.FOUND:
             console.print()
-            console.print(
-                Text(
-                    fold(f"{_GLYPHS[part.condition]} {part.name}: {part.costs}"),
-                    style=_STYLES[part.condition],
-                )
-            )
-            console.print(Text(fold(part.mend)))
+            line = f"{_GLYPHS[part.condition]} {part.name}: {part.costs}"
+            console.print(page.text(line, _STYLES[part.condition]))
+            console.print(page.text(part.mend))
     console.print()
     missing = [part.name for part in parts if part.condition is Condition.MISSING]
     if missing:
-        console.print(
-            Text(
-                fold(f"The emulated device cannot work here. Missing: {', '.join(missing)}."),
-                style="bold red",
-            )
-        )
+        line = f"The emulated device cannot work here. Missing: {', '.join(missing)}."
+        console.print(page.text(line, "bold red"))
     else:
         console.print(Text("The emulated device can work here.", style="bold green"))
 
 
-def _table(parts: Sequence[Part], fold: Callable[[str], str]) -> Table:
+def _make_table(parts: Sequence[Part], page: Page) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
@@ -78,8 +66,8 @@ def _table(parts: Sequence[Part], fold: Callable[[str], str]) -> Table:
     for part in parts:
         style = _STYLES[part.condition]
         table.add_row(
-            Text(fold(_GLYPHS[part.condition]), style=style),
+            page.text(_GLYPHS[part.condition], style),
             Text(part.name, style="bold"),
-            Text(fold(part.what)),
+            page.text(part.what),
         )
     return table

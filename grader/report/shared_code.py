@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import math
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from grader.records import Comparison, SimilarPair
-from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
+from grader.report.terminal import Page
 
 _PASSAGES = 4
 """That a row of the table names; the JSON and the page have all."""
@@ -58,32 +55,21 @@ def _plain_pair(found: Comparison, pair: SimilarPair) -> dict[str, object]:
 
 def print_comparison(found: Comparison, *, console: Console, top: int | None = None) -> None:
     """A row for each pair, the most similar first, with the lines that they share."""
-    to_ascii = not speaks_unicode(console.encoding)
-
-    def text(line: str) -> Text:
-        cleaned = clean_line(line)
-        return Text(fold_to_ascii(cleaned) if to_ascii else cleaned)
-
-    plain = to_ascii or not console.is_terminal
-    table = Table(
-        box=None if plain else box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-        header_style="bold",
-    )
+    page = Page(console)
+    table = page.make_table()
     table.add_column("Similar", justify="right", no_wrap=True)
     for title in ("First", "Second", "Shared lines"):
         table.add_column(title, overflow="fold")
     for pair in found.pairs[:top]:
         names = (
-            text(f"{found.files[index].name} ({percent(part)})") for index, part in _sides(pair)
+            page.text(f"{found.files[index].name} ({percent(part)})")
+            for index, part in _sides(pair)
         )
-        table.add_row(text(percent(pair.similarity)), *names, text(_name_passages(pair)))
+        table.add_row(page.text(percent(pair.similarity)), *names, page.text(_name_passages(pair)))
     if found.pairs:
         console.print(table)
         console.print()
-    console.print(text(_summarise(found, top)), soft_wrap=True)
+    console.print(page.text(_summarise(found, top)), soft_wrap=True)
 
 
 def _sides(pair: SimilarPair) -> tuple[tuple[int, float], tuple[int, float]]:

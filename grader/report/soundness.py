@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
+from grader.report.terminal import Page
 
 
 class Proof(StrEnum):
@@ -109,12 +107,13 @@ _MUTANT_TITLES = ("Line", "Mutant of the reference", "Change", "Fate", "What tol
 
 def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = True) -> None:
     """Print the claims, the room of the thresholds, the mutants, and the verdict."""
-    page = _Page(console)
+    page = Page(console)
     if found.rooms:
         rows = [
             (room.check, room.goal, room.reference, room.starter, room.room) for room in found.rooms
         ]
-        page.table(
+        _write_table(
+            page,
             "How much room the goals leave",
             _ROOM_TITLES,
             rows,
@@ -129,68 +128,59 @@ def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = T
         rows = [
             (str(each.line), each.mistake, each.change, each.fate.value, each.why) for each in shown
         ]
-        page.table(
+        _write_table(
+            page,
             "Mutants of the reference",
             _MUTANT_TITLES,
             rows,
             [_STYLES[_FATES[each.fate]] for each in shown],
         )
-    page.claims(found.claims)
-    page.line("")
+    _write_claims(page, found.claims)
+    page.write_whole("")
     if found.sound:
         open_ = ", ".join(claim.subject for claim in found.claims if claim.proof is Proof.OPEN)
-        page.line(
+        page.write_whole(
             f"{found.exercise} is sound, as far as {found.device} can"
             f" tell{f' (open: {open_})' if open_ else ''}.",
-            "bold green",
+            style="bold green",
         )
     else:
         things = "one thing" if found.failures == 1 else f"{found.failures} things"
-        page.line(
+        page.write_whole(
             f"{found.exercise} is not sound: {things} to mend, in red or marked ✗ above.",
-            "bold red",
+            style="bold red",
         )
 
 
-class _Page:
-    """Writes cleaned text, in ASCII where the console's stream is not UTF-8."""
+def _write_table(
+    page: Page,
+    title: str,
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    styles: Sequence[str],
+) -> None:
+    if not rows:
+        return
+    table = page.make_table(framed=False)
+    for name in titles:
+        table.add_column(name, overflow="fold")
+    for row, style in zip(rows, styles, strict=True):
+        *cells, last = (page.text(cell) for cell in row)
+        last.stylize(style)
+        table.add_row(*cells, last)
+    page.write_whole(title, style="bold")
+    page.console.print(table)
+    page.write_whole("")
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        utf = speaks_unicode(console.encoding)
-        self._fold: Callable[[str], str] = (
-            clean_line if utf else lambda line: fold_to_ascii(clean_line(line))
+
+def _write_claims(page: Page, claims: Sequence[Claim]) -> None:
+    width = max(len(claim.subject) for claim in claims)
+    for claim in claims:
+        head = page.clean(f"{_GLYPHS[claim.proof]} {claim.subject}")
+        page.write_whole(
+            f"{claim.claim}: {claim.found}",
+            style=_STYLES[claim.proof],
+            indent=head + " " * (width - len(claim.subject) + 2),
         )
-
-    def line(self, text: str, style: str = "", *, indent: str = "") -> None:
-        self._console.print(Text(indent + self._fold(text), style=style), soft_wrap=True)
-
-    def table(
-        self,
-        title: str,
-        titles: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        styles: Sequence[str],
-    ) -> None:
-        if not rows:
-            return
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for name in titles:
-            table.add_column(name, overflow="fold")
-        for row, style in zip(rows, styles, strict=True):
-            *cells, last = (Text(self._fold(cell)) for cell in row)
-            last.stylize(style)
-            table.add_row(*cells, last)
-        self.line(title, "bold")
-        self._console.print(table)
-        self.line("")
-
-    def claims(self, claims: Sequence[Claim]) -> None:
-        width = max(len(claim.subject) for claim in claims)
-        for claim in claims:
-            head = self._fold(f"{_GLYPHS[claim.proof]} {claim.subject}") + " " * (
-                width - len(claim.subject) + 2
-            )
-            self.line(f"{claim.claim}: {claim.found}", _STYLES[claim.proof], indent=head)
-            for detail in claim.details:
-                self.line(detail, indent=" " * 6)
+        for detail in claim.details:
+            page.write_whole(detail, indent=" " * 6)

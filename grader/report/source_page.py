@@ -3,14 +3,16 @@ a pipe."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
 from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column
-from grader.report.text import clean_line, clean_text, fold_to_ascii, speaks_unicode
+from grader.report.terminal import Page
+from grader.report.text import clean_line, clean_text
+from grader.words.sizes import list_sizes
 
 _WIDTH, _LEAST_SOURCE = 120, 24
 _GAP = "  "
@@ -21,63 +23,53 @@ _HOTTEST_SHARE = 0.5
 def print_annotation(annotation: Annotation, *, console: Console) -> None:
     """Print the page, at most 120 columns wide; what is said of the submission is in the order of
     its lines."""
-    page = _Page(annotation, console)
+    page = Page(console)
+    rows = _Rows(annotation, page)
     console.print()
     for words, style in _explain(annotation):
-        page.write(words, style)
+        page.write_verbatim(words, style=style)
     console.print()
-    page.write_headings()
+    rows.write_headings()
     for line in annotation.lines:
-        page.write_row(line)
+        rows.write_row(line)
         for finding in line.findings:
-            page.write(f"{' ' * page.margin}^ {clean_line(finding.message)}", "bold red")
+            message = f"{' ' * rows.margin}^ {clean_line(finding.message)}"
+            page.write_verbatim(message, style="bold red")
     if annotation.columns:
-        page.write_total()
+        rows.write_total()
 
 
-def _explain(annotation: Annotation) -> list[tuple[str, str]]:
+def _explain(annotation: Annotation) -> Iterator[tuple[str, str]]:
     name = clean_line(annotation.name)
     if not annotation.columns:
-        return [
-            (f"{name}: no line was counted, because the benchmark did not run to its end", "bold")
-        ]
-    sizes = ", ".join(f"{name} = {size:,}" for name, size in annotation.sizes.items())
-    lines = [
-        (
-            (
-                f"{name}: what each line cost in all launches, counted by the emulated device at"
-                f" {sizes}"
-            ),
-            "bold",
-        )
-    ]
+        yield f"{name}: no line was counted, because the benchmark did not run to its end", "bold"
+        return
+    sizes = list_sizes(annotation.sizes)
+    yield (
+        f"{name}: what each line cost in all launches, counted by the emulated device at {sizes}",
+        "bold",
+    )
     meanings = (
         f"  {' '.join(column.titles).replace('- ', '').strip()}: {column.meaning}"
         for column in annotation.columns
     )
-    lines += [(meaning, "dim") for meaning in dict.fromkeys(meanings)]
-    lines.append(
-        (
-            (
-                f"  >: at least {HOT_SHARE:.0%} of all instructions, of the excess, or of the"
-                " sectors beyond the ideal"
-            ),
-            "dim",
-        )
+    for meaning in dict.fromkeys(meanings):
+        yield meaning, "dim"
+    yield (
+        f"  >: at least {HOT_SHARE:.0%} of all instructions, of the excess, or of the sectors"
+        " beyond the ideal",
+        "dim",
     )
-    lines.append(
-        ("  A line without figures has no machine code, or its code counts at another line.", "dim")
-    )
-    return lines
+    yield "  A line without figures has no machine code, or its code counts at another line.", "dim"
 
 
-class _Page:
+class _Rows:
     """Lays out rows of a mark, a line number, the source, and figures."""
 
-    def __init__(self, annotation: Annotation, console: Console) -> None:
+    def __init__(self, annotation: Annotation, page: Page) -> None:
         self.annotation = annotation
-        self.console = console
-        self.ascii = not speaks_unicode(console.encoding)
+        self.page = page
+        console = page.console
         self.number_width = len(str(len(annotation.lines)))
         self.margin = self.number_width + 4
         self.widths = {column.name: self._width(column) for column in annotation.columns}
@@ -85,10 +77,6 @@ class _Page:
         room = (min(console.width, _WIDTH) if console.is_terminal else _WIDTH) - self.margin
         self.source_width = max(_LEAST_SOURCE, room - figures)
         self.text_width = max(self.source_width, room)
-
-    def write(self, line: str, style: str = "") -> None:
-        """One line of words."""
-        self.console.print(Text(self._fold(line), style=style), soft_wrap=True)
 
     def write_headings(self) -> None:
         """The columns' titles, in two lines."""
@@ -133,7 +121,7 @@ class _Page:
     def _write_cells(self, start: Text, cells: Sequence[Text], style: str = "") -> None:
         row = start + Text.assemble(*((_GAP + cell.plain, style or cell.style) for cell in cells))
         row.rstrip()
-        self.console.print(row, soft_wrap=True)
+        self.page.console.print(row, soft_wrap=True)
 
     def _width(self, column: Column) -> int:
         texts = [
@@ -145,14 +133,11 @@ class _Page:
 
     def _fit(self, source: str, width: int) -> str:
         """A source line, cut with an ellipsis where it is too long."""
-        text = self._fold(clean_text(source.expandtabs(4)))
+        text = self.page.fold(clean_text(source.expandtabs(4)))
         if cell_len(text) <= width:
             return set_cell_size(text, width)
-        dots = self._fold("…")
+        dots = self.page.fold("…")
         return set_cell_size(text, width - len(dots)) + dots
-
-    def _fold(self, line: str) -> str:
-        return fold_to_ascii(line) if self.ascii else line
 
 
 def _format(column: Column, figures: Mapping[str, float]) -> str:

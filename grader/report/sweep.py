@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grader.records import SUBMISSION, Counters, Source
 from grader.report.plot import Panel
-from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
+from grader.report.terminal import Page
 
 C_LOOP, NUMPY = "CPU (C loop, one core)", "CPU (NumPy)"
 """The programs of the processor."""
@@ -103,26 +103,22 @@ _SHARES = ("load %", "store %")
 
 def print_sweep(sweep: Sweep, *, console: Console) -> None:
     """Print a block of times for each size, the counters of all sizes, and the notes."""
-    fold = (
-        clean_line
-        if speaks_unicode(console.encoding)
-        else lambda line: fold_to_ascii(clean_line(line))
-    )
+    page = Page(console)
     times, counts = _present(_TIMES, sweep), _present(_COUNTS, sweep)
     widths = {
         title: max(len(_format(title, figure(row))) for row in _rows(sweep))
         for title, figure in times.items()
     }
     for point in sweep.points:
-        console.print(_times_table(point, times, fold, widths))
+        console.print(_times_table(point, times, page, widths))
         for row in filter(lambda row: row.note, point.rows):
-            console.print(Text(fold(f"{row.program}: {row.note}")))
+            console.print(page.text(f"{row.program}: {row.note}"))
         console.print()
     if counts:
-        console.print(_counts_table(sweep, counts, fold))
+        console.print(_counts_table(sweep, counts, page))
         console.print()
     for note in (f"{sweep.submission} on {sweep.device}", *sweep.notes):
-        console.print(Text(fold(note), style="dim"))
+        console.print(page.text(note, "dim"))
 
 
 def _present(figures: Mapping[str, _Figure], sweep: Sweep) -> Mapping[str, _Figure]:
@@ -141,19 +137,19 @@ def _rows(sweep: Sweep) -> list[SweepRow]:
 def _times_table(
     point: SweepPoint,
     figures: Mapping[str, _Figure],
-    fold: Callable[[str], str],
+    page: Page,
     widths: Mapping[str, int],
 ) -> Table:
     """The times at one size: those of the processor, then those of the kernels, each under what
     they are."""
-    table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), figures, fold, widths)
+    table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), figures, page, widths)
     for rows in _by_kind(point.rows):
         source = next((row.source for row in rows if row.time_ms is not None), None)
         table.add_row(Text(f"{source}:" if source else "without a time:", style="dim"))
         for row in rows:
             table.add_row(
-                _name(row, fold),
-                *(fold(_format(title, figure(row))) for title, figure in figures.items()),
+                _name(row, page),
+                *(page.clean(_format(title, figure(row))) for title, figure in figures.items()),
             )
     return table
 
@@ -167,20 +163,18 @@ def _by_kind(rows: Sequence[SweepRow]) -> Iterator[list[SweepRow]]:
             yield some
 
 
-def _counts_table(
-    sweep: Sweep, figures: Mapping[str, _Figure], fold: Callable[[str], str]
-) -> Table:
+def _counts_table(sweep: Sweep, figures: Mapping[str, _Figure], page: Page) -> Table:
     """What every program counted at every size; `~` for what a sample of the blocks stands for."""
-    table = _make_table("counted", figures, fold)
+    table = _make_table("counted", figures, page)
     for point in sweep.points:
         table.add_row(Text(f"{format_sizes(point.sizes)}:", style="dim"))
         for row in filter(lambda row: row.counters is not None, point.rows):
             about = "~" if row.is_sampled else ""
             cells = ((title, _format(title, figure(row))) for title, figure in figures.items())
             table.add_row(
-                _name(row, fold),
+                _name(row, page),
                 *(
-                    fold(cell if title in _SHARES or cell == _NONE else about + cell)
+                    page.clean(cell if title in _SHARES or cell == _NONE else about + cell)
                     for title, cell in cells
                 ),
             )
@@ -190,26 +184,29 @@ def _counts_table(
 def _make_table(
     title: str,
     figures: Mapping[str, _Figure],
-    fold: Callable[[str], str],
+    page: Page,
     widths: Mapping[str, int] | None = None,
 ) -> Table:
     """An empty table; `widths` are the least ones of its columns, so that the tables of all sizes
     look alike."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = page.make_table(framed=False)
     table.add_column(title, no_wrap=True)
     for figure in figures:
         table.add_column(
-            fold(figure), justify="right", overflow="fold", min_width=(widths or {}).get(figure)
+            page.clean(figure),
+            justify="right",
+            overflow="fold",
+            min_width=(widths or {}).get(figure),
         )
     return table
 
 
-def _name(row: SweepRow, fold: Callable[[str], str]) -> Text:
-    name = Text(f" {fold(row.program)}")
+def _name(row: SweepRow, page: Page) -> Text:
+    name = Text(f" {page.clean(row.program)}")
     return (
         name
         if row.right is None
-        else name + Text(f" {fold(_VERDICTS[row.right])}", style=_STYLES[row.right])
+        else name + Text(f" {page.clean(_VERDICTS[row.right])}", style=_STYLES[row.right])
     )
 
 

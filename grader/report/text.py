@@ -75,9 +75,3 @@ def fold_to_ascii(text: str) -> str:
     if text.startswith(("– ", "~ ")):
         text = f"[{text[0]}]{text[1:]}"
     return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
-
-
-def speaks_unicode(encoding: str) -> bool:
-    """Whether a stream of this encoding prints what is not ASCII; else it is folded
-    (`fold_to_ascii`)."""
-    return encoding.lower().startswith("utf")

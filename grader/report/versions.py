@@ -9,23 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from grader.metrics import METRICS, TIMED, Better, format_value
-from grader.records import CheckResult, CheckStatus, MetricValue, Score, Status
+from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, TIMED, Better, format_value
+from grader.records import CheckResult, CheckStatus, MetricValue, Score
 from grader.report.json import format_score
-from grader.report.text import clean_line, fold_to_ascii, speaks_unicode
-from grader.report.words import STATUS_WORDS
-
-_TEXT_WIDTH = 110
-_UNJUDGED = frozenset(
-    {"naive_time_ms", "shared_wavefronts", "shared_wavefronts_ideal", "occupancy"}
-)
-"""Metrics of which neither more nor less is better by itself: who goes through shared memory has
-wavefronts there, for one."""
-_IN_CHECKS = frozenset({"correctness", "sanitized"})
-"""Metrics whose values are those of checks, and shown as such."""
+from grader.report.terminal import Page
 
 
 class Change(StrEnum):
@@ -67,7 +56,9 @@ def compare_metrics(versions: Versions) -> tuple[Row, ...]:
     for name, metric in METRICS.items():
         missing = MetricValue(name, None, metric.unit, None)
         old, new = before.get(name, missing), after.get(name, missing)
-        if name not in _IN_CHECKS and (old.value is not None or new.value is not None):
+        if name not in (CORRECTNESS, CHECKED_CASES) and (
+            old.value is not None or new.value is not None
+        ):
             rows.append(Row(name, old, new, _ratio(old, new), _judge(old, new)))
     return tuple(rows)
 
@@ -79,7 +70,7 @@ def summarise(versions: Versions) -> str:
 
 def print_versions(versions: Versions, *, console: Console) -> None:
     """Print how each one did, the points of each check, the metrics, and the line that sums up."""
-    page = _Page(console)
+    page = Page(console)
     scores = (versions.old, versions.new)
     for which, score in zip(("old", "new"), scores, strict=True):
         page.write(f"{which}: {score.submission_name}: {_outcome(score)}")
@@ -91,10 +82,10 @@ def print_versions(versions: Versions, *, console: Console) -> None:
             "Counters: at " + ", ".join(f"{name} = {size}" for name, size in sizes.items()),
             style="dim",
         )
-    page.write_table(["Check", "old", "new", "of"], _check_rows(versions))
+    _write_table(page, ["Check", "old", "new", "of"], _check_rows(versions))
     rows = compare_metrics(versions)
     if rows:
-        page.write_table(["Metric", "old", "new", "new / old", "", "source"], map(_cells, rows))
+        _write_table(page, ["Metric", "old", "new", "new / old", "", "source"], map(_cells, rows))
     page.console.print()
     page.write(f"In short: {summarise(versions)}", style="bold")
 
@@ -130,7 +121,12 @@ def _ratio(old: MetricValue, new: MetricValue) -> float | None:
 
 
 def _judge(old: MetricValue, new: MetricValue) -> Change:
-    if old.value is None or new.value is None or old.sizes != new.sizes or old.name in _UNJUDGED:
+    if (
+        old.value is None
+        or new.value is None
+        or old.sizes != new.sizes
+        or not METRICS[old.name].is_goal
+    ):
         return Change.UNKNOWN
     if old.value == new.value:
         return Change.SAME
@@ -177,8 +173,8 @@ def _format_speed(ratio: float, change: Change) -> str:
 
 def _outcome(score: Score) -> str:
     """What became of it: its points and the first case that is wrong, or what ended it."""
-    if score.status not in (Status.PASSED, Status.FAILED):
-        return f"{STATUS_WORDS[score.status]}: {score.message}"
+    if score.status.ended_early:
+        return f"{score.status.row.word}: {score.message}"
     wrong = next((case for case in score.cases if not case.passed), None)
     return score.message if wrong is None else f"{score.message}; {wrong.name}: {wrong.message}"
 
@@ -212,30 +208,14 @@ def _value(metric: MetricValue) -> str:
     return "-" if metric.value is None else format_value(metric.name, metric.value)
 
 
-class _Page:
-    """Writes cleaned lines and tables, in ASCII where the stream is not UTF-8."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self._ascii = not speaks_unicode(console.encoding)
-
-    def write(self, line: str, *, style: str = "") -> None:
-        width = max(20, min(self.console.width, _TEXT_WIDTH))
-        for part in Text(self._clean(line), style=style).wrap(self.console, width):
-            part.rstrip()
-            self.console.print(part, soft_wrap=True)
-
-    def write_table(self, titles: list[str], rows: Iterable[list[Text | str]]) -> None:
-        """A table whose first column is words; the columns with titles `old` to `new / old` hold
-        figures."""
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for title in titles:
-            figures = title in ("old", "new", "of", "new / old")
-            table.add_column(title, justify="right" if figures else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*(self._clean(cell) if isinstance(cell, str) else cell for cell in row))
-        self.console.print()
-        self.console.print(table)
-
-    def _clean(self, line: str) -> str:
-        return fold_to_ascii(clean_line(line)) if self._ascii else clean_line(line)
+def _write_table(page: Page, titles: list[str], rows: Iterable[list[Text | str]]) -> None:
+    """A table whose first column is words; the columns with titles `old` to `new / old` hold
+    figures."""
+    table = page.make_table(framed=False)
+    for title in titles:
+        figures = title in ("old", "new", "of", "new / old")
+        table.add_column(title, justify="right" if figures else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(page.clean(cell) if isinstance(cell, str) else cell for cell in row))
+    page.console.print()
+    page.console.print(table)

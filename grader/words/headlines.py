@@ -3,29 +3,10 @@ kind of report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from grader.metrics import METRICS, format_value
+from grader.metrics import CORRECTNESS, METRICS, format_value
 from grader.records import CheckResult, CheckStatus, Source
-
-GLYPHS: Mapping[CheckStatus, str] = {
-    CheckStatus.PASSED: "✓",
-    CheckStatus.PARTIAL: "~",
-    CheckStatus.FAILED: "✗",
-    CheckStatus.SKIPPED: "–",
-    CheckStatus.NOT_MEASURED: "–",
-}
-
-WORDS: Mapping[CheckStatus, str] = {
-    CheckStatus.PASSED: "passed",
-    CheckStatus.PARTIAL: "partial",
-    CheckStatus.FAILED: "failed",
-    CheckStatus.SKIPPED: "skipped",
-    CheckStatus.NOT_MEASURED: "not measured",
-}
-
-_JUDGED = (CheckStatus.PASSED, CheckStatus.PARTIAL, CheckStatus.FAILED)
-_OF_PEAK = ("bandwidth_fraction", "compute_fraction")
 
 
 def format_headlines(checks: Sequence[CheckResult]) -> tuple[tuple[CheckStatus, str], ...]:
@@ -37,7 +18,7 @@ def format_headline(check: CheckResult) -> str:
     """One line: glyph, label, verdict, and in parentheses the figure or the reason."""
     figure = _format_figure(check)
     return (
-        f"{GLYPHS[check.status]} {check.headline or check.title}: {WORDS[check.status].upper()}"
+        f"{check.status.row.glyph} {check.headline or check.title}: {check.status.row.word.upper()}"
         + (f" ({figure})" if figure else "")
     )
 
@@ -45,7 +26,7 @@ def format_headline(check: CheckResult) -> str:
 def format_remark(check: CheckResult) -> str:
     """What a verdict needs beside it to be understood: why there is none, or that it is the benefit
     of the doubt; mostly nothing."""
-    if check.status not in _JUDGED:
+    if not check.status.is_verdict:
         return check.message
     if not check.in_doubt:
         return ""
@@ -66,14 +47,15 @@ def _format_figure(check: CheckResult) -> str:
 
 
 def _format_value(check: CheckResult) -> str:
-    if check.status not in _JUDGED:
+    if not check.status.is_verdict:
         return ""
-    if check.metric == "correctness":
+    if check.metric == CORRECTNESS:
         return "" if check.status is CheckStatus.PASSED else check.message
     if check.value is None:
         return ""
-    noun, value = METRICS[check.metric].noun, format_value(check.metric, check.value)
-    if check.metric in _OF_PEAK:
+    metric, value = METRICS[check.metric], format_value(check.metric, check.value)
+    noun = metric.noun
+    if metric.is_of_peak:
         return f"{noun} {value} of peak"
     # Counts read as in C: the handout asks for `count == 0`.
     return f"{noun} == {value}" if noun == "count" else f"{noun} {value}"

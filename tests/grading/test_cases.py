@@ -12,7 +12,8 @@ import grader
 from grader.grading.cases import BENCHMARK
 from grader.records import Printed, Score, Status
 from grader.report.json import format_score
-from grader.report.terminal import make_console, print_score
+from grader.report.score_page import print_score
+from grader.report.terminal import make_console
 from grader.spec.draws import draw_cases
 from grader.spec.exercise import Case
 from grader.spec.reader import read_exercise

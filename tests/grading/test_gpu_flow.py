@@ -38,7 +38,8 @@ from grader.records import (
     Traffic,
 )
 from grader.report.json import format_score
-from grader.report.terminal import make_console, print_score
+from grader.report.score_page import print_score
+from grader.report.terminal import make_console
 from tests.support.fake_clock import STEADY
 from tests.support.fake_gpu import PEAK_GBPS, FakeGpu
 

@@ -46,14 +46,15 @@ from grader.records import (
     Status,
     Submission,
 )
-from grader.report.annotation import annotate
+from grader.report.annotation import TERMINAL_COLUMNS, annotate
 from grader.report.html.submission import render_submission
 from grader.report.json import format_score
 from grader.report.platforms.github import format_github
 from grader.report.platforms.gradescope import format_gradescope
 from grader.report.platforms.junit import format_junit
+from grader.report.score_page import print_score
 from grader.report.source_page import print_annotation
-from grader.report.terminal import make_console, print_score
+from grader.report.terminal import make_console
 from grader.spec.draws import draw_cases
 from grader.spec.exercise import Case, Exercise
 from grader.spec.launch_lines import Plan
@@ -255,7 +256,7 @@ def reports(score: Score, source: Submission) -> str:
     stream = io.StringIO()
     console = make_console(stream, environ={}, width=300)
     print_score(score, console=console)
-    print_annotation(annotate(score, source), console=console)
+    print_annotation(annotate(score, source.text, TERMINAL_COLUMNS), console=console)
     page = render_submission(
         score, student="jane", title="t", source=source.text, back="index.html"
     )

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from grader.records import Counters, Failure, Finding, FindingKind, LineCounters, Score, Status
-from grader.report.annotation import AnnotatedLine, annotate
+from grader.report.annotation import TERMINAL_COLUMNS, AnnotatedLine, Annotation, annotate
 from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console
 from tests.support.factories import (
@@ -19,7 +19,6 @@ from tests.support.factories import (
     make_case,
     make_failed,
     make_graded,
-    make_submission,
 )
 
 CROOKED = make_graded(lines=CROOKED_LINES)
@@ -30,8 +29,12 @@ class Terminal(io.TextIOWrapper):
         return True
 
 
+def annotated(score: Score, text: str = SOURCE) -> Annotation:
+    return annotate(score, text, TERMINAL_COLUMNS)
+
+
 def row(number: int, score: Score = CROOKED) -> AnnotatedLine:
-    return annotate(score, make_submission()).lines[number - 1]
+    return annotated(score).lines[number - 1]
 
 
 def show(
@@ -46,7 +49,7 @@ def show(
         io.BytesIO(), encoding=encoding, errors="strict"
     )
     console = make_console(stream, width=width, environ={"TERM": "xterm"})
-    print_annotation(annotate(score, make_submission(text=text)), console=console)
+    print_annotation(annotated(score, text), console=console)
     stream.flush()
     stream.seek(0)
     return stream.read()
@@ -86,30 +89,30 @@ def test_columns_without_figures_are_left_out() -> None:
     score = make_graded(
         lines=[LineCounters(8, Counters(instructions_executed=5, thread_instructions_executed=160))]
     )
-    assert [column.name for column in annotate(score, make_submission()).columns] == [
+    assert [column.name for column in annotated(score).columns] == [
         "instructions",
         "active_lanes",
     ]
 
 
 def test_code_of_no_line_comes_last_and_counts() -> None:
-    annotation = annotate(CROOKED, make_submission())
+    annotation = annotated(CROOKED)
     assert annotation.lines[-1].number is None
     assert annotation.lines[-1].figures["instructions"] == 7
     assert annotation.total["instructions"] == 407
     beyond = make_graded(
         lines=[LineCounters(900, Counters(instructions_executed=3))]
     )  # after `#line 900`
-    assert annotate(beyond, make_submission()).lines[-1].figures["instructions"] == 3
+    assert annotated(beyond).lines[-1].figures["instructions"] == 3
 
 
 def test_lines_are_those_of_a_compiler() -> None:
     text = "// a\x0cb\u2028c\n__global__ void k() {}\n"
-    assert [line.number for line in annotate(CROOKED, make_submission(text=text)).lines[:2]] == [
+    assert [line.number for line in annotated(CROOKED, text).lines[:2]] == [
         1,
         2,
     ]
-    assert annotate(CROOKED, make_submission(text=text)).lines[1].text == "__global__ void k() {}"
+    assert annotated(CROOKED, text).lines[1].text == "__global__ void k() {}"
 
 
 def test_the_page_is_aligned_and_says_the_sizes() -> None:
@@ -158,4 +161,4 @@ def test_findings_stand_under_their_lines() -> None:
 def test_without_counters_it_is_the_source() -> None:
     shown = show(make_graded(cases=(make_case(passed=False),)))
     assert all(line.strip() in shown for line in SOURCE.splitlines())
-    assert annotate(replace(CROOKED, line_sizes={}), make_submission()).columns == ()
+    assert annotated(replace(CROOKED, line_sizes={})).columns == ()

@@ -23,7 +23,8 @@ from grader.records import (
     Source,
     Status,
 )
-from grader.report.terminal import make_console, print_score, progress_display
+from grader.report.score_page import print_score
+from grader.report.terminal import make_console, progress_display
 from tests.support.factories import (
     CROOKED_LINES,
     DOUBTFUL,
@@ -141,7 +142,7 @@ def test_a_good_score() -> None:
 
 def test_performance_says_the_share_of_the_peak() -> None:
     score = make_graded()
-    performance = replace(score.checks[-1], status="passed", value=0.8514, points=25.0)
+    performance = replace(score.checks[-1], status=CheckStatus.PASSED, value=0.8514, points=25.0)
     text = show(replace(score, checks=(performance,)))
     assert text.startswith("✓ Performance: PASSED (bandwidth 85.1 % of peak)\n")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from grader.metrics import FIGURES, METRICS, TIMED
 from grader.records import (
     BatchEntry,
     BatchExercise,
@@ -29,11 +30,10 @@ from grader.report.html.pages import render_page
 from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
 from grader.report.stored import metric_value
 from grader.report.text import clean_line
-from grader.report.words import CHECK_KINDS, STATUS_KINDS, STATUS_WORDS
-from grader.words.headlines import GLYPHS, WORDS
+from grader.statuses import Badge
 
 NOT_GRADED = "not graded"
-_RATES = (("gflops", "GFLOP/s"), ("bandwidth_gbps", "GB/s"))
+_RATES = tuple(METRICS[name] for name in FIGURES if name in TIMED)
 """What the table shows of a submission's speed: the first that it has."""
 
 
@@ -108,7 +108,7 @@ class Section:
 def digest_score(score: Score) -> Digest:
     """What the report needs of a score."""
     time = metric_value(score, "time_ms")
-    rates = ((unit, metric_value(score, name)) for name, unit in _RATES)
+    rates = ((metric.unit, metric_value(score, metric.name)) for metric in _RATES)
     return Digest(
         status=score.status,
         points=score.score,
@@ -133,9 +133,9 @@ def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
     check_titles = [] if several else [*_check_titles(graded)]
     rows = [_make_row(each, titles, check_titles) for each in graded]
     units = [
-        unit
-        for _, unit in _RATES
-        if any(each.digest and unit in each.digest.rates for each in graded)
+        metric.unit
+        for metric in _RATES
+        if any(each.digest and metric.unit in each.digest.rates for each in graded)
     ]
     return render_page(
         "report.html",
@@ -229,10 +229,10 @@ def _make_charts(digests: Sequence[Digest]) -> Iterator[Chart]:
         ),
         "",
     )
-    for _, unit in _RATES:
+    for metric in _RATES:
+        unit, title = metric.unit, metric.noun.capitalize()
         rates = [digest.rates[unit] for digest in timed if unit in digest.rates]
         if rates:
-            title = "Bandwidth" if unit == "GB/s" else "Arithmetic rate"
             yield Chart(
                 title,
                 draw_log_histogram(
@@ -253,19 +253,17 @@ def _make_markers(timed: Sequence[Digest]) -> Iterator[Marker]:
 
 
 def _make_rates(checked: Sequence[Digest]) -> Iterator[Rate]:
-    found: dict[str, Counter[str]] = {}
+    found: dict[str, Counter[Badge]] = {}
     for digest in checked:
         for title, status in digest.checks:
-            found.setdefault(title, Counter())[CHECK_KINDS[status]] += 1
+            found.setdefault(title, Counter())[status.row.badge] += 1
     for title, kinds in found.items():
-        judged = sum(kinds.values()) - kinds["none"]
-        passed = f"{100 * kinds['passed'] / judged:.0f} %" if judged else "–"
+        judged = kinds.total() - kinds[Badge.NONE]
+        passed = f"{100 * kinds[Badge.PASSED] / judged:.0f} %" if judged else "–"
         yield Rate(
             title,
             passed,
-            draw_stacked_bar(
-                {kind: kinds[kind] for kind in ("passed", "partial", "failed", "none")}
-            ),
+            draw_stacked_bar({badge.value: kinds[badge] for badge in Badge}),
         )
 
 
@@ -278,7 +276,7 @@ def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[
         student=clean_line(entry.student),
         page=graded.page,
         exercise=titles.get(entry.exercise, entry.exercise),
-        status=STATUS_WORDS[entry.status] if entry.status else NOT_GRADED,
+        status=entry.status.row.word if entry.status else NOT_GRADED,
         checks=(_show_check(None),) * len(check_titles),
         message=_describe(entry),
     )
@@ -287,8 +285,8 @@ def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[
     statuses = dict(digest.checks)
     row = replace(
         row,
-        status=STATUS_WORDS[digest.status],
-        kind=STATUS_KINDS[digest.status],
+        status=digest.status.row.word,
+        kind=digest.status.row.badge.value,
         checks=tuple(_show_check(statuses.get(title)) for title in check_titles),
     )
     return _with_figures(row, digest, entry.max_score)
@@ -311,9 +309,11 @@ def _with_figures(row: Row, digest: Digest, max_score: float) -> Row:
 def _describe(entry: BatchEntry) -> str:
     """What the table does not say already: what ended the grading, and whose file it is as well."""
     same = f"the same file as {entry.duplicate_of}'s" if entry.duplicate_of else ""
-    ended = "" if entry.status in (Status.PASSED, Status.FAILED) else entry.message
+    ended = "" if entry.status and not entry.status.ended_early else entry.message
     return clean_line("; ".join(part for part in (same, ended) if part))
 
 
 def _show_check(status: CheckStatus | None) -> tuple[str, str, str]:
-    return (WORDS[status], CHECK_KINDS[status], GLYPHS[status]) if status else ("", "none", "")
+    return (
+        (status.row.word, status.row.badge.value, status.row.glyph) if status else ("", "none", "")
+    )

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, CheckResult, Score, Status
+from grader.records import CaseResult, CheckResult, CheckStatus, Score
+from grader.report.annotation import PAGE_COLUMNS, annotate
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
-from grader.report.html.source import MAX_LINES, annotate, describe_place, used_columns
+from grader.report.html.source_table import MAX_LINES, make_lines
 from grader.report.measurement import list_figures
 from grader.report.text import clean_line, clean_text
-from grader.report.words import CHECK_KINDS, STATUS_KINDS, STATUS_WORDS
-from grader.words.headlines import GLYPHS, WORDS, explain
+from grader.words.findings import describe_place
+from grader.words.headlines import explain
+from grader.words.sizes import list_sizes
 
 MAX_DETAIL = 20_000
 
@@ -68,8 +70,8 @@ def render_submission(
 ) -> str:
     """The page. `title` is the exercise's, `source` the file as it was handed in, `back` the way to
     a class's report if there is one."""
-    failed = score.status not in (Status.PASSED, Status.FAILED)
-    columns = used_columns(score.lines)
+    row = score.status.row
+    annotation = annotate(score, source or None, PAGE_COLUMNS)
     times = plan_times(score)
     points, words = _describe_points(score)
     return render_page(
@@ -81,10 +83,10 @@ def render_submission(
         duplicate_of=clean_line(duplicate_of) if duplicate_of else None,
         points=points,
         points_words=words,
-        status=STATUS_WORDS[score.status],
-        kind=STATUS_KINDS[score.status],
+        status=row.word,
+        kind=row.badge.value,
         device=score.device.name if score.device else "no device",
-        failure=STATUS_WORDS[score.status].capitalize() if failed else "",
+        failure=row.word.capitalize() if score.status.ended_early else "",
         ours=not score.status.has_points,
         message=clean_line(score.message),
         detail=clean_text(score.detail)[:MAX_DETAIL],
@@ -98,11 +100,16 @@ def render_submission(
         times=[*_make_times(score, times)],
         times_note=_note_times(score),
         findings=[
-            FindingRow(clean_line(each.message), describe_place(each), each.line, each.other_line)
+            FindingRow(
+                clean_line(each.message),
+                clean_line(describe_place(each)),
+                each.line,
+                each.other_line,
+            )
             for each in score.findings
         ],
-        columns=columns,
-        source=annotate(source, score.lines, score.findings, columns),
+        columns=[(column.titles[0], column.meaning) for column in annotation.columns],
+        source=make_lines(annotation),
         source_note=_note_source(score, source),
         cases=[_make_case(case) for case in score.cases],
         metrics=[*_list_metrics(score)],
@@ -125,12 +132,12 @@ def _describe_points(score: Score) -> tuple[str, str]:
 
 
 def _make_check(check: CheckResult) -> CheckRow:
-    measured = check.status.value != "not_measured"
+    measured = check.status is not CheckStatus.NOT_MEASURED
     return CheckRow(
         title=check.headline or check.title,
-        kind=CHECK_KINDS[check.status],
-        glyph=GLYPHS[check.status],
-        word=WORDS[check.status],
+        kind=check.status.row.badge.value,
+        glyph=check.status.row.glyph,
+        word=check.status.row.word,
         value=format_value(check.metric, check.value) if check.value is not None else "",
         source=check.source.value if check.source is not None else "",
         goal=check.threshold,
@@ -145,11 +152,7 @@ def _make_case(case: CaseResult) -> CaseRow:
     picture = case.mismatch.picture if case.mismatch is not None else ()
     return CaseRow(
         name=clean_line(f"{case.part}: {case.name}" if case.part else case.name),
-        sizes=(
-            "hidden"
-            if case.hidden
-            else ", ".join(f"{name} = {size:,}" for name, size in case.sizes.items())
-        ),
+        sizes=("hidden" if case.hidden else list_sizes(case.sizes)),
         kind="passed" if case.passed else "failed",
         word="right" if case.passed else "wrong",
         message=clean_line(case.message),

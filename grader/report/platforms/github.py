@@ -30,7 +30,7 @@ def format_github(score: Score) -> str:
         for check in score.checks
         if check.status is not CheckStatus.NOT_MEASURED
     ]
-    if score.status not in (Status.PASSED, Status.FAILED):
+    if score.status.ended_early:
         tests.insert(
             0,
             _plain_test(

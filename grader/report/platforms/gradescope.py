@@ -57,7 +57,7 @@ def _plain_test(check: CheckResult, number: int) -> dict[str, Any]:
         "visibility": "visible",
     }
     if check.status is CheckStatus.NOT_MEASURED:
-        return {**test, "tags": ["not measured"]}
+        return {**test, "tags": [check.status.row.word]}
     points = {"score": check.points, "max_score": 0 if check.bonus else check.max_points}
     return {
         **test,

@@ -7,27 +7,24 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from grader.records import CheckResult, CheckStatus, Score, Status
+from grader.records import CheckResult, CheckStatus, Score
 from grader.report.platforms.texts import check_name, describe_check, describe_score
 from grader.report.text import clean_line, clean_text
 from grader.words.headlines import explain
-
-_LOST = (CheckStatus.FAILED, CheckStatus.PARTIAL)
-_UNTOLD = (CheckStatus.SKIPPED, CheckStatus.NOT_MEASURED)
 
 
 def format_junit(score: Score) -> str:
     """The XML document. Checks that lost points are failures, skipped and unmeasured ones are
     skipped; ours are errors."""
-    ended = score.status not in (Status.PASSED, Status.FAILED)
+    ended = score.status.ended_early
     ours = not score.status.has_points
-    lost = sum(check.status in _LOST and not check.bonus for check in score.checks)
+    lost = sum(check.status.lost_points and not check.bonus for check in score.checks)
     counts = {
         "tests": len(score.checks) + ended,
         "failures": lost + (ended and not ours),
         "errors": int(ended and ours),
         "skipped": sum(
-            check.status in _UNTOLD or (check.bonus and check.status in _LOST)
+            not check.status.is_verdict or (check.bonus and check.status.lost_points)
             for check in score.checks
         ),
     }
@@ -70,7 +67,7 @@ def _list_properties(score: Score) -> dict[str, str]:
 
 def _add_check(suite: ET.Element, score: Score, check: CheckResult) -> None:
     case = _add_case(suite, score, check_name(check))
-    if check.status in _LOST and not check.bonus:
+    if check.status.lost_points and not check.bonus:
         message = f"{check.points:g} of {check.max_points:g} points"
         _tell(case, "failure", check.status.value, message, describe_check(check))
     elif check.status is not CheckStatus.PASSED:

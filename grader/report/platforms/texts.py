@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.metrics import format_value
-from grader.records import CheckResult, CheckStatus, Score, Status
+from grader.metrics import CORRECTNESS, format_value
+from grader.records import CheckResult, CheckStatus, Score
 from grader.report.text import clean_line, clean_text
 from grader.words.headlines import explain
 
@@ -19,7 +19,7 @@ def describe_check(check: CheckResult) -> str:
         parts = [first + source]
     else:
         parts = [clean_line(check.message)]
-    if check.metric == "correctness" and check.status is not CheckStatus.PASSED:
+    if check.metric == CORRECTNESS and check.status is not CheckStatus.PASSED:
         parts.append(clean_line(check.message))
     parts += [clean_line(explain(check)), clean_line(check.hint)]
     return "\n".join(dict.fromkeys(part for part in parts if part))
@@ -29,7 +29,7 @@ def describe_score(score: Score) -> str:
     """The result in a sentence; where the grading ended early, why, with the tool's own words and
     what to try."""
     parts = [clean_line(score.message)]
-    if score.status not in (Status.PASSED, Status.FAILED):
+    if score.status.ended_early:
         parts += [clean_text(score.detail)[:MAX_DETAIL].strip(), clean_line(score.advice)]
     if score.device is not None:
         parts.append(clean_line(f"Device: {score.device.name} ({score.device.stands_for})"))

@@ -1,0 +1,67 @@
+"""A submission's source as a table, with what each of its lines did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.report.annotation import Annotation
+from grader.report.text import clean_text
+
+MAX_LINES = 4000
+MAX_WIDTH = 1000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value as shown; `kind` shades it by its share of the column's largest, or marks it."""
+
+    text: str
+    kind: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One source line with a cell per column; `hit`: a finding names it."""
+
+    number: int
+    text: str
+    cells: tuple[Cell, ...]
+    hit: bool
+
+
+def make_lines(annotation: Annotation) -> list[Line]:
+    """The first MAX_LINES lines; code that belongs to no line is left out."""
+    numbered = [line for line in annotation.lines if line.number is not None]
+    largest = {
+        column.name: max((line.figures.get(column.name, 0) for line in numbered), default=0)
+        for column in annotation.columns
+    }
+    return [
+        Line(
+            line.number or 0,
+            _show(line.text),
+            tuple(
+                Cell("")
+                if column.name not in line.figures
+                else _make_cell(
+                    column.format(line.figures[column.name]),
+                    line.figures[column.name] / largest[column.name],
+                    line.notes[column.name],
+                )
+                for column in annotation.columns
+            ),
+            line.named,
+        )
+        for line in numbered[:MAX_LINES]
+    ]
+
+
+def _make_cell(text: str, share: float, tip: str) -> Cell:
+    shade = "h3" if share > 0.5 else "h2" if share > 0.1 else "h1"
+    return Cell(text, f"{shade} worse" if tip else shade, tip)
+
+
+def _show(line: str) -> str:
+    cleaned = clean_text(line.rstrip("\r")).replace("\n", " ")
+    return cleaned if len(cleaned) <= MAX_WIDTH else cleaned[:MAX_WIDTH] + " …"

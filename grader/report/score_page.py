@@ -1,0 +1,239 @@
+"""A score on a terminal: the promised lines, the table of checks, where it is wrong, and what to
+try."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from grader.metrics import format_value
+from grader.records import CaseResult, CheckResult, Finding, Mismatch, Score
+from grader.report.measurement import format_measurement
+from grader.report.printed import format_printed
+from grader.report.terminal import Page
+from grader.report.text import clean_line, clean_text
+from grader.statuses import CheckStatus
+from grader.words.checks import summarise_points
+from grader.words.findings import describe_place
+from grader.words.headlines import format_headlines, format_remark
+from grader.words.sizes import list_sizes
+
+_TABLE_WIDTH = 70
+"""Below this many columns the table becomes a list."""
+_DETAIL_LINES = 60
+_SHOWN_FINDINGS = 4
+
+_LEGEND: Mapping[str, str] = {
+    "·": "right",
+    "▒": "some wrong",
+    "█": "all wrong",
+    "?": "never written",
+}
+
+
+def print_score(score: Score, *, console: Console) -> None:
+    """Print a score: the promised lines, the table or the failure, the total, where it is wrong,
+    and what to try."""
+    page = Page(console)
+    for status, line in format_headlines(score.checks):
+        page.write(line, style=status.row.style, hanging=2)
+    if score.status.ended_early:
+        _print_failure(score, page)
+    else:
+        _print_checks(score.checks, page)
+    _print_total(score, page)
+    if not score.status.ended_early:
+        _print_wrong_case(score.cases, page)
+        _print_findings(score, page)
+        _print_hints(score.checks, page)
+    for block in format_printed(score):
+        page.write_heading(block.heading)
+        page.write_verbatim("\n".join(block.lines), indent=2)
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def _print_checks(checks: Sequence[CheckResult], page: Page) -> None:
+    page.console.print()
+    if page.console.width < _TABLE_WIDTH:
+        for check in checks:
+            _print_check(check, page)
+    else:
+        page.console.print(_make_table(checks, page))
+
+
+def _make_table(checks: Sequence[CheckResult], page: Page) -> Table:
+    table = page.make_table()
+    table.add_column(page.text("Check"))
+    for title in ("Value", "Goal", "Points"):
+        table.add_column(title, justify="right")
+    table.add_column("Result")
+    for check in checks:
+        style = check.status.row.style
+        table.add_row(
+            page.text(_label(check)),
+            page.text(_value(check)),
+            page.text(check.threshold),
+            _points(check),
+            page.text(_verdict(check), style),
+        )
+    return table
+
+
+def _print_check(check: CheckResult, page: Page) -> None:
+    page.write(
+        f"{check.status.row.glyph} {_label(check)}: {_verdict(check)[2:]}",
+        style=check.status.row.style,
+        hanging=2,
+    )
+    value = f"{_value(check)}, goal" if check.value is not None else "goal"
+    page.write(f"{value} {check.threshold}; points {_points(check)}", indent=2)
+
+
+def _label(check: CheckResult) -> str:
+    """One name for a check in every part of the page: that of its promised line, if it has one."""
+    return check.headline or check.title
+
+
+def _value(check: CheckResult) -> str:
+    return "" if check.value is None else format_value(check.metric, check.value)
+
+
+def _points(check: CheckResult) -> str:
+    if check.status is CheckStatus.NOT_MEASURED:
+        return f"- / {check.max_points:g}"
+    return f"{check.points:g} / {check.max_points:g}"
+
+
+def _verdict(check: CheckResult) -> str:
+    """The verdict in the table, with its remark where that does not stand at the head of the page
+    already."""
+    remark = "" if check.headline and not check.in_doubt else format_remark(check)
+    return f"{check.status.row.glyph} {check.status.row.word}" + (f": {remark}" if remark else "")
+
+
+def _print_total(score: Score, page: Page) -> None:
+    page.console.print()
+    total = summarise_points(score.score, score.judged_points, score.max_score)
+    page.write(f"Score: {total}", style="bold", hanging=2)
+    if score.device is not None:
+        page.write(
+            f"Device: {score.device.name} ({score.device.stands_for})", style="dim", hanging=2
+        )
+    for line in format_measurement(score):
+        page.write(line, style="dim", hanging=2)
+
+
+# --- what went wrong ------------------------------------------------------------------------------
+
+
+def _print_failure(score: Score, page: Page) -> None:
+    page.write_heading(f"{score.status.row.title}: {score.message}", style="bold red")
+    lines = clean_text(score.detail).rstrip("\n").split("\n") if score.detail.strip() else []
+    if lines:
+        page.console.print()
+        page.write_verbatim("\n".join(lines[:_DETAIL_LINES]))
+    if len(lines) > _DETAIL_LINES:
+        page.write(
+            f"... and {len(lines) - _DETAIL_LINES} more lines: --json FILE keeps them all",
+            style="dim",
+        )
+    texts = {line.line: line.text for line in score.lines}
+    for finding in score.findings:
+        _print_finding(finding, score.message, texts, page)
+    if score.advice:
+        page.write_heading("What to try")
+        page.write(score.advice, indent=2)
+
+
+def _print_findings(score: Score, page: Page) -> None:
+    """What the checked mode found in a submission that ran to its end."""
+    if not score.findings:
+        return
+    page.write_heading("Found in the checked mode")
+    texts = {line.line: line.text for line in score.lines}
+    for finding in score.findings[:_SHOWN_FINDINGS]:
+        _print_finding(finding, "", texts, page)
+    if len(score.findings) > _SHOWN_FINDINGS:
+        page.console.print()
+        page.write(
+            f"... and {len(score.findings) - _SHOWN_FINDINGS} more: --json FILE keeps them all",
+            indent=2,
+            style="dim",
+        )
+
+
+def _print_finding(
+    finding: Finding, known: str, texts: Mapping[int | None, str], page: Page
+) -> None:
+    page.console.print()
+    if not known.startswith(finding.message):
+        page.write(finding.message, indent=2)
+    if where := describe_place(finding):
+        page.write(f"at {where}", indent=2, hanging=2)
+    for line in dict.fromkeys((finding.other_line, finding.line)):
+        if line is not None and texts.get(line):
+            page.write_verbatim(f"{line:>5} | {clean_line(texts[line])}", indent=2, style="bold")
+
+
+def _print_wrong_case(cases: Sequence[CaseResult], page: Page) -> None:
+    """The first wrong case, one of the exercise itself if there is one, and a public one if there
+    is one: its sizes may be told."""
+    wrong = sorted(
+        (case for case in cases if not case.passed),
+        key=lambda case: (case.part is not None, case.hidden),
+    )
+    if not wrong:
+        return
+    case = wrong[0]
+    sizes = "hidden sizes" if case.hidden else list_sizes(case.sizes)
+    name = f"{case.part}, {case.name}" if case.part else case.name
+    page.write_heading(f"Where it is wrong: case {name} ({sizes})")
+    page.write(case.message, indent=2, hanging=2)
+    if case.mismatch is not None:
+        page.write(_first_wrong(case.mismatch), indent=2, hanging=2)
+        page.write(f"worst error: {_error(case.mismatch.worst_error)}", indent=2)
+        _print_picture(case.mismatch.picture, page)
+
+
+def _first_wrong(mismatch: Mismatch) -> str:
+    place = "".join(f"[{i}]" for i in mismatch.index or ())
+    expected, got = _two_figures(mismatch.expected, mismatch.got)
+    return f"first wrong: {mismatch.buffer}{place}, expected {expected}, got {got}"
+
+
+def _error(worst: float) -> str:
+    return f"{worst:.4g}" if math.isfinite(worst) else "not a finite number"
+
+
+def _two_figures(expected: float, got: float) -> tuple[str, str]:
+    """Both with as few digits as tell them apart."""
+    pairs = ((f"{expected:.{digits}g}", f"{got:.{digits}g}") for digits in (6, 9, 12, 17))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (repr(expected), repr(got)))
+
+
+def _print_picture(picture: Sequence[str], page: Page) -> None:
+    if not picture:
+        return
+    page.console.print()
+    for row in picture:
+        # A cell is two characters wide: about as wide as it is high.
+        page.write_verbatim("".join(2 * cell for cell in row), indent=4)
+    used = [
+        f"{glyph} {meaning}"
+        for glyph, meaning in _LEGEND.items()
+        if any(glyph in row for row in picture)
+    ]
+    page.write("   ".join(used).replace("   ", ", "), indent=4, style="dim")
+
+
+def _print_hints(checks: Sequence[CheckResult], page: Page) -> None:
+    hinted = [check for check in checks if check.hint]
+    if hinted:
+        page.write_heading("What to try")
+    for check in hinted:
+        page.write(f"{_label(check)}: {check.hint}", indent=2, hanging=2)
