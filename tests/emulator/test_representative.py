@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from grader.emulator.counts import InstructionCounts
+from grader.emulator.timing.compiled import make_rows
+from grader.emulator.timing.expand import Access, Line, Step
 from grader.emulator.timing.representative import (
     choose_representative,
     measure_distance,
@@ -20,22 +22,11 @@ def streams_of(*blocks: tuple[int, ...]) -> Streams:
     """Blocks of one warp each, which executes these instructions again and again, and accesses no
     memory."""
     code = np.concatenate([np.resize(np.array(block, dtype=np.int64), LENGTH) for block in blocks])
-    none = np.zeros(0, dtype=np.int64)
+    steps = make_rows(Step, len(code))
+    steps["code"], steps["access"] = code, -1
     first = np.arange(len(blocks) + 1, dtype=np.int64) * LENGTH
-    return Streams(
-        first,
-        code,
-        np.full(len(code), -1, dtype=np.int64),
-        none,
-        none,
-        none,
-        np.zeros(1, dtype=np.int64),
-        none,
-        none,
-        none,
-        warps_per_block=1,
-        fraction=1.0,
-    )
+    none = make_rows(Access, 0), make_rows(Line, 0)
+    return Streams(first, steps, *none, warps_per_block=1, fraction=1.0)
 
 
 def counts_of(*executed: int) -> list[InstructionCounts]:
@@ -72,5 +63,5 @@ def test_where_none_is_alike_the_nearest_is_taken_and_none_that_is_unlike() -> N
     assert measure_distance(streams_of((0, 1)), counts, 4) == pytest.approx(0.2)
     near = choose_representative([streams_of((2, 3)), streams_of((0, 1))], counts, 4)
     assert near is not None
-    assert near.code[0] == 0
+    assert near.steps["code"][0] == 0
     assert choose_representative([streams_of((2, 3))], counts, 4) is None

@@ -1,10 +1,17 @@
 """The timing model: what a launch would take on a GPU, from the machine code, traces of a few
 blocks, and the GPU's figures.
 
-    figures.py   what a GPU is made of, and the fitted parameters     code.py     pipes, latencies
-    and control bits of instructions streams.py   traces -> instructions and accesses in order
-    sm.py       the simulation of one SM's resident warps model.py     a launch's time, what binds
-    it, and its DRAM bytes
+    figures.py          what a GPU is made of, and the fitted parameters
+    code.py             pipes, latencies and control bits of a kernel's instructions
+    streams.py          traces -> instructions and accesses in order; expand.py does the work
+    representative.py   which of the traced blocks stand for the launch
+    parameters.py       an SM's parameters in cycles, from the figures and the launch
+    state.py            the records of a simulated SM: warps, blocks, sub-partitions, L1
+    sm.py               its simulation: choosing a warp, issuing, barriers, blocks
+    memory_units.py     its memory: load/store unit, L1, L2, DRAM
+    footprint.py        what a launch touches in global memory
+    model.py            a launch's time; bounds.py tells what binds it
+    compiled.py         what numba compiles, and how the records look to it
 
 A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with
 one element a thread and 0.19 ms with four, although no resource's bound tells them apart, and the

@@ -12,6 +12,7 @@ import numpy as np
 from grader.emulator.decode import Decoded
 from grader.emulator.operands import ZERO_REGISTER, Register
 from grader.emulator.program import INSTRUCTION_BYTES
+from grader.emulator.timing.compiled import make_rows
 
 CONTROL_SHIFT = 105 - 64
 """The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
@@ -34,20 +35,18 @@ class Unit(IntEnum):
 
 class Kind(IntEnum):
     """How an instruction ends: after its stall count (FIXED), after a latency (VARIABLE), or as its
-    memory access does."""
+    memory access does (SHARED to COPY; all but SHARED may access global memory)."""
 
     FIXED = 0
     VARIABLE = 1
-    SHARED_LOAD = 2
-    SHARED_STORE = 3
-    GLOBAL_LOAD = 4
-    GLOBAL_STORE = 5
-    ATOMIC = 6
+    SHARED = 2
+    LOAD = 3
+    STORE = 4
+    ATOMIC = 5
+    COPY = 6
     BARRIER = 7
-    EXIT = 8
-    COPY = 9
-    COMMIT = 10
-    DEPEND = 11
+    COMMIT = 8
+    DEPEND = 9
 
 
 @dataclass(frozen=True)
@@ -68,17 +67,17 @@ _CLASSES: Mapping[str, _Class] = {
     **dict.fromkeys(("SHFL", "MATCH", "VOTEU", "R2UR", "REDUX"), _QUEUED),
     **dict.fromkeys(("S2R", "S2UR", "CS2UR"), _Class(Unit.SPECIAL, Kind.VARIABLE, 20)),
     **dict.fromkeys(("LDC", "ULDC"), _Class(Unit.NONE, Kind.VARIABLE, 30)),
-    "LDS": _Class(Unit.MEMORY, Kind.SHARED_LOAD),
-    "STS": _Class(Unit.MEMORY, Kind.SHARED_STORE),
-    "ATOMS": _Class(Unit.MEMORY, Kind.SHARED_LOAD),
-    **dict.fromkeys(("LDG", "LD", "LDL"), _Class(Unit.MEMORY, Kind.GLOBAL_LOAD)),
-    **dict.fromkeys(("STG", "ST", "STL"), _Class(Unit.MEMORY, Kind.GLOBAL_STORE)),
+    "LDS": _Class(Unit.MEMORY, Kind.SHARED),
+    "STS": _Class(Unit.MEMORY, Kind.SHARED),
+    "ATOMS": _Class(Unit.MEMORY, Kind.SHARED),
+    **dict.fromkeys(("LDG", "LD", "LDL"), _Class(Unit.MEMORY, Kind.LOAD)),
+    **dict.fromkeys(("STG", "ST", "STL"), _Class(Unit.MEMORY, Kind.STORE)),
     **dict.fromkeys(("ATOM", "ATOMG", "RED", "REDG"), _Class(Unit.MEMORY, Kind.ATOMIC)),
     "LDGSTS": _Class(Unit.MEMORY, Kind.COPY),
     "LDGDEPBAR": _Class(Unit.NONE, Kind.COMMIT),
     "DEPBAR": _Class(Unit.NONE, Kind.DEPEND),
     "BAR": _Class(Unit.NONE, Kind.BARRIER),
-    "EXIT": _Class(Unit.NONE, Kind.EXIT),
+    "EXIT": _Class(Unit.NONE),
     **dict.fromkeys(
         (
             "BRA",
@@ -106,33 +105,35 @@ capability 7.0 and later; latencies of the queued and special units are those of
 _UNIFORM_NOT_QUEUED = frozenset({"ULDC", "R2UR"})
 
 
+class CodeRow:
+    """An instruction: its class, and the control bits of its encoding. `even_reads` and `odd_reads`
+    are of the two register banks; `argument` is the count of `DEPBAR.LE SB0, n`, else 0."""
+
+    unit: int
+    kind: int
+    latency: int
+    stall: int
+    write_scoreboard: int
+    read_scoreboard: int
+    wait_mask: int
+    even_reads: int
+    odd_reads: int
+    argument: int
+
+
 @dataclass(frozen=True)
 class CodeTable:
-    """One row an instruction: `table` has the columns of COLUMNS, int64. `widths` are bytes a lane;
-    `barriers` marks `BAR`."""
+    """`table` holds a CodeRow an instruction; `widths` are the bytes a lane moves; `barriers` marks
+    the barriers of a block."""
 
     table: np.ndarray
     widths: np.ndarray
     barriers: np.ndarray
 
 
-COLUMNS = (
-    "unit",
-    "kind",
-    "latency",
-    "stall",
-    "write_scoreboard",
-    "read_scoreboard",
-    "wait_mask",
-    "even_reads",
-    "odd_reads",
-    "argument",
-)
-
-
 def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
     """The table of a kernel's code. `encoding` holds 16 bytes an instruction."""
-    table = np.zeros((len(decoded), len(COLUMNS)), dtype=np.int64)
+    table = make_rows(CodeRow, len(decoded))
     for instruction in decoded:
         found = _classify(instruction)
         high = int.from_bytes(
@@ -157,7 +158,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
     return CodeTable(
         table,
         np.array([instruction.access_bytes for instruction in decoded], dtype=np.int64),
-        np.array([instruction.base == "BAR" for instruction in decoded], dtype=np.bool_),
+        table["kind"] == Kind.BARRIER,
     )
 
 

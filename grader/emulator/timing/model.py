@@ -12,14 +12,18 @@ import numpy as np
 
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.machine import BlockTrace
-from grader.emulator.timing.code import CodeTable, Kind, describe_code
+from grader.emulator.timing.bounds import Use, find_bounds
+from grader.emulator.timing.code import CodeTable, describe_code
+from grader.emulator.timing.expand import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
+from grader.emulator.timing.footprint import Footprint
+from grader.emulator.timing.parameters import Load, find_parameters
 from grader.emulator.timing.representative import choose_representative, stand_for_all
-from grader.emulator.timing.sm import L1_WAYS, PARAMETERS, STATISTICS, simulate
-from grader.emulator.timing.streams import GLOBAL, LINE_BYTES, SECTOR_BYTES, Streams, make_streams
+from grader.emulator.timing.sm import simulate
+from grader.emulator.timing.state import SUB_PARTITIONS, Statistics, make_sm
+from grader.emulator.timing.streams import Streams, make_streams
 from grader.emulator.translate import NativeKernel
 
-SUB_PARTITIONS = 4
 SIMULATED_INSTRUCTIONS = 400_000
 UNEVEN = 1.5
 """Where the traced blocks did so much more than the average one (of a triangle, from a queue),
@@ -37,16 +41,6 @@ class Shape:
     shared_bytes: int
     executed: int
     longest: int = 0
-
-
-@dataclass(frozen=True)
-class Use:
-    """The part of a resource that a launch uses, 0 to 1, and what would move the time of one that
-    it binds."""
-
-    resource: str
-    used: float
-    advice: str
 
 
 @dataclass(frozen=True)
@@ -116,74 +110,9 @@ def estimate(
     return None if chosen is None else Run(chosen, code, shape, regions, figures).estimate()
 
 
-_ADVICE = {
-    "dram": (
-        "DRAM bandwidth",
-        (
-            "Move fewer bytes between DRAM and the chip: use each one that is loaded, and load it"
-            " once."
-        ),
-    ),
-    "l2": (
-        "L2 bandwidth",
-        "Ask the L2 for less: keep what a block uses again in shared memory or registers.",
-    ),
-    "store_cycles": (
-        "L2 stores",
-        (
-            "Fill whole 32-byte sectors with each store; let atomics of many threads meet in shared"
-            " memory or registers first."
-        ),
-    ),
-    "lsu": (
-        "load/store unit",
-        (
-            "Take fewer wavefronts: avoid bank conflicts, keep what is used again in registers,"
-            " read along rows."
-        ),
-    ),
-    "issue": (
-        "instruction issue",
-        (
-            "Execute fewer instructions: unroll, take index arithmetic out of loops, do more with"
-            " each load."
-        ),
-    ),
-    "fma": (
-        "float arithmetic",
-        "The float pipe is busy: only less arithmetic, or tensor cores, would be faster.",
-    ),
-    "alu": (
-        "integer arithmetic",
-        "Take index arithmetic out of the loop, or let each thread do more with it.",
-    ),
-    "latency": (
-        "latency",
-        (
-            "Warps wait: let each thread have several independent loads in flight, or let more"
-            " warps be resident."
-        ),
-    ),
-}
-LATENCY_BOUND = 0.75
-"""Where no resource is used more than this, warps wait for latencies most of the time."""
-
-
-def find_bounds(use: Mapping[str, float]) -> tuple[Use, ...]:
-    """The three most used resources; latency comes first where none of them is busy."""
-    parts = {
-        "issue" if name == "issued" else name: part
-        for name, part in use.items()
-        if name in ("issued", *_ADVICE)
-    }
-    ordered = sorted(parts, key=lambda name: -parts[name])
-    if parts[ordered[0]] < LATENCY_BOUND:
-        parts["latency"] = 1.0 - parts[ordered[0]]
-        ordered.insert(0, "latency")
-    return tuple(Use(_ADVICE[name][0], parts[name], _ADVICE[name][1]) for name in ordered[:3])
-
-
 class Run:
+    """A launch whose time is modelled from the streams of some of its blocks."""
+
     def __init__(
         self,
         streams: Streams,
@@ -192,107 +121,94 @@ class Run:
         regions: Sequence[tuple[int, int]],
         figures: Figures,
     ) -> None:
-        self.streams, self.code, self.shape, self.regions, self.figures = (
-            streams,
-            code,
-            shape,
-            regions,
-            figures,
-        )
+        self.streams, self.code, self.shape = streams, code, shape
+        self.regions, self.figures = regions, figures
         self.active = min(figures.multiprocessors, shape.blocks)
-        kinds = code.table[streams.code, 1]
-        self.kind_of_access = np.zeros(len(streams.space), dtype=np.int64)
-        has = streams.access >= 0
-        self.kind_of_access[streams.access[has]] = kinds[has]
-        self.atomic_lines = self.count_atomic_lines()
+        self.rounds = math.ceil(shape.blocks / self.active)
+        self.resident = max(1, min(shape.resident, self.rounds))
+        self.footprint = Footprint(streams, code, shape.executed, regions)
 
     def estimate(self) -> Estimate:
-        s, shape, f = self.streams, self.shape, self.figures
-        needed = math.ceil(shape.blocks / self.active)
-        resident = max(1, min(shape.resident, needed))
-        per_block = max(1, len(s.code) // s.blocks)
-        _, stats = self.run(self.choose_order(min(needed, resident)), resident, read=1.0, write=1.0)
-        found = dict(zip(STATISTICS, stats, strict=True))
-        scale = shape.executed / max(1.0, found["issued"])
-        misses, (loads, stores, stored) = found["l1_misses"] * scale, self.footprint()
+        s, f = self.streams, self.figures
+        _, first = self.run(self.choose_order(min(self.rounds, self.resident)), self.resident)
+        scale = self.scale(first)
+        misses, (loads, stores, stored) = first.l1_misses * scale, self.footprint.sectors()
         read = min(1.0, loads / max(1.0, misses))
         kept = max(0.0, stores - f.retained_part * f.l2_bytes / SECTOR_BYTES)
         write = min(1.0, kept / max(1.0, stored))
-        count = (
-            max(resident, min(needed, SIMULATED_INSTRUCTIONS // per_block))
-            if s.fraction == 1.0
-            else resident
-        )
-        order = self.choose_order(count)
-        found = self.settle(order, resident, read=read, write=write)
-        cycles = self.extend(found, whole=s.fraction == 1.0 and len(order) == needed)
+        order = self.choose_order(self.count_simulated())
+        found = self.settle(order, read=read, write=write)
+        cycles = self.extend(found, whole=s.fraction == 1.0 and len(order) == self.rounds)
         cycles = max(cycles, self.longest_block(read=read, write=write), *self.floors(found))
-        time_ms = f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
         use = {
-            name: found[name] / found["cycles"]
-            for name in ("issued", "fma", "alu", "lsu", "store_cycles")
+            **self.use(found),
+            "blocks": len(order),
+            "resident": self.resident,
+            "fraction": s.fraction,
+            "readpart": read,
         }
-        use["issued"] /= SUB_PARTITIONS
-        use["fma"] /= SUB_PARTITIONS
-        use["alu"] /= SUB_PARTITIONS
-        use["dram"] = (
-            found["dram_bytes"]
-            * self.active
-            / found["cycles"]
-            * f.clock_mhz
-            * 1e6
-            / (f.dram_gbps * 1e9)
-        )
-        use["l2"] = found["l2_bytes"] * self.active / found["cycles"] / f.l2_bytes_per_cycle
-        use["hit"] = 1 - found["l1_misses"] / max(1.0, found["l1_sectors"])
-        use["blocks"] = len(order)
-        use["resident"] = resident
-        use["fraction"] = s.fraction
-        use["readpart"] = read
-        dram_bytes = SECTOR_BYTES * (misses * read + stored * write)
-        scale = shape.executed / max(1.0, found["issued"])
+        scale = self.scale(found)
         return Estimate(
-            time_ms,
+            f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3,
             cycles,
-            dram_bytes,
-            found["load_sectors"] * scale,
-            found["load_hits"] * scale,
+            SECTOR_BYTES * (misses * read + stored * write),
+            found.load_sectors * scale,
+            found.load_hits * scale,
             use,
             find_bounds(use),
         )
+
+    def scale(self, found: Statistics) -> float:
+        """How many times the simulated instructions the launch executes."""
+        return self.shape.executed / max(1.0, found.issued)
+
+    def use(self, found: Statistics) -> dict[str, float]:
+        """The part of each resource that is used, and of the L1's sectors that it holds."""
+        f, cycles = self.figures, found.cycles
+        dram_rate = found.dram_bytes * self.active / cycles * f.clock_mhz * 1e6
+        return {
+            "issued": found.issued / cycles / SUB_PARTITIONS,
+            "fma": found.fma / cycles / SUB_PARTITIONS,
+            "alu": found.alu / cycles / SUB_PARTITIONS,
+            "lsu": found.lsu / cycles,
+            "store_cycles": found.store_cycles / cycles,
+            "dram": dram_rate / (f.dram_gbps * 1e9),
+            "l2": found.l2_bytes * self.active / cycles / f.l2_bytes_per_cycle,
+            "hit": 1 - found.l1_misses / max(1.0, found.l1_sectors),
+        }
+
+    def count_simulated(self) -> int:
+        """Blocks to simulate: as many as an SM gets, if that is quick."""
+        s = self.streams
+        if s.fraction < 1.0:
+            return self.resident
+        per_block = max(1, len(s.steps) // s.blocks)
+        return max(self.resident, min(self.rounds, SIMULATED_INSTRUCTIONS // per_block))
 
     def choose_order(self, count: int) -> np.ndarray:
         """The first of the traced blocks, so many; all of them where blocks differ in kind and the
         first ones are not of each its share."""
         return np.arange(count if stand_for_all(self.streams, count) else self.streams.blocks)
 
-    def extend(self, found: Mapping[str, float], *, whole: bool) -> float:
+    def extend(self, found: Statistics, *, whole: bool) -> float:
         """Cycles of an SM's share of the launch's instructions: those that were simulated, and the
         others at the rate of the time when every place was taken. `whole`: as many blocks as an SM
         gets were simulated to their end, and others do hardly less.
         """
         share = self.shape.executed / self.active
-        if whole and found["issued"] < UNEVEN * share:
-            return found["cycles"] * self.fullest_sm()
-        rate = found["full_issued"] / found["full_cycles"]
-        drain = (
-            found["cycles"] - found["full_cycles"] - (found["issued"] - found["full_issued"]) / rate
-        )
+        if whole and found.issued < UNEVEN * share:
+            return found.cycles * self.fullest_sm()
+        rate = found.full_issued / found.full_cycles
+        drain = found.cycles - found.full_cycles - (found.issued - found.full_issued) / rate
         return share / rate + max(0.0, drain)
 
     def fullest_sm(self) -> float:
         """How much longer than the simulated SM the one takes that has the longest block, where all
         blocks are resident at once."""
-        s = self.streams
         if self.shape.blocks > self.shape.resident * self.active:
             return 1.0
-        own = int(
-            np.max(
-                np.add.reduceat(
-                    np.diff(s.first), np.arange(0, s.blocks * s.warps_per_block, s.warps_per_block)
-                )
-            )
-        )
+        ends = self.streams.first[:: self.streams.warps_per_block]
+        own = int(np.max(np.diff(ends)))
         return min(UNEVEN, max(1.0, self.shape.longest / max(1, own)))
 
     def longest_block(self, *, read: float, write: float) -> float:
@@ -300,83 +216,29 @@ class Run:
         helps another one with a block."""
         if self.shape.longest < UNEVEN * self.shape.executed / self.shape.blocks:
             return 0.0
-        ends, stats = self.run(np.arange(1), 1, read=read, write=write)
-        issued = stats[STATISTICS.index("issued")]
-        return float(self.shape.longest * np.max(ends) / max(1.0, issued))
+        ends, found = self.run(np.arange(1), 1, read=read, write=write)
+        return float(self.shape.longest * np.max(ends) / max(1.0, found.issued))
 
-    def floors(self, found: Mapping[str, float]) -> tuple[float, ...]:
+    def floors(self, found: Statistics) -> tuple[float, ...]:
         """The fewest cycles in which the whole launch can pass each resource at its peak: issue
         slots, wavefronts, DRAM."""
-        scale = self.shape.executed / max(1.0, found["issued"]) / self.active
-        dram_cycles_per_byte = (
-            self.figures.clock_mhz * 1e6 * self.active / (self.figures.dram_gbps * 1e9)
-        )
-        issue, wavefronts = found["issued"] / SUB_PARTITIONS, found["lsu"]
+        scale, f = self.scale(found) / self.active, self.figures
+        dram_cycles_per_byte = f.clock_mhz * 1e6 * self.active / (f.dram_gbps * 1e9)
+        issue, wavefronts = found.issued / SUB_PARTITIONS, found.lsu
         return tuple(
             cycles * scale
-            for cycles in (issue, wavefronts, found["dram_bytes"] * dram_cycles_per_byte)
+            for cycles in (issue, wavefronts, found.dram_bytes * dram_cycles_per_byte)
         )
 
-    def footprint(self) -> tuple[float, float, float]:
-        """Sectors of global memory that the launch's loads touch, that its stores touch, and how
-        often it stores one."""
-        s = self.streams
-        counts = np.diff(s.line_first)
-        kind = np.repeat(self.kind_of_access, counts)
-        space = np.repeat(s.space, counts)
-        scale = self.shape.executed / max(1, len(s.code))
-        sums = []
-        for kinds in ((4, 9), (5, 6)):
-            chosen = np.isin(kind, kinds) & (space == GLOBAL)
-            lines, masks = s.lines[chosen], s.touched[chosen]
-            sectors = np.concatenate([lines[(masks >> b) & 1 == 1] * 4 + b for b in range(4)])
-            unique = np.unique(sectors)
-            total = 0.0
-            for start, end in self.regions:
-                inside = np.count_nonzero(
-                    (unique >= start // SECTOR_BYTES) & (unique < -(-end // SECTOR_BYTES))
-                )
-                total += min((end - start) / SECTOR_BYTES, inside * scale)
-            sums += [total, len(sectors) * scale]
-        return sums[0], sums[2], sums[3]
-
-    def count_atomic_lines(self) -> float:
-        """Lines of global memory that the launch's atomics meet at: each is in one slice of the L2,
-        which takes a sector a cycle."""
-        s = self.streams
-        kind = np.repeat(self.kind_of_access, np.diff(s.line_first))
-        unique = np.unique(
-            s.lines[(kind == Kind.ATOMIC) & (np.repeat(s.space, np.diff(s.line_first)) == GLOBAL)]
-        )
-        scale = self.shape.executed / max(1, len(s.code))
-        total = 0.0
-        for start, end in self.regions:
-            inside = np.count_nonzero(
-                (unique >= start // LINE_BYTES) & (unique < -(-end // LINE_BYTES))
-            )
-            total += min(math.ceil((end - start) / LINE_BYTES), inside * scale)
-        return max(1.0, total)
-
-    def settle(
-        self, order: np.ndarray, resident: int, *, read: float, write: float
-    ) -> dict[str, float]:
+    def settle(self, order: np.ndarray, *, read: float, write: float) -> Statistics:
         """Run the blocks with the waiting time in DRAM's queues that belongs to the load that they
         make, found by bisection."""
-        low, high, load = 0.0, 1.0, 0.0
+        low, high, load, f = 0.0, 1.0, 0.0, self.figures
+        byte_cycles = f.clock_mhz * 1e6 * self.active / (f.dram_gbps * 1e9 * f.dram_part)
         for _ in range(9):
-            _, stats = self.run(
-                order,
-                resident,
-                read=read,
-                write=write,
-                wait=self.figures.dram_queue * load / (1.0 - load),
-            )
-            found = dict(zip(STATISTICS, stats, strict=True))
-            made = (
-                found["dram_bytes"]
-                * self.parameters(0, 0, 1, 0)[PARAMETERS.index("dram_byte_cycles")]
-                / found["cycles"]
-            )
+            wait = f.dram_queue * load / (1.0 - load)
+            _, found = self.run(order, self.resident, read=read, write=write, wait=wait)
+            made = found.dram_bytes * byte_cycles / found.cycles
             if made < 0.05 or abs(made - load) < 0.004:
                 break
             low, high = (max(low, load), high) if made > load else (low, min(high, load))
@@ -385,62 +247,26 @@ class Run:
         return found
 
     def run(
-        self, order: np.ndarray, resident: int, *, read: float, write: float, wait: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        s = self.streams
-        ends, stats = simulate(
-            self.code.table,
-            s.first,
-            s.code,
-            s.access,
-            s.space,
-            s.wavefronts,
-            s.tags,
-            s.line_first,
-            s.lines,
-            s.touched,
-            s.whole,
-            s.warps_per_block,
-            order,
+        self,
+        order: np.ndarray,
+        resident: int,
+        *,
+        read: float = 1.0,
+        write: float = 1.0,
+        wait: float = 0.0,
+    ) -> tuple[Sequence[float], Statistics]:
+        """When each block of the order ended, and what the SM did. `read` and `write` are the parts
+        of the sectors that DRAM moves; `wait` is the mean time that a read waits there."""
+        load = Load(
+            self.active,
             resident,
-            self.parameters(read, write, resident, wait),
+            self.shape.shared_bytes,
+            self.footprint.atomic_lines,
+            read,
+            write,
+            wait,
         )
-        return ends, stats
-
-    def parameters(self, read: float, write: float, resident: int, wait: float) -> np.ndarray:
-        f = self.figures
-        needed = resident * (self.shape.shared_bytes + 1024)
-        carveout = next(
-            (size for size in f.shared_carveouts if size >= needed), f.shared_carveouts[-1]
-        )
-        sms, sectors_per_cycle = self.active, f.l2_bytes_per_cycle / SECTOR_BYTES
-        values = {
-            "fma_cycles": 2.0,
-            "float_halves": f.float_lanes / 16,
-            "alu_cycles": 2.0,
-            "double_cycles": 32.0 / f.double_lanes,
-            "special_cycles": 8.0,
-            "shared_latency": f.shared_latency,
-            "l1_latency": f.l1_latency,
-            "l2_latency": f.l2_latency,
-            "dram_latency": f.dram_latency,
-            "fill_cycles": f.fill_cycles,
-            "l2_sector_cycles": sms / sectors_per_cycle,
-            "store_sector_cycles": sms / sectors_per_cycle / f.whole_sector_part,
-            "partial_sector_cycles": sms / sectors_per_cycle / f.partial_sector_part,
-            "dram_byte_cycles": f.clock_mhz * 1e6 * sms / (f.dram_gbps * 1e9 * f.dram_part),
-            "burst_cycles": f.burst_cycles,
-            "lsu_queue": f.lsu_queue,
-            "block_launch": f.block_launch,
-            "store_queue": f.store_queue,
-            "dram_read_part": read,
-            "dram_write_part": write,
-            "l1_lines": max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
-            "atomic_cycles": sms / min(sectors_per_cycle * f.atomic_part, self.atomic_lines),
-            "memory_issue": f.memory_issue,
-            "barrier_latency": f.barrier_latency,
-            "fill_port_cycles": 0.5,
-            "dram_wait": wait,
-            "access_cycles": 32 / f.load_lanes,
-        }
-        return np.array([values[name] for name in PARAMETERS], dtype=np.float64)
+        parameters = find_parameters(self.figures, load)
+        sm = make_sm(self.code.table, self.streams, order, resident, parameters)
+        simulate(sm)
+        return sm.ends, sm.statistics

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.timing.streams import GLOBAL, SHARED, Streams
+from grader.emulator.timing.expand import GLOBAL, SHARED
+from grader.emulator.timing.streams import Streams
 
 ALIKE, NOT_UNLIKE = 0.1, 0.25
 """Distances from the launch up to which traces are taken at once, and up to which the nearest ones
@@ -46,16 +47,11 @@ def choose_representative(
 def stand_for_all(streams: Streams, count: int) -> bool:
     """Whether the first so many of the traced blocks do what all of them do on the whole."""
     end = int(streams.first[min(count, streams.blocks) * streams.warps_per_block])
-    if end in (0, len(streams.code)):
+    if end in (0, len(streams.steps)):
         return True
-    instructions = int(streams.code.max()) + 1
-    return (
-        _measure(
-            replace(streams, code=streams.code[:end], access=streams.access[:end]),
-            _rates_of(streams, instructions),
-        )
-        <= ALIKE
-    )
+    instructions = int(streams.steps["code"].max()) + 1
+    first = replace(streams, steps=streams.steps[:end])
+    return _measure(first, _rates_of(streams, instructions)) <= ALIKE
 
 
 def measure_distance(
@@ -70,11 +66,8 @@ def measure_distance(
         sum(each.passes for each in counts if each.space == space) / total
         for space in ("global", "shared")
     )
-    return (
-        _measure(streams, _Rates(executed / total, sectors, wavefronts))
-        if len(streams.code)
-        else 1.0
-    )
+    launch = _Rates(executed / total, sectors, wavefronts)
+    return _measure(streams, launch) if len(streams.steps) else 1.0
 
 
 @dataclass(frozen=True)
@@ -88,10 +81,10 @@ class _Rates:
 
 
 def _rates_of(streams: Streams, instructions: int) -> _Rates:
-    sectors, wavefronts = (passed / len(streams.code) for passed in _count_passes(streams))
-    return _Rates(
-        np.bincount(streams.code, minlength=instructions) / len(streams.code), sectors, wavefronts
-    )
+    count = len(streams.steps)
+    mix = np.bincount(streams.steps["code"], minlength=instructions) / count
+    sectors, wavefronts = _count_passes(streams)
+    return _Rates(mix, sectors / count, wavefronts / count)
 
 
 def _measure(streams: Streams, other: _Rates) -> float:
@@ -105,14 +98,12 @@ def _measure(streams: Streams, other: _Rates) -> float:
 def _count_passes(streams: Streams) -> tuple[float, float]:
     """Sectors of global accesses and wavefronts of shared ones that the instructions of the streams
     made."""
-    access = streams.access[streams.access >= 0]
-    touched = np.array([bin(mask).count("1") for mask in range(16)])[streams.touched]
+    made = streams.accesses[streams.steps["access"][streams.steps["access"] >= 0]]
+    touched = np.array([mask.bit_count() for mask in range(16)])[streams.lines["touched"]]
     totals = np.concatenate(([0], np.cumsum(touched)))
-    per_access = totals[streams.line_first[1:]] - totals[streams.line_first[:-1]]
-    space = streams.space[access]
-    return float(per_access[access[space == GLOBAL]].sum()), float(
-        streams.wavefronts[access[space == SHARED]].sum()
-    )
+    sectors = (totals[made["end"]] - totals[made["first"]])[made["space"] == GLOBAL]
+    wavefronts = made["wavefronts"][made["space"] == SHARED]
+    return float(sectors.sum()), float(wavefronts.sum())
 
 
 def _distance(own: float, other: float) -> float:

@@ -1,0 +1,83 @@
+"""Which resources bind a launch, and what would move its time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Use:
+    """The part of a resource that a launch uses, 0 to 1, and what would move the time of one that
+    it binds."""
+
+    resource: str
+    used: float
+    advice: str
+
+
+_ADVICE = {
+    "dram": (
+        "DRAM bandwidth",
+        (
+            "Move fewer bytes between DRAM and the chip: use each one that is loaded, and load it"
+            " once."
+        ),
+    ),
+    "l2": (
+        "L2 bandwidth",
+        "Ask the L2 for less: keep what a block uses again in shared memory or registers.",
+    ),
+    "store_cycles": (
+        "L2 stores",
+        (
+            "Fill whole 32-byte sectors with each store; let atomics of many threads meet in shared"
+            " memory or registers first."
+        ),
+    ),
+    "lsu": (
+        "load/store unit",
+        (
+            "Take fewer wavefronts: avoid bank conflicts, keep what is used again in registers,"
+            " read along rows."
+        ),
+    ),
+    "issue": (
+        "instruction issue",
+        (
+            "Execute fewer instructions: unroll, take index arithmetic out of loops, do more with"
+            " each load."
+        ),
+    ),
+    "fma": (
+        "float arithmetic",
+        "The float pipe is busy: only less arithmetic, or tensor cores, would be faster.",
+    ),
+    "alu": (
+        "integer arithmetic",
+        "Take index arithmetic out of the loop, or let each thread do more with it.",
+    ),
+    "latency": (
+        "latency",
+        (
+            "Warps wait: let each thread have several independent loads in flight, or let more"
+            " warps be resident."
+        ),
+    ),
+}
+LATENCY_BOUND = 0.75
+"""Where no resource is used more than this, warps wait for latencies most of the time."""
+
+
+def find_bounds(use: Mapping[str, float]) -> tuple[Use, ...]:
+    """The three most used resources; latency comes first where none of them is busy."""
+    parts = {
+        "issue" if name == "issued" else name: part
+        for name, part in use.items()
+        if name in ("issued", *_ADVICE)
+    }
+    ordered = sorted(parts, key=lambda name: -parts[name])
+    if parts[ordered[0]] < LATENCY_BOUND:
+        parts["latency"] = 1.0 - parts[ordered[0]]
+        ordered.insert(0, "latency")
+    return tuple(Use(_ADVICE[name][0], parts[name], _ADVICE[name][1]) for name in ordered[:3])

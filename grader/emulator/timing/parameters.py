@@ -1,0 +1,102 @@
+"""The parameters of a simulated SM: what a GPU is made of, in cycles of its clock, and its share of
+what all SMs use together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.emulator.timing.expand import LINE_BYTES, SECTOR_BYTES
+from grader.emulator.timing.figures import Figures
+
+L1_WAYS = 16
+BLOCK_SHARED_BYTES = 1024
+"""Of shared memory that the system takes for itself, a block."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What the simulated SM shares with others: how many SMs are active, the blocks resident on
+    each, the shared memory of a block, and the lines of global memory that atomics meet at.
+
+    `read` and `write` are the parts of the sectors read and written that DRAM moves; `wait` is the
+    mean time that a read waits in its queues.
+    """
+
+    active: int
+    resident: int
+    shared_bytes: int
+    atomic_lines: float
+    read: float
+    write: float
+    wait: float
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Cycles, where no other unit is in the name. `float_halves`: how many halves of the float pipe
+    take float instructions; `dram_read_part` and `dram_write_part`: see Load."""
+
+    fma_cycles: float
+    float_halves: float
+    alu_cycles: float
+    double_cycles: float
+    special_cycles: float
+    shared_latency: float
+    l1_latency: float
+    l2_latency: float
+    dram_latency: float
+    fill_cycles: float
+    l2_sector_cycles: float
+    store_sector_cycles: float
+    partial_sector_cycles: float
+    dram_byte_cycles: float
+    burst_cycles: float
+    lsu_queue: float
+    block_launch: float
+    store_queue: float
+    dram_read_part: float
+    dram_write_part: float
+    l1_lines: float
+    atomic_cycles: float
+    memory_issue: float
+    barrier_latency: float
+    fill_port_cycles: float
+    dram_wait: float
+    access_cycles: float
+
+
+def find_parameters(f: Figures, load: Load) -> Parameters:
+    """The parameters of an SM of this GPU under a load."""
+    needed = load.resident * (load.shared_bytes + BLOCK_SHARED_BYTES)
+    carveout = next((size for size in f.shared_carveouts if size >= needed), f.shared_carveouts[-1])
+    sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
+    sector_cycles = load.active / sectors_per_cycle
+    return Parameters(
+        fma_cycles=2.0,
+        float_halves=f.float_lanes / 16,
+        alu_cycles=2.0,
+        double_cycles=32.0 / f.double_lanes,
+        special_cycles=8.0,
+        shared_latency=f.shared_latency,
+        l1_latency=f.l1_latency,
+        l2_latency=f.l2_latency,
+        dram_latency=f.dram_latency,
+        fill_cycles=f.fill_cycles,
+        l2_sector_cycles=sector_cycles,
+        store_sector_cycles=sector_cycles / f.whole_sector_part,
+        partial_sector_cycles=sector_cycles / f.partial_sector_part,
+        dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * f.dram_part),
+        burst_cycles=f.burst_cycles,
+        lsu_queue=f.lsu_queue,
+        block_launch=f.block_launch,
+        store_queue=f.store_queue,
+        dram_read_part=load.read,
+        dram_write_part=load.write,
+        l1_lines=max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
+        atomic_cycles=load.active / min(sectors_per_cycle * f.atomic_part, load.atomic_lines),
+        memory_issue=f.memory_issue,
+        barrier_latency=f.barrier_latency,
+        fill_port_cycles=0.5,
+        dram_wait=load.wait,
+        access_cycles=32 / f.load_lanes,
+    )
