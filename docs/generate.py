@@ -369,12 +369,20 @@ BOUNDS = {
 
 def _meaning(schema: object, named: Json) -> str:
     part = _dict(schema)
-    target = _dict(named[str(part["$ref"]).rsplit("/", 1)[1]]) if "$ref" in part else {}
-    text = format_cell(str(part.get("description") or target.get("description", "")))
+    text = str(part.get("description") or _described_there(part, named))
     bounds = ", ".join(
         words.format(f"{part[key]:,}") for key, words in BOUNDS.items() if key in part
     )
-    return f"{text} ({bounds})".strip() if bounds else text
+    return f"{format_cell(text)} ({bounds})".strip() if bounds else format_cell(text)
+
+
+def _described_there(part: Json, named: Json) -> object:
+    """What the definition that a value, or each of a list, refers to says of it."""
+    options = [part, part.get("items"), *_list(part.get("anyOf"))]
+    for option in options:
+        if isinstance(option, dict) and "$ref" in option:
+            return _dict(named[str(option["$ref"]).rsplit("/", 1)[1]]).get("description", "")
+    return ""
 
 
 def _dict(value: object) -> Json:
