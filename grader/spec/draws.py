@@ -12,6 +12,7 @@ from grader.cpp.cursor import LanguageError
 from grader.errors import SpecError, SpecProblem
 from grader.records import DeviceBuffer, Role
 from grader.spec.exercise import BufferSpec, Case, HiddenCase, Initialisation, Task
+from grader.spec.reader import SPEC_FILE
 
 Fill = Callable[[np.random.Generator, tuple[int, ...], np.dtype], np.ndarray]
 
@@ -59,7 +60,7 @@ def buffer_shape(buffer: BufferSpec, sizes: Mapping[str, int]) -> tuple[int, ...
 
 
 def _shape_error(buffer: BufferSpec, message: str) -> SpecError:
-    return SpecError([SpecProblem("spec.json", f"$.buffers ({buffer.name})", message)])
+    return SpecError([SpecProblem(SPEC_FILE, f"$.buffers ({buffer.name})", message)])
 
 
 def _draw_case(case: HiddenCase, rng: np.random.Generator) -> Case:

@@ -22,6 +22,7 @@ from grader.errors import SpecError, SpecProblem
 from grader.records import Binary, DeviceVariable, Failure, Kernel, Status, Submission
 from grader.spec.exercise import Atomics, Part, Task
 from grader.spec.launch_lines import Plan
+from grader.spec.reader import SPEC_FILE
 from grader.submission.resolve import ResolvedPlan
 
 GLOBAL_ATOMICS = frozenset(
@@ -154,7 +155,7 @@ def _evaluate(task: Task, formula: Expression, sizes: Mapping[str, int]) -> int:
     except LanguageError as error:
         base = f"$.parts.{task.name}" if isinstance(task, Part) else "$"
         path = f"{base}.forbid.scratch_bytes_above"
-        raise SpecError([SpecProblem("spec.json", path, error.message)]) from None
+        raise SpecError([SpecProblem(SPEC_FILE, path, error.message)]) from None
 
 
 # --- atomics --------------------------------------------------------------------------------------

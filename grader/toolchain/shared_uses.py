@@ -23,12 +23,11 @@ from elftools.dwarf.structs import DWARFStructs
 
 from grader.records import SassInstruction, SharedArray, SharedUse
 from grader.toolchain.elf import Elf
-from grader.toolchain.shared_arrays import read_array_symbols, read_ptx
+from grader.toolchain.shared_arrays import ENTRY, read_array_symbols, read_ptx
 
 _LINES = ".nv_debug_line_sass"
 _RELOCATION = struct.Struct("<QQq")
 
-_ENTRY = re.compile(r"\.entry (?P<symbol>[\w$]+)\(")
 _STATEMENT = re.compile(r"^[\s{}]*(?:@!?%?\w+\s+)?(?P<opcode>[a-z][\w.:]*)\s+(?P<operands>.*)$")
 _NAME = re.compile(r"(?<![\w$.])%?[A-Za-z_$][\w$]*")
 _FIRST_OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,]*")
@@ -163,7 +162,7 @@ def _bodies(text: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     bodies: dict[str, list[tuple[int, str]]] = {}
     current: list[tuple[int, str]] = []
     for number, line in enumerate(text, 1):
-        if entry := _ENTRY.search(line):
+        if entry := ENTRY.search(line):
             current = bodies.setdefault(entry["symbol"], [])
         elif ".func " in line or line.startswith(".section"):
             current = []
