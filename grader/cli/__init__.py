@@ -27,7 +27,6 @@ from grader.cli.explore import run_compare, run_host
 from grader.cli.formats import (
     add_format_options,
     check_outputs,
-    format_for_platform,
     write_for_platform,
 )
 from grader.cli.gallery import run_gallery
@@ -35,6 +34,7 @@ from grader.cli.platforms import run_classroom_workflow, run_gradebook, run_grad
 from grader.cli.similar import run_similar
 from grader.errors import GraderError, UsageError
 from grader.records import Score
+from grader.report.platforms import format_for_platform
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 EXIT_GRADER_ERROR = 3
