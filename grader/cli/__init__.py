@@ -35,7 +35,6 @@ from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.formats import (
     add_format_options,
     check_outputs,
-    format_for_platform,
     write_for_platform,
 )
 from grader.cli.gallery import GALLERY
@@ -44,6 +43,7 @@ from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError, UsageError
 from grader.records import Score
+from grader.report.platforms import format_for_platform
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 EXIT_GRADER_ERROR = 3
