@@ -158,9 +158,7 @@ def _count_other_with_ncu(
 
 def _ask_ncu(job: Job, program: Program, inputs: Arrays) -> tuple[CountedLaunch, ...] | NotCounted:
     return count_with_ncu(
-        program.binary,
-        program.launches,
-        program.buffers,
+        program,
         inputs,
         gpu_index=int(job.choice.id),
         run=run_tool,

@@ -31,7 +31,7 @@ class GlobalAccesses:
 
 @dataclass(frozen=True)
 class Counters:
-    """Exact counters with Nsight Compute's meaning (DESIGN 3.3). Sums: adding two records adds
+    """Exact counters with Nsight Compute's meaning. Sums: adding two records adds
     every field.
 
     Atomics are counted apart from loads and stores. `global_atomic_*` are of all of them; of these,
@@ -86,8 +86,7 @@ class Counters:
 
     @property
     def shared_wavefronts_excessive(self) -> int:
-        """Wavefronts beyond the ideal: the address-exact bank conflicts that are graded (DESIGN
-        3.3)."""
+        """Wavefronts beyond the ideal: the address-exact bank conflicts that are graded."""
         return self.shared_wavefronts - self.shared_wavefronts_ideal
 
     @property

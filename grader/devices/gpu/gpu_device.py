@@ -1,4 +1,4 @@
-"""The GPU device: runs launch plans on a real GPU through PyCUDA, and times them (DESIGN 4)."""
+"""The GPU device: runs launch plans on a real GPU through PyCUDA, and times them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ its error lines.
 to 10.0, but for `memory_*`: metrics of the source page, which that list leaves out. The counts are
 exact: software-patched (`smsp__sass_*`), derived from addresses (`memory_*`), or hardware counters
 that were equal on every run. The hardware's own conflict counter is not among them: it also counts
-lost arbitration (DESIGN 3.3), and is for information only, like the DRAM traffic. Nor is its count
+lost arbitration, and is for information only, like the DRAM traffic. Nor is its count
 of the sectors of atomics, `l1tex__t_sectors_*_op_atom`: lanes that meet at an address take one each
 there.
 """
