@@ -30,7 +30,14 @@ STAGES = {
 }
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.
-SHARED = ("grader.records", "grader.metrics", "grader.errors", "grader.spec", "grader.devices.base")
+SHARED = (
+    "grader.records",
+    "grader.metrics",
+    "grader.errors",
+    "grader.sass",
+    "grader.spec",
+    "grader.devices.base",
+)
 
 # What joins stages, and what else it may import; None: anything.
 JOINS: dict[str, tuple[str, ...] | None] = {
@@ -57,14 +64,16 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "grader.records": ("grader.records",),
     "grader.errors": (),
     "grader.metrics": (),
-    "grader.emulator": ("grader.emulator",),
+    "grader.sass": (),
+    "grader.emulator": ("grader.emulator", "grader.sass"),
     "grader.spec": ("grader.spec", "grader.records", "grader.metrics", "grader.errors"),
     "grader.devices.base": ("grader.records",),
 }
 
 # The modules beside the stages.
 TOP = {
-    f"grader.{name}" for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics")
+    f"grader.{name}"
+    for name in ("__main__", "pipeline", "doctor", "folders", "errors", "metrics", "sass")
 } | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.

@@ -17,19 +17,14 @@ import numpy as np
 
 from grader.errors import SpecError, SpecProblem
 from grader.records import Binary, DeviceBuffer, DeviceVariable, Failure, Kernel, Status, Submission
+from grader.sass import accesses_of
 from grader.spec.expressions import Expression
 from grader.spec.model import Atomics, Part, Task
 from grader.spec.plans import Plan
 from grader.spec.tokens import LanguageError, quote
 from grader.submission.resolve import ResolvedPlan
 
-GLOBAL_ATOMICS = frozenset(
-    {"ATOM", "ATOMG", "RED", "REDG", "SUATOM", "SURED", "UBLKRED", "UTMAREDG"}
-)
-"""Opcodes of atomic operations and reductions on global memory, generic addresses and surfaces
-among them."""
-SHARED_ATOMICS = frozenset({"ATOMS", "REDAS"})
-_FORBIDDEN_ATOMICS = {Atomics.GLOBAL: GLOBAL_ATOMICS, Atomics.ALL: GLOBAL_ATOMICS | SHARED_ATOMICS}
+_FORBIDDEN_SPACES = {Atomics.GLOBAL: ("global",), Atomics.ALL: ("global", "shared")}
 _ATOMICS_WORDS = {Atomics.GLOBAL: "atomics on global memory", Atomics.ALL: "atomics"}
 _ADDRESS_BANK = 4
 """The constant bank with the addresses of variables and of the system's functions."""
@@ -197,9 +192,13 @@ def _check_atomics(
 ) -> Failure | None:
     if forbidden is None:
         return None
-    opcodes = _FORBIDDEN_ATOMICS[forbidden]
+    spaces = _FORBIDDEN_SPACES[forbidden]
     for kernel in kernels:
-        found = [each for each in kernel.instructions if each.opcode.partition(".")[0] in opcodes]
+        found = [
+            each
+            for each in kernel.instructions
+            if any(access.atomic and access.space in spaces for access in accesses_of(each.opcode))
+        ]
         if found:
             line = next((each.line for each in found if each.line), None)
             what = (

@@ -52,7 +52,8 @@ class AtomicKind:
 
     @property
     def name(self) -> str:
-        return f"atomic_{self.operation}_{self.type}_{self.width}{'_global' if self.shared_by_threads else ''}"
+        where = "_global" if self.shared_by_threads else ""
+        return f"atomic_{self.operation}_{self.type}_{self.width}{where}"
 
     @property
     def commutes(self) -> bool:

@@ -33,6 +33,8 @@ from grader.emulator.operands import (
     Register,
 )
 from grader.emulator.program import Unsupported
+from grader.emulator.timing.pipes import GLOBAL_ATOMIC, SHARED_ACCESS
+from grader.sass import Way
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC")
 _TYPES = {
@@ -198,7 +200,7 @@ def _watch(e: Emitter, i: Decoded, kind: AtomicKind, space: str, mask: Value) ->
         end_epoch(e.b, e.context)
         if space == "global":
             pass_fence(e.b, e.context)
-    if space == "global" and i.base in ("ATOMG", "ATOM"):
+    if space == "global" and _fetches(i):
         acquire(e.b, e.context)
 
 
@@ -247,23 +249,31 @@ def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
         e.set(Register(atomic.target.index + word), e.b.select(taken, value, kept))
 
 
+def _fetches(i: Decoded) -> bool:
+    """Whether it returns what was there."""
+    return any(access.way is Way.FETCH for access in i.accesses)
+
+
+def _sees_order(i: Decoded) -> bool:
+    """Whether the outcome depends on which block comes first."""
+    return _fetches(i) or not atomic_kind(i).commutes
+
+
 _SCOPES = "E STRONG WEAK GPU SM SYS CTA"
 _NAMES = f"{' '.join(_OPERATIONS)} INC 32 SPIN {' '.join(_TYPES)}"
 
 ATOMICS: dict[str, Opcode] = {
-    "ATOMS": row(shared_atomic, _NAMES),
-    "ATOMG": row(global_atomic, f"{_SCOPES} {_NAMES} FTZ RN"),
-    "REDG": row(global_reduction, f"{_SCOPES} {_NAMES} FTZ RN"),
-    "ATOM": row(generic_atomic, f"{_SCOPES} {_NAMES} FTZ RN"),
-    "RED": row(generic_reduction, f"{_SCOPES} {_NAMES} FTZ RN"),
+    "ATOMS": row(shared_atomic, _NAMES, pipe=SHARED_ACCESS),
+    "ATOMG": row(
+        global_atomic, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
+    ),
+    "REDG": row(
+        global_reduction, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
+    ),
+    "ATOM": row(
+        generic_atomic, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
+    ),
+    "RED": row(
+        generic_reduction, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
+    ),
 }
-
-
-GLOBAL_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
-
-
-def needs_order(i: Decoded) -> bool:
-    """Whether the outcome of an instruction depends on which block comes first."""
-    if i.base in ("ATOMG", "ATOM"):
-        return True
-    return i.base in ("REDG", "RED") and not atomic_kind(i).commutes

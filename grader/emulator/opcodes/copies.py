@@ -13,6 +13,7 @@ from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
 from grader.emulator.opcodes.memory import HINTS, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate
+from grader.emulator.timing.pipes import COMMIT, COPY, DEPEND
 
 
 def copy(e: Emitter, i: Decoded) -> None:
@@ -106,7 +107,7 @@ def commit(e: Emitter, i: Decoded) -> None:
 
 
 COPIES: dict[str, Opcode] = {
-    "LDGSTS": row(copy, f"{HINTS} 64 128 BYPASS ACCESS ZFILL"),
-    "LDGDEPBAR": row(commit),
-    "DEPBAR": row(wait, "LE"),
+    "LDGSTS": row(copy, f"{HINTS} 64 128 BYPASS ACCESS ZFILL", pipe=COPY),
+    "LDGDEPBAR": row(commit, pipe=COMMIT),
+    "DEPBAR": row(wait, "LE", pipe=DEPEND),
 }

@@ -21,6 +21,7 @@ from grader.emulator.opcodes.formats import (
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Operand
+from grader.emulator.timing.pipes import FLOAT32
 
 _ONE = 0x3F800000
 
@@ -156,9 +157,9 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
 _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ"
 
 FLOATING: dict[str, Opcode] = {
-    "FADD": row(fadd, f"FTZ SAT {ROUNDINGS}"),
-    "FMUL": row(fmul, f"FTZ SAT {ROUNDINGS}"),
-    "FFMA": row(ffma, f"FTZ SAT {ROUNDINGS}"),
+    "FADD": row(fadd, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
+    "FMUL": row(fmul, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
+    "FFMA": row(ffma, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
     "FSETP": row(fsetp, _COMPARISONS),
     "FSET": row(fset, f"{_COMPARISONS} BF"),
     "FSEL": row(fsel),

@@ -18,6 +18,7 @@ from grader.emulator.opcodes.memory import (
 )
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Predicate, Register
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE
 
 _WINDOWS = {"shared": SHARED_HIGH, "local": LOCAL_WINDOW}
 """Upper words of generic addresses; all others are global, or nowhere."""
@@ -127,7 +128,7 @@ def query_space(e: Emitter, i: Decoded) -> None:
 
 
 GENERIC: dict[str, Opcode] = {
-    "LD": row(load_generic, f"{HINTS} {WIDTHS}"),
-    "ST": row(store_generic, f"{HINTS} {WIDTHS}"),
+    "LD": row(load_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_LOAD),
+    "ST": row(store_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_STORE),
     "QSPC": row(query_space, "E S L G"),
 }

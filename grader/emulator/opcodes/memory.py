@@ -16,6 +16,8 @@ from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, s
 from grader.emulator.native.tracing import trace_access
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS
+from grader.sass import Way
 
 WIDTHS = "U8 S8 U16 S16 64 128"
 HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE U"
@@ -40,7 +42,8 @@ def load(space: str) -> Opcode:
             for word, value in enumerate(values):
                 e.set(Register(target.index + word), value)
 
-    return row(emit, f"{HINTS} {WIDTHS}")
+    pipe = SHARED_ACCESS if space == "shared" else GLOBAL_LOAD
+    return row(emit, f"{HINTS} {WIDTHS}", pipe=pipe)
 
 
 def store(space: str) -> Opcode:
@@ -58,7 +61,8 @@ def store(space: str) -> Opcode:
         words = [e.register_or_zero(source, word) for word in range(max(1, kind.width // 4))]
         store_words(e, i, kind, low, high, e.lane_mask(), words)
 
-    return row(emit, f"{HINTS} {WIDTHS}")
+    pipe = SHARED_ACCESS if space == "shared" else GLOBAL_STORE
+    return row(emit, f"{HINTS} {WIDTHS}", pipe=pipe)
 
 
 def load_words(
@@ -149,8 +153,9 @@ def watch_access(
     data lies in `lane_data`."""
     if e.helpers.watching is None or kind.space == "local":
         return
-    asynchronous = i.base == "LDGSTS" and kind.space == "shared"
-    draws = kind.atomic and i.base in ("ATOMS", "ATOMG", "ATOM")
+    accesses = [access for access in i.accesses if access.space == kind.space]
+    asynchronous = any(access.asynchronous for access in accesses)
+    draws = any(access.way is Way.FETCH for access in accesses)
     watch = e.helpers.watching.function(
         kind, asynchronous=asynchronous, strong=i.has("STRONG"), draws=draws
     )
