@@ -11,6 +11,7 @@ from grader.emulator.native.tools import I64, Record, Value, bits_to_lanes, cons
 from grader.emulator.opcodes.memory import (
     HINTS,
     WIDTHS,
+    Lanes,
     lane_addresses,
     load_words,
     slot_pointer,
@@ -44,9 +45,7 @@ def load_generic(e: Emitter, i: Decoded) -> None:
             e,
             i,
             AccessKind(space, load=True, width=i.access_bytes),
-            low,
-            high,
-            lanes,
+            Lanes(low, high, lanes),
             values,
             signed=signed,
         )
@@ -66,9 +65,8 @@ def store_generic(e: Emitter, i: Decoded) -> None:
     words = [e.register_or_zero(source, word) for word in range(max(1, i.access_bytes // 4))]
     _count_bytes_elsewhere(e, i, low, high)
     for space, lanes in _split(e, high):
-        store_words(
-            e, i, AccessKind(space, load=False, width=i.access_bytes), low, high, lanes, words
-        )
+        kind = AccessKind(space, load=False, width=i.access_bytes)
+        store_words(e, i, kind, Lanes(low, high, lanes), words)
 
 
 def _count_bytes_elsewhere(e: Emitter, i: Decoded, low: Value, high: Value) -> None:
