@@ -15,7 +15,7 @@ from grader.emulator.native.shadow import acquire, end_epoch, pass_fence
 from grader.emulator.native.tools import Value, bits_to_lanes
 from grader.emulator.opcodes.atomic_lanes import AtomicKind, define_atomic
 from grader.emulator.opcodes.generic import lanes_in
-from grader.emulator.opcodes.memory import (
+from grader.emulator.opcodes.load_store import (
     Lanes,
     end_access,
     lane_addresses,

@@ -26,7 +26,7 @@ from grader.emulator.native.tools import (
 )
 from grader.emulator.opcodes.collective import branch_if_apart
 from grader.emulator.opcodes.common import not_emulated, note_meeting, release_paths, repeat_while
-from grader.emulator.opcodes.memory import slot_pointer
+from grader.emulator.opcodes.load_store import slot_pointer
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES

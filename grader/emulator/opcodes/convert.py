@@ -17,7 +17,9 @@ from grader.emulator.opcodes.common import (
     quiet,
     set_f64,
 )
-from grader.emulator.opcodes.formats import (
+from grader.emulator.opcodes.rounding import rounded_double
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import (
     BFLOAT,
     HALF,
     ROUNDINGS,
@@ -31,8 +33,6 @@ from grader.emulator.opcodes.formats import (
     rounding_of,
     unpack,
 )
-from grader.emulator.opcodes.rounding import rounded_double
-from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Operand, Register
 from grader.emulator.timing.pipes import SPECIAL_UNIT
 

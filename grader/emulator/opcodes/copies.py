@@ -12,7 +12,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.counting import AccessKind
 from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
-from grader.emulator.opcodes.memory import HINTS, Lanes, lane_addresses, load_words, store_words
+from grader.emulator.opcodes.load_store import HINTS, Lanes, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate
 from grader.emulator.timing.pipes import COMMIT, COPY, DEPEND

@@ -18,10 +18,10 @@ from grader.emulator.opcodes.common import (
     set_f64,
     without_sign_changes,
 )
-from grader.emulator.opcodes.formats import ROUNDINGS, Rounding, rounding_of
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.rounding import rounded_double
 from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import ROUNDINGS, Rounding, rounding_of
 from grader.emulator.operands import TRUE_PREDICATE, Predicate
 from grader.emulator.timing.pipes import FLOAT64
 

@@ -7,7 +7,9 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import CANONICAL_NAN, canonical, float_compare, intrinsic
-from grader.emulator.opcodes.formats import (
+from grader.emulator.opcodes.integer import combine
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import (
     ROUNDINGS,
     SINGLE,
     Rounding,
@@ -18,8 +20,6 @@ from grader.emulator.opcodes.formats import (
     rounding_of,
     saturate,
 )
-from grader.emulator.opcodes.integer import combine
-from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Operand
 from grader.emulator.timing.pipes import FLOAT32
 

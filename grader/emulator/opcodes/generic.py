@@ -8,7 +8,7 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind, distinct_lanes
 from grader.emulator.native.tools import I64, Record, Value, bits_to_lanes, const, lane_bits
-from grader.emulator.opcodes.memory import (
+from grader.emulator.opcodes.load_store import (
     HINTS,
     WIDTHS,
     Lanes,

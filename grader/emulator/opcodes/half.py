@@ -16,7 +16,9 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import canonical, float_compare
-from grader.emulator.opcodes.formats import (
+from grader.emulator.opcodes.integer import combine
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import (
     HALF,
     SIGN,
     Rounding,
@@ -27,8 +29,6 @@ from grader.emulator.opcodes.formats import (
     small_of,
     unpack,
 )
-from grader.emulator.opcodes.integer import combine
-from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
 from grader.emulator.timing.pipes import HEAVY
 

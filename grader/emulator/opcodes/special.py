@@ -17,8 +17,8 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import LANES_F32, Value
 from grader.emulator.opcodes.common import canonical, intrinsic
 from grader.emulator.opcodes.convert import read_float
-from grader.emulator.opcodes.formats import BFLOAT, HALF, flush, round_to
 from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import BFLOAT, HALF, flush, round_to
 from grader.emulator.operands import Immediate
 from grader.emulator.timing.pipes import SPECIAL_UNIT
 

@@ -11,7 +11,7 @@ blocks, and the GPU's figures.
     sm.py               its simulation: choosing a warp, issuing, barriers, blocks
     memory_units.py     its memory: load/store unit, L1, L2, DRAM
     footprint.py        what a launch touches in global memory
-    model.py            a launch's time; bounds.py tells what binds it
+    launch_time.py      a launch's time; bounds.py tells what binds it
     compiled.py         what numba compiles, and how the records look to it
 
 A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.emulator.coverage import render_coverage
 from grader.emulator.opcodes import OPCODES
+from grader.emulator.opcodes.reference import render_coverage
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -42,5 +42,5 @@ def test_the_readme_holds_the_table_as_it_is() -> None:
     held, end, _ = behind.partition("\n<!-- /opcodes -->")
     assert end
     assert held == render_coverage(), (
-        "put the output of `python -m grader.emulator.coverage` between the README's markers"
+        "put the output of `python -m grader.emulator.opcodes.reference` between the README's markers"
     )
