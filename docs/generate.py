@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT))
 
 from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
-from grader.emulator.coverage import render_coverage  # noqa: E402
+from grader.emulator.opcodes.reference import render_coverage  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, TIMED, TRAFFIC  # noqa: E402
 from grader.records import CheckStatus, FindingKind, Status  # noqa: E402
 

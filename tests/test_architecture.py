@@ -39,6 +39,7 @@ SHARED = (
     "grader.statuses",
     "grader.errors",
     "grader.plumbing",
+    "grader.sass",
     "grader.cpp",
     "grader.spec",
     "grader.devices.base",
@@ -76,7 +77,8 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "grader.errors": (),
     "grader.metrics": ("grader.records",),
     "grader.plumbing": ("grader.plumbing", "grader.records", "grader.errors"),
-    "grader.emulator": ("grader.emulator",),
+    "grader.sass": (),
+    "grader.emulator": ("grader.emulator", "grader.sass"),
     "grader.cpp": ("grader.cpp", "grader.records"),
     "grader.spec": (
         "grader.spec",
@@ -90,7 +92,8 @@ LEAVES: dict[str, tuple[str, ...]] = {
 
 # The modules beside the stages.
 TOP = {
-    f"grader.{name}" for name in ("__main__", "doctor", "folders", "errors", "metrics", "statuses")
+    f"grader.{name}"
+    for name in ("__main__", "doctor", "folders", "errors", "metrics", "sass", "statuses")
 } | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.
