@@ -28,7 +28,7 @@ from grader.records.outcomes import (
     Printed,
     Status,
 )
-from grader.records.plans import (
+from grader.records.requests import (
     COUNTING,
     POISON_WORD,
     SUBMISSION,
@@ -75,7 +75,7 @@ from grader.records.scores import (
     Timing,
 )
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
-from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
+from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
 
 __all__ = [
     "COUNTING",

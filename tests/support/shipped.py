@@ -29,7 +29,7 @@ from grader.grading.programs import find_toolchain
 from grader.records import Failure, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
 from grader.submission.read import read_submission
-from grader.toolchain.cache import Artifacts, keep_artifacts, read_artifacts
+from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin, listing_key
 from grader.toolchain.workspace import compile_options
 from tests.support.compiling import DEFAULT_LEVEL, find_tools
