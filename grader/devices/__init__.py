@@ -1,1 +1,1 @@
-"""Devices: the protocol, the emulated device, and the table of GPUs."""
+"""Devices: the one verb, the table of GPUs, and what runs programs: emulated, a GPU, in a worker."""

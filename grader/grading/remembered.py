@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from grader.devices.gpu.ncu import ncu_identity
 from grader.plumbing.cache import cache_key, keep_entry, read_entry
-from grader.plumbing.json import converter
+from grader.plumbing.record_json import converter
 from grader.records import DeviceInfo, Mode, Program
 
 _EMULATED = (

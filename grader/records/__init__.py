@@ -19,7 +19,8 @@ from grader.records.code import (
 )
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
-from grader.records.plans import (
+from grader.records.readings import Estimate, RunCounts, TimedPlan
+from grader.records.requests import (
     COUNTING,
     POISON_WORD,
     SUBMISSION,
@@ -39,7 +40,6 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.runs import (
     Bound,
     Counters,
@@ -67,7 +67,7 @@ from grader.records.scores import (
     Timing,
 )
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
-from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
+from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
 from grader.statuses import CheckStatus, Status
 
 __all__ = [
