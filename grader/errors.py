@@ -1,4 +1,4 @@
-"""Every error that is not the student's: its exit code (DESIGN 2.3) and what to do about it.
+"""Every error that is not the student's: its exit code and what to do about it.
 
 A student's mistake is a value, `records.Failure`; it never becomes an exception.
 """

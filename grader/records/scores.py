@@ -164,7 +164,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Score:
-    """The result of grading one submission: what the score JSON holds (DESIGN 2.3).
+    """The result of grading one submission: what the score JSON holds.
 
     `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was.
     `printed` is of the run that failed. `model` has an entry a launch that was modelled, `counted`
