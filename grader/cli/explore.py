@@ -155,7 +155,7 @@ def run_compare(arguments: Sequence[str]) -> int:
     from grader.explore.compare import compare_versions, find_common_exercise
     from grader.report.files import write_file
     from grader.report.terminal import make_console, progress_display
-    from grader.report.versions import format_versions, print_versions
+    from grader.report.version_table import format_versions, print_versions
 
     *given, old, new = options.files
     folder = (

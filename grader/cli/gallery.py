@@ -53,7 +53,7 @@ def run_gallery(arguments: Sequence[str]) -> int:
         return 0
     from grader.explore.gallery import run_gallery as execute
     from grader.folders import default_cache
-    from grader.report.exhibits import format_gallery, print_gallery
+    from grader.report.access_pictures import format_gallery, print_gallery
     from grader.report.files import write_file
     from grader.report.terminal import make_console
 
@@ -90,7 +90,7 @@ def _parse_emulated(name: str) -> str:
 
 def _list_galleries() -> None:
     from grader.explore.gallery import GALLERIES, read_sketches
-    from grader.report.exhibits import print_contents
+    from grader.report.access_pictures import print_contents
     from grader.report.terminal import make_console
 
     with printing():

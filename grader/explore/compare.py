@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.errors import SpecError, UsageError
 from grader.pipeline import SEED_BITS, grade
 from grader.records import ShowProgress
-from grader.report.versions import Versions
+from grader.report.version_table import Versions
 from grader.spec.read import SPEC_FILE, read_exercise
 from grader.spec.tasks import parse_starter
 

@@ -32,7 +32,7 @@ from grader.records import (
     Submission,
     ToolLimits,
 )
-from grader.report.exhibits import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
+from grader.report.access_pictures import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
 from grader.spec.plans import Plan
 from grader.spec.tokens import did_you_mean
 from grader.submission.plan import read_plan

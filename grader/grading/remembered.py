@@ -24,7 +24,7 @@ _EMULATED = (
     "emulator/**/*.py",
     "devices/*.py",
     "devices/gpus.json",
-    "judging/modelled.py",
+    "judging/timing.py",
     "records/*.py",
 )
 _NCU = ("devices/ncu.py", "devices/ncu_metrics.py", "devices/gpu/profiled.py")
