@@ -254,7 +254,7 @@ def test_a_full_disk_says_so_and_loses_nothing(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8, limits[1]))  # a disk that is full, nearly
     try:
-        with pytest.raises(GraderError, match="cannot write .*: File too large") as caught:
+        with pytest.raises(GraderError, match=r"cannot write .*: File too large") as caught:
             write_summary(tmp_path, summary)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
