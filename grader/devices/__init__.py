@@ -1,1 +1,1 @@
-"""Devices: the one verb, the table of GPUs, and what runs programs: emulated, a GPU, in a worker."""
+"""Devices: the one verb, the table of GPUs, and who runs: emulated, a GPU, or in a worker."""

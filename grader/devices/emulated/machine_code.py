@@ -1,4 +1,4 @@
-"""The machine code of a binary as the emulator takes it, and the native code that was made of it."""
+"""A binary's machine code as the emulator takes it, and the native code that was made of it."""
 
 from __future__ import annotations
 

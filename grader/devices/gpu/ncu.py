@@ -120,8 +120,8 @@ def count_with_ncu(
     environ: Mapping[str, str] = os.environ,
     hold: Hold = nullcontext,
 ) -> tuple[CountedLaunch, ...] | NotCounted:
-    """The exact counters of each launch of a program that ran well on this GPU (CUDA's index), or why
-    there are none.
+    """The exact counters of each launch of a program that ran well on this GPU (CUDA's index), or
+    why there are none.
 
     `arrays` needs the inputs only. `limits.wall_seconds` bounds all replays of the plan; ncu gets
     START_SECONDS more. Raises what `hold` raises.
