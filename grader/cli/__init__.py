@@ -180,7 +180,7 @@ def run_grade(options: argparse.Namespace) -> int:
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
     from grader.devices.gpu.peak import parse_peak
-    from grader.grading.grade import grade
+    from grader.grading.grade import choose_device, grade
     from grader.report.terminal import make_console, progress_display
 
     peak = parse_peak(options.peak) if options.peak is not None else None
@@ -188,9 +188,8 @@ def run_grade(options: argparse.Namespace) -> int:
         score = grade(
             exercise,
             options.submission,
-            device=options.device,
+            device=choose_device(options.device, peak),
             seed=options.seed,
-            peak=peak,
             progress=show,
             isolated=not options.no_isolation,
             model=not options.no_model,
