@@ -28,6 +28,7 @@ import numpy as np
 from grader.devices.emulated import kernel_code
 from grader.devices.gpus import read_gpus
 from grader.devices.launches import pack_parameters
+from grader.devices.runtime import emulator_runtime
 from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate
 from grader.records import DeviceBuffer, Failure, Kernel, Launch, Role, ToolLimits
 from grader.sandbox.process import run_tool
@@ -139,7 +140,7 @@ def measure(
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
         start = time.perf_counter()
-        native = translate(kernel_code(kernel), checked=checked)
+        native = translate(kernel_code(kernel), emulator_runtime(), checked=checked)
         middle = time.perf_counter()
         outcome = run_launch(native, memory, settings)
         runs.append(time.perf_counter() - middle)

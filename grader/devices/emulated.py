@@ -33,6 +33,7 @@ from grader.devices.rehearsal import (
     with_other_poison,
 )
 from grader.devices.room import out_of_memory
+from grader.devices.runtime import emulator_runtime
 from grader.emulator import (
     ARCHITECTURES,
     GlobalMemory,
@@ -268,7 +269,7 @@ class EmulatedDevice:
             show(Progress(f"translating {kernel.name}", translates=True))
             code = kernel_code(kernel, self._variables, arch=self.gpu.arch)
             self._native[key] = translate(
-                code, checked=checked, quickly=checked or self._short_runs
+                code, emulator_runtime(), checked=checked, quickly=checked or self._short_runs
             )
             show(Progress(f"emulating {kernel.name}"))
         return self._native[key]

@@ -16,9 +16,7 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.flow import Block, Flow
-from grader.emulator.layout import CONTEXT, WARP_LANES, FaultCode
-from grader.emulator.native.helpers import Helpers
-from grader.emulator.native.paths import PathFunctions
+from grader.emulator.layout import CONTEXT, FUNCTION_PREFIX, SWITCH_FORM, WARP_LANES, FaultCode
 from grader.emulator.native.tools import (
     F32,
     F64,
@@ -29,9 +27,11 @@ from grader.emulator.native.tools import (
     LANES_I1,
     LANES_I32,
     LANES_I64,
+    VOID,
     Record,
     Value,
     bits_to_lanes,
+    call_by_name,
     cell,
     const,
     lane_bits,
@@ -48,11 +48,6 @@ from grader.emulator.operands import (
 )
 from grader.emulator.program import KernelCode, Unsupported
 
-SWITCH_FORM = 0xFFFF
-"""What a form of a kernel returns when the other form may have to go on; other values are
-FaultCodes."""
-
-
 @dataclass
 class BlockState:
     """SSA values of one basic block: current registers and predicates, and those to be written
@@ -67,25 +62,28 @@ class BlockState:
 
 class Emitter:
     """Emits one form of one kernel. Opcode functions use the words below; they never touch records
-    themselves."""
+    themselves.
+
+    `slots` numbers memory instructions and the spaces that they touch; a kernel's forms share it.
+    """
 
     def __init__(
         self,
         function: ir.Function,
         warp_type: np.dtype,
         flow: Flow,
-        paths: PathFunctions,
-        helpers: Helpers,
         code: KernelCode,
+        slots: dict[tuple[int, str], int],
         *,
         converged: bool,
+        checked: bool,
     ) -> None:
         self.function = function
         self.converged = converged
+        self.checked = checked
         self.flow = flow
-        self.paths = paths
-        self.helpers = helpers
         self.code = code
+        self._slots = slots
         self.warp_type = warp_type
         self.entries = [function.append_basic_block(f"block{block.index}") for block in flow.blocks]
         self.context_pointer, self.warp_pointer = function.args
@@ -123,6 +121,26 @@ class Emitter:
         variable = cell(self.b, I32)
         self.b.store(value, variable)
         return variable
+
+    # --- calling the runtime ----------------------------------------------------------------------
+
+    def call(self, name: str, *arguments: Value, result: ir.Type = VOID) -> Value:
+        """Call one of the runtime's functions."""
+        return call_by_name(self.b, FUNCTION_PREFIX + name, result, list(arguments))
+
+    def return_if_nonzero(self, code: Value) -> None:
+        """End the launch where a function returned a FaultCode."""
+        with self.b.if_then(self.b.icmp_unsigned("!=", code, const(FaultCode.NONE)), likely=False):
+            self.b.ret(code)
+
+    def push_path(self, mask: Value, pc: Value, wait: Value) -> None:
+        """Give lanes that wait, or go on later, a path of their own."""
+        self.call("push_path", self.warp_pointer, mask, pc, wait)
+
+    def slot_index(self, instruction: int, space: str) -> int:
+        """The slot of a memory instruction, by its index in the kernel, for the accesses to one
+        space."""
+        return self._slots.setdefault((instruction, space), len(self._slots))
 
     # --- types ------------------------------------------------------------------------------------
 
@@ -309,7 +327,13 @@ class Emitter:
         """Host address of a constant bank."""
         if bank == 0:
             return self.context.load_pointer("constants")
-        return self.helpers.constant_data(self.code.constants[bank], f"bank{bank}")
+        name, data = f"bank{bank}", self.code.constants[bank]
+        if name not in self.function.module.globals:
+            kind = ir.ArrayType(ir.IntType(8), len(data))
+            variable = ir.GlobalVariable(self.function.module, kind, name)
+            variable.linkage, variable.global_constant, variable.align = "internal", True, 16
+            variable.initializer = ir.Constant(kind, bytearray(data))
+        return self.function.module.globals[name]
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -434,10 +458,16 @@ class Emitter:
             return
         found = self.function.append_basic_block("resume")
         none = self.function.append_basic_block("blocked")
-        self.b.cbranch(self.b.call(self.paths.next, [self.warp_pointer]), found, none)
+        runs = self.call("next_path", self.warp_pointer, result=I32)
+        self.b.cbranch(self.b.icmp_unsigned("!=", runs, const(0)), found, none)
         self.b.position_at_end(none)
         self.b.ret(const(FaultCode.NONE))
         self.b.position_at_end(found)
+        self.switch_form()
+
+    def switch_path(self) -> None:
+        """Go on in another path, which may be one that was pushed just now."""
+        self.call("next_path", self.warp_pointer, result=I32)
         self.switch_form()
 
     def switch_form(self) -> None:

@@ -27,12 +27,13 @@ from grader.emulator.layout import (
     COUNTS_PER_BLOCK,
     LOCAL_WINDOW,
     SHARED_HIGH,
+    SHARED_POISON_BYTE,
     SLOT,
     WARP_LANES,
+    TraceWord,
+    zeros_in_lines,
 )
 from grader.emulator.memory import WINDOW, GlobalMemory
-from grader.emulator.native.blocks import SHARED_POISON_BYTE
-from grader.emulator.native.tracing import LONGEST_RECORD
 from grader.emulator.translate import NativeKernel
 from grader.emulator.watch import Hazard, Watch
 
@@ -84,7 +85,7 @@ class LaunchSettings:
 
 @dataclass(frozen=True)
 class BlockTrace:
-    """What the warps of one block did, in the words of native/tracing.py; `executed` are the warp
+    """What the warps of one block did, in the words of layout.TraceWord; `executed` are the warp
     instructions of the whole block."""
 
     block: int
@@ -137,7 +138,7 @@ def run_launch(
     most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
     threads = (
         1
-        if kernel.ordered or settings.backwards or kernel.shifts is not None
+        if kernel.ordered or settings.backwards or kernel.checked
         else max(1, min(settings.threads, total, most))
     )
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
@@ -199,7 +200,7 @@ class _Worker:
         threads = settings.block[0] * settings.block[1] * settings.block[2]
         self.shared_bytes = kernel.code.static_shared_bytes + settings.dynamic_shared_bytes
         self.shared = np.zeros(kernel.code.shared_base + self.shared_bytes + 64, dtype=np.uint8)
-        self.slots = np.zeros(max(1, len(kernel.slots)), dtype=SLOT)
+        self.slots = zeros_in_lines(max(1, len(kernel.slots)), SLOT)
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
         self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
@@ -218,17 +219,16 @@ class _Worker:
         )
         self.host_functions = HostFunctions(kernel.warp_type, memories)
         self.watch: Watch | None = None
-        if kernel.shifts is not None:
+        if kernel.checked:
             self.watch = Watch(
+                kernel.code,
                 kernel.decoded,
-                kernel.shifts,
                 memory,
-                shared_base=kernel.code.shared_base,
                 shared_bytes=self.shared_bytes,
                 grid=settings.grid,
                 block=settings.block,
             )
-        self.context = np.zeros(1, dtype=CONTEXT)
+        self.context = zeros_in_lines(1, CONTEXT)
         self.traces: list[BlockTrace] = []
         self.works: list[BlockWork] = []
         self.stores = store_slots(kernel)
@@ -246,6 +246,7 @@ class _Worker:
         context["local_bytes"] = self.local_bytes
         context["buffers"] = self.buffers.ctypes.data
         context["buffer_count"] = len(self.buffers)
+        context["converged"] = self.kernel.converged
         context["diverged"] = self.kernel.diverged.entry
         context["host_functions"] = self.host_functions.entry
         context["slots"] = self.slots.ctypes.data
@@ -292,19 +293,19 @@ class _Worker:
         for traced in self.settings.traced[
             bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)
         ]:
-            code = self.kernel.run_blocks(
+            code = self.kernel.runtime.run_blocks(
                 self.context.ctypes.data, first, traced
             ) or self._run_traced(traced)
             if code:
                 return code
             first = traced + 1
-        return self.kernel.run_blocks(self.context.ctypes.data, first, end)
+        return self.kernel.runtime.run_blocks(self.context.ctypes.data, first, end)
 
     def _run_traced(self, block: int) -> int:
         """Run one block and keep what its warps wrote."""
         before = self.executed
         room = np.empty(
-            (len(self.warps), self.settings.trace_words + LONGEST_RECORD), dtype=np.uint32
+            (len(self.warps), self.settings.trace_words + TraceWord.LONGEST), dtype=np.uint32
         )
         starts = room.ctypes.data + np.arange(len(self.warps), dtype=np.uint64) * np.uint64(
             room.strides[0]
@@ -313,7 +314,7 @@ class _Worker:
             starts,
             starts + np.uint64(4 * self.settings.trace_words),
         )
-        code = self.kernel.run_blocks(self.context.ctypes.data, block, block + 1)
+        code = self.kernel.runtime.run_blocks(self.context.ctypes.data, block, block + 1)
         lengths = (self.warps["trace"] - starts) // 4
         self.warps["trace_end"] = 0
         written = tuple(
@@ -362,7 +363,7 @@ def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray
 
 def _warps(warp_type: np.dtype, block: Triple, count: int) -> np.ndarray:
     """The warps of a block with their thread indices; lanes beyond the block do not exist."""
-    warps = np.zeros(count, dtype=warp_type)
+    warps = zeros_in_lines(count, warp_type)
     linear = np.arange(count * WARP_LANES, dtype=np.uint32).reshape(count, WARP_LANES)
     warps["tid_x"] = linear % block[0]
     warps["tid_y"] = linear // block[0] % block[1]

@@ -63,18 +63,22 @@ def main(argv: Sequence[str]) -> int:
     limit_process()
     isolation = ""
     if argv[1].startswith(EMULATED):
-        if TIMED in argv[2:]:
-            load_model()
+        load_emulator(models=TIMED in argv[2:])
         isolation = restrict_emulating_process() if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
     _end_with_grader(channel)
     return serve(channel, lambda: make_device(argv[1]), isolation)
 
 
-def load_model() -> None:
-    """Load the timing model, whose compiled functions go into a cache that a confined process
-    cannot write."""
-    from grader.devices import modelled  # noqa: F401
+def load_emulator(*, models: bool) -> None:
+    """Load what is compiled for this machine and goes into caches that a confined process cannot
+    write: the emulator's runtime, and the timing model. Without a compiler the device says so."""
+    from grader.devices.runtime import emulator_runtime
+
+    with contextlib.suppress(ToolMissing):
+        emulator_runtime()
+    if models:
+        from grader.devices import modelled  # noqa: F401
 
 
 def make_device(name: str) -> Device:

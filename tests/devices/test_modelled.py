@@ -15,6 +15,7 @@ from grader.devices.emulated import EmulatedDevice, kernel_code
 from grader.devices.launches import pack_parameters
 from grader.devices.modelled import Stage, run_modelled
 from grader.devices.plans import Ran, Ready
+from grader.devices.runtime import emulator_runtime
 from grader.emulator import GlobalMemory, LaunchSettings, translate
 from grader.grading.programs import Built, build, find_toolchain, make_program
 from grader.records import GradedRun, Program, Submission
@@ -45,7 +46,7 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
         figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions
     )
     return run_modelled(
-        Ready(translate(kernel_code(kernel)), kernel, launch, memory, settings), stage
+        Ready(translate(kernel_code(kernel), emulator_runtime()), kernel, launch, memory, settings), stage
     )
 
 

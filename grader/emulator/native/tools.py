@@ -133,25 +133,6 @@ class Record:
 
 
 @contextmanager
-def counting_loop(builder: ir.IRBuilder, count: Value) -> Iterator[Value]:
-    """`for (i = 0; i < count; ++i)` over i32; yields i."""
-    head = builder.append_basic_block("loop")
-    body = builder.append_basic_block("body")
-    done = builder.append_basic_block("done")
-    entry = builder.block
-    builder.branch(head)
-    builder.position_at_end(head)
-    index = builder.phi(I32)
-    index.add_incoming(const(0), entry)
-    builder.cbranch(builder.icmp_unsigned("<", index, count), body, done)
-    builder.position_at_end(body)
-    yield index
-    index.add_incoming(builder.add(index, const(1)), builder.block)
-    builder.branch(head)
-    builder.position_at_end(done)
-
-
-@contextmanager
 def each_set_bit(
     builder: ir.IRBuilder, mask: Value, *, highest_first: bool = False
 ) -> Iterator[Value]:
@@ -209,6 +190,18 @@ def define(
         function.linkage = "internal"
         function.attributes.add("noinline")
     return function, ir.IRBuilder(function.append_basic_block("entry"))
+
+
+def call_by_name(
+    builder: ir.IRBuilder, name: str, result: ir.Type, arguments: list[Value]
+) -> Value:
+    """Call a function that is defined elsewhere, declaring it on first use."""
+    module = builder.module
+    callee = module.globals.get(name)
+    if callee is None:
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        callee = ir.Function(module, kind, name)
+    return builder.call(callee, arguments)
 
 
 def lane_bits(builder: ir.IRBuilder, condition: Value) -> Value:

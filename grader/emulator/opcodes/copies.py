@@ -6,9 +6,9 @@ The counters are those of a load from global memory, and of wavefronts of a stor
 
 from __future__ import annotations
 
+from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.counting import AccessKind
 from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
 from grader.emulator.opcodes.memory import HINTS, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
@@ -49,7 +49,7 @@ def _read(
     e: Emitter, i: Decoded, low: Value, high: Value, lanes: Value, *, part: bool = False
 ) -> list[Value]:
     kind = AccessKind("global", load=True, width=i.access_bytes, part=part)
-    return load_words(e, i, kind, low, high, lanes, [e.const(0)] * (i.access_bytes // 4))
+    return load_words(e, i, kind, low, high, lanes)
 
 
 def _read_part(e: Emitter, i: Decoded, low: Value, high: Value, lanes: Value) -> list[Value]:
@@ -66,7 +66,6 @@ def _read_part(e: Emitter, i: Decoded, low: Value, high: Value, lanes: Value) ->
         last,
         high,
         lanes,
-        [e.const(0)],
         slot="last byte",
     )
     return [
@@ -89,7 +88,7 @@ def wait(e: Emitter, i: Decoded) -> None:
     arrived from here on."""
     if i.operands and not isinstance(i.operands[-1], Immediate):
         raise e.unsupported("with these operands")
-    if e.helpers.watching is None or not i.operands:
+    if not e.checked or not i.operands:
         return
     left = i.operands[-1]
     assert isinstance(left, Immediate)
@@ -101,7 +100,7 @@ def wait(e: Emitter, i: Decoded) -> None:
 
 def commit(e: Emitter, i: Decoded) -> None:
     """LDGDEPBAR: the copies so far are a group."""
-    if e.helpers.watching is not None:
+    if e.checked:
         e.warp.add("copies_committed", const(1))
 
 

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from grader.emulator.native.tracing import ACCESS, BLOCK, SPACE_SHIFT, SPACES
+from grader.emulator.layout import TraceWord
 from grader.emulator.timing.compiled import compiled
 
 LANES, BANKS, WORD_BYTES, SECTOR_BYTES, LINE_BYTES = 32, 32, 4, 32, 128
-GLOBAL, SHARED, LOCAL = SPACES["global"], SPACES["shared"], SPACES["local"]
+GLOBAL, SHARED, LOCAL = TraceWord.GLOBAL, TraceWord.SHARED, TraceWord.LOCAL
 LOCAL_LINES = 1 << 40
 """Lines of local memory are numbered from here on, apart from those of global memory."""
-_BLOCK, _ACCESS, _SHIFT = BLOCK, ACCESS, SPACE_SHIFT
+_BLOCK, _ACCESS, _SHIFT = TraceWord.BLOCK, TraceWord.ACCESS, TraceWord.SPACE_SHIFT
 
 
 @dataclass(frozen=True)
