@@ -102,6 +102,6 @@ WATCH = np.dtype(
     align=True,
 )
 
-EXTENT = np.dtype([("first", "u4"), ("past", "u4")], align=True)
-"""The bytes of the block's shared memory that an instruction may access; `past` is 0 where nothing
-is known."""
+EXTENT = np.dtype([("first", "i4"), ("past", "i4")], align=True)
+"""The bytes of the block's shared memory that an instruction may access; none where nothing is
+known."""

@@ -11,23 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from grader.emulator.architectures import (
-    DYNAMIC_SHARED,
-    LOCAL_BASE,
-    MULTIPROCESSORS,
-    SHARED_BASE,
-    STACK_POINTER,
-)
 from grader.emulator.counts import InstructionCounts, collect_counts, store_slots, sum_slots
 from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, Memories, join_printed
+from grader.emulator.launch import LaunchSettings, fill_constants, make_warps
 from grader.emulator.layout import (
     BUFFER,
     CONTEXT,
     COUNTS_PER_BLOCK,
-    LOCAL_WINDOW,
-    SHARED_HIGH,
-    SHARED_POISON_BYTE,
     SLOT,
     WARP_LANES,
     TraceWord,
@@ -37,8 +28,6 @@ from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.translate import NativeKernel
 from grader.emulator.watch import Hazard, Watch
 
-Triple = tuple[int, int, int]
-
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to
 cost nothing."""
@@ -47,40 +36,6 @@ cost nothing."""
 MOST_LOCAL_BYTES = 1 << 30
 """Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute
 capability 9.0: 512 KiB a thread)."""
-
-
-@dataclass(frozen=True)
-class LaunchSettings:
-    """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host
-    threads.
-
-    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid`
-    says. `backwards`: blocks and warps run in the opposite order. `shared_poison` is the byte that
-    shared memory holds at the start of a block. Of the blocks with the linear indices `traced`
-    (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
-    (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`:
-    what each block of the sample did is noted.
-    """
-
-    grid: Triple
-    block: Triple
-    parameters: bytes
-    dynamic_shared_bytes: int = 0
-    budget: int = 10**12
-    threads: int = 1
-    multiprocessors: int = 132
-    backwards: bool = False
-    shared_poison: int = SHARED_POISON_BYTE
-    traced: tuple[int, ...] = ()
-    trace_words: int = 0
-    sample: tuple[int, ...] = ()
-    left_out: tuple[int, ...] = ()
-    block_by_block: bool = False
-
-    @property
-    def blocks(self) -> int:
-        """How many blocks the grid has."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
 
 
 @dataclass(frozen=True)
@@ -197,14 +152,13 @@ class _Worker:
     ) -> None:
         self.kernel = kernel
         self.settings = settings
-        threads = settings.block[0] * settings.block[1] * settings.block[2]
         self.shared_bytes = kernel.code.static_shared_bytes + settings.dynamic_shared_bytes
         self.shared = np.zeros(kernel.code.shared_base + self.shared_bytes + 64, dtype=np.uint8)
         self.slots = zeros_in_lines(max(1, len(kernel.slots)), SLOT)
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
         self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
-        self.constants = _constant_bank(kernel, settings)
+        self.constants = fill_constants(kernel.code, settings)
         self.buffers = np.array(
             [
                 (region.offset, region.offset + region.size_bytes)
@@ -212,7 +166,7 @@ class _Worker:
             ],
             dtype=BUFFER,
         )
-        self.warps = _warps(kernel.warp_type, settings.block, -(-threads // WARP_LANES))
+        self.warps = make_warps(kernel.warp_type, settings.block)
         self.memory = memory
         memories = Memories(
             memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes
@@ -336,44 +290,6 @@ def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
     """Local memory of a block, of whole warps."""
     threads = settings.block[0] * settings.block[1] * settings.block[2]
     return -(-kernel.code.local_bytes // 16) * 16 * WARP_LANES * -(-threads // WARP_LANES)
-
-
-def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:
-    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters
-    from `parameter_base`."""
-    base = kernel.code.parameter_base
-    bank = np.zeros(kernel.code.constant_bytes, dtype=np.uint8)
-    bank[0:24] = np.frombuffer(
-        np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8
-    )
-    words = {
-        LOCAL_BASE + 4: LOCAL_WINDOW,
-        SHARED_BASE + 4: SHARED_HIGH,
-        STACK_POINTER: -(-kernel.code.local_bytes // 16) * 16,
-        DYNAMIC_SHARED: settings.dynamic_shared_bytes,
-        MULTIPROCESSORS: settings.multiprocessors,
-    }
-    for place, word in words.items():
-        bank[place : place + 4] = np.frombuffer(np.uint32(word).tobytes(), dtype=np.uint8)
-    bank[base : base + len(settings.parameters)] = np.frombuffer(
-        settings.parameters, dtype=np.uint8
-    )
-    return bank
-
-
-def _warps(warp_type: np.dtype, block: Triple, count: int) -> np.ndarray:
-    """The warps of a block with their thread indices; lanes beyond the block do not exist."""
-    warps = zeros_in_lines(count, warp_type)
-    linear = np.arange(count * WARP_LANES, dtype=np.uint32).reshape(count, WARP_LANES)
-    warps["tid_x"] = linear % block[0]
-    warps["tid_y"] = linear // block[0] % block[1]
-    warps["tid_z"] = linear // (block[0] * block[1])
-    exists = linear < block[0] * block[1] * block[2]
-    warps["initial"] = (exists.astype(np.uint64) << np.arange(WARP_LANES, dtype=np.uint64)).sum(
-        axis=1
-    )
-    warps["index"] = np.arange(count)
-    return warps
 
 
 def _sum_counts(kernel: NativeKernel, workers: list[_Worker]) -> tuple[InstructionCounts, ...]:

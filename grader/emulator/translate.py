@@ -178,9 +178,7 @@ def _emit_form(
     module = ir.Module(name=code.name)
     module.triple = binding.get_default_triple()
     function, b = define(module, FORM, I32, [POINTER, POINTER], internal=False)
-    emitter = Emitter(
-        function, warp_type, flow, code, slots, converged=converged, checked=checked
-    )
+    emitter = Emitter(function, warp_type, flow, code, slots, converged=converged, checked=checked)
     start = Record(b, function.args[1], warp_type).load("pc")
     table = b.switch(start, emitter.entries[0])
     for block in flow.blocks[1:]:

@@ -46,7 +46,8 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
         figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions
     )
     return run_modelled(
-        Ready(translate(kernel_code(kernel), emulator_runtime()), kernel, launch, memory, settings), stage
+        Ready(translate(kernel_code(kernel), emulator_runtime()), kernel, launch, memory, settings),
+        stage,
     )
 
 

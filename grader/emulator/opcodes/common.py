@@ -10,7 +10,17 @@ from llvmlite import ir
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import FaultCode
-from grader.emulator.native.tools import F32, F64, I1, I32, LANES_F32, LANES_I32, Value, call_by_name, const
+from grader.emulator.native.tools import (
+    F32,
+    F64,
+    I1,
+    I32,
+    LANES_F32,
+    LANES_I32,
+    Value,
+    call_by_name,
+    const,
+)
 from grader.emulator.operands import Constant, Immediate, Operand, Register
 
 CANONICAL_NAN = 0x7FFFFFFF

@@ -101,8 +101,9 @@ def access(
     signed: bool = False,
     slot: str | None = None,
 ) -> None:
-    """Check, count, trace and compare an access; of loads and stores, move the data. Ends the launch
-    where it may not go on."""
+    """Check, count, trace and compare an access; of loads and stores, move the data.
+
+    Ends the launch where it may not go on."""
     e.b.store(low, e.context.at("lane_addresses"), align=4)
     if kind.space == "global":
         e.b.store(high, e.context.at("lane_uppers"), align=4)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
+from grader.emulator.constants import constant_bank, constant_bank_bytes
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SHARED_HIGH, AccessFlag
@@ -160,7 +161,8 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
     mask = e.lane_mask()
     e.b.store(offsets, e.context.at("lane_addresses"), align=4)
-    bank = (e.constant_bank(source.bank), const(e.constant_bank_bytes(source.bank)))
+    size = const(constant_bank_bytes(e, source.bank))
+    bank = (constant_bank(e, source.bank), size)
     flags = AccessFlag.SIGNED * (i.has("S8") or i.has("S16"))
     words = (const(i.index), mask, const(width), const(flags))
     e.return_if_nonzero(e.call("gather_constants", e.context_pointer, *bank, *words, result=I32))

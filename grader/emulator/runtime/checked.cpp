@@ -238,7 +238,7 @@ void watch_access(Context &context, const Warp &warp, Access access, const Slot 
     Watched watched{context,     watch, warp, access,
                     instruction, shared ? watch.shared_shift : watch.global_shift,
                     watch.traits[instruction]};
-    if (shared && watch.extents[instruction].past != 0)
+    if (shared)
         report_overrun(watched, mask);
     compare(watched, slot, mask);
     pass_on(watched);

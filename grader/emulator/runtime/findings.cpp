@@ -215,7 +215,9 @@ void report_overrun(const Watched &watched, uint32_t mask)
 {
     const Context &context = watched.context;
     auto [first, past] = watched.watch.extents[watched.instruction];
-    int32_t least = int32_t(first), most = int32_t(past - watched.access.width);
+    if (first == past) // not known
+        return;
+    int32_t least = first, most = past - int32_t(watched.access.width);
     uint32_t strays = mask & lanes_where([&context, least, most](uint32_t lane) {
         auto start = int32_t(context.lane_addresses[lane] - context.shared_base);
         return start < least || start > most;

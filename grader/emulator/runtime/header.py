@@ -1,9 +1,8 @@
-"""records.h: the records and constants of layout.py and checked_layout.py as the runtime in C++ sees
-them."""
+"""records.h: the records and constants of layout.py and checked_layout.py, for the runtime."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -52,7 +51,7 @@ def write_header() -> str:
     return "\n".join(parts)
 
 
-def _constants(names: dict[str, object]) -> str:
+def _constants(names: Mapping[str, object]) -> str:
     """What is defined in capital letters and is a whole number."""
     return "".join(
         f"constexpr {'int32_t' if value < 0 else 'uint32_t'} {name} = {value};\n"
@@ -61,7 +60,7 @@ def _constants(names: dict[str, object]) -> str:
     )
 
 
-def _enum(name: str, values: dict[str, object]) -> str:
+def _enum(name: str, values: Mapping[str, object]) -> str:
     rows = "".join(f"    {key} = {value},\n" for key, value in values.items() if key.isupper())
     return f"struct {name} {{\n    enum : uint32_t {{\n{rows}    }};\n}};\n"
 
@@ -74,7 +73,7 @@ def _struct(name: str, record: np.dtype) -> str:
 
 def _declare(name: str, kind: np.dtype) -> str:
     number, shape = kind.subdtype or (kind, ())
-    target = (number.metadata or {}).get("points_to")
+    target = number.metadata["points_to"] if number.metadata else None
     type_name = f"{target} *" if target else f"{_NUMBERS[number.str[1:]]} "
     return f"{type_name}{name}{''.join(f'[{extent}]' for extent in shape)}"
 
