@@ -57,6 +57,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.devices.hazards": ("grader.emulator",),
     "grader.devices.plans": ("grader.emulator",),
     "grader.devices.rehearsal": ("grader.emulator",),
+    "grader.devices.runtime": ("grader.emulator", "grader.folders"),
 }
 
 # What must not grow: these import nothing of grader beyond what is listed.

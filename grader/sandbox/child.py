@@ -23,6 +23,8 @@ OPEN, TIMED = "open", "timed"
 """Options of a worker that is not to be confined, and of one that is asked for modelled times."""
 KILL_SECONDS = 30.0  # a driver takes a while to end a kernel that does not end
 GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH")
+CACHE_VARIABLES = ("XDG_CACHE_HOME", "HOME")
+"""They say where the emulator's runtime lies."""
 
 
 class Worker:
@@ -92,7 +94,7 @@ def worker_environment() -> dict[str, str]:
     arenas (address space)."""
     package_root = Path(__file__).resolve().parents[2]
     return {
-        "PATH": "/usr/bin:/bin",
+        "PATH": os.pathsep.join(filter(None, ("/usr/bin:/bin", os.environ.get("PATH")))),
         "LANG": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]),
         "PYTHONSAFEPATH": "1",
@@ -103,5 +105,9 @@ def worker_environment() -> dict[str, str]:
             "0"
         ),  # freed arrays are used again: fresh pages cost more than what is done with them
         "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
-        **{name: os.environ[name] for name in GPU_VARIABLES if name in os.environ},
+        **{
+            name: os.environ[name]
+            for name in (*GPU_VARIABLES, *CACHE_VARIABLES)
+            if name in os.environ
+        },
     }

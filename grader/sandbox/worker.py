@@ -19,6 +19,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from grader.devices.base import Arrays, Device, GradingDevice, RehearsingDevice, TimingDevice
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
@@ -61,24 +62,30 @@ def main(argv: Sequence[str]) -> int:
     """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
-    isolation = ""
+    isolation, make = "", partial(make_device, argv[1])
     if argv[1].startswith(EMULATED):
-        load_emulator(models=TIMED in argv[2:])
+        try:
+            load_emulator(models=TIMED in argv[2:])
+        except GraderError as error:
+            make = partial(_refuse, error)
         isolation = restrict_emulating_process() if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
     _end_with_grader(channel)
-    return serve(channel, lambda: make_device(argv[1]), isolation)
+    return serve(channel, make, isolation)
 
 
 def load_emulator(*, models: bool) -> None:
     """Load what is compiled for this machine and goes into caches that a confined process cannot
-    write: the emulator's runtime, and the timing model. Without a compiler the device says so."""
+    write: the emulator's runtime, and the timing model."""
     from grader.devices.runtime import emulator_runtime
 
-    with contextlib.suppress(ToolMissing):
-        emulator_runtime()
+    emulator_runtime()
     if models:
         from grader.devices import modelled  # noqa: F401
+
+
+def _refuse(error: GraderError) -> Device:
+    raise error
 
 
 def make_device(name: str) -> Device:

@@ -61,7 +61,7 @@ def _constants(names: Mapping[str, object]) -> str:
 
 
 def _enum(name: str, values: Mapping[str, object]) -> str:
-    rows = "".join(f"    {key} = {value},\n" for key, value in values.items() if key.isupper())
+    rows = "".join(f"        {key} = {value},\n" for key, value in values.items() if key.isupper())
     return f"struct {name} {{\n    enum : uint32_t {{\n{rows}    }};\n}};\n"
 
 
