@@ -49,4 +49,4 @@ ARCHITECTURES = {
 }
 """0x118 (sm_90: 0x208) is the descriptor that addresses name since sm_80; it changes nothing here.
 
-From sm_90 on the system keeps the first KiB of a block's shared memory (DESIGN 3.2)."""
+From sm_90 on the system keeps the first KiB of a block's shared memory."""

@@ -2,8 +2,8 @@
 // memory and the lanes' words.
 //
 // Counting is made cheap by remembering, for each instruction, the last pattern of lane addresses
-// relative to their first: wavefronts and sectors depend on nothing else (sectors on the base modulo
-// 32 too).
+// relative to their first: wavefronts and sectors depend on nothing else (sectors on the base
+// modulo 32 too).
 //
 // What runs at each access is compiled once for each kind (HOT): its width is a constant there.
 #include "checked.h"
@@ -13,7 +13,7 @@
 #define HOT static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline))
 
-// --- what is wrong with an access -----------------------------------------------------------------
+// --- what is wrong with an access ----------------------------------------------------------------
 
 static bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address)
 {
@@ -48,8 +48,7 @@ static bool find_buffer(const Context &context, Access access, Slot &slot, uint3
 }
 
 // The careful check, lane by lane; notes the first bad lane.
-COLD bool search(Context &context, Access access, Slot &slot,
-                                             uint32_t mask)
+COLD bool search(Context &context, Access access, Slot &slot, uint32_t mask)
 {
     bool global = access.space == Space::GLOBAL;
     for (uint32_t lane : Lanes{mask}) {
@@ -66,7 +65,7 @@ COLD bool search(Context &context, Access access, Slot &slot,
     return true;
 }
 
-// --- the pattern of an access ---------------------------------------------------------------------
+// --- the pattern of an access --------------------------------------------------------------------
 
 // The active lanes whose address another active lane has too.
 static uint32_t meeting_lanes(const uint32_t *deltas, uint32_t mask)
@@ -93,9 +92,8 @@ static uint32_t pattern_kind(const uint32_t *deltas, uint32_t mask, uint32_t wid
 }
 
 // Remember a pattern, its extent, its kind and its counts.
-COLD void learn(const Context &context, Access access,
-                                            Slot &slot, uint32_t base, uint32_t base_low,
-                                            uint32_t mask)
+COLD void learn(const Context &context, Access access, Slot &slot, uint32_t base, uint32_t base_low,
+                uint32_t mask)
 {
     slot.mask = mask;
     slot.base_low = base_low;
@@ -135,7 +133,8 @@ template <class Difference> HOT bool none_differs(uint32_t mask, Difference diff
 // Whether the active lanes' addresses are those of the slot's pattern, moved to another base.
 HOT bool repeats(const uint32_t *addresses, const uint32_t *deltas, uint32_t base, uint32_t mask)
 {
-    return none_differs(mask, [=](uint32_t lane) { return (addresses[lane] - base) ^ deltas[lane]; });
+    return none_differs(mask,
+                        [=](uint32_t lane) { return (addresses[lane] - base) ^ deltas[lane]; });
 }
 
 // Whether every active lane's upper word is that of the window of global memory.
@@ -145,7 +144,7 @@ HOT bool in_window(const Context &context, uint32_t mask)
     return none_differs(mask, [=](uint32_t lane) { return uppers[lane] ^ window; });
 }
 
-// --- check and count ------------------------------------------------------------------------------
+// --- check and count -----------------------------------------------------------------------------
 
 HOT bool check(Context &context, Access access, Slot &slot, uint32_t mask)
 {
@@ -182,7 +181,8 @@ static bool check_local(Context &context, Access access, uint32_t mask)
     return true;
 }
 
-// Where address 0 of the space lies in the host's memory; of local memory, that of the warp's lane 0.
+// Where address 0 of the space lies in the host's memory; of local memory, that of the warp's lane
+// 0.
 HOT uint8_t *space_host(const Context &context, const Warp &warp, Space space)
 {
     if (space == Space::LOCAL)
@@ -191,7 +191,7 @@ HOT uint8_t *space_host(const Context &context, const Warp &warp, Space space)
     return host_pointer(space == Space::GLOBAL ? context.global_host : context.shared_host);
 }
 
-// --- move the data --------------------------------------------------------------------------------
+// --- move the data -------------------------------------------------------------------------------
 
 template <class Number> HOT Number read(const uint8_t *place)
 {
@@ -200,8 +200,7 @@ template <class Number> HOT Number read(const uint8_t *place)
     return value;
 }
 
-HOT void load_lane(uint32_t *data, const uint8_t *place, Access access,
-                             uint32_t lane)
+HOT void load_lane(uint32_t *data, const uint8_t *place, Access access, uint32_t lane)
 {
     bool is_signed = access.is(AccessFlag::SIGNED);
     if (access.width == 1)
@@ -213,8 +212,7 @@ HOT void load_lane(uint32_t *data, const uint8_t *place, Access access,
             data[word * WARP_LANES + lane] = read<uint32_t>(place + 4 * word);
 }
 
-HOT void store_lane(const uint32_t *data, uint8_t *place, Access access,
-                              uint32_t lane)
+HOT void store_lane(const uint32_t *data, uint8_t *place, Access access, uint32_t lane)
 {
     if (access.width < 4)
         memcpy(place, &data[lane], access.width);
@@ -223,8 +221,7 @@ HOT void store_lane(const uint32_t *data, uint8_t *place, Access access,
             memcpy(place + 4 * word, &data[word * WARP_LANES + lane], 4);
 }
 
-HOT void move_in(Context &context, Access access, uint32_t kind,
-                           const uint8_t *host, uint32_t mask)
+HOT void move_in(Context &context, Access access, uint32_t kind, const uint8_t *host, uint32_t mask)
 {
     const uint32_t *addresses = context.lane_addresses;
     uint32_t *data = context.lane_data;
@@ -246,10 +243,9 @@ HOT void move_in(Context &context, Access access, uint32_t kind,
 }
 
 // Of several lanes that write one address, an H100 lets the lowest win within each phase (32 lanes
-// up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones: probed
-// for shared and global memory at all widths. PTX leaves it undefined.
-HOT void move_out(Context &context, Access access, uint32_t kind, uint8_t *host,
-                            uint32_t mask)
+// up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones:
+// probed for shared and global memory at all widths. PTX leaves it undefined.
+HOT void move_out(Context &context, Access access, uint32_t kind, uint8_t *host, uint32_t mask)
 {
     const uint32_t *addresses = context.lane_addresses, *data = context.lane_data;
     if (access.width == 4 && kind == PatternKind::CONTIGUOUS) {
@@ -267,11 +263,11 @@ HOT void move_out(Context &context, Access access, uint32_t kind, uint8_t *host,
     }
 }
 
-// --- an access of a warp --------------------------------------------------------------------------
+// --- an access of a warp -------------------------------------------------------------------------
 
 // Check, count and note an access; what follows is to move the data. Returns a FaultCode.
-HOT uint32_t begin(Context &context, Warp &warp, Access access, Slot &slot,
-                             uint32_t instruction, uint32_t mask)
+HOT uint32_t begin(Context &context, Warp &warp, Access access, Slot &slot, uint32_t instruction,
+                   uint32_t mask)
 {
     bool local = access.space == Space::LOCAL;
     bool good = local ? check_local(context, access, mask) : check(context, access, slot, mask);
@@ -291,8 +287,8 @@ HOT uint32_t begin(Context &context, Warp &warp, Access access, Slot &slot,
 
 // Lane addresses lie in the context's lane_addresses and lane_uppers, words of a store in its
 // lane_data, where a load leaves them. Without an active lane nothing is done.
-HOT uint32_t access_memory(Context *context, Warp *warp, Access access,
-                                     uint32_t slot_index, uint32_t instruction, uint32_t mask)
+HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t slot_index,
+                           uint32_t instruction, uint32_t mask)
 {
     if (mask == 0)
         return FaultCode::NONE;

@@ -2,7 +2,7 @@
 #include "checked.h"
 #include "paths.h"
 
-// --- a warp ---------------------------------------------------------------------------------------
+// --- a warp --------------------------------------------------------------------------------------
 
 // A warp at the start of a block: all its lanes at the first instruction, registers and predicates
 // zero.
@@ -41,14 +41,14 @@ static uint32_t path_of(const Warp &warp, uint32_t lanes)
     return found;
 }
 
-// --- barriers of the block ------------------------------------------------------------------------
+// --- barriers of the block -----------------------------------------------------------------------
 
 struct Votes {
     uint32_t count, truth;
 };
 
-// All threads have come to a barrier: what BAR.RED gathered there, the count of true threads and the
-// and / or of all.
+// All threads have come to a barrier: what BAR.RED gathered there, the count of true threads and
+// the and / or of all.
 static Votes take_votes(Context &context, uint32_t barrier)
 {
     bool all = context.vote_mode[barrier] == VoteMode::ALL;
@@ -64,8 +64,8 @@ static void tell_votes(Warp &warp, Votes votes)
     warp.voted_truth = votes.truth;
 }
 
-// Past __syncthreads(): the warp's waiting paths can run again. A path that waits as the running one
-// (see opcodes/barriers.py) just goes on.
+// Past __syncthreads(): the warp's waiting paths can run again. A path that waits as the running
+// one (see opcodes/barriers.py) just goes on.
 static void release_warp(Warp &warp)
 {
     if (warp.at_barrier == 0)
@@ -154,7 +154,7 @@ static bool release_named(Context &context)
     return released;
 }
 
-// --- barriers that nobody can pass ----------------------------------------------------------------
+// --- barriers that nobody can pass ---------------------------------------------------------------
 
 // Some lanes wait for lanes of their own warp (__syncwarp(), a shuffle) that wait elsewhere.
 static bool blame_warp_barrier(Context &context)
@@ -198,7 +198,7 @@ static uint32_t blame_barrier(Context &context)
     return context.fault_code;
 }
 
-// --- a block --------------------------------------------------------------------------------------
+// --- a block -------------------------------------------------------------------------------------
 
 // Which of `count` has this turn: the last one first where the context says so.
 static uint64_t in_order(const Context &context, uint64_t turn, uint64_t count)

@@ -1,13 +1,13 @@
-// Every access of a warp is compared with the tags of its granules (checked_layout.py) and leaves its
-// own.
+// Every access of a warp is compared with the tags of its granules (checked_layout.py) and leaves
+// its own.
 //
-// Only lanes whose granule looks suspicious go through the exact rules (findings.cpp). Warps run one
-// after another up to a barrier, and blocks one after another: the first reader of an epoch is enough
-// to find every write of another warp that should have waited for one; of the warp's own reads the
-// last one is kept, and whether it was alone.
+// Only lanes whose granule looks suspicious go through the exact rules (findings.cpp). Warps run
+// one after another up to a barrier, and blocks one after another: the first reader of an epoch is
+// enough to find every write of another warp that should have waited for one; of the warp's own
+// reads the last one is kept, and whether it was alone.
 #include "checked.h"
 
-// --- where threads meet ---------------------------------------------------------------------------
+// --- where threads meet --------------------------------------------------------------------------
 
 void end_epoch(Watch &watch) { ++watch.epoch; }
 
@@ -37,7 +37,7 @@ EXPORT void emulator_fence(Context *context, uint32_t beyond)
         pass_fence(*context->watch);
 }
 
-// --- one access -----------------------------------------------------------------------------------
+// --- one access ----------------------------------------------------------------------------------
 
 // The access that is being looked at: its tags by lane, and what its warp has waited for.
 struct Own {
@@ -78,9 +78,9 @@ static bool is_foreign(const Watched &watched, uint64_t tag, uint64_t own, const
            (found.of_another_warp || ((found.of_another_lane || late) && found.unsynced));
 }
 
-// The tag that a load from shared memory leaves where `reader` is; 0: that one stays. Another warp's
-// tag stays while its epoch lasts; one of the own warp that lanes have not waited for is marked once
-// others read too.
+// The tag that a load from shared memory leaves where `reader` is; 0: that one stays. Another
+// warp's tag stays while its epoch lasts; one of the own warp that lanes have not waited for is
+// marked once others read too.
 static uint64_t reading_tag(uint64_t reader, uint64_t own, bool meets, const Own &access)
 {
     Relation found(reader, own, access);
@@ -112,8 +112,8 @@ static void fill_tags(const Watched &watched, uint64_t *tags)
         tags[lane] = common | lane;
 }
 
-// The lanes whose granule somebody else may have touched without waiting; a load leaves its tag where
-// it is the first reader. All lanes look before any leaves its tag.
+// The lanes whose granule somebody else may have touched without waiting; a load leaves its tag
+// where it is the first reader. All lanes look before any leaves its tag.
 static uint32_t look(const Watched &watched, uint32_t granule, uint32_t mask, const Own &own)
 {
     uint32_t suspects = 0;
@@ -123,8 +123,9 @@ static uint32_t look(const Watched &watched, uint32_t granule, uint32_t mask, co
         uint64_t writer = *watched.writer(address), reader = *watched.reader(address);
         uint64_t tag = own.tags[lane];
         bool suspect = is_foreign(watched, writer, tag, own, Role::WRITER) ||
-                       (watched.shared() && watched.reads() && writer == 0) ||
-                       (!watched.access.load && is_foreign(watched, reader, tag, own, Role::READER));
+                       (watched.shared() && watched.reads() && writer == 0);
+        if (!watched.access.load)
+            suspect |= is_foreign(watched, reader, tag, own, Role::READER);
         suspects |= suspect ? bit(lane) : 0;
         if (watched.access.load)
             leaving[lane] = watched.shared()
@@ -160,8 +161,8 @@ static void mark_written(const Watched &watched, uint32_t mask)
                watched.access.bounded_bytes());
 }
 
-// The lanes of an atomic operation whose granule keeps an earlier writer's tag: who reads it next may
-// not have waited for that one.
+// The lanes of an atomic operation whose granule keeps an earlier writer's tag: who reads it next
+// may not have waited for that one.
 static uint32_t keeping_lanes(const Watched &watched, uint32_t granule, uint32_t mask,
                               const Own &own)
 {
@@ -214,8 +215,8 @@ static void compare(const Watched &watched, const Slot &slot, uint32_t mask)
         leave_writer_tags(watched, granule, mask, own);
 }
 
-// An exchange gives a lock back, and what returns a value, or a volatile read, may have got one: may
-// tell what another block wrote.
+// An exchange gives a lock back, and what returns a value, or a volatile read, may have got one:
+// may tell what another block wrote.
 static void pass_on(const Watched &watched)
 {
     Watch &watch = watched.watch;

@@ -5,12 +5,12 @@
 // other since (__syncwarp(): CUDA C++ Programming Guide, "Independent Thread Scheduling"; that they
 // are on one path, or exchange values by shuffles and votes, "does not imply a memory barrier"); of
 // threads with a __syncthreads() between (the epoch differs); of blocks where the first one has
-// fenced and the second one has acquired (an atomic operation or a volatile read) since. Who draws a
-// value from where others have drawn (a ticket) comes behind all that they did there up to then.
-// Atomic and volatile accesses do not race among themselves. Storing the value that is already there
-// harms nobody, nor do lanes that store the same value to one address in one instruction; which one
-// of different values stays is undefined. A plain read in front of a compare-and-swap, a minimum or a
-// maximum belongs to the usual loop around it.
+// fenced and the second one has acquired (an atomic operation or a volatile read) since. Who draws
+// a value from where others have drawn (a ticket) comes behind all that they did there up to then.
+// Atomic and volatile accesses do not race among themselves. Storing the value that is already
+// there harms nobody, nor do lanes that store the same value to one address in one instruction;
+// which one of different values stays is undefined. A plain read in front of a compare-and-swap, a
+// minimum or a maximum belongs to the usual loop around it.
 #include "checked.h"
 
 static uint32_t block_number(const Context &context)
@@ -51,7 +51,7 @@ EXPORT void emulator_report_lanes(const Context *context, const Warp *warp, uint
     report(*context, code, instruction, own, own, address, mask);
 }
 
-// --- the order of two accesses --------------------------------------------------------------------
+// --- the order of two accesses -------------------------------------------------------------------
 
 // Whether a lane of the own warp has not been waited for; of more meetings than a tag can count
 // nothing is known.
@@ -80,8 +80,8 @@ static bool is_unordered(const Watched &watched, Tag own, Tag other, bool after_
     return another && is_unsynced(watched, own, other);
 }
 
-// Whether the granule's last atomic operation was the own block's (in shared memory, the own warp's),
-// and gave it a value.
+// Whether the granule's last atomic operation was the own block's (in shared memory, the own
+// warp's), and gave it a value.
 static bool drew_last(const Watched &watched, uint64_t address)
 {
     return *watched.drawer(address) == watched.drawer_number();
@@ -128,7 +128,7 @@ static bool is_under_way(const Watched &watched, Tag writer)
     return writer.detail() >= (copier.copies_completed & DETAIL_MASK);
 }
 
-// --- a lane ---------------------------------------------------------------------------------------
+// --- a lane --------------------------------------------------------------------------------------
 
 // Whether a plain store changes what is in memory.
 static bool changes_memory(const Watched &watched, uint32_t lane)
@@ -136,8 +136,8 @@ static bool changes_memory(const Watched &watched, uint32_t lane)
     const Context &context = watched.context;
     if (watched.reads())
         return true;
-    const uint8_t *place = host_pointer(watched.shared() ? context.shared_host : context.global_host) +
-                           context.lane_addresses[lane];
+    uint64_t host = watched.shared() ? context.shared_host : context.global_host;
+    const uint8_t *place = host_pointer(host + context.lane_addresses[lane]);
     uint32_t size = watched.access.width < 4 ? watched.access.width : 4;
     for (uint32_t word = 0; word < watched.access.words(); ++word)
         if (memcmp(&context.lane_data[word * WARP_LANES + lane], place + 4 * word, size) != 0)
@@ -178,7 +178,7 @@ void judge(const Watched &watched, uint32_t lane)
                    own, address + byte);
 }
 
-// --- all lanes ------------------------------------------------------------------------------------
+// --- all lanes -----------------------------------------------------------------------------------
 
 // The lanes that store something else than this one.
 static uint32_t lanes_with_other_data(const Watched &watched, uint32_t lane)
@@ -187,7 +187,8 @@ static uint32_t lanes_with_other_data(const Watched &watched, uint32_t lane)
     uint32_t others = 0;
     for (uint32_t word = 0; word < watched.access.words(); ++word) {
         const uint32_t *data = watched.context.lane_data + word * WARP_LANES;
-        others |= lanes_where([=](uint32_t each) { return ((data[each] ^ data[lane]) & stored) != 0; });
+        others |= lanes_where(
+            [=](uint32_t each) { return ((data[each] ^ data[lane]) & stored) != 0; });
     }
     return others;
 }
@@ -209,8 +210,8 @@ void report_collisions(const Watched &watched, uint32_t mask)
     }
 }
 
-// An access to shared memory that leaves the array that the program means is no fault where it has a
-// neighbour.
+// An access to shared memory that leaves the array that the program means is no fault where it has
+// a neighbour.
 void report_overrun(const Watched &watched, uint32_t mask)
 {
     const Context &context = watched.context;

@@ -4,9 +4,9 @@
 // BSYNC. The running path is the warp's mask and pc; all others are in slots.
 //
 // Which path runs when is an H100's rule, found by its counts of executed instructions: of the two
-// sides of a branch the one with fewer lanes (opcodes/control.py), and when a path waits or ends, the
-// one that got its slot last. It matters: paths that wait when others leave their barrier (EXIT,
-// BREAK) execute its BSYNC once more, and paths that meet at a WARPSYNC execute it once more
+// sides of a branch the one with fewer lanes (opcodes/control.py), and when a path waits or ends,
+// the one that got its slot last. It matters: paths that wait when others leave their barrier
+// (EXIT, BREAK) execute its BSYNC once more, and paths that meet at a WARPSYNC execute it once more
 // together.
 #include "paths.h"
 
@@ -78,8 +78,8 @@ EXPORT void emulator_repeat_block_end(Context *context, uint32_t block)
     repeat_block_end(*context, block);
 }
 
-// What each of the lanes has done so far is ordered before what any of them does next. So is what any
-// of them had waited for before, and what lanes have done that have ended.
+// What each of the lanes has done so far is ordered before what any of them does next. So is what
+// any of them had waited for before, and what lanes have done that have ended.
 static void meet(Warp &warp, uint32_t mask)
 {
     uint32_t now = ++warp.meetings, there = mask | ~warp.live;

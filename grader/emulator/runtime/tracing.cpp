@@ -21,7 +21,8 @@ static uint32_t space_number(Space space)
 void trace_access(const Context &context, Warp &warp, Access access, const Slot &slot,
                   uint32_t instruction, uint32_t mask)
 {
-    *warp.trace++ = TraceWord::ACCESS | space_number(access.space) << TraceWord::SPACE_SHIFT | instruction;
+    uint32_t space = space_number(access.space) << TraceWord::SPACE_SHIFT;
+    *warp.trace++ = TraceWord::ACCESS | space | instruction;
     *warp.trace++ = mask;
     *warp.trace++ = access.space == Space::LOCAL ? 0 : slot.passes;
     if (access.space != Space::SHARED) {

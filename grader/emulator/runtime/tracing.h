@@ -1,5 +1,5 @@
-// What a warp leaves behind for the timing model: the basic blocks that it ran and the accesses that
-// it made, in their order.
+// What a warp leaves behind for the timing model: the basic blocks that it ran and the accesses
+// that it made, in their order.
 //
 // Words of 32 bits. A block is one word, BLOCK | its index. An access is ACCESS | space <<
 // SPACE_SHIFT | the instruction's index, the mask of active lanes, its passes (wavefronts of shared
