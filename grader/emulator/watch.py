@@ -1,4 +1,4 @@
-"""The checked mode of a launch: the shadow of its memory, and what was found wrong, in the order in
+"""The checked mode of a launch: the tags of its memory, and what was found wrong, in the order in
 which it was found."""
 
 from __future__ import annotations

@@ -118,10 +118,6 @@ class Record:
         word = const(value, self._type(field)) if isinstance(value, int) else value
         self.builder.store(word, self.at(field, index))
 
-    def store_lanes(self, field: str, value: Value) -> None:
-        """Write an array of 32 words from a vector."""
-        self.builder.store(value, self.at(field), align=4)
-
     def add(self, field: str, value: Value, index: Value | int | None = None) -> None:
         """field += value."""
         self.store(field, self.builder.add(self.load(field, index), value), index)
@@ -133,9 +129,7 @@ class Record:
 
 
 @contextmanager
-def each_set_bit(
-    builder: ir.IRBuilder, mask: Value, *, highest_first: bool = False
-) -> Iterator[Value]:
+def each_set_bit(builder: ir.IRBuilder, mask: Value) -> Iterator[Value]:
     """For every set bit of an i32; yields its index as i32."""
     head = builder.append_basic_block("bits")
     body = builder.append_basic_block("bit")
@@ -147,11 +141,7 @@ def each_set_bit(
     rest.add_incoming(mask, entry)
     builder.cbranch(builder.icmp_unsigned("!=", rest, const(0)), body, done)
     builder.position_at_end(body)
-    index = (
-        builder.sub(const(31), builder.ctlz(rest, const(1, I1)))
-        if highest_first
-        else builder.cttz(rest, const(1, I1))
-    )
+    index = builder.cttz(rest, const(1, I1))
     yield index
     rest.add_incoming(builder.xor(rest, builder.shl(const(1), index)), builder.block)
     builder.branch(head)
