@@ -334,13 +334,14 @@ _ROWS = (
         Better.HIGHER,
         "occupancy",
         "resident warps over the most that an SM holds, theoretical, 0 to 1",
-        count=lambda run: run.occupancy,
+        count=lambda run: min(launch.occupancy for launch in run.launches),
         is_fraction=True,
         is_goal=False,
         advice=(
             "Use fewer registers a thread or less shared memory a block, or another block size, so"
             " that more warps are resident."
         ),
+        comment="A plan is as occupied as its least occupied launch.",
     ),
 )
 
