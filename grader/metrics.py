@@ -343,6 +343,21 @@ _ROWS = (
         ),
         comment="A plan is as occupied as its least occupied launch.",
     ),
+    Metric(
+        "registers_per_thread",
+        Better.LOWER,
+        "registers",
+        "registers that a thread uses, the most of all launches",
+        unit="registers",
+        count=lambda run: max(launch.registers for launch in run.launches),
+        is_goal=False,
+        across=Across.AS_IT_IS,
+        advice=(
+            "Let each thread hold fewer values at a time: smaller tiles a thread, less unrolling, or"
+            " `__launch_bounds__`, which may move values to local memory."
+        ),
+        comment="Fewer are no aim by themselves: they pay where they raise the occupancy.",
+    ),
 )
 
 METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
