@@ -27,6 +27,7 @@ from grader.cli.common import (
     ending_on_sigterm,
     find_exercise,
     interrupted_code,
+    join_names,
     make_parser,
     parse_arguments,
     printing,
@@ -43,7 +44,7 @@ from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError, UsageError
 from grader.records import Score
-from grader.report.platforms import format_for_platform
+from grader.report.platforms import FORMATS, format_for_platform
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 EXIT_GRADER_ERROR = 3
@@ -81,7 +82,7 @@ for instructors:
   grade show results/                         what came out
   grade similar submissions/                  which submissions share code
   grade transpose mine.cu --format junit -o junit.xml
-                                              for a platform: gradescope, github or junit
+                                              for a platform: {formats}
 
 for authors of exercises:
   grade new my_exercise                       a complete, working exercise to edit
@@ -204,7 +205,7 @@ def run_grade(options: argparse.Namespace) -> int:
 
 
 def _grade_parser() -> argparse.ArgumentParser:
-    parser = make_parser("", DESCRIPTION, EPILOG)
+    parser = make_parser("", DESCRIPTION, EPILOG.format(formats=join_names(FORMATS)))
     parser.usage = USAGE
     add_exercise(parser)
     add_submission(parser, "the file to grade")
