@@ -94,8 +94,8 @@ Each subcommand has a --help of its own.
 devices:
   emulated      executes the machine code on the processor, counts what Nsight Compute counts,
                 and models times; needs no GPU
-  emulated:ID   the same, standing for another GPU: h100 (the default), h200, a100, t4, rtx3090
-                or rtx4090
+  emulated:ID   the same, standing for another GPU:
+                {gpus}
   gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters are those
                 of Nsight Compute (ncu) or, where ncu cannot count, of the emulated device. It
                 needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
@@ -204,8 +204,17 @@ def run_grade(options: argparse.Namespace) -> int:
     return score.exit_code
 
 
+def _epilog() -> str:
+    """The texts below the options. The table of GPUs is read on use: not every run needs it."""
+    from grader.devices.choose import DEFAULT_GPU
+    from grader.devices.gpus import read_gpus
+
+    gpus = (f"{name} (the default)" if name == DEFAULT_GPU else name for name in read_gpus())
+    return EPILOG.format(formats=join_names(FORMATS), gpus=join_names(gpus))
+
+
 def _grade_parser() -> argparse.ArgumentParser:
-    parser = make_parser("", DESCRIPTION, EPILOG.format(formats=join_names(FORMATS)))
+    parser = make_parser("", DESCRIPTION, _epilog())
     parser.usage = USAGE
     add_exercise(parser)
     add_submission(parser, "the file to grade")
