@@ -107,10 +107,20 @@ Where the table says so, a goal may be a multiple of the baseline's or the refer
 
 {format_table(head, rows)}
 
-Atomics count as accesses: one on global memory counts as a store of its bytes and, where it
-returns a value, as a load too. `shared_bank_conflicts` is what Nsight Compute calls
+{_list_comments()}
+
+`shared_bank_conflicts` is what Nsight Compute calls
 `derived__memory_l1_wavefronts_shared_excessive`; [how it counts](../devices.md#how-it-counts)
 says why."""
+
+
+def _list_comments() -> str:
+    """What a reader must know besides, with the metrics that it is about."""
+    about: dict[str, list[str]] = {}
+    for metric in METRICS.values():
+        if metric.comment:
+            about.setdefault(metric.comment, []).append(f"`{metric.name}`")
+    return "\n".join(f"- {', '.join(names)}: {comment}" for comment, names in about.items())
 
 
 def _source(name: str) -> str:

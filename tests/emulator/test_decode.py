@@ -11,6 +11,7 @@ from grader.emulator.decode import decode
 from grader.emulator.opcodes import OPCODES
 from grader.emulator.operands import Immediate, Predicate, Register
 from tests.support.assembler import assemble
+from tests.support.unsupported import find_unsupported
 
 
 def translate_line(line: str) -> None:
@@ -83,6 +84,19 @@ def test_an_unknown_opcode_or_modifier_is_named_with_its_line(line: str) -> None
         translate_line(line)
     assert f"the instruction {opcode}" in caught.value.what
     assert caught.value.line == 1
+
+
+def test_all_that_a_kernel_lacks_is_listed() -> None:
+    def missing_of(text: str) -> list[str]:
+        return find_unsupported(KernelCode("kernel", assemble(f"{text}\nEXIT"), 0x210, 0, 0))
+
+    assert missing_of("IADD3 R0,R1,R2,RZ") == []
+    assert missing_of("FADD.RN R0,R1,R2\nIADD3 R0,|R1|,R2,R3\nFADD.RN R3,R1,R2\nTEX R0,R1") == [
+        "line 1: the instruction FADD.RN (its modifier RN)",
+        "line 3: the instruction FADD.RN (its modifier RN)",
+        "line 4: the instruction TEX",
+    ]
+    assert missing_of("IADD3 R0,|R1|,R2,R3") == ["line 1: IADD3 with |operand|"]
 
 
 HALF_KNOWN = [
