@@ -18,6 +18,14 @@ from grader.records.code import (
     Submission,
 )
 from grader.records.devices import DeviceInfo, LaunchLimits
+from grader.records.launched import (
+    KernelLaunch,
+    LaunchTime,
+    ListedKernel,
+    OutputSummary,
+    UnknownInstruction,
+    UnlistedFile,
+)
 from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
 from grader.records.plans import (
     COUNTING,
@@ -105,12 +113,15 @@ __all__ = [
     "FindingKind",
     "GlobalAccesses",
     "Kernel",
+    "KernelLaunch",
     "KernelParameter",
     "Launch",
     "LaunchLimits",
     "LaunchResult",
+    "LaunchTime",
     "LineCounters",
     "Lines",
+    "ListedKernel",
     "Lookups",
     "MetricValue",
     "Mismatch",
@@ -118,6 +129,7 @@ __all__ = [
     "Modelled",
     "ModelledMode",
     "Obstacle",
+    "OutputSummary",
     "PartResult",
     "Pointer",
     "Printed",
@@ -148,4 +160,6 @@ __all__ = [
     "Timing",
     "ToolLimits",
     "Traffic",
+    "UnknownInstruction",
+    "UnlistedFile",
 ]
