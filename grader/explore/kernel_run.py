@@ -117,7 +117,8 @@ def _read_plan(source: Submission, data: KernelData) -> Plan:
     if plan is None:
         kernel = next(iter(find_kernels(source.text)), "kernel")
         names = ", ".join((*(buffer.name for buffer in data.buffers), *data.scalars, *data.sizes))
-        example = f"// launch: {kernel}<<<{next(iter(data.sizes), '1')}, 256>>>({names})"
+        grid = f"ceil_div({next(iter(data.sizes))}, 256)" if data.sizes else "1"
+        example = f"// launch: {kernel}<<<{grid}, 256>>>({names})"
         raise SubmissionError(
             Failure(
                 Status.LAUNCH_ERROR,
