@@ -25,7 +25,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from grader.devices.emulated.emulated_device import kernel_code
+from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.gpus import read_gpus
 from grader.devices.parameters import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate

@@ -29,8 +29,8 @@ from random import Random
 import numpy as np
 
 from grader import grade
-from grader.devices.emulated.emulated_device import kernel_code
 from grader.devices.emulated.fault_words import describe_fault
+from grader.devices.emulated.machine_code import kernel_code
 from grader.emulator import (
     GlobalMemory,
     Instruction,

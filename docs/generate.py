@@ -19,9 +19,10 @@ DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT))
 
 from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
-from grader.emulator.coverage import render_coverage  # noqa: E402
+from grader.emulator.opcodes.reference import render_coverage  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, TIMED, TRAFFIC  # noqa: E402
-from grader.records import CheckStatus, FindingKind, Status  # noqa: E402
+from grader.records import FindingKind  # noqa: E402
+from grader.statuses import CHECK_STATUSES, STATUSES, Doing  # noqa: E402
 
 Json = dict[str, object]
 
@@ -30,41 +31,10 @@ PICTURE = DOCS / "images" / "report.svg"
 ERRORS = ROOT / "tests" / "data" / "model_errors.json"
 SCHEMAS = ROOT / "grader" / "schemas"
 
-STATUSES: dict[Status, tuple[str, str]] = {
-    Status.PASSED: ("Every check that this device could judge passed.", "the submission"),
-    Status.FAILED: ("It was graded, but did not get full marks.", "the submission"),
-    Status.COMPILE_ERROR: ("It does not compile, or is empty.", "the submission"),
-    Status.LAUNCH_ERROR: (
-        "A launch line is wrong, or asks for what no launch can have.",
-        "the submission",
-    ),
-    Status.RUNTIME_ERROR: (
-        "A kernel went wrong while it ran: an access outside of a buffer, a trap, a barrier that"
-        " some threads skip.",
-        "the submission",
-    ),
-    Status.TIMEOUT: ("The compiler or a kernel took longer than its limit.", "the submission"),
-    Status.REJECTED: (
-        "It uses what the exercise forbids, asks for a file that it may not read, or takes less"
-        " time than the hardware allows.",
-        "the submission",
-    ),
-    Status.UNSUPPORTED: (
-        "The emulated device does not know an instruction; a GPU may run it.",
-        "the grader",
-    ),
-    Status.INCONCLUSIVE: (
-        "Measurements were disturbed, or there is no check that this device can judge.",
-        "the machine",
-    ),
-    Status.GRADER_ERROR: ("The grader or the machine failed.", "the grader"),
-}
-CHECKS: dict[CheckStatus, str] = {
-    CheckStatus.PASSED: "The value reaches the goal, or cannot be told from it.",
-    CheckStatus.PARTIAL: "At least 1 % of the points, not all of them.",
-    CheckStatus.FAILED: "Less than 1 % of the points.",
-    CheckStatus.SKIPPED: "A check that has to pass first did not, or the file leaves the part out.",
-    CheckStatus.NOT_MEASURED: "This device cannot tell; the message says why.",
+_WHOSE = {
+    Doing.STUDENT: "the submission",
+    Doing.DEVICE: "the device",
+    Doing.OURS: "the grader or the machine",
 }
 FINDINGS: dict[FindingKind, str] = {
     FindingKind.OUT_OF_BOUNDS: "An access outside of its buffer or array.",
@@ -155,14 +125,14 @@ def make_statuses() -> str:
     statuses = (
         (
             f"`{status}`",
-            meaning,
-            whose,
+            row.meaning,
+            _WHOSE[row.doing],
             "yes" if status.has_points else "no: an empty cell",
-            str(3 if status.is_worth_a_retry else 1 - (status is Status.PASSED)),
+            str(status.exit_code),
         )
-        for status, (meaning, whose) in STATUSES.items()
+        for status, row in STATUSES.items()
     )
-    checks = ((f"`{status}`", meaning) for status, meaning in CHECKS.items())
+    checks = ((f"`{status}`", row.meaning) for status, row in CHECK_STATUSES.items())
     findings = ((f"`{kind}`", meaning) for kind, meaning in FINDINGS.items())
     return f"""\
 # Statuses and exit codes
@@ -369,12 +339,20 @@ BOUNDS = {
 
 def _meaning(schema: object, named: Json) -> str:
     part = _dict(schema)
-    target = _dict(named[str(part["$ref"]).rsplit("/", 1)[1]]) if "$ref" in part else {}
-    text = format_cell(str(part.get("description") or target.get("description", "")))
+    text = str(part.get("description") or _described_there(part, named))
     bounds = ", ".join(
         words.format(f"{part[key]:,}") for key, words in BOUNDS.items() if key in part
     )
-    return f"{text} ({bounds})".strip() if bounds else text
+    return f"{format_cell(text)} ({bounds})".strip() if bounds else format_cell(text)
+
+
+def _described_there(part: Json, named: Json) -> object:
+    """What the definition that a value, or each of a list, refers to says of it."""
+    options = [part, part.get("items"), *_list(part.get("anyOf"))]
+    for option in options:
+        if isinstance(option, dict) and "$ref" in option:
+            return _dict(named[str(option["$ref"]).rsplit("/", 1)[1]]).get("description", "")
+    return ""
 
 
 def _dict(value: object) -> Json:

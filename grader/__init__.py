@@ -14,20 +14,20 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from grader.explore.kernel_job import KernelRun as KernelRun
-    from grader.explore.kernel_list import KernelList as KernelList
     from grader.explore.kernel_list import inspect as inspect
     from grader.explore.kernel_run import run as run
     from grader.grading.grade import grade as grade
     from grader.grading.mistakes import SubmissionError as SubmissionError
+    from grader.records import KernelList as KernelList
+    from grader.records import KernelRun as KernelRun
     from grader.records import Score as Score
 
 __version__ = "0.1.0"
 __all__ = ["KernelList", "KernelRun", "Score", "SubmissionError", "grade", "inspect", "run"]
 
 _HOMES = {
-    "KernelList": "grader.explore.kernel_list",
-    "KernelRun": "grader.explore.kernel_job",
+    "KernelList": "grader.records",
+    "KernelRun": "grader.records",
     "Score": "grader.records",
     "SubmissionError": "grader.grading.mistakes",
     "grade": "grader.grading.grade",

@@ -98,17 +98,17 @@ GRADE_AGAIN = (
 STATUSES: Mapping[Status, StatusRow] = {
     Status.PASSED: StatusRow(
         Doing.STUDENT,
-        "full marks, of the points that the device can judge",
+        "Every check that this device could judge passed.",
         "full marks",
         Badge.PASSED,
         style="green",
     ),
     Status.FAILED: StatusRow(
-        Doing.STUDENT, "it ran, and a check lost points", "points lost", Badge.PARTIAL
+        Doing.STUDENT, "It was graded, but did not get full marks.", "points lost", Badge.PARTIAL
     ),
     Status.COMPILE_ERROR: StatusRow(
         Doing.STUDENT,
-        "the compiler refuses the file",
+        "It does not compile, or is empty.",
         "compile error",
         Badge.FAILED,
         title="Compile error",
@@ -116,7 +116,7 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.LAUNCH_ERROR: StatusRow(
         Doing.STUDENT,
-        "a launch line is wrong, or asks for what no device gives",
+        "A launch line is wrong, or asks for what no launch can have.",
         "launch error",
         Badge.FAILED,
         title="Launch error",
@@ -128,7 +128,8 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.RUNTIME_ERROR: StatusRow(
         Doing.STUDENT,
-        "a kernel broke off: an access out of bounds, say",
+        "A kernel went wrong while it ran: an access outside of a buffer, a trap, a barrier that"
+        " some threads skip.",
         "runtime error",
         Badge.FAILED,
         title="Runtime error",
@@ -137,7 +138,7 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.TIMEOUT: StatusRow(
         Doing.STUDENT,
-        "the kernels, or the compiler, took more than the exercise allows",
+        "The compiler or a kernel took longer than its limit.",
         "timeout",
         Badge.FAILED,
         title="Timeout",
@@ -146,7 +147,8 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.REJECTED: StatusRow(
         Doing.STUDENT,
-        "it does what no submission may: a forbidden include, or a time that cannot be",
+        "It uses what the exercise forbids, asks for a file that it may not read, or takes less"
+        " time than the hardware allows.",
         "rejected",
         Badge.FAILED,
         style="red",
@@ -156,7 +158,7 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.UNSUPPORTED: StatusRow(
         Doing.DEVICE,
-        "the emulated device does not know an instruction; no points follow",
+        "The emulated device does not know an instruction; a GPU may run it.",
         "not supported",
         Badge.NONE,
         title="Not supported by this device",
@@ -169,7 +171,7 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.INCONCLUSIVE: StatusRow(
         Doing.OURS,
-        "the measurement says nothing; no points follow",
+        "Measurements were disturbed, or there is no check that this device can judge.",
         "inconclusive",
         Badge.NONE,
         style="bold red",
@@ -179,7 +181,7 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.GRADER_ERROR: StatusRow(
         Doing.OURS,
-        "the grader or the machine failed; no points follow",
+        "The grader or the machine failed.",
         "grader failed",
         Badge.NONE,
         style="bold red",
@@ -219,19 +221,38 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True)
 class CheckRow:
-    """One way in which a check ends: its word and glyph, its style on a terminal, and its colour on
-    a page."""
+    """One way in which a check ends: its word and glyph, its style on a terminal, its colour on a
+    page, and its meaning for the documentation."""
 
     word: str
     glyph: str
     style: str
     badge: Badge
+    meaning: str
 
 
 CHECK_STATUSES: Mapping[CheckStatus, CheckRow] = {
-    CheckStatus.PASSED: CheckRow("passed", "✓", "green", Badge.PASSED),
-    CheckStatus.PARTIAL: CheckRow("partial", "~", "yellow", Badge.PARTIAL),
-    CheckStatus.FAILED: CheckRow("failed", "✗", "red", Badge.FAILED),
-    CheckStatus.SKIPPED: CheckRow("skipped", "–", "dim", Badge.NONE),
-    CheckStatus.NOT_MEASURED: CheckRow("not measured", "–", "dim", Badge.NONE),
+    CheckStatus.PASSED: CheckRow(
+        "passed",
+        "✓",
+        "green",
+        Badge.PASSED,
+        "The value reaches the goal, or cannot be told from it.",
+    ),
+    CheckStatus.PARTIAL: CheckRow(
+        "partial", "~", "yellow", Badge.PARTIAL, "At least 1 % of the points, not all of them."
+    ),
+    CheckStatus.FAILED: CheckRow(
+        "failed", "✗", "red", Badge.FAILED, "Less than 1 % of the points."
+    ),
+    CheckStatus.SKIPPED: CheckRow(
+        "skipped",
+        "–",
+        "dim",
+        Badge.NONE,
+        "A check that has to pass first did not, or the file leaves the part out.",
+    ),
+    CheckStatus.NOT_MEASURED: CheckRow(
+        "not measured", "–", "dim", Badge.NONE, "This device cannot tell; the message says why."
+    ),
 }

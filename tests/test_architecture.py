@@ -39,6 +39,7 @@ SHARED = (
     "grader.statuses",
     "grader.errors",
     "grader.plumbing",
+    "grader.sass",
     "grader.cpp",
     "grader.spec",
     "grader.devices.base",
@@ -64,6 +65,8 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.emulated.finding_words": ("grader.emulator",),
     "grader.devices.emulated.plan_run": ("grader.emulator",),
+    "grader.devices.emulated.launch_counts": ("grader.emulator",),
+    "grader.devices.emulated.machine_code": ("grader.emulator",),
     "grader.devices.emulated.checked_run": ("grader.emulator",),
 }
 
@@ -74,7 +77,8 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "grader.errors": (),
     "grader.metrics": ("grader.records",),
     "grader.plumbing": ("grader.plumbing", "grader.records", "grader.errors"),
-    "grader.emulator": ("grader.emulator",),
+    "grader.sass": (),
+    "grader.emulator": ("grader.emulator", "grader.sass"),
     "grader.cpp": ("grader.cpp", "grader.records"),
     "grader.spec": (
         "grader.spec",
@@ -88,7 +92,8 @@ LEAVES: dict[str, tuple[str, ...]] = {
 
 # The modules beside the stages.
 TOP = {
-    f"grader.{name}" for name in ("__main__", "doctor", "folders", "errors", "metrics", "statuses")
+    f"grader.{name}"
+    for name in ("__main__", "doctor", "folders", "errors", "metrics", "sass", "statuses")
 } | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.

@@ -14,6 +14,7 @@ from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
 from grader.grading import on_emulated
 from grader.grading.cases import BENCHMARK
+from grader.grading.grade import choose_device
 from grader.records import CheckStatus, Progress, Score, Source, Status
 from grader.report.json import format_score
 
@@ -115,7 +116,7 @@ def test_devices_that_there_are_not(device: str) -> None:
 
 def test_a_peak_is_for_a_gpu() -> None:
     with pytest.raises(UsageError, match="--peak is for a GPU"):
-        grader.grade(TRANSPOSE, STARTER, device="emulated", peak=GivenPeak(3352.0))
+        choose_device("emulated", GivenPeak(3352.0))
 
 
 def test_a_worker_that_dies_is_the_graders_fault(

@@ -13,7 +13,7 @@ import pytest
 
 from grader.records import Binary, Completed, Submission, ToolLimits
 from grader.sandbox.process import run_tool
-from grader.toolchain.cache import read_artifacts
+from grader.toolchain.artifacts import read_artifacts
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin
 from grader.toolchain.cubin import read_code
 from grader.toolchain.elf import Elf

@@ -38,6 +38,7 @@ from grader.grading.mistakes import SubmissionError
 from grader.records import CheckStatus, DeviceInfo, Score, ShowProgress, Status, Submission
 from grader.report.soundness import Claim, Fate, MutantFate, Proof, Soundness
 from grader.spec.exercise import Exercise
+from grader.spec.reader import root_of
 from grader.submission.source_file import read_submission
 
 STARTER, REFERENCE, BASELINE = "starter", "reference", "baseline"
@@ -65,7 +66,7 @@ class Scope:
 
 def default_submissions(folder: Path) -> Path:
     """Where the known submissions of the exercise in `folder` lie."""
-    return folder.absolute().parent.parent / "tests" / "submissions" / folder.absolute().name
+    return root_of(folder) / "tests" / "submissions" / folder.absolute().name
 
 
 def check_exercise(folder: Path, scope: Scope, show: ShowProgress) -> Soundness:
@@ -109,7 +110,7 @@ def _check_the_rest(folder: Path, scope: Scope, show: ShowProgress) -> list[Clai
         grading = Grading(exercise, scope.device, scope.seed, scope.jobs, show, scope.cache)
         score = grading.grade_all(files, "grading the reference")[REFERENCE]
         claim = judge_reference(exercise, score)
-        root, own = (str(each.absolute().parent.parent) for each in (exercise.folder, folder))
+        root, own = (str(root_of(each)) for each in (exercise.folder, folder))
         details = tuple(detail.replace(root, own) for detail in claim.details)
         return [oracle, replace(claim, claim="is right", details=details)]
 

@@ -11,15 +11,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from grader.authoring.handout import HANDOUT_FILE
 from grader.errors import SpecError, SpecProblem
 from grader.grading.cases import BENCHMARK
 from grader.report.soundness import Claim, Proof
 from grader.spec.draws import draw_cases, make_inputs
 from grader.spec.exercise import Case, Exercise, Part, Task
 from grader.spec.oracle import load_oracle
-from grader.spec.reader import SPEC_FILE, read_exercise
-
-HANDOUT_FILE = "README.md"
+from grader.spec.reader import SPEC_FILE, read_exercise, root_of
 
 _STAND_INS: Mapping[str, object] = {
     "checks": [{"metric": "correctness", "title": "correctness", "points": 100, "at_least": 1}],
@@ -50,7 +49,7 @@ def salvage(folder: Path) -> Iterator[Exercise | None]:
         try:
             shutil.copytree(folder, copy)
             for place in ("starter", "solutions"):
-                _copy_if_there(folder.absolute().parent.parent / place / f"{id_}.cu", root / place)
+                _copy_if_there(root_of(folder) / place / f"{id_}.cu", root / place)
             document = json.loads((copy / SPEC_FILE).read_text(encoding="utf-8"))
             kept = {field: value for field, value in document.items() if field not in _LEFT_OUT}
             (copy / SPEC_FILE).write_text(json.dumps(kept | dict(_STAND_INS)), encoding="utf-8")

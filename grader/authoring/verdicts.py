@@ -23,6 +23,7 @@ from grader.records import (
 )
 from grader.report.soundness import Claim, Proof, Room
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
+from grader.spec.reader import SPEC_FILE
 
 MIN_ROOM = 0.03
 """Least distance of a measured value from its goal, as a part of the goal: less than that is the
@@ -139,7 +140,7 @@ def what_it_misses(score: Score) -> str:
 
 def _complaints(exercise: Exercise, score: Score) -> list[str]:
     """What the reference misses, each with its file and JSON path."""
-    file, spec = exercise.reference_source, exercise.folder / "spec.json"
+    file, spec = exercise.reference_source, exercise.folder / SPEC_FILE
     if score.status is not Status.FAILED:
         return [f"{file}: {line}" for line in _first_lines(score.detail)]
     missed = (CheckStatus.FAILED, CheckStatus.PARTIAL)

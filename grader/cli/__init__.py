@@ -35,15 +35,16 @@ from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.formats import (
     add_format_options,
     check_outputs,
-    format_for_platform,
     write_for_platform,
 )
 from grader.cli.gallery import GALLERY
+from grader.cli.kernels import INSPECT, RUN
 from grader.cli.machine import DOCTOR
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError, UsageError
 from grader.records import Score
+from grader.report.platforms import format_for_platform
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 EXIT_GRADER_ERROR = 3
@@ -55,7 +56,7 @@ system, and say why it earns its points.
 """
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
-       grade compare | sweep | host | gallery | doctor [--help]
+       grade compare | sweep | host | gallery | run | inspect | doctor [--help]
        grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
        grade new | check | handout [--help]"""
 EPILOG = """\
@@ -73,6 +74,9 @@ for students:
                                               times and counters by size, beside the processor
   grade host transpose mine.cu -o main.cu     a program with a main(), for nvcc, ncu and others
   grade gallery coalescing                    small kernels, and what each of their reads moves
+  grade run saxpy.cu --size n=65536 --input x=normal:n --output y=float32:n
+                                              any kernels, without an exercise
+  grade inspect mine.cu                       registers, shared and local memory of its kernels
   grade doctor                                what this machine has, lacks, and how to mend it
 
 for instructors:
@@ -180,7 +184,7 @@ def run_grade(options: argparse.Namespace) -> int:
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
     from grader.devices.gpu.peak import parse_peak
-    from grader.grading.grade import grade
+    from grader.grading.grade import choose_device, grade
     from grader.report.terminal import make_console, progress_display
 
     peak = parse_peak(options.peak) if options.peak is not None else None
@@ -188,9 +192,8 @@ def run_grade(options: argparse.Namespace) -> int:
         score = grade(
             exercise,
             options.submission,
-            device=options.device,
+            device=choose_device(options.device, peak),
             seed=options.seed,
-            peak=peak,
             progress=show,
             isolated=not options.no_isolation,
             model=not options.no_model,
@@ -335,6 +338,8 @@ COMMANDS: dict[str, Command] = {
     "sweep": SWEEP,
     "host": HOST,
     "gallery": GALLERY,
+    "run": RUN,
+    "inspect": INSPECT,
     "doctor": DOCTOR,
     "batch": BATCH,
     "show": SHOW,

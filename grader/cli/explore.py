@@ -122,7 +122,7 @@ def run_compare(options: argparse.Namespace) -> int:
     check_target(options.json)
     from grader.explore.versions import compare_versions, find_common_exercise
     from grader.report.terminal import make_console, progress_display
-    from grader.report.versions import format_versions, print_versions
+    from grader.report.version_table import format_versions, print_versions
 
     *given, old, new = options.files
     folder = (

@@ -8,18 +8,14 @@ from pathlib import Path
 
 from grader.errors import GraderError, UsageError
 from grader.records import Score
-
-NAMES = ("gradescope", "github", "junit")
-"""The keys of `report.platforms.FORMATS`, which loads too much to be asked at every start."""
+from grader.report.platforms import FORMATS, format_for_platform
 
 
 def add_format_options(parser: argparse.ArgumentParser) -> None:
     """`--format NAME` and `-o FILE`."""
-    form = (
-        "the score for a platform: Gradescope's results.json, GitHub Classroom's autograding JSON,"
-        " or JUnit's XML"
-    )
-    parser.add_argument("--format", choices=NAMES, help=form)
+    *others, last = FORMATS.values()
+    form = f"the score for a platform: {', '.join(others)}, or {last}"
+    parser.add_argument("--format", choices=FORMATS, help=form)
     parser.add_argument(
         "-o",
         "--output",
@@ -32,10 +28,10 @@ def check_outputs(json: str | None, form: str | None, output: str | None) -> Non
     """UsageError for what cannot be combined: one thing only can be printed alone on standard
     output."""
     if output is not None and form is None:
+        *others, last = FORMATS
         raise UsageError(
             "-o needs --format",
-            f"Add --format {', '.join(NAMES[:-1])} or {NAMES[-1]}; --json FILE writes the score"
-            " itself.",
+            f"Add --format {', '.join(others)} or {last}; --json FILE writes the score itself.",
         )
     if output == "-":
         raise UsageError("-o - is no file", "Leave -o out to print what --format makes.")
@@ -44,14 +40,6 @@ def check_outputs(json: str | None, form: str | None, output: str | None) -> Non
             "--json - and --format both ask for standard output",
             "Give one of them a file: --json FILE, or -o FILE.",
         )
-
-
-def format_for_platform(score: Score, form: str) -> str:
-    """The score as the platform takes it. GraderError where it has no way to say that no points
-    follow."""
-    from grader.report.platforms import FORMATS
-
-    return FORMATS[form](score)
 
 
 def write_for_platform(score: Score, form: str, output: str) -> None:

@@ -59,7 +59,7 @@ def run_gallery(options: argparse.Namespace) -> int:
         return 0
     from grader.explore.exhibits import run_gallery as execute
     from grader.folders import default_cache
-    from grader.report.exhibits import format_gallery, print_gallery
+    from grader.report.access_pictures import format_gallery, print_gallery
 
     found = execute(options.gallery, options.name, gpu=gpu, cache=default_cache(os.environ))
     whole = options.name is not None
@@ -88,7 +88,7 @@ def _parse_emulated(name: str) -> str:
 
 def _list_galleries() -> None:
     from grader.explore.exhibits import GALLERIES, read_sketches
-    from grader.report.exhibits import print_contents
+    from grader.report.access_pictures import print_contents
     from grader.report.terminal import make_console
 
     with printing():

@@ -1,1 +1,1 @@
-"""Devices: the protocol, the emulated device, and the table of GPUs."""
+"""Devices: the one verb, the table of GPUs, and who runs: emulated, a GPU, or in a worker."""

@@ -85,6 +85,6 @@ class TimingDevice(Device, Protocol):
         ...
 
     def copy_bandwidth(self) -> float:
-        """The best of several own copy kernels in GB/s, bytes read plus bytes written (never
-        cudaMemcpy: notes/measuring B2)."""
+        """The best of several own copy kernels in GB/s, bytes read plus bytes written. Never
+        cudaMemcpy, which takes other ways than a kernel."""
         ...

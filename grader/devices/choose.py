@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
 from grader.plumbing.children import python_environment
@@ -36,13 +37,19 @@ _PROBE_LIMITS = ToolLimits(
 
 @dataclass(frozen=True)
 class Choice:
-    """A device: its kind, and its id in gpus.json or the GPU's number."""
+    """A device: its kind, its id in gpus.json or the GPU's number, and a GPU's peaks where they
+    were set."""
 
     kind: str
     id: str
+    peak: GivenPeak | None = None
 
     def __str__(self) -> str:
-        return f"{self.kind}:{self.id}"
+        """The name that a worker takes: `emulated:h100`, `gpu:0`, `gpu:0:3352,66.9`."""
+        peak = self.peak
+        set_figures = (peak.bandwidth_gbps, peak.fp32_tflops) if peak is not None else ()
+        figures = ",".join(str(figure) for figure in set_figures if figure is not None)
+        return ":".join([self.kind, self.id, *([figures] if figures else [])])
 
 
 def parse_device(

@@ -10,43 +10,11 @@ import numpy as np
 from grader.emulator.decode import Decoded
 from grader.emulator.flow import Block
 from grader.emulator.translate import NativeKernel
+from grader.sass import Access, Way
 
-
-@dataclass(frozen=True)
-class _Access:
-    """What an opcode does in a space. An atomic that is a load returns what was there; the others
-    are reductions."""
-
-    space: str
-    load: bool = False
-    atomic: bool = False
-
-
-_LOADS, _STORES = _Access("global", load=True), _Access("global")
-_SHARED_LOADS, _SHARED_STORES = _Access("shared", load=True), _Access("shared")
-_FETCHES, _REDUCTIONS = _Access("global", load=True, atomic=True), _Access("global", atomic=True)
-_SHARED_FETCHES, _SHARED_REDUCTIONS = (
-    _Access("shared", load=True, atomic=True),
-    _Access("shared", atomic=True),
-)
-_ACCESSES = {
-    "LDG": (_LOADS,),
-    "STG": (_STORES,),
-    "LDS": (_SHARED_LOADS,),
-    "STS": (_SHARED_STORES,),
-    "LD": (_LOADS, _SHARED_LOADS),
-    "ST": (_STORES, _SHARED_STORES),
-    "LDGSTS": (_LOADS, _SHARED_STORES),
-    "ATOMS": (_SHARED_FETCHES,),
-    "ATOMG": (_FETCHES,),
-    "REDG": (_REDUCTIONS,),
-    "ATOM": (_FETCHES, _SHARED_FETCHES),
-    "RED": (_REDUCTIONS, _SHARED_REDUCTIONS),
-    "MEMBAR": (_STORES,),
-}
 SYSTEM_FENCE_INSTRUCTIONS = 9
-"""What an H100 executes besides for each `MEMBAR.SYS`, and one of them is a store request:
-tests/emulator/kernels/fence_system_*.cu."""
+"""What an H100 executes besides for each fence of the system (`MEMBAR.SYS`), and one of them is a
+store request: tests/emulator/kernels/fence_system_*.cu."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +60,12 @@ def collect_counts(
 
 def store_slots(kernel: NativeKernel) -> list[int]:
     """The slots of plain stores to global memory."""
-    bases = {instruction.index: instruction.base for instruction in kernel.decoded}
+    store = Access("global", Way.STORE)
+    stores = {instruction.index for instruction in kernel.decoded if store in instruction.accesses}
     return [
         slot
         for (index, space), slot in kernel.slots.items()
-        if space == "global" and bases[index] in ("STG", "ST")
+        if space == store.space and index in stores
     ]
 
 
@@ -123,7 +92,7 @@ def _count(
     executed, threads = executions
     accesses = [
         access
-        for access in _ACCESSES.get(instruction.base, ())
+        for access in instruction.accesses
         if (instruction.index, access.space) in kernel.slots
     ]
     if not accesses:
@@ -132,7 +101,7 @@ def _count(
         )
     for access in accesses:
         record = slots[kernel.slots[instruction.index, access.space]]
-        if instruction.base == "MEMBAR":
+        if access.way is Way.FENCE:
             executed += SYSTEM_FENCE_INSTRUCTIONS * int(record["requests_total"])
         yield InstructionCounts(
             instruction.index,

@@ -13,6 +13,7 @@ from grader.emulator.operands import (
     parse_operands,
 )
 from grader.emulator.program import Instruction, Unsupported
+from grader.sass import Access, accesses_of
 
 ALL_PREDICATES = "PR"
 """An operand of P2R and R2P that `nvdisasm -json` prints where guards are."""
@@ -44,6 +45,11 @@ class Decoded:
         otherwise."""
         return next((size for name, size in _ACCESS_BYTES.items() if self.has(name)), 4)
 
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """What it may access of global and shared memory."""
+        return accesses_of(self.base)
+
     def has(self, modifier: str) -> bool:
         """Whether the instruction carries this modifier."""
         return modifier in self.modifiers
@@ -60,7 +66,8 @@ def _decode_one(index: int, instruction: Instruction) -> Decoded:
     try:
         guard = _guard(None if instruction.guard == ALL_PREDICATES else instruction.guard)
         operands = parse_operands(instruction.operands)
-        if "E" in modifiers and base != "LDGSTS":
+        copies = any(access.asynchronous for access in accesses_of(base))  # to a narrow address
+        if "E" in modifiers and not copies:
             operands = tuple(map(_extend, operands))
     except Unsupported as problem:
         raise Unsupported(f"{instruction.opcode} with {problem.what}", instruction.line) from None

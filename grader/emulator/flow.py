@@ -7,11 +7,36 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from grader.emulator.decode import Decoded
-from grader.emulator.operands import Immediate, Register
+from grader.emulator.operands import Immediate
 from grader.emulator.program import INSTRUCTION_BYTES, Unsupported
+from grader.sass import is_call, may_name_code
 
-BRANCHES = frozenset({"BRA", "BSSY", "CALL"})
-"""Opcodes whose last operand is a code address (a byte offset in the function)."""
+Test = Callable[[Decoded], bool]
+
+
+def always(i: Decoded) -> bool:
+    return True
+
+
+def never(i: Decoded) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class ControlFlow:
+    """What an opcode does to the flow of control, which may go elsewhere behind one that
+    `ends_block`.
+
+    `leaves`: without a guard, it never goes on to the next instruction. `indirect`: it goes where a
+    table of the kernel, or a pointer, says.
+    """
+
+    ends_block: bool = True
+    leaves: Test = never
+    indirect: Test = never
+
+
+FindFlow = Callable[[Decoded], ControlFlow | None]
 
 
 @dataclass(frozen=True)
@@ -40,7 +65,7 @@ class Flow:
     @property
     def return_points(self) -> tuple[Block, ...]:
         """The blocks behind calls: where a return may go."""
-        calls = (block for block in self.blocks if block.instructions[-1].base == "CALL")
+        calls = (block for block in self.blocks if is_call(block.instructions[-1].base))
         return tuple(self.blocks[block.following] for block in calls if block.following is not None)
 
     def target(self, instruction: Decoded) -> int:
@@ -64,30 +89,29 @@ def target_index(instruction: Decoded, count: int) -> int:
 
 
 def find_blocks(
-    code: tuple[Decoded, ...],
-    ends_block: Callable[[Decoded], bool],
-    jump_targets: Collection[int] = (),
+    code: tuple[Decoded, ...], find_flow: FindFlow, jump_targets: Collection[int] = ()
 ) -> Flow:
     """Split the code at branch targets and after the instructions that end a block; what cannot be
     reached is left out.
 
+    `find_flow` gives an instruction's part in the flow of control, None where it always goes on.
     `jump_targets` are the offsets that indirect branches may go to, where there are any.
     """
-    jumps = (
-        {offset // INSTRUCTION_BYTES for offset in jump_targets}
-        if any(map(is_indirect, code))
-        else set()
-    )
-    starts = {0} | jumps
+    starts, jumps = {0}, set[int]()
     for instruction in code:
-        if ends_block(instruction):
+        flow = find_flow(instruction)
+        if flow is None:
+            continue
+        if flow.ends_block:
             starts.add(instruction.index + 1)
-        if _names_code(instruction):
+        if _names_code(instruction, flow):
             starts.add(target_index(instruction, len(code)))
-    ordered = sorted(start for start in starts if start < len(code))
+        if flow.indirect(instruction):
+            jumps = {offset // INSTRUCTION_BYTES for offset in jump_targets}
+    ordered = sorted(start for start in starts | jumps if start < len(code))
     ends = [*ordered[1:], len(code)]
     extents = dict(zip(ordered, ends, strict=True))
-    reachable = _reachable(code, extents, jumps)
+    reachable = _reachable(code, find_flow, extents, jumps)
     kept = [start for start in ordered if start in reachable]
     number = {start: index for index, start in enumerate(kept)}
     blocks = tuple(
@@ -97,7 +121,9 @@ def find_blocks(
     return Flow(blocks, number, len(code), tuple(number[start] for start in sorted(jumps)))
 
 
-def _reachable(code: tuple[Decoded, ...], extents: dict[int, int], jumps: set[int]) -> set[int]:
+def _reachable(
+    code: tuple[Decoded, ...], find_flow: FindFlow, extents: dict[int, int], jumps: set[int]
+) -> set[int]:
     seen: set[int] = set()
     waiting = [0, *jumps]
     while waiting:
@@ -105,36 +131,19 @@ def _reachable(code: tuple[Decoded, ...], extents: dict[int, int], jumps: set[in
         if start in seen or start not in extents:
             continue
         seen.add(start)
-        body = code[start : extents[start]]
-        waiting += [
-            target_index(instruction, len(code)) for instruction in body if _names_code(instruction)
-        ]
-        if not _never_falls_through(body[-1]):
+        leaves = False
+        for instruction in code[start : extents[start]]:
+            flow = find_flow(instruction)
+            if flow is not None and _names_code(instruction, flow):
+                waiting.append(target_index(instruction, len(code)))
+            leaves = flow is not None and instruction.guard is None and flow.leaves(instruction)
+        if not leaves:
             waiting.append(extents[start])
     return seen
 
 
-def is_indirect(instruction: Decoded) -> bool:
-    """Whether it goes where a table of the kernel says: BRX, and calls of functions by pointers."""
-    by_register = bool(instruction.operands) and isinstance(instruction.operands[0], Register)
-    return instruction.base == "BRX" or (
-        instruction.base == "CALL" and by_register and not instruction.has("ABS")
-    )
-
-
-def _names_code(instruction: Decoded) -> bool:
-    if instruction.base == "CALL" and (instruction.has("ABS") or is_indirect(instruction)):
-        return False
-    return instruction.base in BRANCHES or (
-        instruction.base == "WARPSYNC" and instruction.has("COLLECTIVE")
-    )
-
-
-def _never_falls_through(last: Decoded) -> bool:
-    always = (
-        last.base == "BRA"
-        and len(last.operands) == 1
-        and not last.has("DIV")
-        and not last.has("CONV")
-    )
-    return last.guard is None and (always or last.base in ("EXIT", "RET", "BRX", "ENDCOLLECTIVE"))
+def _names_code(instruction: Decoded, flow: ControlFlow) -> bool:
+    """Whether the last operand is a code address; calls of the system (ABS) and by pointers have
+    none."""
+    named = may_name_code(instruction.opcode) and not instruction.has("ABS")
+    return named and not flow.indirect(instruction)

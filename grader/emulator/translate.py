@@ -23,7 +23,6 @@ from grader.emulator.native.tools import I32, I64, POINTER, Record, cell, const,
 from grader.emulator.native.tracing import trace_block
 from grader.emulator.native.watching import Watching, granule_shifts
 from grader.emulator.opcodes import find_opcode
-from grader.emulator.opcodes.atomics import GLOBAL_ATOMICS, needs_order
 from grader.emulator.operands import ZERO_REGISTER, Register
 from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCode, Unsupported
 
@@ -65,7 +64,10 @@ class NativeKernel:
         """Whether blocks may meet in atomics on global memory: what some of them do says nothing of
         the outcome then."""
         return any(
-            i.base in GLOBAL_ATOMICS for block in self.flow.blocks for i in block.instructions
+            access.atomic and access.space == "global"
+            for block in self.flow.blocks
+            for i in block.instructions
+            for access in i.accesses
         )
 
 
@@ -124,9 +126,7 @@ def translate(
     if code.local_bytes > MAX_LOCAL_BYTES:
         raise Unsupported("recursion: a stack whose size the compiler does not know")
     decoded = decode(code.instructions)
-    flow = find_blocks(
-        decoded, lambda instruction: find_opcode(instruction).ends_block, code.jump_targets
-    )
+    flow = find_blocks(decoded, lambda each: find_opcode(each).flow, code.jump_targets)
     warp_type = warp_layout(_register_count(flow))
     slots: dict[tuple[int, str], int] = {}
     module = _new_module(code)
@@ -160,9 +160,7 @@ def translate(
 
     engine = _compile(module, level)
     run_blocks = _RUN_BLOCKS(engine.get_function_address("run_blocks"))
-    ordered = any(
-        needs_order(instruction) for block in flow.blocks for instruction in block.instructions
-    )
+    ordered = any(find_opcode(i).ordered(i) for block in flow.blocks for i in block.instructions)
     return NativeKernel(
         code,
         decoded,

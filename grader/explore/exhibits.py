@@ -35,7 +35,7 @@ from grader.records import (
     Submission,
     ToolLimits,
 )
-from grader.report.exhibits import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
+from grader.report.access_pictures import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
 from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import resolve_plan

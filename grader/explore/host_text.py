@@ -87,14 +87,14 @@ def _read_template(name: str) -> str:
 
 
 @cache
-def _read_parts() -> Mapping[str, str]:
+def read_parts() -> Mapping[str, str]:
     """What only some programs need, or several times, by name."""
     parts = re.split(r"^//@ (\w+)\n", _read_template("host_parts.cu"), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def _part(part: str, **fields: object) -> str:
-    return _fill(_read_parts()[part], fields)
+    return _fill(read_parts()[part], fields)
 
 
 def _fill(template: str, fields: Mapping[str, object]) -> str:

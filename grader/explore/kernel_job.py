@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
-import numpy as np
-
 from grader.devices.base import Arrays, Device
 from grader.devices.choose import Choice
 from grader.explore.kernel_data import KernelData
@@ -26,6 +24,7 @@ from grader.records import (
     Finding,
     FindingKind,
     KernelLaunch,
+    KernelRun,
     LaunchResult,
     LaunchTime,
     Mode,
@@ -79,24 +78,6 @@ class KernelJob:
             limits=info.limits,
             scalars=data.scalars,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class KernelRun:
-    """What a run left.
-
-    `outputs` holds each output as an array of its type and shape; none where a finding ended the
-    run. `launches` are in the order in which they ran. `findings` is what the checked mode found.
-    `printed` is all that `printf` wrote. `device` says what ran the kernels, and `notes` what could
-    not be had, and why.
-    """
-
-    outputs: dict[str, np.ndarray]
-    launches: tuple[KernelLaunch, ...]
-    findings: tuple[Finding, ...]
-    printed: str
-    device: str
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

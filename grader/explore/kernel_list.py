@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from grader.cpp.cursor import did_you_mean
-from grader.devices.choose import EMULATED, gpu_works, has_pycuda, parse_device
-from grader.devices.emulated.emulated_device import Code, kernel_code
+from grader.devices.choose import EMULATED
+from grader.devices.emulated.machine_code import Code, kernel_code
 from grader.devices.gpus import read_gpus
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.emulator import ARCHITECTURES
@@ -19,30 +18,23 @@ from grader.errors import GraderError, ToolMissing, UsageError
 from grader.explore.kernel_job import COMPILE_LIMITS
 from grader.folders import default_cache
 from grader.grading.building import Toolchain, compile_source, find_toolchain
+from grader.grading.grade import choose_device
 from grader.grading.mistakes import SubmissionError, refuse, value_of
 from grader.records import (
     Binary,
     Kernel,
+    KernelList,
     ListedKernel,
     Submission,
     UnknownInstruction,
     UnlistedFile,
 )
-from grader.sandbox.process import run_tool
 from grader.submission.lookups import check_lookups
 from grader.submission.source_file import read_submission
 from grader.toolchain.compile import read_compiled
 from grader.toolchain.elf import Elf
 
 MAX_CUBIN_BYTES = 64 << 20
-
-
-@dataclass(frozen=True)
-class KernelList:
-    """The kernels of several files in their order, and the files that could not be listed."""
-
-    kernels: tuple[ListedKernel, ...]
-    errors: tuple[UnlistedFile, ...] = ()
 
 
 def inspect(
@@ -58,7 +50,7 @@ def inspect(
     A file that does not compile, or cannot be read, is among the `errors`. Raises UsageError for a
     device or an architecture that is not known, and ToolMissing.
     """
-    arch = _find_arch(device) if arch is None else _check_arch(arch)
+    arch = _check_arch(arch or _find_arch(device))
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ), isolated=isolated)
     kernels: list[ListedKernel] = []
     errors: list[UnlistedFile] = []
@@ -78,7 +70,7 @@ def inspect(
 def _list_file(file: Path | str, tools: Toolchain, arch: str) -> Iterator[ListedKernel]:
     path = Path(file)
     binary = _read_cubin(path, tools) if path.suffix == ".cubin" else _compile(path, tools, arch)
-    code = Code(binary)
+    code = Code(binary, binary.arch)
     for kernel in binary.kernels:
         yield ListedKernel(
             str(file),
@@ -124,9 +116,7 @@ def _find_unknown(kernel: Kernel, code: Code) -> tuple[UnknownInstruction, ...]:
 
 def _find_arch(device: str) -> str:
     """The architecture of a device; that of a GPU is asked of the GPU."""
-    choice = parse_device(
-        device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
-    )
+    choice = choose_device(device)
     if choice.kind == EMULATED:
         return read_gpus()[choice.id].arch
     with RemoteDevice(str(choice)) as gpu:

@@ -9,18 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from grader.cpp.declarations import find_kernels
-from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
+from grader.devices.choose import EMULATED, GPU
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
 from grader.explore.kernel_data import KernelData, Output, read_data
-from grader.explore.kernel_job import KernelJob, KernelRun, emulate, tell_launches, tell_run
+from grader.explore.kernel_job import KernelJob, emulate, tell_launches, tell_run
 from grader.explore.kernels_on_gpu import run_on_gpu
 from grader.folders import default_cache
 from grader.grading.building import find_toolchain
-from grader.grading.grade import check_seed
+from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
-from grader.records import Failure, Progress, ShowProgress, Status, Submission
-from grader.sandbox.process import run_tool
+from grader.records import Failure, KernelRun, Progress, ShowProgress, Status, Submission
 from grader.spec.launch_lines import Plan
 from grader.submission.failures import LAUNCH_FORM
 from grader.submission.plan import read_plan
@@ -31,7 +30,7 @@ TEXT_NAME = "source.cu"
 """What a source is called in messages that is given as text."""
 
 
-def run(
+def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
     source: Path | str,
     *,
     inputs: Mapping[str, np.ndarray] | None = None,
@@ -60,9 +59,7 @@ def run(
     Raises SubmissionError for a source that fails, UsageError for arguments that no kernel can
     take, and other GraderErrors where the grader or the machine fails.
     """
-    choice = parse_device(
-        device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
-    )
+    choice = choose_device(device)
     data = read_data(inputs or {}, outputs, sizes or {}, scalars or {})
     text = value_of(_read_source(source))
     job = KernelJob(

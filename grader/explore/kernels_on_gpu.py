@@ -16,7 +16,6 @@ from grader.explore.kernel_job import (
     LIMITS,
     Emulated,
     KernelJob,
-    KernelRun,
     emulate,
     fail_run,
     tell_launches,
@@ -26,7 +25,7 @@ from grader.explore.launch_times import measure_launches
 from grader.grading.building import Built, find_toolchain
 from grader.grading.mistakes import SubmissionError
 from grader.grading.stand_in import stand_in
-from grader.records import KernelLaunch, LaunchResult, Program
+from grader.records import KernelLaunch, KernelRun, LaunchResult, Program
 from grader.sandbox.process import run_tool
 
 
@@ -110,9 +109,7 @@ def _ask_ncu(
     if job.data.fills_outputs:
         return NotCounted("Nsight Compute runs no kernel on outputs that hold something")
     return count_with_ncu(
-        program.binary,
-        program.launches,
-        program.buffers,
+        program,
         job.data.arrays,
         gpu_index=int(job.choice.id),
         run=run_tool,

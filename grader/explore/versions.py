@@ -10,7 +10,7 @@ from grader.cpp.declarations import find_kernels
 from grader.errors import SpecError, UsageError
 from grader.grading.grade import SEED_BITS, grade
 from grader.records import ShowProgress
-from grader.report.versions import Versions
+from grader.report.version_table import Versions
 from grader.spec.reader import SPEC_FILE, read_exercise
 
 ADVICE = "Name the exercise: grade compare EXERCISE OLD.cu NEW.cu"

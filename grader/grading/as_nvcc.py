@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.errors import GraderError
-from grader.plumbing.json import converter
+from grader.plumbing.record_json import converter
 from grader.records import Binary, Failure, Recipe, RunTool, Submission, ToolLimits
 from grader.sandbox.process import confine_tools, run_tool
 from grader.toolchain.compile import compile_cubin, is_cached

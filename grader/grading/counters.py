@@ -106,9 +106,7 @@ def _ask_ncu(
     session: Session, program: Program, inputs: Arrays
 ) -> tuple[CountedLaunch, ...] | NotCounted:
     return count_with_ncu(
-        program.binary,
-        program.launches,
-        program.buffers,
+        program,
         inputs,
         gpu_index=int(session.job.choice.id),
         run=run_tool,

@@ -15,9 +15,10 @@ import os
 import platform
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
+from grader.devices.choose import EMULATED, GPU, Choice, gpu_works, has_pycuda, parse_device
 from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, SpecError, UsageError
@@ -45,9 +46,8 @@ def grade(
     exercise: Path | str,
     submission: Path | str,
     *,
-    device: str = "auto",
+    device: str | Choice = "auto",
     seed: int | None = None,
-    peak: GivenPeak | None = None,
     progress: ShowProgress | None = None,
     cache: Path | None = None,
     isolated: bool = True,
@@ -55,23 +55,16 @@ def grade(
 ) -> Score:
     """Grade one submission of an exercise.
 
-    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `seed` draws the hidden cases
-    and all inputs; a secret one is made without it, and the score holds it. `peak` replaces the
-    peaks of a GPU. `cache` is the folder of compiled submissions (default: the user's cache
+    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`, or what `choose_device` gave.
+    `seed` draws the hidden cases and all inputs; a secret one is made without it, and the score
+    holds it. `cache` is the folder of compiled submissions (default: the user's cache
     folder). `isolated`: the compiler and the emulated device see of the machine's files only what
     they need; where neither bubblewrap nor Landlock works, ToolMissing says so. `model`: the
     emulated device models the times, at a GPU's benchmark sizes; without, the checks of them are
     not judged. Raises UsageError (no such file or device) and SpecError (a broken exercise); any
     other fault of the grader or of the machine is a score of status `grader_error`.
     """
-    choice = parse_device(
-        device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
-    )
-    if peak is not None and choice.kind == EMULATED:
-        raise UsageError(
-            "--peak is for a GPU, and this would be graded on the emulated device",
-            "Leave it out, or use --device gpu.",
-        )
+    choice = device if isinstance(device, Choice) else choose_device(device)
     read = read_exercise(Path(exercise))
     text = read_submission(Path(submission))
     subject = Subject(
@@ -88,7 +81,6 @@ def grade(
         show=progress or _show_nothing,
         isolated=isolated,
         model=model,
-        peak=peak,
     )
     try:
         value_of(text)
@@ -102,6 +94,21 @@ def grade(
         return failed_score(subject, failure, job.evidence)
     job.show(Progress("judging"))
     return make_score(subject, job.evidence)
+
+
+def choose_device(name: str, peak: GivenPeak | None = None) -> Choice:
+    """The device of a name; `peak` replaces the peaks of a GPU. Raises UsageError."""
+    choice = parse_device(
+        name, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
+    )
+    if peak is None:
+        return choice
+    if choice.kind == EMULATED:
+        raise UsageError(
+            "--peak is for a GPU, and this would be graded on the emulated device",
+            "Leave it out, or use --device gpu.",
+        )
+    return replace(choice, peak=peak)
 
 
 def check_seed(seed: int) -> int:

@@ -22,7 +22,7 @@ from grader.records import SUBMISSION, Progress
 def grade_on_gpu(job: Job) -> None:
     """Compiles all programs, runs the cases, with the emulated device looking on in the checked
     mode, and the benchmark, if they are right; then the parts. Raises SubmissionError."""
-    with RemoteDevice(_name_gpu(job), isolated=job.isolated) as device:
+    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
         session, built = _open(job, device)
         with ThreadPoolExecutor() as pool:
             checked = pool.submit(check_on_stand_in, session)
@@ -54,10 +54,3 @@ def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:
     built = {SUBMISSION: submission.result(), **others.result()}
     hold = partial(hold_gpu, device.uuid, show=job.show)
     return open_session(job, tools, built[SUBMISSION], device, hold), built
-
-
-def _name_gpu(job: Job) -> str:
-    """The GPU as its worker takes it, with the peaks that were set."""
-    given = () if job.peak is None else (job.peak.bandwidth_gbps, job.peak.fp32_tflops)
-    figures = [str(figure) for figure in given if figure is not None]
-    return ":".join([str(job.choice), ",".join(figures)]) if figures else str(job.choice)

@@ -15,15 +15,15 @@ from typing import TypeVar
 
 from grader.devices.gpu.ncu import ncu_identity
 from grader.plumbing.cache import cache_key, keep_entry, read_entry
-from grader.plumbing.json import converter
+from grader.plumbing.record_json import converter
 from grader.records import DeviceInfo, Mode, Program
 
 _EMULATED = (
-    "emulator/**/*.py",
+    "emulator/**/*.*",
     "devices/*.py",
     "devices/emulated/*.py",
     "devices/gpus.json",
-    "judging/modelled.py",
+    "judging/timing.py",
     "records/*.py",
 )
 _NCU = ("devices/gpu/ncu.py", "devices/gpu/ncu_metrics.py", "devices/gpu/profiled.py")

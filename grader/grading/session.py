@@ -10,7 +10,6 @@ from pathlib import Path
 
 from grader.devices.base import Device
 from grader.devices.choose import Choice
-from grader.devices.gpu.peak import GivenPeak
 from grader.grading.building import Built, Toolchain
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, each_case
 from grader.grading.mistakes import SubmissionError
@@ -32,7 +31,6 @@ class Job:
     show: ShowProgress
     isolated: bool = True
     model: bool = True
-    peak: GivenPeak | None = None
     evidence: Evidence = field(default_factory=Evidence)
 
     @property

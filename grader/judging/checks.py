@@ -26,14 +26,14 @@ from grader.records import (
     PartResult,
 )
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
-from grader.words.checks import (
+from grader.words.findings import FINDINGS
+from grader.words.reasons import (
     describe_cases,
     describe_doubt,
     describe_prerequisites,
     describe_unknown,
     describe_verdict,
 )
-from grader.words.findings import FINDINGS
 
 LEAST_CREDIT = 0.01
 """The part of a check's points below which partial credit is none: 0.01 of 25 points is no step on

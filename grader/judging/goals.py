@@ -9,7 +9,7 @@ from grader.judging.values import Others, measure_correctness
 from grader.metrics import METRICS
 from grader.records import CaseResult, DeviceInfo, MetricValue, PartResult
 from grader.spec.exercise import CheckSpec, Exercise, Threshold, Yardstick
-from grader.words.checks import NOT_SHIPPED, PART_NOT_RUN, format_goal
+from grader.words.reasons import NOT_SHIPPED, PART_NOT_RUN, format_goal
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.judging.checks import judge_checks, judge_failure
-from grader.judging.copies import find_copies
+from grader.judging.copied_inputs import find_copies
 from grader.judging.evidence import CountedRun, Evidence, Subject
 from grader.judging.values import (
     collect_metrics,
@@ -42,10 +42,10 @@ from grader.records import (
 )
 from grader.spec.exercise import Exercise
 from grader.words.accesses import find_shared_names
-from grader.words.checks import summarise_points
 from grader.words.findings import advise
 from grader.words.hints import HintFacts, hint_at_failure, hint_at_misses
 from grader.words.outputs import describe_raced
+from grader.words.reasons import summarise_points
 
 _COUNTS_LINES = "emulated"
 """The kind of device that counts source lines, for a GPU too."""

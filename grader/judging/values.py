@@ -27,7 +27,7 @@ from grader.records import (
     Traffic,
 )
 from grader.spec.exercise import Exercise, Yardstick
-from grader.words.checks import NOT_SHIPPED
+from grader.words.reasons import NOT_SHIPPED
 
 TIMED_ON = "gpu"
 """Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at

@@ -1,7 +1,8 @@
 """The nouns that cross a stage: frozen dataclasses and the closed sets that they use.
 
 Everything that one stage hands to the next, or that the worker process sends over its pipe, is
-here. Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
+here. Arrays travel beside these records (in dicts keyed by buffer name), never inside them, but for
+`KernelRun`, which is handed to whoever asked for it.
 """
 
 from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
@@ -20,14 +21,16 @@ from grader.records.code import (
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.launched import (
     KernelLaunch,
+    KernelList,
+    KernelRun,
     LaunchTime,
     ListedKernel,
-    OutputSummary,
     UnknownInstruction,
     UnlistedFile,
 )
 from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
-from grader.records.plans import (
+from grader.records.readings import Estimate, RunCounts, TimedPlan
+from grader.records.requests import (
     COUNTING,
     POISON_WORD,
     SUBMISSION,
@@ -47,7 +50,6 @@ from grader.records.plans import (
     TimedLaunch,
     TimedStep,
 )
-from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.runs import (
     Bound,
     Counters,
@@ -75,7 +77,7 @@ from grader.records.scores import (
     Timing,
 )
 from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
-from grader.records.tools import Completed, Progress, RunTool, ShowProgress, ToolLimits
+from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
 from grader.statuses import CheckStatus, Status
 
 __all__ = [
@@ -114,7 +116,9 @@ __all__ = [
     "GlobalAccesses",
     "Kernel",
     "KernelLaunch",
+    "KernelList",
     "KernelParameter",
+    "KernelRun",
     "Launch",
     "LaunchLimits",
     "LaunchResult",
@@ -129,7 +133,6 @@ __all__ = [
     "Modelled",
     "ModelledMode",
     "Obstacle",
-    "OutputSummary",
     "PartResult",
     "Pointer",
     "Printed",

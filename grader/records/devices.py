@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.records.plans import Dim3
+from grader.records.requests import Dim3
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from grader.records.plans import Dim3
+from grader.records.outcomes import Finding
+from grader.records.requests import Dim3
 from grader.records.runs import Counters, LineCounters
 from grader.records.scores import Source
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -49,20 +54,22 @@ class KernelLaunch:
     time: LaunchTime | None
 
 
-@dataclass(frozen=True)
-class OutputSummary:
-    """What an output holds after a run: `first` are its first elements, in row-major order.
-    `smallest`, `largest` and `mean` are of the finite elements, of which there are `finite`; None
-    where there are none."""
+@dataclass(frozen=True, eq=False)
+class KernelRun:
+    """What a run left.
 
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    finite: int
-    smallest: float | None
-    largest: float | None
-    mean: float | None
-    first: tuple[float, ...]
+    `outputs` holds each output as an array of its type and shape; none where a finding ended the
+    run. `launches` are in the order in which they ran. `findings` is what the checked mode found.
+    `printed` is all that `printf` wrote. `device` says what ran the kernels, and `notes` who
+    counted on a GPU, and what could not be had.
+    """
+
+    outputs: dict[str, np.ndarray]
+    launches: tuple[KernelLaunch, ...]
+    findings: tuple[Finding, ...]
+    printed: str
+    device: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,3 +103,11 @@ class UnlistedFile:
     message: str
     detail: str = ""
     advice: str = ""
+
+
+@dataclass(frozen=True)
+class KernelList:
+    """The kernels of several files in their order, and the files that could not be listed."""
+
+    kernels: tuple[ListedKernel, ...]
+    errors: tuple[UnlistedFile, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.records.outcomes import Failure, Finding
-from grader.records.plans import Dim3
+from grader.records.requests import Dim3
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+
+from grader.report.drawing import LogAxis, draw_text, format_short
 
 WIDTH, HEIGHT = 300, 240
 """Of the plotting area of one panel, in pixels."""
@@ -35,18 +36,6 @@ class Panel:
     title: str
     unit: str
     series: Series
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """A logarithmic axis from `low` to `high` over `length` pixels."""
-
-    low: float
-    high: float
-    length: float
-
-    def place(self, value: float) -> float:
-        return self.length * math.log(value / self.low) / math.log(self.high / self.low)
 
 
 def format_svg(panels: Sequence[Panel], *, title: str, x_title: str) -> str:
@@ -85,18 +74,18 @@ def _draw_panel(panel: Panel, names: Sequence[str], x_title: str) -> list[str]:
     across = _axis(x_values, WIDTH, margin=1.15)
     up = _axis([y for _, y in points], HEIGHT, margin=1.4)
     parts = [_text(0, -10, f"{panel.title} ({panel.unit})", weight="bold")]
-    for tick in _ticks(up):
+    for tick in up.ticks():
         y = HEIGHT - up.place(tick)
         parts += [
             f'<path d="M0,{y:.1f}H{WIDTH}" stroke="#e3e3e3"/>',
-            _text(-6, y + 4, _short(tick), anchor="end"),
+            _text(-6, y + 4, format_short(tick, digits=4), anchor="end"),
         ]
     last = -math.inf
     for tick in x_values:
         x = across.place(tick)
         parts.append(f'<path d="M{x:.1f},0V{HEIGHT}" stroke="#e3e3e3"/>')
         if x - last > 34:  # no label over the one before
-            parts.append(_text(x, HEIGHT + 17, _short(tick), anchor="middle"))
+            parts.append(_text(x, HEIGHT + 17, format_short(tick, digits=4), anchor="middle"))
             last = x
     parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#777"/>')
     parts.append(_text(WIDTH / 2, HEIGHT + 36, x_title, anchor="middle"))
@@ -138,40 +127,12 @@ def _draw_legend(names: Sequence[str]) -> list[str]:
     return parts
 
 
-def _axis(values: Sequence[float], length: float, *, margin: float) -> _Axis:
-    return _Axis(min(values) / margin, max(values) * margin, length)
-
-
-def _ticks(axis: _Axis) -> list[float]:
-    """Powers of ten on the axis; with 2 and 5 times them where those are fewer than three."""
-    decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
-    coarse, fine = (
-        [digit * 10.0**decade for decade in decades for digit in digits]
-        for digits in ((1,), (1, 2, 5))
-    )
-    on_axis = [tick for tick in coarse if axis.low <= tick <= axis.high]
-    step = 1 + len(on_axis) // 8
-    return (
-        on_axis[::step]
-        if len(on_axis) >= 3
-        else [tick for tick in fine if axis.low <= tick <= axis.high]
-    )
-
-
-def _short(value: float) -> str:
-    """`2048`, `0.05`, `1.5M`, `1e-5`."""
-    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if value >= factor:
-            return f"{value / factor:.4g}{letter}"
-    if value >= 10000:
-        return f"{value / 1000:.4g}k"
-    return f"{value:.4g}"
+def _axis(values: Sequence[float], length: float, *, margin: float) -> LogAxis:
+    return LogAxis(min(values) / margin, max(values) * margin, length)
 
 
 def _text(
     x: float, y: float, text: str, *, anchor: str = "start", size: int = 12, weight: str = "normal"
 ) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"'
-        f' font-weight="{weight}">{escape(text)}</text>'
-    )
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}
+    return draw_text({**place, "font-size": str(size), "font-weight": weight}, text)

@@ -16,9 +16,9 @@ from grader.report.printed import format_printed
 from grader.report.terminal import Page
 from grader.report.text import clean_line, clean_text
 from grader.statuses import CheckStatus
-from grader.words.checks import summarise_points
 from grader.words.findings import describe_place
 from grader.words.headlines import format_headlines, format_remark
+from grader.words.reasons import summarise_points
 from grader.words.sizes import list_sizes
 
 _TABLE_WIDTH = 70

@@ -62,7 +62,7 @@ def read_exercise(folder: Path) -> Exercise:
 
 def starter_of(folder: Path) -> Path:
     """Where the starter of the exercise in `folder` lies."""
-    return _root_of(folder) / "starter" / f"{_id_of(folder)}.cu"
+    return root_of(folder) / "starter" / f"{_id_of(folder)}.cu"
 
 
 def oracle_function(part: str) -> str:
@@ -70,7 +70,8 @@ def oracle_function(part: str) -> str:
     return f"{ORACLE_FUNCTION}_{part}"
 
 
-def _root_of(folder: Path) -> Path:
+def root_of(folder: Path) -> Path:
+    """The folder that holds `exercises/`, `starter/` and `solutions/`."""
     return folder.absolute().parent.parent
 
 
@@ -190,7 +191,7 @@ def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
 
 
 def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
-    reference = _root_of(folder) / "solutions" / f"{_id_of(folder)}.cu"
+    reference = root_of(folder) / "solutions" / f"{_id_of(folder)}.cu"
     return Exercise(
         **_build_task(spec),
         id=_id_of(folder),

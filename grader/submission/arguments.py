@@ -69,36 +69,30 @@ def element_dtype(pointer: str) -> str | None:
 
 def _bind_buffer(buffer: DeviceBuffer, parameter: KernelParameter, place: Place) -> BufferArgument:
     number, position = place
+    what = f"argument {number} is the buffer {quote(buffer.name)}"
     if parameter.is_pointer is False or parameter.size_bytes != POINTER_BYTES:
-        what = parameter.type or f"{parameter.size_bytes} bytes"
         message = (
-            f"argument {number} is the buffer {quote(buffer.name)}, but the kernel's parameter is"
-            f" no pointer ({what})"
+            f"{what}, but the kernel's parameter is no pointer"
+            f" ({parameter.type or f'{parameter.size_bytes} bytes'})"
         )
-        raise error_at(
-            position, message, "Put the arguments in the order of the kernel's parameters."
-        )
+        advice = "Put the arguments in the order of the kernel's parameters."
+        raise error_at(position, message, advice)
     wanted = element_dtype(parameter.type) if parameter.type is not None else None
     if wanted is not None and wanted != buffer.dtype:
-        message = (
-            f"argument {number} is the buffer {quote(buffer.name)} of {buffer.dtype}, but the"
-            f" kernel's parameter is {parameter.type}"
-        )
-        raise error_at(
-            position, message, f"Give a buffer of {wanted}, or correct the parameter's type."
-        )
+        message = f"{what} of {buffer.dtype}, but the kernel's parameter is {parameter.type}"
+        advice = f"Give a buffer of {wanted}, or correct the parameter's type."
+        raise error_at(position, message, advice)
     return BufferArgument(buffer.name)
 
 
 def _wrong_count(launch: LaunchLine, kernel: Kernel) -> LanguageError:
     wanted, got = len(kernel.parameters), len(launch.arguments)
-    types = [parameter.type for parameter in kernel.parameters]
-    shown = f" ({', '.join(type or '' for type in types)})" if types and None not in types else ""
+    types = [parameter.type or "" for parameter in kernel.parameters]
+    shown = f" ({', '.join(types)})" if all(types) and types else ""
     position = launch.arguments[wanted].position if got > wanted else launch.kernel.position
     message = (
         f"{kernel.name} takes {wanted} argument{'' if wanted == 1 else 's'}{shown}, but {got}"
         f" {'is' if got == 1 else 'are'} given"
     )
-    return error_at(
-        position, message, "Give one argument for each parameter of the kernel, in the same order."
-    )
+    advice = "Give one argument for each parameter of the kernel, in the same order."
+    return error_at(position, message, advice)

@@ -128,23 +128,15 @@ def _resolve_scratch(declared: ScratchBuffer, scope: _Scope, *, free_bytes: int)
         kind = "buffer" if declared.name in scope.buffers else "size"
         message = f"{quote(declared.name)} is already the name of a {kind} of the exercise"
         raise error_at(start, message, "Give it another name.")
-    buffer = DeviceBuffer(
-        declared.name,
-        declared.dtype,
-        tuple(_extent(extent, scope) for extent in declared.shape),
-        Role.SCRATCH,
-    )
+    shape = tuple(_extent(extent, scope) for extent in declared.shape)
+    buffer = DeviceBuffer(declared.name, declared.dtype, shape, Role.SCRATCH)
     if buffer.size_bytes > free_bytes:
         message = (
             f"the scratch buffer {quote(declared.name)} takes {buffer.size_bytes} bytes; all"
             " together may take 4 GiB"
         )
-        raise error_at(
-            start,
-            message,
-            "Declare as many elements as the kernels use.",
-            obstacle=Obstacle.TOO_MUCH_SCRATCH,
-        )
+        advice = "Declare as many elements as the kernels use."
+        raise error_at(start, message, advice, obstacle=Obstacle.TOO_MUCH_SCRATCH)
     return buffer
 
 
@@ -152,12 +144,8 @@ def _extent(extent: Expression, scope: _Scope) -> int:
     value = scope.evaluate(extent)
     if value <= 0:
         message = f"the number of elements {quote(extent.text)} is {value}"
-        raise error_at(
-            extent.position,
-            message,
-            "Declare at least one element.",
-            obstacle=Obstacle.EMPTY_SCRATCH,
-        )
+        advice = "Declare at least one element."
+        raise error_at(extent.position, message, advice, obstacle=Obstacle.EMPTY_SCRATCH)
     return value
 
 
@@ -167,14 +155,12 @@ def _extent(extent: Expression, scope: _Scope) -> int:
 def _resolve_launch(
     launch: LaunchLine, scope: _Scope, kernels: Sequence[Kernel], limits: LaunchLimits
 ) -> Launch:
-    known = frozenset(scope.values)
-    count = len(launch.arguments)
     kernel = find_kernel(
         launch.kernel,
         kernels,
-        argument_count=count,
+        argument_count=len(launch.arguments),
         evaluate=scope.evaluate,
-        values=known,
+        values=frozenset(scope.values),
         source=scope.source,
     )
     arguments = bind_arguments(
@@ -183,11 +169,9 @@ def _resolve_launch(
     block = _dim3("block", launch.block, limits.max_block, scope)
     grid = _dim3("grid", launch.grid, limits.max_grid, scope)
     _check_threads(launch, block, kernel, limits)
-    dynamic_shared_bytes = _dynamic_shared_bytes(launch, kernel, limits, scope)
+    shared_bytes = _dynamic_shared_bytes(launch, kernel, limits, scope)
     _check_registers(launch, block, kernel, limits)
-    return Launch(
-        kernel.symbol, grid, block, dynamic_shared_bytes, arguments, launch.line, launch.text
-    )
+    return Launch(kernel.symbol, grid, block, shared_bytes, arguments, launch.line, launch.text)
 
 
 def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: _Scope) -> Dim3:
@@ -208,19 +192,14 @@ def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: _Scope) 
 
 
 def _check_threads(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: LaunchLimits) -> None:
-    position = launch.block[0].position
-    if block.volume > limits.max_threads_per_block:
-        message = (
-            f"the block {block} has {block.volume} threads; at most {limits.max_threads_per_block}"
-            " can be launched"
-        )
+    what, position = f"the block {block} has {block.volume} threads", launch.block[0].position
+    if block.volume > (most := limits.max_threads_per_block):
+        message = f"{what}; at most {most} can be launched"
         advice = "Use a smaller block, and let each thread compute several elements."
         raise error_at(position, message, advice, obstacle=Obstacle.TOO_MANY_THREADS)
-    if kernel.max_threads_per_block is not None and block.volume > kernel.max_threads_per_block:
-        message = (
-            f"the block {block} has {block.volume} threads; {kernel.name} has"
-            f" __launch_bounds__({kernel.max_threads_per_block})"
-        )
+    bound = kernel.max_threads_per_block
+    if bound is not None and block.volume > bound:
+        message = f"{what}; {kernel.name} has __launch_bounds__({bound})"
         advice = "Use a smaller block, or raise the kernel's __launch_bounds__."
         raise error_at(position, message, advice, obstacle=Obstacle.BEYOND_LAUNCH_BOUNDS)
 
@@ -228,42 +207,34 @@ def _check_threads(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: Laun
 def _dynamic_shared_bytes(
     launch: LaunchLine, kernel: Kernel, limits: LaunchLimits, scope: _Scope
 ) -> int:
-    dynamic = scope.evaluate(launch.shared_bytes) if launch.shared_bytes is not None else 0
-    position = (
-        launch.shared_bytes.position if launch.shared_bytes is not None else launch.kernel.position
-    )
+    dynamic, position = 0, launch.kernel.position
+    if launch.shared_bytes is not None:
+        dynamic, position = scope.evaluate(launch.shared_bytes), launch.shared_bytes.position
     if dynamic < 0:
         message = f"the dynamic shared memory is {dynamic} bytes"
-        raise error_at(
-            position, message, "Give 0 or more bytes.", obstacle=Obstacle.NEGATIVE_SHARED_MEMORY
+        advice = "Give 0 or more bytes."
+        raise error_at(position, message, advice, obstacle=Obstacle.NEGATIVE_SHARED_MEMORY)
+    total, most = kernel.static_shared_bytes + dynamic, limits.max_shared_bytes_per_block
+    if total > most:
+        message = (
+            f"{kernel.name} needs {total} bytes of shared memory a block"
+            f" ({kernel.static_shared_bytes} static and {dynamic} dynamic); the device has {most}"
         )
-    total = kernel.static_shared_bytes + dynamic
-    if total > limits.max_shared_bytes_per_block:
-        parts = (
-            f"{total} bytes of shared memory a block ({kernel.static_shared_bytes} static and"
-            f" {dynamic} dynamic)"
-        )
-        message = f"{kernel.name} needs {parts}; the device has {limits.max_shared_bytes_per_block}"
-        raise error_at(
-            position,
-            message,
-            "Use smaller tiles, or fewer of them.",
-            obstacle=Obstacle.TOO_MUCH_SHARED_MEMORY,
-        )
+        advice = "Use smaller tiles, or fewer of them."
+        raise error_at(position, message, advice, obstacle=Obstacle.TOO_MUCH_SHARED_MEMORY)
     return dynamic
 
 
 def _check_registers(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: LaunchLimits) -> None:
-    needed = kernel.registers * block.volume
-    if needed > limits.max_registers_per_block:
+    needed, most = kernel.registers * block.volume, limits.max_registers_per_block
+    if needed > most:
         message = (
             f"{kernel.name} uses {kernel.registers} registers a thread, {needed} for the"
-            f" {block.volume} threads of a block; the device has {limits.max_registers_per_block}"
+            f" {block.volume} threads of a block; the device has {most}"
         )
         advice = (
             f"Use a smaller block, or write __launch_bounds__({block.volume}) before the kernel's"
             " name: the compiler then uses fewer."
         )
-        raise error_at(
-            launch.block[0].position, message, advice, obstacle=Obstacle.TOO_MANY_REGISTERS
-        )
+        position = launch.block[0].position
+        raise error_at(position, message, advice, obstacle=Obstacle.TOO_MANY_REGISTERS)

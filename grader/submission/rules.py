@@ -20,17 +20,13 @@ from grader.cpp.expressions import Expression
 from grader.cpp.lexer import read_code
 from grader.errors import SpecError, SpecProblem
 from grader.records import Binary, DeviceVariable, Failure, Kernel, Status, Submission
+from grader.sass import accesses_of
 from grader.spec.exercise import Atomics, Part, Task
 from grader.spec.launch_lines import Plan
+from grader.spec.reader import SPEC_FILE
 from grader.submission.resolve import ResolvedPlan
 
-GLOBAL_ATOMICS = frozenset(
-    {"ATOM", "ATOMG", "RED", "REDG", "SUATOM", "SURED", "UBLKRED", "UTMAREDG"}
-)
-"""Opcodes of atomic operations and reductions on global memory, generic addresses and surfaces
-among them."""
-SHARED_ATOMICS = frozenset({"ATOMS", "REDAS"})
-_FORBIDDEN_ATOMICS = {Atomics.GLOBAL: GLOBAL_ATOMICS, Atomics.ALL: GLOBAL_ATOMICS | SHARED_ATOMICS}
+_FORBIDDEN_SPACES = {Atomics.GLOBAL: ("global",), Atomics.ALL: ("global", "shared")}
 _ATOMICS_WORDS = {Atomics.GLOBAL: "atomics on global memory", Atomics.ALL: "atomics"}
 _ADDRESS_BANK = 4
 """The constant bank with the addresses of variables and of the system's functions."""
@@ -154,16 +150,20 @@ def _evaluate(task: Task, formula: Expression, sizes: Mapping[str, int]) -> int:
     except LanguageError as error:
         base = f"$.parts.{task.name}" if isinstance(task, Part) else "$"
         path = f"{base}.forbid.scratch_bytes_above"
-        raise SpecError([SpecProblem("spec.json", path, error.message)]) from None
+        raise SpecError([SpecProblem(SPEC_FILE, path, error.message)]) from None
 
 
 # --- atomics --------------------------------------------------------------------------------------
 
 
 def _check_atomics(forbidden: Atomics, kernels: Sequence[Kernel]) -> _Breach | None:
-    opcodes = _FORBIDDEN_ATOMICS[forbidden]
+    spaces = _FORBIDDEN_SPACES[forbidden]
     for kernel in kernels:
-        found = [each for each in kernel.instructions if each.opcode.partition(".")[0] in opcodes]
+        found = [
+            each
+            for each in kernel.instructions
+            if any(access.atomic and access.space in spaces for access in accesses_of(each.opcode))
+        ]
         if found:
             line = next((each.line for each in found if each.line), None)
             where = f" in line {line}" if line else ""

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.records import SassInstruction
+from grader.sass import is_call, may_name_code, tells_its_place
 
 INSTRUCTION_BYTES = 16
 MAX_INSTRUCTIONS = 12_288
 """Kernels are not made longer than this: the emulated device takes 16,384 (emulator.program)."""
-_BRANCHES = ("BRA", "BSSY", "CALL", "WARPSYNC.COLLECTIVE")
-"""Opcodes that may end with an address of the code."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def give_to_callers(
             targets = (
                 _target(line)
                 for line in code[function.first : function.end]
-                if line.opcode.startswith("CALL")
+                if is_call(line.opcode)
             )
             looked_at += [
                 target for target in targets if target in waiting
@@ -75,14 +74,21 @@ def _find_functions(code: Sequence[SassInstruction], functions: Sequence[int]) -
         for first, end in extents
         if all(instruction.line is None for instruction in code[first:end])
     ]
-    return [_Function(first, end, all(map(_can_move, code[first:end]))) for first, end in bare]
+    return [
+        _Function(
+            first,
+            end,
+            not any(tells_its_place(instruction.opcode) for instruction in code[first:end]),
+        )
+        for first, end in bare
+    ]
 
 
 def _find_calls(code: Sequence[SassInstruction]) -> dict[int, list[int]]:
     """The calls of every function, by index, by the function's offset."""
     calls: dict[int, list[int]] = {}
     for i, instruction in enumerate(code):
-        if instruction.opcode.startswith("CALL") and (target := _target(instruction)) is not None:
+        if is_call(instruction.opcode) and (target := _target(instruction)) is not None:
             calls.setdefault(target, []).append(i)
     return calls
 
@@ -112,14 +118,9 @@ def _give(code: list[SassInstruction], function: _Function, calls: Sequence[int]
             code[call] = _retarget(code[call], function.offset + moved_by)
 
 
-def _can_move(instruction: SassInstruction) -> bool:
-    """Whether it does not tell where it stands: a call leaves its own address behind, and tables
-    hold addresses."""
-    return not instruction.opcode.startswith(("CALL", "BRX", "JMP", "LEPC"))
-
-
 def _calls_by_pointer(instruction: SassInstruction) -> bool:
-    return instruction.opcode.startswith("CALL.REL") and _target(instruction) is None
+    by_name = _target(instruction) is not None
+    return is_call(instruction.opcode) and ".REL" in instruction.opcode and not by_name
 
 
 def _move(instruction: SassInstruction, moved_by: int) -> SassInstruction:
@@ -131,11 +132,7 @@ def _move(instruction: SassInstruction, moved_by: int) -> SassInstruction:
 def _target(instruction: SassInstruction) -> int | None:
     """The offset that a branch names; None for what names none."""
     last = instruction.operands.rpartition(",")[2].strip()
-    return (
-        int(last, 16)
-        if instruction.opcode.startswith(_BRANCHES) and last.startswith("0x")
-        else None
-    )
+    return int(last, 16) if may_name_code(instruction.opcode) and last.startswith("0x") else None
 
 
 def _retarget(instruction: SassInstruction, target: int) -> SassInstruction:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.plumbing.cache import cache_key
 from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
-from grader.toolchain.cache import Artifacts, keep_artifacts, read_artifacts
+from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 from grader.toolchain.callers import give_to_callers
 from grader.toolchain.cubin import (
     CubinKernel,

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +60,9 @@ def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -
     Raises ToolMissing where there is none, or where it cannot work (no g++, or one that it
     refuses).
     """
-    path = _first(_nvcc_candidates(environ, prefer_wheel=prefer_wheel))
+    wheel, on_path = _in_wheel("nvidia-cuda-nvcc", "nvcc"), _program("nvcc", environ)
+    found = (wheel, on_path) if prefer_wheel else (on_path, wheel)
+    path = _choose("GRADER_NVCC", environ, found)
     if path is None:
         raise ToolMissing("There is no nvcc.", _NVCC_ADVICE)
     about = _version_text(path, run, _NVCC_ADVICE)
@@ -81,33 +83,21 @@ def find_nvdisasm(environ: Mapping[str, str], run: RunTool) -> Nvdisasm:
 
     Raises ToolMissing.
     """
-    path = _first(_nvdisasm_candidates(environ))
+    nvccs = (_program(environ.get("GRADER_NVCC", ""), environ), _program("nvcc", environ))
+    beside = (_program(str(nvcc.with_name("nvdisasm")), environ) for nvcc in nvccs if nvcc)
+    wheel = _in_wheel("nvidia-cuda-nvdisasm", "nvdisasm")
+    found = (wheel, *beside, _program("nvdisasm", environ))
+    path = _choose("GRADER_NVDISASM", environ, found)
     if path is None:
         raise ToolMissing("There is no nvdisasm.", _NVDISASM_ADVICE)
     return Nvdisasm(path, _version(_version_text(path, run, _NVDISASM_ADVICE)))
 
 
-def _nvcc_candidates(environ: Mapping[str, str], *, prefer_wheel: bool) -> Iterator[Path | None]:
-    if "GRADER_NVCC" in environ:
-        yield _program(environ["GRADER_NVCC"], environ)
-        return
-    wheel, on_path = _in_wheel("nvidia-cuda-nvcc", "nvcc"), _program("nvcc", environ)
-    yield from (wheel, on_path) if prefer_wheel else (on_path, wheel)
-
-
-def _nvdisasm_candidates(environ: Mapping[str, str]) -> Iterator[Path | None]:
-    if "GRADER_NVDISASM" in environ:
-        yield _program(environ["GRADER_NVDISASM"], environ)
-        return
-    yield _in_wheel("nvidia-cuda-nvdisasm", "nvdisasm")
-    for nvcc in (environ.get("GRADER_NVCC"), "nvcc"):
-        beside = _program(nvcc, environ) if nvcc else None
-        yield _program(str(beside.with_name("nvdisasm")), environ) if beside else None
-    yield _program("nvdisasm", environ)
-
-
-def _first(candidates: Iterator[Path | None]) -> Path | None:
-    return next((path for path in candidates if path is not None), None)
+def _choose(variable: str, environ: Mapping[str, str], found: Iterable[Path | None]) -> Path | None:
+    """What the variable names, if it is set; else the first program that was found."""
+    if variable in environ:
+        return _program(environ[variable], environ)
+    return next((path for path in found if path is not None), None)
 
 
 def _in_wheel(distribution: str, program: str) -> Path | None:

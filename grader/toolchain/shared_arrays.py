@@ -23,7 +23,7 @@ from grader.records import SharedArray
 from grader.toolchain.elf import Elf
 
 _PTX_SECTION = ".nv_debug_ptx_txt"
-_ENTRY = re.compile(r"\.entry (?P<symbol>[\w$]+)\(")
+ENTRY = re.compile(r"\.entry (?P<symbol>[\w$]+)\(")
 _STATIC = re.compile(
     r"^\s*\.shared \.align (?P<align>\d+) \.(?P<type>[a-z]\d+)"
     r" (?P<symbol>[\w$]+)(?:\[(?P<count>\d+)\])?;"
@@ -92,7 +92,7 @@ def _kernels(lines: list[str]) -> Iterator[tuple[str, list[re.Match[str]], str |
     found: dict[str, list[re.Match[str]]] = {}
     current: list[re.Match[str]] | None = None
     for line in lines:
-        if entry := _ENTRY.search(line):
+        if entry := ENTRY.search(line):
             current = found.setdefault(entry["symbol"], [])
         elif (static := _STATIC.match(line)) and current is not None:
             current.append(static)

@@ -22,13 +22,13 @@ from elftools.dwarf.lineprogram import LineProgram
 from elftools.dwarf.structs import DWARFStructs
 
 from grader.records import SassInstruction, SharedArray, SharedUse
+from grader.sass import Way, accesses_of
 from grader.toolchain.elf import Elf
-from grader.toolchain.shared_arrays import read_array_symbols, read_ptx
+from grader.toolchain.shared_arrays import ENTRY, read_array_symbols, read_ptx
 
 _LINES = ".nv_debug_line_sass"
 _RELOCATION = struct.Struct("<QQq")
 
-_ENTRY = re.compile(r"\.entry (?P<symbol>[\w$]+)\(")
 _STATEMENT = re.compile(r"^[\s{}]*(?:@!?%?\w+\s+)?(?P<opcode>[a-z][\w.:]*)\s+(?P<operands>.*)$")
 _NAME = re.compile(r"(?<![\w$.])%?[A-Za-z_$][\w$]*")
 _FIRST_OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,]*")
@@ -37,13 +37,13 @@ _TYPE = re.compile(r"\.[busf](?P<bits>8|16|32|64|128)\b")
 _VECTOR = re.compile(r"\.v(?P<count>[248])\b")
 _MACHINE_WIDTH = re.compile(r"\.[US]?(?P<bits>8|16|64|128)\b")
 
-_ACCESSES = {
-    "ld": ("LDS", "LD"),
-    "st": ("STS", "ST"),
-    "atom": ("ATOMS", "ATOM"),
-    "red": ("ATOMS", "RED"),
+_WAYS = {
+    "ld": (Way.LOAD,),
+    "st": (Way.STORE,),
+    "atom": (Way.FETCH,),
+    "red": (Way.FETCH, Way.REDUCTION),
 }
-"""PTX instructions that access memory, and what ptxas makes of them in shared memory."""
+"""PTX instructions that access memory, and how what ptxas makes of them accesses shared memory."""
 _OTHER_SPACES = {"global", "local", "param", "const"}
 _COPIES = ("mov", "cvta", "cvt", "selp")
 """The result is one of the operands; of other instructions, it is made of all of them."""
@@ -114,7 +114,7 @@ def _match(
     for instruction in code:
         row = bisect_right(lines, (instruction.offset, 1 << 62)) - 1
         found = meant.get(lines[row][1]) if row >= 0 else None
-        if found is None or instruction.opcode.split(".")[0] not in _ACCESSES[found[0].opcode]:
+        if found is None or not _is_made_of(found[0].opcode, instruction.opcode):
             continue
         named = _MACHINE_WIDTH.search(instruction.opcode)
         width = int(named["bits"]) // 8 if named else 4
@@ -122,6 +122,15 @@ def _match(
             arrays[found[1]], slack_bytes=0 if width == found[0].width else width - 1
         )
     return uses
+
+
+def _is_made_of(ptx: str, opcode: str) -> bool:
+    """Whether ptxas may make such an instruction of the PTX one; its asynchronous copies have
+    another."""
+    return any(
+        access.space == "shared" and access.way in _WAYS[ptx] and not access.asynchronous
+        for access in accesses_of(opcode)
+    )
 
 
 def _read_lines(elf: Elf) -> dict[str, list[tuple[int, int]]]:
@@ -163,7 +172,7 @@ def _bodies(text: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     bodies: dict[str, list[tuple[int, str]]] = {}
     current: list[tuple[int, str]] = []
     for number, line in enumerate(text, 1):
-        if entry := _ENTRY.search(line):
+        if entry := ENTRY.search(line):
             current = bodies.setdefault(entry["symbol"], [])
         elif ".func " in line or line.startswith(".section"):
             current = []
@@ -211,7 +220,7 @@ def _read_access(opcode: str, operands: str) -> Iterator[_Access]:
     words = opcode.split(".")
     address, kind = _ADDRESS.search(operands), _TYPE.search(opcode)
     if (
-        words[0] not in _ACCESSES
+        words[0] not in _WAYS
         or _OTHER_SPACES & {word.split("::")[0] for word in words}
         or address is None
         or kind is None

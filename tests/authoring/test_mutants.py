@@ -63,10 +63,17 @@ def test_makes_the_mistake(mistake: Mistake, source: str, mutants: set[str]) -> 
         "/* i <\n n */",
         "#define A(i) if (i < n) a += b",
         'f("i < n ? a : b");',
+        'f(R"x(\nif (i < n) a += b;\n)x");',
+        "%:define A(i) if (i < n) \\\n a += b",
     ],
 )
 def test_leaves_alone_what_is_no_code(source: str) -> None:
     assert make_mutants(source) == ()
+
+
+def test_a_string_with_the_mark_of_a_comment_hides_nothing() -> None:
+    [mutant] = make_mutants('f("//"); __syncthreads();')
+    assert mutant.text == 'f("//"); ;'
 
 
 def test_names_line_and_change() -> None:

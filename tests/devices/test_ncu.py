@@ -30,7 +30,7 @@ from grader.devices.gpu.ncu_metrics import (
     required_metrics,
 )
 from grader.errors import GraderError
-from grader.records import Binary, Counters, Dim3, Launch, Lookups, RunLimits, Traffic
+from grader.records import Binary, Counters, Dim3, Launch, Lookups, Program, RunLimits, Traffic
 from grader.sandbox.process import run_tool
 from tests.support.truth import read_records
 
@@ -295,6 +295,7 @@ def test_ncu_is_found_by_variable_then_path(tmp_path: Path) -> None:
 
 
 BINARY = Binary(ARCH, "", b"", ())
+PROGRAM = Program("submission", BINARY, tuple(LAUNCHES), ())
 LIMITS = RunLimits(warp_instructions=1, wall_seconds=2.0)
 
 
@@ -302,7 +303,12 @@ def test_no_ncu_is_a_reason() -> None:
     missing = {"GRADER_NCU": "/no/such/ncu"}
     assert (
         count_with_ncu(
-            BINARY, (), (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=missing
+            Program("submission", BINARY, (), ()),
+            {},
+            gpu_index=0,
+            run=run_tool,
+            limits=LIMITS,
+            environ=missing,
         )
         == NOT_INSTALLED
     )
@@ -352,9 +358,7 @@ def fake_ncu(folder: Path, script: str) -> dict[str, str]:
 def test_what_the_process_does_decides(script: str, reason: str | None, tmp_path: Path) -> None:
     """The part that runs ncu, with a script in its place: every end that ncu itself can have."""
     environ = fake_ncu(tmp_path, script)
-    answer = count_with_ncu(
-        BINARY, LAUNCHES, (), {}, gpu_index=7, run=run_tool, limits=LIMITS, environ=environ
-    )
+    answer = count_with_ncu(PROGRAM, {}, gpu_index=7, run=run_tool, limits=LIMITS, environ=environ)
     if reason is None:
         assert answer == counted()
     else:
@@ -368,7 +372,7 @@ def test_a_full_disk_is_a_reason(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
     try:
         answer = count_with_ncu(
-            BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ
+            PROGRAM, {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ
         )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -381,9 +385,7 @@ def test_an_endless_ncu_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("grader.devices.gpu.ncu.START_SECONDS", 0.0)
     monkeypatch.setattr("grader.devices.gpu.ncu.WAIT_SECONDS", 0.0)
     environ = fake_ncu(tmp_path, "sleep 60")
-    answer = count_with_ncu(
-        BINARY, LAUNCHES, (), {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ
-    )
+    answer = count_with_ncu(PROGRAM, {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ)
     assert isinstance(answer, NotCounted)
     assert "limit of time (2 s)" in answer.reason
 
@@ -414,9 +416,7 @@ def test_the_gpu_is_held_only_when_the_worker_has_started(tmp_path: Path) -> Non
     )
     environ = fake_ncu(tmp_path, script)
     answer = count_with_ncu(
-        BINARY,
-        LAUNCHES,
-        (),
+        PROGRAM,
         {},
         gpu_index=0,
         run=run_tool,
@@ -437,9 +437,7 @@ def test_a_gpu_that_cannot_be_had_ends_the_worker(tmp_path: Path) -> None:
     environ = fake_ncu(tmp_path, f"{WAITING} cp {SAMPLES / 'h100.csv'} $log")
     with pytest.raises(GraderError, match="in use"):
         count_with_ncu(
-            BINARY,
-            LAUNCHES,
-            (),
+            PROGRAM,
             {},
             gpu_index=0,
             run=run_tool,

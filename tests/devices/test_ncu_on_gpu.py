@@ -78,8 +78,7 @@ def plans(cache: Path) -> dict[str, PlanRun]:
             )
     made.append((make_atomics(info).as_program(), atomics_arrays()))
     return {
-        name: PlanRun(program.binary, program.launches, program.buffers, arrays)
-        for name, (program, arrays) in zip(NAMES, made, strict=True)
+        name: PlanRun(program, arrays) for name, (program, arrays) in zip(NAMES, made, strict=True)
     }
 
 
@@ -101,8 +100,7 @@ def emulate(plan: PlanRun) -> list[Counters]:
     """The emulated device's counters, with the ideal sectors summed as ncu has them; skips what it
     does not know."""
     device = EmulatedDevice("h100")
-    program = Program("counted", plan.binary, plan.launches, plan.buffers)
-    execution, _ = device.run(program, plan.arrays, limits=LIMITS)
+    execution, _ = device.run(plan.program, plan.arrays, limits=LIMITS)
     if execution.failure is not None and execution.failure.status is Status.UNSUPPORTED:
         pytest.skip(execution.failure.message)
     assert execution.failure is None, execution.failure
@@ -140,9 +138,7 @@ def test_counting_again_gives_the_same(
     name = next(name for name in NAMES if "copy_to_scratch" in name)
     plan = plans[name]
     answer = count_with_ncu(
-        plan.binary,
-        plan.launches,
-        plan.buffers,
+        plan.program,
         plan.arrays,
         gpu_index=0,
         run=run_tool,
@@ -158,9 +154,7 @@ def count_text(text: str, *, gpu_index: int = 0) -> tuple[CountedLaunch, ...] | 
     ready = make_ready(text, buffers, {}, EmulatedDevice("h100").info)
     arrays = {"data": np.zeros(256, dtype=np.float32)}
     return count_with_ncu(
-        ready.binary,
-        ready.launches,
-        ready.buffers,
+        ready.as_program(),
         arrays,
         gpu_index=gpu_index,
         run=run_tool,

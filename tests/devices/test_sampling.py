@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated import sampling
-from grader.devices.emulated.emulated_device import EmulatedDevice, kernel_code
+from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.plan_run import Ran, Ready
 from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.emulated.sampling import Stage, run_modelled

@@ -12,9 +12,7 @@ from tests.support.assembler import assemble
 
 
 def blocks_of(text: str) -> Flow:
-    return find_blocks(
-        decode(assemble(text)), lambda instruction: find_opcode(instruction).ends_block
-    )
+    return find_blocks(decode(assemble(text)), lambda each: find_opcode(each).flow)
 
 
 def shape(flow: Flow) -> list[tuple[list[int], int | None]]:

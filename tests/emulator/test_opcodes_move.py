@@ -14,7 +14,7 @@ from grader.emulator.opcodes.collective import COLLECTIVE
 from grader.emulator.opcodes.control import CONTROL
 from grader.emulator.opcodes.copies import COPIES
 from grader.emulator.opcodes.generic import GENERIC
-from grader.emulator.opcodes.memory import MEMORY
+from grader.emulator.opcodes.load_store import MEMORY
 from grader.emulator.opcodes.move import MOVE
 from tests.support.assembler import build, launch
 from tests.support.opcode_rows import (

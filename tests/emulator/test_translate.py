@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from llvmlite import binding
 
-from grader.devices.emulated.emulated_device import kernel_code
+from grader.devices.emulated.machine_code import kernel_code
 from grader.emulator import translate
 from tests.support.assembler import build, launch
 from tests.support.truth import find_kernel, kernel_names

@@ -14,7 +14,7 @@ import pytest
 from grader.cli import main
 from grader.explore.exhibits import GALLERIES, read_sketches, run_gallery
 from grader.folders import default_cache
-from grader.report.exhibits import UNUSED, Exhibit, Gallery, Memory, draw, print_gallery
+from grader.report.access_pictures import UNUSED, Exhibit, Gallery, Memory, draw, print_gallery
 from grader.report.terminal import make_console
 
 SECTORS = {
@@ -160,7 +160,7 @@ def most_of_a_bank(words: set[int]) -> int:
 def test_the_picture_shows_as_much_as_was_counted(
     galleries: dict[str, Gallery], gallery: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.report.exhibits.MOST_ROWS", 32)
+    monkeypatch.setattr("grader.report.access_pictures.MOST_ROWS", 32)
     exhibit, memory = find(galleries, gallery, name), galleries[gallery].memory
     rows = draw(exhibit, memory)
     if memory is Memory.GLOBAL:

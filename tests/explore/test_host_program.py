@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from grader.cli import main
-from grader.spec.exercise import Case
+from grader.cpp.lexer import find_names
+from grader.explore.host_text import read_parts
+from grader.spec.exercise import Case, Initialisation
 from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
 from tests.support.host_builds import compile_object, link_for_gpu, link_without_gpu, run_program
@@ -284,3 +286,9 @@ def test_a_plan_that_is_wrong_is_told_as_in_grading(
     )
     assert words in capsys.readouterr().out
     assert not target.exists()
+
+
+@pytest.mark.parametrize("init", Initialisation)
+def test_every_way_to_fill_an_input_has_its_function(init: Initialisation) -> None:
+    name = f"fill_{init.value}"
+    assert name in find_names(read_parts()[name])

@@ -14,7 +14,7 @@ from grader.errors import UsageError
 from grader.explore.versions import find_common_exercise
 from grader.records import Failure, MetricValue, Score, Source, Status
 from grader.report.terminal import make_console
-from grader.report.versions import (
+from grader.report.version_table import (
     Change,
     Versions,
     compare_metrics,

@@ -75,7 +75,8 @@ def grade(small: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
     def run(file: str, gpu: FakeGpu, peak: GivenPeak | None = None) -> Score:
         monkeypatch.setattr(on_gpu, "RemoteDevice", gpu.named)
         monkeypatch.setattr(benchmark, "measure", functools.partial(measure, clock=gpu.clock))
-        score = grader.grade(small, ROOT / file, device="gpu", seed=7, peak=peak, cache=cache)
+        device = grade_page.choose_device("gpu", peak)
+        score = grader.grade(small, ROOT / file, device=device, seed=7, cache=cache)
         Draft202012Validator(SCHEMA).validate(json.loads(format_score(score)))
         return score
 

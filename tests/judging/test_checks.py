@@ -27,7 +27,7 @@ from grader.records import (
 )
 from grader.spec.exercise import CheckSpec, Threshold, Yardstick
 from grader.spec.launch_lines import Plan
-from grader.words.checks import NOT_SHIPPED
+from grader.words.reasons import NOT_SHIPPED
 from tests.support.factories import (
     BANDWIDTH,
     CHECKS,

@@ -12,7 +12,7 @@ import pycuda.driver as cuda
 from grader.devices.gpu.gpu_device import GpuDevice
 from grader.devices.gpu.ncu import PlanRun, count_plans, find_ncu
 from grader.devices.gpu.ncu_metrics import NotCounted
-from grader.records import Binary, Role, RunLimits
+from grader.records import Binary, Program, Role, RunLimits
 from grader.sandbox.process import run_tool
 from tests.support.corpus import (
     Case,
@@ -75,4 +75,5 @@ def _make_plan(case: Case, binary: Binary, device: GpuDevice) -> PlanRun:
     """The case for ncu, which gives inputs their contents and poisons the rest: here all buffers
     have contents."""
     buffers = tuple(replace(buffer, role=Role.INPUT) for buffer in make_buffers(case))
-    return PlanRun(binary, make_launches(case, binary, device.info), buffers, make_arrays(case))
+    program = Program(str(case), binary, make_launches(case, binary, device.info), buffers)
+    return PlanRun(program, make_arrays(case))

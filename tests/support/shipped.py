@@ -30,7 +30,7 @@ from grader.grading.building import find_toolchain
 from grader.records import Failure, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
 from grader.submission.source_file import read_submission
-from grader.toolchain.cache import (
+from grader.toolchain.artifacts import (
     Artifacts,
     keep_artifacts,
     read_artifacts,

@@ -1,5 +1,4 @@
-"""The checked mode of the emulated device: run a plan with the shadow of its memory, and tell what
-it did wrong.
+"""The checked mode of the emulated device: what a run did wrong, as findings.
 
 What is only a mistake if it matters (a value that nobody wrote) is told if the outputs change when
 the memory holds another poison.
@@ -23,8 +22,8 @@ OTHER_POISON = POISON_WORD ^ 0xFFFFFFFF
 
 
 @dataclass
-class Observer:
-    """What a run in the checked mode is told, and what it gathers."""
+class Checking:
+    """A run in the checked mode: what shared memory holds at its start, and what it gathers."""
 
     shared_poison: int = SHARED_POISON
     hazards: list[tuple[Kernel, Hazard]] = field(default_factory=list)
@@ -44,12 +43,12 @@ def same_outputs(
 
 
 def describe_findings(
-    observer: Observer, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], *, certain_only: bool
+    checking: Checking, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], *, certain_only: bool
 ) -> tuple[Finding, ...]:
     """The findings of a run, one for each kind, kernel and pair of lines; of races the one that
     asks for the wider barrier."""
     found: dict[tuple[object, ...], Finding] = {}
-    for kernel, hazard in sorted(observer.hazards, key=lambda pair: pair[1].in_warp):
+    for kernel, hazard in sorted(checking.hazards, key=lambda pair: pair[1].in_warp):
         if certain_only and not hazard.certain:
             continue
         finding = describe_hazard(hazard, kernel, memory, buffers)

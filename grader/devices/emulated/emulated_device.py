@@ -4,61 +4,47 @@ exactly (docs/devices.md)."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
-from grader import records
 from grader.devices.base import Arrays
 from grader.devices.emulated.checked_run import (
     OTHER_POISON,
     OTHER_SHARED_POISON,
-    Observer,
+    Checking,
     describe_findings,
     same_outputs,
 )
 from grader.devices.emulated.fault_words import describe_fault, describe_unsupported
 from grader.devices.emulated.inspection import inspect_run, run_model
+from grader.devices.emulated.launch_counts import count_launch
+from grader.devices.emulated.machine_code import Code
 from grader.devices.emulated.plan_run import (
     PLAINLY,
     Plan,
-    Ran,
     Ready,
     Way,
     modified_inputs,
     outputs_of,
 )
 from grader.devices.gpus import Gpu, read_gpus
-from grader.devices.parameters import make_result, pack_parameters, parameter_bytes
+from grader.devices.parameters import pack_parameters
 from grader.devices.room import out_of_memory
 from grader.emulator import (
-    ARCHITECTURES,
     GlobalMemory,
-    Instruction,
-    InstructionCounts,
-    KernelCode,
     LaunchSettings,
-    NativeKernel,
-    Pointer,
     Unsupported,
-    Variable,
-    fill_pointers,
-    translate,
-    variable_addresses,
 )
 from grader.records import (
     COUNTING,
     Binary,
     CheckedMode,
-    Counters,
     CountingMode,
     DeviceInfo,
-    DeviceVariable,
     Execution,
     Failure,
-    Kernel,
     Launch,
     LaunchResult,
-    LineCounters,
     Mode,
     ModelledMode,
     Program,
@@ -68,17 +54,6 @@ from grader.records import (
 )
 
 KEPT_BINARIES = 4
-
-
-class Code:
-    """What the device keeps of a binary: its kernels by symbol, its variables, and the kernels'
-    native code as far as it was made."""
-
-    def __init__(self, binary: Binary) -> None:
-        self.binary = binary
-        self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
-        self.variables = tuple(map(_variable, binary.variables))
-        self.native: dict[tuple[str, bool], NativeKernel] = {}
 
 
 class EmulatedDevice:
@@ -140,26 +115,26 @@ class EmulatedDevice:
         return execution, outputs_of(execution, memory, plan.program.buffers)
 
     def _check(self, plan: Plan, mode: CheckedMode) -> tuple[Execution, Arrays]:
-        observer, buffers = Observer(), plan.program.buffers
-        way = Way(observer=observer, backwards=mode.backwards)
+        checking, buffers = Checking(), plan.program.buffers
+        way = Way(checking=checking, backwards=mode.backwards)
         execution, memory = self.perform(plan, way)
         certain = execution.failure is not None or self._is_same_with_other_poison(
-            plan, way, observer, memory
+            plan, way, checking, memory
         )
-        findings = describe_findings(observer, memory, buffers, certain_only=certain)
+        findings = describe_findings(checking, memory, buffers, certain_only=certain)
         if execution.failure is not None:
             failure = replace(execution.failure, findings=(*execution.failure.findings, *findings))
             return replace(execution, failure=failure), {}
         return replace(execution, findings=findings), outputs_of(execution, memory, buffers)
 
     def _is_same_with_other_poison(
-        self, plan: Plan, way: Way, observer: Observer, memory: GlobalMemory
+        self, plan: Plan, way: Way, checking: Checking, memory: GlobalMemory
     ) -> bool:
         """Whether what a run read that nobody had written is without effect: the outputs stay when
         the memory held something else."""
-        if all(hazard.certain for _, hazard in observer.hazards):
+        if all(hazard.certain for _, hazard in checking.hazards):
             return True
-        again = replace(way, observer=Observer(shared_poison=OTHER_SHARED_POISON))
+        again = replace(way, checking=Checking(shared_poison=OTHER_SHARED_POISON))
         execution, other = self.perform(replace(plan, poison=OTHER_POISON), again)
         return execution.failure is None and same_outputs(memory, other, plan.program.buffers)
 
@@ -171,7 +146,7 @@ class EmulatedDevice:
         memory = GlobalMemory(sizes, self._code_of(program.binary).variables)
         for buffer in program.buffers:
             plan.fill(memory, buffer)
-        if way.observer is not None:
+        if way.checking is not None:
             memory.track_writes(plan.unwritten)
         execution = self.launch_all(plan, memory, way)
         if execution.failure is not None:
@@ -200,8 +175,11 @@ class EmulatedDevice:
     ) -> tuple[LaunchResult | None, Failure | None]:
         kernel = code.kernels[launch.symbol]
         try:
-            native = self._translate(
-                code, kernel, checked=way.observer is not None, progress=plan.progress
+            native = code.translate(
+                kernel,
+                checked=way.checking is not None,
+                quickly=self._short_runs,
+                progress=plan.progress,
             )
         except Unsupported as problem:
             return None, describe_unsupported(problem, kernel)
@@ -216,14 +194,14 @@ class EmulatedDevice:
             multiprocessors=self.gpu.multiprocessors,
             backwards=way.backwards,
         )
-        if way.observer is not None:
-            settings = replace(settings, shared_poison=way.observer.shared_poison)
+        if way.checking is not None:
+            settings = replace(settings, shared_poison=way.checking.shared_poison)
         ran = way.run(
             Ready(native, kernel, launch, memory, settings), _tell(plan.progress, kernel.name)
         )
-        if way.observer is not None:
-            way.observer.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
-        result = self._result(kernel, launch, ran)
+        if way.checking is not None:
+            way.checking.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
+        result = count_launch(self.gpu, kernel, launch, ran)
         if ran.outcome.fault is None:
             return result, None
         return result, describe_fault(
@@ -233,116 +211,12 @@ class EmulatedDevice:
     def _code_of(self, binary: Binary) -> Code:
         """What is kept of a binary; that of the last few, for a grading comes back to its
         submission."""
-        found = next((code for code in self._known if code.binary == binary), None) or Code(binary)
+        found = next((code for code in self._known if code.binary == binary), None) or Code(
+            binary, self.gpu.arch
+        )
         others = [code for code in self._known if code is not found]
         self._known = [found, *others][:KEPT_BINARIES]
         return found
-
-    def _translate(
-        self, code: Code, kernel: Kernel, *, checked: bool, progress: ShowProgress | None
-    ) -> NativeKernel:
-        """The kernel's native code, made once; who waits is told when that begins and ends, because
-        it may take long."""
-        key = (kernel.symbol, checked)
-        if key not in code.native:
-            show = progress or (lambda note: None)
-            show(Progress(f"translating {kernel.name}", translates=True))
-            taken = kernel_code(kernel, code.variables, arch=self.gpu.arch)
-            code.native[key] = translate(
-                taken, checked=checked, quickly=checked or self._short_runs
-            )
-            show(Progress(f"emulating {kernel.name}"))
-        return code.native[key]
-
-    def _result(self, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
-        lines: dict[int | None, Counters] = {}
-        for counts in ran.outcome.counts:
-            lines[counts.line] = lines.get(counts.line, Counters()) + _counters(counts)
-        total = sum(lines.values(), Counters())
-        ordered = [
-            LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)
-        ]
-        return replace(
-            make_result(self.gpu, kernel, launch, total, ordered),
-            printed=ran.outcome.printed,
-            modelled=ran.modelled,
-            unmodelled=ran.unmodelled,
-            finished=ran.finished,
-            sample=ran.sample,
-        )
-
-
-def kernel_code(
-    kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90"
-) -> KernelCode:
-    """A kernel that was compiled for `arch` as the emulator takes it. `variables` are all of its
-    binary: the code holds their addresses."""
-    instructions = tuple(
-        Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line)
-        for line in kernel.instructions
-    )
-    addresses = variable_addresses(variables)
-    constants = {
-        bank: fill_pointers(data, map(_pointer, kernel.pointers.get(bank, ())), addresses)
-        for bank, data in kernel.constants.items()
-    }
-    return KernelCode(
-        name=kernel.name,
-        instructions=instructions,
-        parameter_base=kernel.parameter_base,
-        parameter_bytes=parameter_bytes(kernel),
-        static_shared_bytes=kernel.static_shared_bytes,
-        local_bytes=kernel.local_bytes,
-        constants=constants,
-        functions=kernel.functions,
-        encoding=kernel.encoding,
-        architecture=ARCHITECTURES[arch],
-        shared_extents={offset: use.extent for offset, use in kernel.shared_uses.items()},
-    )
-
-
-def _variable(variable: DeviceVariable) -> Variable:
-    return Variable(
-        variable.name,
-        variable.size_bytes,
-        variable.initial,
-        tuple(map(_pointer, variable.pointers)),
-    )
-
-
-def _pointer(pointer: records.Pointer) -> Pointer:
-    return Pointer(pointer.offset, pointer.symbol, pointer.addend)
-
-
-def _counters(counts: InstructionCounts) -> Counters:
-    """One instruction's counts under the names that a score uses."""
-    common = Counters(
-        instructions_executed=counts.executed, thread_instructions_executed=counts.threads
-    )
-    if counts.space is None:
-        return common
-    kind = "atomic" if counts.atomic else "load" if counts.load else "store"
-    if counts.space == "shared":
-        memory = {
-            f"shared_{kind}_instructions": counts.executed,
-            f"shared_{kind}_wavefronts": counts.passes,
-            "shared_wavefronts_ideal": counts.passes_ideal,
-        }
-    else:
-        kinds = ("atomic", "fetch") if counts.atomic and counts.load else (kind,)
-        memory = {
-            name: count for each in kinds for name, count in _global_counters(each, counts).items()
-        }
-    return replace(common, **memory)
-
-
-def _global_counters(kind: str, counts: InstructionCounts) -> dict[str, int]:
-    return {
-        f"global_{kind}_requests": counts.requests,
-        f"global_{kind}_sectors": counts.passes,
-        f"global_{kind}_sectors_ideal": counts.passes_ideal,
-        f"global_{kind}_bytes": counts.bytes,
-    }
 
 
 def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], None] | None:

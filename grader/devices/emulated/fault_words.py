@@ -3,6 +3,8 @@ which buffer and offset."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
 from grader.records import Cause, Dim3, Failure, Finding, FindingKind, Kernel, Status
 
@@ -10,7 +12,20 @@ from grader.records import Cause, Dim3, Failure, Finding, FindingKind, Kernel, S
 def describe_fault(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
     """The Failure that a fault of a launch is, with its Finding. `budget` is the limit on executed
     warp instructions."""
-    return _DESCRIPTIONS[fault.kind](fault, kernel, memory, budget)
+    if fault.kind is FaultKind.UNSUPPORTED:
+        return _unsupported(f"the way that {fault.opcode} takes here", kernel, fault.line)
+    if fault.kind is FaultKind.INSTRUCTION_LIMIT:
+        return _overlong(fault, kernel, memory, budget)
+    kind, describe, advice = _DESCRIPTIONS[fault.kind]
+    finding = _finding(fault, kernel, memory, kind, describe(fault, memory))
+    place = "" if finding.line is None else f"line {finding.line}: "
+    who = f"kernel {finding.kernel}, block {finding.block}, thread {finding.thread}"
+    return Failure(
+        Status.RUNTIME_ERROR,
+        f"{place}{finding.message} ({who}).",
+        advice=advice.format(width=fault.width),
+        findings=(finding,),
+    )
 
 
 def describe_unsupported(problem: Unsupported, kernel: Kernel) -> Failure:
@@ -31,63 +46,7 @@ def _unsupported(what: str, kernel: Kernel, line: int | None) -> Failure:
     )
 
 
-def _out_of_bounds(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    finding = _finding(
-        fault,
-        kernel,
-        memory,
-        FindingKind.OUT_OF_BOUNDS,
-        f"{_access(fault)} out of bounds: {_target(fault, memory)}",
-    )
-    return _stopped(
-        finding,
-        "Compare the index with the sizes before the access; sizes need not be multiples of the"
-        " tile.",
-    )
-
-
-def _misaligned(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    problem = (
-        f"{_access(fault)} at an address that is no multiple of {fault.width}:"
-        f" {_target(fault, memory)}"
-    )
-    finding = _finding(fault, kernel, memory, FindingKind.MISALIGNED, problem)
-    advice = (
-        f"An access of {fault.width} bytes needs an address that is a multiple of {fault.width}:"
-        " treat rows of other lengths apart."
-    )
-    return _stopped(finding, advice)
-
-
-def _barrier(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    missing = (
-        "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
-    )
-    problem = f"__syncthreads() that not all threads reach: some wait at it, others {missing}"
-    finding = _finding(fault, kernel, memory, FindingKind.BARRIER_DIVERGENCE, problem)
-    return _stopped(
-        finding,
-        "Move __syncthreads() out of the branch, so that every thread of the block executes it.",
-    )
-
-
-def _absent_lanes(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    missing = (
-        "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
-    )
-    problem = (
-        "an operation of a warp's lanes that not all lanes of its mask reach: some wait at it,"
-        f" others {missing}"
-    )
-    finding = _finding(fault, kernel, memory, FindingKind.ABSENT_LANES, problem)
-    return _stopped(
-        finding,
-        "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the"
-        " branch.",
-    )
-
-
-def _limit(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
+def _overlong(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
     problem = f"the limit of {budget:,} executed warp instructions is spent"
     finding = _finding(fault, kernel, memory, FindingKind.INSTRUCTION_LIMIT, problem)
     place = "" if fault.line is None else f", near line {fault.line}"
@@ -103,31 +62,53 @@ def _limit(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> F
     )
 
 
-def _trap(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    finding = _finding(
-        fault, kernel, memory, FindingKind.TRAP, "the kernel stopped itself with __trap()"
+def _others(fault: Fault) -> str:
+    """Where those are that do not come to where some wait."""
+    missing = (
+        "have gone another way" if fault.other_line is None else f"are at line {fault.other_line}"
     )
-    return _stopped(finding, "Look at the condition that leads there.")
+    return f"some wait at it, others {missing}"
 
 
-def _assert(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    finding = _finding(fault, kernel, memory, FindingKind.TRAP, fault.message)
-    return _stopped(finding, "Look at what this thread has in the condition.")
-
-
-def _not_emulated(fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int) -> Failure:
-    return _unsupported(f"the way that {fault.opcode} takes here", kernel, fault.line)
-
-
-_DESCRIPTIONS = {
-    FaultKind.OUT_OF_BOUNDS: _out_of_bounds,
-    FaultKind.MISALIGNED: _misaligned,
-    FaultKind.BARRIER_DIVERGENCE: _barrier,
-    FaultKind.INSTRUCTION_LIMIT: _limit,
-    FaultKind.TRAP: _trap,
-    FaultKind.ASSERT: _assert,
-    FaultKind.UNSUPPORTED: _not_emulated,
-    FaultKind.ABSENT_LANES: _absent_lanes,
+_DESCRIPTIONS: Mapping[FaultKind, tuple[FindingKind, Callable[[Fault, GlobalMemory], str], str]] = {
+    FaultKind.OUT_OF_BOUNDS: (
+        FindingKind.OUT_OF_BOUNDS,
+        lambda fault, memory: f"{_access(fault)} out of bounds: {_target(fault, memory)}",
+        "Compare the index with the sizes before the access; sizes need not be multiples of the"
+        " tile.",
+    ),
+    FaultKind.MISALIGNED: (
+        FindingKind.MISALIGNED,
+        lambda fault, memory: (
+            f"{_access(fault)} at an address that is no multiple of {fault.width}:"
+            f" {_target(fault, memory)}"
+        ),
+        "An access of {width} bytes needs an address that is a multiple of {width}: treat rows of"
+        " other lengths apart.",
+    ),
+    FaultKind.BARRIER_DIVERGENCE: (
+        FindingKind.BARRIER_DIVERGENCE,
+        lambda fault, _: f"__syncthreads() that not all threads reach: {_others(fault)}",
+        "Move __syncthreads() out of the branch, so that every thread of the block executes it.",
+    ),
+    FaultKind.ABSENT_LANES: (
+        FindingKind.ABSENT_LANES,
+        lambda fault, _: (
+            f"an operation of a warp's lanes that not all lanes of its mask reach: {_others(fault)}"
+        ),
+        "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the"
+        " branch.",
+    ),
+    FaultKind.TRAP: (
+        FindingKind.TRAP,
+        lambda fault, _: "the kernel stopped itself with __trap()",
+        "Look at the condition that leads there.",
+    ),
+    FaultKind.ASSERT: (
+        FindingKind.TRAP,
+        lambda fault, _: fault.message,
+        "Look at what this thread has in the condition.",
+    ),
 }
 
 
@@ -151,17 +132,6 @@ def _finding(
         ),
         offset_bytes=located[1] if located else None,
         other_line=fault.other_line,
-    )
-
-
-def _stopped(finding: Finding, advice: str) -> Failure:
-    place = "" if finding.line is None else f"line {finding.line}: "
-    who = f"kernel {finding.kernel}, block {finding.block}, thread {finding.thread}"
-    return Failure(
-        Status.RUNTIME_ERROR,
-        f"{place}{finding.message} ({who}).",
-        advice=advice,
-        findings=(finding,),
     )
 
 

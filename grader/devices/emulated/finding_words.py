@@ -9,6 +9,7 @@ import numpy as np
 
 from grader.emulator import GlobalMemory, Hazard, HazardKind, Party
 from grader.records import DeviceBuffer, Dim3, Finding, FindingKind, Kernel
+from grader.sass import is_block_barrier
 
 
 def describe_hazard(
@@ -50,7 +51,7 @@ class _Place:
         self.barrier_lines = [
             each.line
             for each in kernel.instructions
-            if each.line is not None and each.opcode.startswith("BAR")
+            if each.line is not None and is_block_barrier(each.opcode)
         ]
         if hazard.space == "shared":
             self._find_shared(hazard.address, kernel)

@@ -1,9 +1,5 @@
-"""The graded run of the emulated device: outputs, counters and time of one run, by all blocks or by
-a sample that can be verified.
-
-It is also looked into: the plan runs a second time in the opposite order, and some of its blocks in
-the checked mode.
-"""
+"""A run with its modelled time, and the inspection of a run: the plan runs a second time in the
+opposite order, and some of its blocks in the checked mode."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from grader.devices.base import Arrays
-from grader.devices.emulated.checked_run import Observer, describe_findings
+from grader.devices.emulated.checked_run import Checking, describe_findings
 from grader.devices.emulated.plan_run import (
     Plan,
     Ran,
@@ -35,9 +31,9 @@ CHECKED_INSTRUCTIONS = 20_000_000
 LEAST_CHECKED, MOST_CHECKED = 2, 64
 """Blocks of a launch that run in the checked mode: as many as these warp instructions allow, within
 these numbers."""
-MOST_SHADOWED_BYTES = 1 << 30
-"""Buffers together from which on no block runs in the checked mode: its shadow is that of all
-memory."""
+MOST_CHECKED_BYTES = 1 << 30
+"""Of the buffers together; of larger ones no block runs in the checked mode, which keeps up to 16
+bytes for each byte of memory."""
 
 
 @dataclass
@@ -141,11 +137,11 @@ def _check_some_blocks(
     """What the checked mode says of some blocks of each launch, which the seed draws. Only what
     they do to each other counts: what they read of other blocks is not there.
     """
-    if sum(array.nbytes for array in plan.arrays.values()) > MOST_SHADOWED_BYTES:
+    if sum(array.nbytes for array in plan.arrays.values()) > MOST_CHECKED_BYTES:
         return ()
     _restore(plan, memory)
     memory.track_writes(())
-    observer = Observer()
+    checking = Checking()
     rng = Random(f"{seed} checked")
     executed = {
         launch.kernel: launch.counters.instructions_executed for launch in execution.launches
@@ -163,6 +159,6 @@ def _check_some_blocks(
         )
         return Ran(replace(outcome, fault=None))
 
-    device.launch_all(replace(plan, progress=None), memory, Way(run_some, observer))
-    found = describe_findings(observer, memory, plan.program.buffers, certain_only=True)
+    device.launch_all(replace(plan, progress=None), memory, Way(run_some, checking))
+    found = describe_findings(checking, memory, plan.program.buffers, certain_only=True)
     return tuple(finding for finding in found if finding.kind is FindingKind.RACE)

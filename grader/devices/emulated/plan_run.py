@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.devices.base import Arrays
-from grader.devices.emulated.checked_run import Observer
+from grader.devices.emulated.checked_run import Checking
 from grader.emulator import GlobalMemory, LaunchOutcome, LaunchSettings, NativeKernel, run_launch
 from grader.records import (
     POISON_WORD,
@@ -81,11 +81,11 @@ def run_whole(ready: Ready, tell: Tell) -> Ran:
 
 @dataclass(frozen=True)
 class Way:
-    """How the launches of a plan are run: `run` runs one; `observer` is there in the checked mode;
+    """How the launches of a plan are run: `run` runs one; `checking` is there in the checked mode;
     `backwards`: see LaunchSettings."""
 
     run: Callable[[Ready, Tell], Ran] = run_whole
-    observer: Observer | None = None
+    checking: Checking | None = None
     backwards: bool = False
 
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
 from grader.emulator import FaultKind, InstructionCounts, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.model import Shape, choose_blocks, estimate
+from grader.emulator.timing.launch_time import Shape, choose_blocks, estimate
 from grader.records import Bound, Lookups, Modelled, Sample
 
 WHOLE_INSTRUCTIONS = 150_000_000

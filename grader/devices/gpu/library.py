@@ -49,18 +49,10 @@ def _with_cupy(
     with cupy.cuda.Device(gpu_index):
         spare = cupy.empty(FLUSH_BYTES, dtype=cupy.uint8)
 
-        def time_once(action: Callable[[], object]) -> float:
-            begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-            begin.record()
-            action()
-            end.record()
-            end.synchronize()
-            return float(cupy.cuda.get_elapsed_time(begin, end))
-
         yield (
             {name: cupy.asarray(array) for name, array in inputs.items()},
             lambda: spare.fill(1),
-            time_once,
+            _stopwatch(cupy.cuda.Event, cupy.cuda.get_elapsed_time),
         )
 
 
@@ -74,16 +66,31 @@ def _with_torch(
     with torch.cuda.device(gpu_index):
         spare = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
 
-        def time_once(action: Callable[[], object]) -> float:
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            action()
-            end.record()
-            end.synchronize()
-            return float(begin.elapsed_time(end))
-
         arrays = {name: torch.as_tensor(array, device="cuda") for name, array in inputs.items()}
-        yield arrays, lambda: spare.fill_(1), time_once
+        yield (
+            arrays,
+            lambda: spare.fill_(1),
+            _stopwatch(
+                lambda: torch.cuda.Event(enable_timing=True),
+                lambda begin, end: begin.elapsed_time(end),
+            ),
+        )
+
+
+def _stopwatch(
+    make_event: Callable[[], Any], elapsed_ms: Callable[[Any, Any], float]
+) -> Callable[..., float]:
+    """What times an action on the GPU, in milliseconds, between two of a library's events."""
+
+    def time_once(action: Callable[[], object]) -> float:
+        begin, end = make_event(), make_event()
+        begin.record()
+        action()
+        end.record()
+        end.synchronize()
+        return float(elapsed_ms(begin, end))
+
+    return time_once
 
 
 _TIMERS = {"cupy": _with_cupy, "torch": _with_torch}

@@ -34,10 +34,8 @@ from grader.devices.gpu.ncu_metrics import (
 )
 from grader.plumbing.children import python_environment
 from grader.records import (
-    Binary,
     Completed,
-    DeviceBuffer,
-    Launch,
+    Program,
     Role,
     RunLimits,
     RunTool,
@@ -65,13 +63,17 @@ Hold = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class PlanRun:
-    """One run of a plan. `arrays` holds the inputs' contents; all other buffers are poisoned on the
-    GPU."""
+    """One run of a program. `arrays` holds the inputs' contents; all other buffers are poisoned on
+    the GPU."""
 
-    binary: Binary
-    launches: tuple[Launch, ...]
-    buffers: tuple[DeviceBuffer, ...]
+    program: Program
     arrays: Arrays
+
+    @property
+    def inputs(self) -> Arrays:
+        """The contents of the inputs alone: those of the others need not travel."""
+        buffers = self.program.buffers
+        return {each.name: self.arrays[each.name] for each in buffers if each.role is Role.INPUT}
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,7 @@ def ncu_identity(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def count_with_ncu(
-    binary: Binary,
-    launches: Sequence[Launch],
-    buffers: Sequence[DeviceBuffer],
+    program: Program,
     arrays: Arrays,
     *,
     gpu_index: int,
@@ -120,15 +120,15 @@ def count_with_ncu(
     environ: Mapping[str, str] = os.environ,
     hold: Hold = nullcontext,
 ) -> tuple[CountedLaunch, ...] | NotCounted:
-    """The exact counters of each launch of a plan that ran well on this GPU (CUDA's index), or why
-    there are none.
+    """The exact counters of each launch of a program that ran well on this GPU (CUDA's index), or
+    why there are none.
 
     `arrays` needs the inputs only. `limits.wall_seconds` bounds all replays of the plan; ncu gets
     START_SECONDS more. Raises what `hold` raises.
     """
-    plan = PlanRun(binary, tuple(launches), tuple(buffers), arrays)
+    plans = [PlanRun(program, arrays)]
     counted = count_plans(
-        [plan], gpu_index=gpu_index, run=run, limits=limits, environ=environ, hold=hold
+        plans, gpu_index=gpu_index, run=run, limits=limits, environ=environ, hold=hold
     )
     return counted if isinstance(counted, NotCounted) else counted[0]
 
@@ -148,7 +148,8 @@ def count_plans(
     if ncu is None:
         return NOT_INSTALLED
     wall_seconds = START_SECONDS + limits.wall_seconds * len(plans)
-    request = Request(gpu_index, tuple(map(_without_outputs, plans)), wall_seconds)
+    sent = tuple(PlanRun(plan.program, plan.inputs) for plan in plans)
+    request = Request(gpu_index, sent, wall_seconds)
     with tempfile.TemporaryDirectory(prefix="grader-ncu-") as name:
         try:
             (Path(name) / REQUEST).write_bytes(pickle.dumps(request))
@@ -163,7 +164,7 @@ def count_plans(
     if isinstance(counted, NotCounted):
         return counted
     rows = iter(counted)
-    return tuple(tuple(next(rows) for _ in plan.launches) for plan in plans)
+    return tuple(tuple(next(rows) for _ in plan.program.launches) for plan in plans)
 
 
 # --- the ncu process ------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:
 def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch, ...] | NotCounted:
     """Profile; again with fewer metrics where ncu does not know one that is for information
     only."""
-    arch = plans[0].binary.arch
+    arch = plans[0].program.binary.arch
     required = required_metrics(arch)
     optional: tuple[str, ...] = OPTIONAL
     log = session.profile((*required, *optional))
@@ -264,22 +265,13 @@ def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch
         log = session.profile((*required, *optional))
     if isinstance(log, NotCounted):
         return log
-    return parse_counts(log, [launch for plan in plans for launch in plan.launches], arch)
+    launches = [launch for plan in plans for launch in plan.program.launches]
+    return parse_counts(log, launches, arch)
 
 
 def _is_unknown(metric: str, log: str) -> bool:
     unknown = find_unknown_metric(log)
     return unknown is not None and metric.startswith(unknown)
-
-
-def _without_outputs(plan: PlanRun) -> PlanRun:
-    """The plan with its inputs' contents only: those of the others need not travel."""
-    inputs = {
-        buffer.name: plan.arrays[buffer.name]
-        for buffer in plan.buffers
-        if buffer.role is Role.INPUT
-    }
-    return PlanRun(plan.binary, plan.launches, plan.buffers, inputs)
 
 
 def _version_of(folder: str) -> tuple[int, ...]:

@@ -21,7 +21,6 @@ from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.driver import close_context, find_device, make_context
 from grader.devices.gpu.modules import Code
 from grader.devices.gpu.ncu import ERROR, GO, POLL_SECONDS, READY, REQUEST, PlanRun, Request
-from grader.records import Role
 
 
 def main(argv: Sequence[str]) -> int:
@@ -61,16 +60,11 @@ def wait_for_the_gpu(folder: Path) -> None:
 def run_plan(plan: PlanRun) -> None:
     """Load the kernels, fill the buffers, and launch the plan once under the profiler. Raises
     PlanError and PyCUDA's errors."""
-    arena = Arena(plan.buffers)
-    arena.upload(
-        {
-            buffer.name: plan.arrays[buffer.name]
-            for buffer in plan.buffers
-            if buffer.role is Role.INPUT
-        }
-    )
-    arena.poison([buffer.name for buffer in plan.buffers if buffer.role is not Role.INPUT])
-    ready = Code(plan.binary).make_ready(plan.launches, arena.addresses)
+    program, inputs = plan.program, plan.inputs
+    arena = Arena(program.buffers)
+    arena.upload(inputs)
+    arena.poison([buffer.name for buffer in program.buffers if buffer.name not in inputs])
+    ready = Code(program.binary).make_ready(program.launches, arena.addresses)
     cuda.Context.synchronize()
     cuda.start_profiler()
     for launch in ready:

@@ -18,7 +18,7 @@ from grader.records import (
 )
 
 
-class TranslationWatch:
+class TranslationClock:
     """Hands notes of progress on, and keeps in mind how long the worker has translated kernels."""
 
     def __init__(self, progress: ShowProgress | None) -> None:
@@ -45,13 +45,13 @@ class TranslationWatch:
 
 
 def overdue_failure(
-    launches: Sequence[Launch], limits: RunLimits, watch: TranslationWatch
+    launches: Sequence[Launch], limits: RunLimits, clock: TranslationClock
 ) -> Failure:
     """The failure of a plan that the emulated device had not run to its end: most of its time may
     have gone into making code."""
     return (
         _slow_translation_failure(launches, limits)
-        if watch.prevails
+        if clock.prevails
         else wall_limit_failure(launches, limits)
     )
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from grader.devices.base import TimingDevice
 from grader.errors import WorkerError
-from grader.plumbing.json import converter, make_converter
+from grader.plumbing.record_json import converter, make_converter
 from grader.records import Binary, DeviceInfo, Progress
 
 if TYPE_CHECKING:

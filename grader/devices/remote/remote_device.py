@@ -19,7 +19,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 import numpy as np
 
 from grader.devices.base import Arrays, TimingDevice
-from grader.devices.remote.overdue import TranslationWatch, overdue_failure, wall_limit_failure
+from grader.devices.remote.overdue import TranslationClock, overdue_failure, wall_limit_failure
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
@@ -160,15 +160,15 @@ class RemoteDevice:
             copied_bytes = moved_bytes + program.binary.variable_bytes
             worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
         bounds = self._bounds(limits, moved_bytes, runs=mode.runs)
-        watch = TranslationWatch(progress)
+        clock = TranslationClock(progress)
         run = TimingDevice.run
         try:
             execution, outputs = self._ask(
-                bounds, run, program, arrays, limits=limits, mode=mode, progress=watch.show
+                bounds, run, program, arrays, limits=limits, mode=mode, progress=clock.show
             )
         except TimeoutError:
             self._replace_stuck_worker()
-            failure = overdue_failure(program.launches, limits, watch)
+            failure = overdue_failure(program.launches, limits, clock)
             return Execution((), failure=failure), {}
         if execution.failure is not None:
             self.close()

@@ -14,21 +14,6 @@ from grader.emulator.native.overruns import define_stay
 from grader.emulator.native.shadow import Watched, define_watch
 from grader.emulator.native.shadow_layout import Trait
 
-_SHARED, _GLOBAL, _BOTH = ("shared",), ("global",), ("global", "shared")
-_SPACES = {
-    "LDS": _SHARED,
-    "STS": _SHARED,
-    "ATOMS": _SHARED,
-    "LDG": _GLOBAL,
-    "STG": _GLOBAL,
-    "ATOMG": _GLOBAL,
-    "REDG": _GLOBAL,
-    "LD": _BOTH,
-    "ST": _BOTH,
-    "ATOM": _BOTH,
-    "RED": _BOTH,
-    "LDGSTS": _BOTH,
-}
 _RETRIED = ("CAS", "CAST", "MIN", "MAX")
 
 
@@ -73,8 +58,9 @@ def granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
     """log2 of the smallest access to each space, at most that of a word."""
     shifts = {"shared": 2, "global": 2}
     for instruction in code:
-        for space in _SPACES.get(instruction.base, ()):
-            shifts[space] = min(shifts[space], instruction.access_bytes.bit_length() - 1)
+        for access in instruction.accesses:
+            size = instruction.access_bytes.bit_length() - 1
+            shifts[access.space] = min(shifts[access.space], size)
     return shifts
 
 
@@ -84,16 +70,12 @@ def traits(code: Iterable[Decoded]) -> np.ndarray:
 
 
 def _traits(i: Decoded) -> int:
-    atomic = i.base in ("ATOMS", "ATOMG", "REDG", "ATOM", "RED")
-    found = 0
-    if atomic or i.has("STRONG"):
-        found |= Trait.ATOMIC
-    if atomic:
-        found |= Trait.CHANGES
-    if atomic and any(i.has(name) for name in _RETRIED):
-        found |= Trait.RETRIED
-    if i.base == "LDGSTS":
-        found |= Trait.ASYNC
-    if atomic or i.base in ("STS", "STG", "ST", "LDGSTS"):
-        found |= Trait.STORES
-    return found
+    atomic = any(access.atomic for access in i.accesses)
+    present = {
+        Trait.ATOMIC: atomic or i.has("STRONG"),
+        Trait.CHANGES: atomic,
+        Trait.RETRIED: atomic and any(i.has(name) for name in _RETRIED),
+        Trait.ASYNC: any(access.asynchronous for access in i.accesses),
+        Trait.STORES: any(access.changes for access in i.accesses),
+    }
+    return sum(trait for trait, holds in present.items() if holds)

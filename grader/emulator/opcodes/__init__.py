@@ -14,8 +14,8 @@ from grader.emulator.opcodes.floating import FLOATING
 from grader.emulator.opcodes.generic import GENERIC
 from grader.emulator.opcodes.half import HALVES
 from grader.emulator.opcodes.integer import INTEGER
+from grader.emulator.opcodes.load_store import MEMORY
 from grader.emulator.opcodes.logic import LOGIC
-from grader.emulator.opcodes.memory import MEMORY
 from grader.emulator.opcodes.move import MOVE
 from grader.emulator.opcodes.packed import PACKED
 from grader.emulator.opcodes.row import Opcode

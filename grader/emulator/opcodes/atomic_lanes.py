@@ -31,7 +31,7 @@ from grader.emulator.native.tools import (
     offset,
 )
 from grader.emulator.opcodes.common import CANONICAL_NAN
-from grader.emulator.opcodes.formats import BFLOAT, HALF, SmallFloat, flush, round_to, unpack
+from grader.emulator.opcodes.small_floats import BFLOAT, HALF, SmallFloat, flush, round_to, unpack
 
 _INVALID = 0xFFF8 << 48
 _QUIET = 1 << 51
@@ -52,7 +52,8 @@ class AtomicKind:
 
     @property
     def name(self) -> str:
-        return f"atomic_{self.operation}_{self.type}_{self.width}{'_global' if self.shared_by_threads else ''}"
+        where = "_global" if self.shared_by_threads else ""
+        return f"atomic_{self.operation}_{self.type}_{self.width}{where}"
 
     @property
     def commutes(self) -> bool:

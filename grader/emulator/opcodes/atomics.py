@@ -15,7 +15,8 @@ from grader.emulator.native.shadow import acquire, end_epoch, pass_fence
 from grader.emulator.native.tools import Value, bits_to_lanes
 from grader.emulator.opcodes.atomic_lanes import AtomicKind, define_atomic
 from grader.emulator.opcodes.generic import lanes_in
-from grader.emulator.opcodes.memory import (
+from grader.emulator.opcodes.load_store import (
+    Lanes,
     end_access,
     lane_addresses,
     set_lane_data,
@@ -33,6 +34,8 @@ from grader.emulator.operands import (
     Register,
 )
 from grader.emulator.program import Unsupported
+from grader.emulator.timing.pipes import GLOBAL_ATOMIC, SHARED_ACCESS
+from grader.sass import Way
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC")
 _TYPES = {
@@ -87,7 +90,9 @@ def shared_atomic(e: Emitter, i: Decoded) -> None:
     low, high = lane_addresses(e, address)
     old = [e.const(0)] * (atomic.kind.width // 4)
     words = [e.const(1)] if i.has("POPC") else _words(e, atomic)
-    _write(e, atomic, _turns(e, i, atomic.kind, "shared", low, high, e.lane_mask(), words, old))
+    _write(
+        e, atomic, _turns(e, i, atomic.kind, "shared", Lanes(low, high, e.lane_mask()), words, old)
+    )
 
 
 def global_atomic(e: Emitter, i: Decoded) -> None:
@@ -101,7 +106,15 @@ def global_atomic(e: Emitter, i: Decoded) -> None:
     _write(
         e,
         atomic,
-        _turns(e, i, atomic.kind, "global", low, high, e.lane_mask(), _words(e, atomic), old),
+        _turns(
+            e,
+            i,
+            atomic.kind,
+            "global",
+            Lanes(low, high, e.lane_mask()),
+            _words(e, atomic),
+            old,
+        ),
     )
 
 
@@ -110,7 +123,8 @@ def global_reduction(e: Emitter, i: Decoded) -> None:
     address, *sources = i.operands
     atomic = _take_apart(e, atomic_kind(i), None, None, address, sources)
     low, high = lane_addresses(e, atomic.address)
-    _turns(e, i, atomic.kind, "global", low, high, e.lane_mask(), _words(e, atomic), [])
+    lanes = Lanes(low, high, e.lane_mask())
+    _turns(e, i, atomic.kind, "global", lanes, _words(e, atomic), [])
 
 
 def generic_atomic(e: Emitter, i: Decoded) -> None:
@@ -137,7 +151,7 @@ def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
     in_global = e.b.and_(lanes, e.b.not_(elsewhere))
     words = _words(e, atomic)
     old = [e.const(0)] * (atomic.kind.width // 4 if atomic.target is not None else 0)
-    results = _turns(e, i, atomic.kind, "global", low, high, in_global, words, old)
+    results = _turns(e, i, atomic.kind, "global", Lanes(low, high, in_global), words, old)
     if global_only:
         assert atomic.done is not None
         e.set_predicate(atomic.done, bits_to_lanes(e.b, in_global))
@@ -146,7 +160,8 @@ def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
             e.b.select(bits_to_lanes(e.b, in_global), result, before)
             for result, before in zip(results, old, strict=True)
         ]
-        others = _turns(e, i, atomic.kind, "shared", low, high, in_shared, words, old)
+        elsewhere = Lanes(low, high, in_shared)
+        others = _turns(e, i, atomic.kind, "shared", elsewhere, words, old)
         results = [
             e.b.select(bits_to_lanes(e.b, in_shared), other, before)
             for other, before in zip(others, old, strict=True)
@@ -159,22 +174,18 @@ def _turns(
     i: Decoded,
     kind: AtomicKind,
     space: str,
-    low: Value,
-    high: Value,
-    mask: Value,
+    lanes: Lanes,
     words: list[Value],
     old: list[Value],
 ) -> list[Value]:
-    """Check, count, and let the lanes of the mask take turns; what they found, or `old` when there
-    is none."""
+    """Check, count, and let the lanes take turns; what they found, or `old` when there is none."""
     before = e.b.block
     after = e.function.append_basic_block("taken")
-    start_access(e, i, _access_kind(i, kind, space), low, high, mask, after=after)
+    start_access(e, i, _access_kind(i, kind, space), lanes, after=after)
     set_lane_data(e, words)
-    _watch(e, i, kind, space, mask)
-    e.b.call(
-        define_atomic(e.function.module, kind), [e.context_pointer, space_host(e, space), mask]
-    )
+    _watch(e, i, kind, space, lanes.mask)
+    arguments = [e.context_pointer, space_host(e, space), lanes.mask]
+    e.b.call(define_atomic(e.function.module, kind), arguments)
     return end_access(e, before, after, old)
 
 
@@ -198,7 +209,7 @@ def _watch(e: Emitter, i: Decoded, kind: AtomicKind, space: str, mask: Value) ->
         end_epoch(e.b, e.context)
         if space == "global":
             pass_fence(e.b, e.context)
-    if space == "global" and i.base in ("ATOMG", "ATOM"):
+    if space == "global" and _fetches(i):
         acquire(e.b, e.context)
 
 
@@ -247,23 +258,31 @@ def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
         e.set(Register(atomic.target.index + word), e.b.select(taken, value, kept))
 
 
+def _fetches(i: Decoded) -> bool:
+    """Whether it returns what was there."""
+    return any(access.way is Way.FETCH for access in i.accesses)
+
+
+def _sees_order(i: Decoded) -> bool:
+    """Whether the outcome depends on which block comes first."""
+    return _fetches(i) or not atomic_kind(i).commutes
+
+
 _SCOPES = "E STRONG WEAK GPU SM SYS CTA"
 _NAMES = f"{' '.join(_OPERATIONS)} INC 32 SPIN {' '.join(_TYPES)}"
 
 ATOMICS: dict[str, Opcode] = {
-    "ATOMS": row(shared_atomic, _NAMES),
-    "ATOMG": row(global_atomic, f"{_SCOPES} {_NAMES} FTZ RN"),
-    "REDG": row(global_reduction, f"{_SCOPES} {_NAMES} FTZ RN"),
-    "ATOM": row(generic_atomic, f"{_SCOPES} {_NAMES} FTZ RN"),
-    "RED": row(generic_reduction, f"{_SCOPES} {_NAMES} FTZ RN"),
+    "ATOMS": row(shared_atomic, _NAMES, pipe=SHARED_ACCESS),
+    "ATOMG": row(
+        global_atomic, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
+    ),
+    "REDG": row(
+        global_reduction, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
+    ),
+    "ATOM": row(
+        generic_atomic, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
+    ),
+    "RED": row(
+        generic_reduction, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
+    ),
 }
-
-
-GLOBAL_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
-
-
-def needs_order(i: Decoded) -> bool:
-    """Whether the outcome of an instruction depends on which block comes first."""
-    if i.base in ("ATOMG", "ATOM"):
-        return True
-    return i.base in ("REDG", "RED") and not atomic_kind(i).commutes

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
+from grader.emulator.flow import ControlFlow
 from grader.emulator.layout import (
     BLOCK_VOTE,
     FULL_MASK,
@@ -21,6 +22,7 @@ from grader.emulator.native.tools import I1, Value, const, lane_bits, splat
 from grader.emulator.opcodes.common import not_emulated, skip_together
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Operand, Predicate, Register
+from grader.emulator.timing.pipes import BARRIER
 
 
 def bar(e: Emitter, i: Decoded) -> None:
@@ -148,5 +150,5 @@ def _gather_vote(e: Emitter, i: Decoded, vote: Value, barrier: Value) -> None:
 
 
 BARRIERS: dict[str, Opcode] = {
-    "BAR": row(bar, "SYNC RED ARV AND OR POPC DEFER_BLOCKING", ends_block=True),
+    "BAR": row(bar, "SYNC RED ARV AND OR POPC DEFER_BLOCKING", pipe=BARRIER, flow=ControlFlow()),
 }

@@ -7,12 +7,13 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.flow import is_indirect
+from grader.emulator.flow import ControlFlow
 from grader.emulator.native.tools import I1, I32, POINTER, const, lane_bits, splat
 from grader.emulator.opcodes.common import not_emulated
 from grader.emulator.opcodes.control import bra, go_to_computed
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Register
+from grader.emulator.timing.pipes import NO_PIPE
 
 _RETURN_ADDRESS = Register(20)
 """The pair in which a function of the system finds the address that it returns to."""
@@ -23,12 +24,17 @@ def call(e: Emitter, i: Decoded) -> None:
     one of the system."""
     if i.has("ABS"):
         call_system(e, i)
-    elif is_indirect(i):
+    elif _by_pointer(i):
         go_to_computed(
             e, i, i.operands[0], tuple(e.flow.blocks[block] for block in e.flow.jump_blocks)
         )
     else:
         bra(e, i)
+
+
+def _by_pointer(i: Decoded) -> bool:
+    """Whether it calls a function of the kernel that a register names."""
+    return bool(i.operands) and isinstance(i.operands[0], Register) and not i.has("ABS")
 
 
 def call_system(e: Emitter, i: Decoded) -> None:
@@ -72,6 +78,6 @@ def load_address(e: Emitter, i: Decoded) -> None:
 
 
 CALLS: dict[str, Opcode] = {
-    "CALL": row(call, "REL ABS NOINC", ends_block=True),
+    "CALL": row(call, "REL ABS NOINC", pipe=NO_PIPE, flow=ControlFlow(indirect=_by_pointer)),
     "LEPC": row(load_address),
 }

@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
+from grader.emulator.flow import ControlFlow, always
 from grader.emulator.layout import COLLECTIVE_BARRIER, WAIT_NONE, WARP_LANES, WARPSYNC_BARRIER
 from grader.emulator.native.tools import (
     I1,
@@ -33,6 +34,7 @@ from grader.emulator.opcodes.common import (
 )
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
+from grader.emulator.timing.pipes import NO_PIPE, QUEUED
 
 
 def warpsync(e: Emitter, i: Decoded) -> None:
@@ -185,9 +187,9 @@ def elect(e: Emitter, i: Decoded) -> None:
 
 
 COLLECTIVE: dict[str, Opcode] = {
-    "WARPSYNC": row(warpsync, "ALL EXCLUSIVE COLLECTIVE", ends_block=True),
-    "ENDCOLLECTIVE": row(end_collective, ends_block=True),
-    "MATCH": row(match, "ANY ALL U64"),
-    "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32"),
+    "WARPSYNC": row(warpsync, "ALL EXCLUSIVE COLLECTIVE", pipe=NO_PIPE, flow=ControlFlow()),
+    "ENDCOLLECTIVE": row(end_collective, flow=ControlFlow(leaves=always)),
+    "MATCH": row(match, "ANY ALL U64", pipe=QUEUED),
+    "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32", pipe=QUEUED),
     "ELECT": row(elect),
 }

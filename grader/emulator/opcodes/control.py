@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.flow import Block
+from grader.emulator.flow import Block, ControlFlow, always
 from grader.emulator.layout import SLOT, WAIT_NONE, WARP_LANES, FaultCode
 from grader.emulator.native.shadow import end_epoch, pass_fence
 from grader.emulator.native.tools import (
@@ -26,10 +26,11 @@ from grader.emulator.native.tools import (
 )
 from grader.emulator.opcodes.collective import branch_if_apart
 from grader.emulator.opcodes.common import not_emulated, note_meeting, release_paths, repeat_while
-from grader.emulator.opcodes.memory import slot_pointer
+from grader.emulator.opcodes.load_store import slot_pointer
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
 from grader.emulator.program import INSTRUCTION_BYTES
+from grader.emulator.timing.pipes import NO_PIPE
 
 _BARRIERS = tuple(f"B{number}" for number in range(16))
 
@@ -260,21 +261,26 @@ def _barrier(e: Emitter, operand: object) -> int:
     return _BARRIERS.index(operand.name)
 
 
+def _always_taken(i: Decoded) -> bool:
+    """Whether a branch without a guard always goes to its target."""
+    return len(i.operands) == 1 and not i.has("DIV") and not i.has("CONV")
+
+
 CONTROL: dict[str, Opcode] = {
-    "BRA": row(branch, "DIV CONV U", ends_block=True),
-    "RET": row(ret, "REL NODEC", ends_block=True),
-    "BRX": row(brx, ends_block=True),
-    "EXIT": row(exit_lanes, ends_block=True),
-    "BSSY": row(bssy),
-    "BSYNC": row(bsync, ends_block=True),
+    "BRA": row(branch, "DIV CONV U", pipe=NO_PIPE, flow=ControlFlow(leaves=_always_taken)),
+    "RET": row(ret, "REL NODEC", pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
+    "BRX": row(brx, pipe=NO_PIPE, flow=ControlFlow(leaves=always, indirect=always)),
+    "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
+    "BSSY": row(bssy, pipe=NO_PIPE, flow=ControlFlow(ends_block=False)),
+    "BSYNC": row(bsync, pipe=NO_PIPE, flow=ControlFlow()),
     "BREAK": row(break_barrier),
     "BMOV": row(move_barrier, "32 CLEAR"),
-    "MEMBAR": row(fence, "SC ALL CTA SM GPU SYS VC"),
-    "ERRBAR": row(no_operation),
+    "MEMBAR": row(fence, "SC ALL CTA SM GPU SYS VC", pipe=NO_PIPE),
+    "ERRBAR": row(no_operation, pipe=NO_PIPE),
     "CGAERRBAR": row(no_operation),
-    "CCTL": row(no_operation, "IVALL IV E PF1 PF2"),
-    "NANOSLEEP": row(no_operation, "WARP"),
+    "CCTL": row(no_operation, "IVALL IV E PF1 PF2", pipe=NO_PIPE),
+    "NANOSLEEP": row(no_operation, "WARP", pipe=NO_PIPE),
     "BPT": row(trap, "TRAP"),
-    "NOP": row(nop),
-    "YIELD": row(no_operation),
+    "NOP": row(nop, pipe=NO_PIPE),
+    "YIELD": row(no_operation, pipe=NO_PIPE),
 }

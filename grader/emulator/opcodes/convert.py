@@ -17,7 +17,9 @@ from grader.emulator.opcodes.common import (
     quiet,
     set_f64,
 )
-from grader.emulator.opcodes.formats import (
+from grader.emulator.opcodes.rounding import rounded_double
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import (
     BFLOAT,
     HALF,
     ROUNDINGS,
@@ -31,9 +33,8 @@ from grader.emulator.opcodes.formats import (
     rounding_of,
     unpack,
 )
-from grader.emulator.opcodes.rounding import rounded_double
-from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Operand, Register
+from grader.emulator.timing.pipes import SPECIAL_UNIT
 
 _SMALL = {"F16": HALF, "BF16": BFLOAT}
 _FLOATS = ("F16", "BF16", "F32", "F64")
@@ -268,10 +269,9 @@ def _to_integer(e: Emitter, i: Decoded, value: Value, name: str) -> Value:
     bits, signed = int(name[1:]), name[0] == "S"
     integral = value if i.has("TRUNC") else _integral(e, i, value)
     whole = e.double_word if bits == 64 else e.word
-    suffix = f"{'v32i64' if bits == 64 else 'v32i32'}.{'v32f32' if value.type == LANES_F32 else 'v32f64'}"
-    result = call_external(
-        e, f"llvm.{'fptosi' if signed else 'fptoui'}.sat.{suffix}", whole, [integral]
-    )
+    conversion = "fptosi" if signed else "fptoui"
+    types = f"v32i{64 if bits == 64 else 32}.{'v32f32' if value.type == LANES_F32 else 'v32f64'}"
+    result = call_external(e, f"llvm.{conversion}.sat.{types}", whole, [integral])
     if bits < 32:
         result = _clamp(e, result, bits, signed=signed)
     if i.has("NTZ"):
@@ -322,12 +322,16 @@ _WORDS = "U32 S32 U64 S64"
 _FORMATS = "F16 BF16 F32 F64"
 
 CONVERSIONS: dict[str, Opcode] = {
-    "I2F": row(integer_to_float, f"{_NARROW} {_WORDS} F16 BF16 F64 {ROUNDINGS}"),
-    "I2FP": row(integer_to_float, f"F32 U32 S32 {ROUNDINGS}"),
-    "F2I": row(float_to_integer, f"FTZ NTZ {_NARROW} {_WORDS} F16 BF16 F64 TRUNC FLOOR CEIL"),
+    "I2F": row(integer_to_float, f"{_NARROW} {_WORDS} F16 BF16 F64 {ROUNDINGS}", pipe=SPECIAL_UNIT),
+    "I2FP": row(integer_to_float, f"F32 U32 S32 {ROUNDINGS}", pipe=SPECIAL_UNIT),
+    "F2I": row(
+        float_to_integer,
+        f"FTZ NTZ {_NARROW} {_WORDS} F16 BF16 F64 TRUNC FLOOR CEIL",
+        pipe=SPECIAL_UNIT,
+    ),
     "F2IP": row(pack_integers, "U8 F32 NTZ TRUNC FLOOR CEIL"),
     "I2I": row(integer_to_integer, f"{_NARROW} U32 S32 SAT"),
-    "F2F": row(float_to_float, f"FTZ {_FORMATS} {ROUNDINGS}"),
+    "F2F": row(float_to_float, f"FTZ {_FORMATS} {ROUNDINGS}", pipe=SPECIAL_UNIT),
     "F2FP": row(pack_floats, f"F16 BF16 F32 PACK_AB MERGE_C RELU {ROUNDINGS}"),
-    "FRND": row(round_float, "FTZ F16 BF16 F64 FLOOR CEIL TRUNC"),
+    "FRND": row(round_float, "FTZ F16 BF16 F64 FLOOR CEIL TRUNC", pipe=SPECIAL_UNIT),
 }

@@ -6,13 +6,16 @@ The counters are those of a load from global memory, and of wavefronts of a stor
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.counting import AccessKind
 from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
-from grader.emulator.opcodes.memory import HINTS, lane_addresses, load_words, store_words
+from grader.emulator.opcodes.load_store import HINTS, Lanes, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate
+from grader.emulator.timing.pipes import COMMIT, COPY, DEPEND
 
 
 def copy(e: Emitter, i: Decoded) -> None:
@@ -29,49 +32,31 @@ def copy(e: Emitter, i: Decoded) -> None:
     low, high = lane_addresses(e, source)
     lanes = e.lane_mask()
     reading = e.b.and_(lanes, lane_bits(e.b, e.predicate(conditions[0]))) if conditions else lanes
-    words = (
-        _read_part(e, i, low, high, reading) if i.has("ZFILL") else _read(e, i, low, high, reading)
-    )
+    read = _read_part if i.has("ZFILL") else _read
+    words = read(e, i, Lanes(low, high, reading))
     here = bits_to_lanes(e.b, reading)
     words = [e.b.select(here, word, e.const(0)) for word in words]
-    store_words(
-        e,
-        i,
-        AccessKind("shared", load=False, width=i.access_bytes),
-        shared_low,
-        shared_high,
-        lanes,
-        words,
-    )
+    kind = AccessKind("shared", load=False, width=i.access_bytes)
+    store_words(e, i, kind, Lanes(shared_low, shared_high, lanes), words)
 
 
-def _read(
-    e: Emitter, i: Decoded, low: Value, high: Value, lanes: Value, *, part: bool = False
-) -> list[Value]:
+def _read(e: Emitter, i: Decoded, lanes: Lanes, *, part: bool = False) -> list[Value]:
     kind = AccessKind("global", load=True, width=i.access_bytes, part=part)
-    return load_words(e, i, kind, low, high, lanes, [e.const(0)] * (i.access_bytes // 4))
+    return load_words(e, i, kind, lanes, [e.const(0)] * (i.access_bytes // 4))
 
 
-def _read_part(e: Emitter, i: Decoded, low: Value, high: Value, lanes: Value) -> list[Value]:
+def _read_part(e: Emitter, i: Decoded, lanes: Lanes) -> list[Value]:
     """The first bytes of the data, zeros behind them. The last byte that is read has a bounds check
     of its own."""
-    missing = e.b.and_(low, e.const(i.access_bytes - 1))
+    missing = e.b.and_(lanes.low, e.const(i.access_bytes - 1))
     count = e.b.sub(e.const(i.access_bytes), missing)
-    start = e.b.sub(low, missing)
+    start = e.b.sub(lanes.low, missing)
     last = e.b.sub(e.b.add(start, count), e.const(1))
-    load_words(
-        e,
-        i,
-        AccessKind("global", load=True, width=1),
-        last,
-        high,
-        lanes,
-        [e.const(0)],
-        slot="last byte",
-    )
+    byte = AccessKind("global", load=True, width=1)
+    load_words(e, i, byte, replace(lanes, low=last), [e.const(0)], slot="last byte")
     return [
         e.b.and_(word, _byte_mask(e, e.b.sub(count, e.const(4 * index))))
-        for index, word in enumerate(_read(e, i, start, high, lanes, part=True))
+        for index, word in enumerate(_read(e, i, replace(lanes, low=start), part=True))
     ]
 
 
@@ -106,7 +91,7 @@ def commit(e: Emitter, i: Decoded) -> None:
 
 
 COPIES: dict[str, Opcode] = {
-    "LDGSTS": row(copy, f"{HINTS} 64 128 BYPASS ACCESS ZFILL"),
-    "LDGDEPBAR": row(commit),
-    "DEPBAR": row(wait, "LE"),
+    "LDGSTS": row(copy, f"{HINTS} 64 128 BYPASS ACCESS ZFILL", pipe=COPY),
+    "LDGDEPBAR": row(commit, pipe=COMMIT),
+    "DEPBAR": row(wait, "LE", pipe=DEPEND),
 }

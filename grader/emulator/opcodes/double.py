@@ -18,11 +18,12 @@ from grader.emulator.opcodes.common import (
     set_f64,
     without_sign_changes,
 )
-from grader.emulator.opcodes.formats import ROUNDINGS, Rounding, rounding_of
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.rounding import rounded_double
 from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import ROUNDINGS, Rounding, rounding_of
 from grader.emulator.operands import TRUE_PREDICATE, Predicate
+from grader.emulator.timing.pipes import FLOAT64
 
 INVALID = 0xFFF8 << 48
 """The NaN of an operation without NaN operands, such as infinity - infinity."""
@@ -113,8 +114,8 @@ def _choice(e: Emitter, left: Value, right: Value, *, smaller: bool) -> tuple[Va
 _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR MIN MAX"
 
 DOUBLE: dict[str, Opcode] = {
-    "DADD": row(dadd, ROUNDINGS),
-    "DMUL": row(dmul, ROUNDINGS),
-    "DFMA": row(dfma, ROUNDINGS),
-    "DSETP": row(dsetp, _COMPARISONS),
+    "DADD": row(dadd, ROUNDINGS, pipe=FLOAT64),
+    "DMUL": row(dmul, ROUNDINGS, pipe=FLOAT64),
+    "DFMA": row(dfma, ROUNDINGS, pipe=FLOAT64),
+    "DSETP": row(dsetp, _COMPARISONS, pipe=FLOAT64),
 }

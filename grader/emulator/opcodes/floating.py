@@ -7,7 +7,9 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import CANONICAL_NAN, canonical, float_compare, intrinsic
-from grader.emulator.opcodes.formats import (
+from grader.emulator.opcodes.integer import combine
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import (
     ROUNDINGS,
     SINGLE,
     Rounding,
@@ -18,9 +20,8 @@ from grader.emulator.opcodes.formats import (
     rounding_of,
     saturate,
 )
-from grader.emulator.opcodes.integer import combine
-from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Operand
+from grader.emulator.timing.pipes import FLOAT32
 
 _ONE = 0x3F800000
 
@@ -156,9 +157,9 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
 _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ"
 
 FLOATING: dict[str, Opcode] = {
-    "FADD": row(fadd, f"FTZ SAT {ROUNDINGS}"),
-    "FMUL": row(fmul, f"FTZ SAT {ROUNDINGS}"),
-    "FFMA": row(ffma, f"FTZ SAT {ROUNDINGS}"),
+    "FADD": row(fadd, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
+    "FMUL": row(fmul, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
+    "FFMA": row(ffma, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
     "FSETP": row(fsetp, _COMPARISONS),
     "FSET": row(fset, f"{_COMPARISONS} BF"),
     "FSEL": row(fsel),

@@ -8,9 +8,10 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES
 from grader.emulator.native.counting import AccessKind, distinct_lanes
 from grader.emulator.native.tools import I64, Record, Value, bits_to_lanes, const, lane_bits
-from grader.emulator.opcodes.memory import (
+from grader.emulator.opcodes.load_store import (
     HINTS,
     WIDTHS,
+    Lanes,
     lane_addresses,
     load_words,
     slot_pointer,
@@ -18,6 +19,7 @@ from grader.emulator.opcodes.memory import (
 )
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Predicate, Register
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE
 
 _WINDOWS = {"shared": SHARED_HIGH, "local": LOCAL_WINDOW}
 """Upper words of generic addresses; all others are global, or nowhere."""
@@ -43,9 +45,7 @@ def load_generic(e: Emitter, i: Decoded) -> None:
             e,
             i,
             AccessKind(space, load=True, width=i.access_bytes),
-            low,
-            high,
-            lanes,
+            Lanes(low, high, lanes),
             values,
             signed=signed,
         )
@@ -65,9 +65,8 @@ def store_generic(e: Emitter, i: Decoded) -> None:
     words = [e.register_or_zero(source, word) for word in range(max(1, i.access_bytes // 4))]
     _count_bytes_elsewhere(e, i, low, high)
     for space, lanes in _split(e, high):
-        store_words(
-            e, i, AccessKind(space, load=False, width=i.access_bytes), low, high, lanes, words
-        )
+        kind = AccessKind(space, load=False, width=i.access_bytes)
+        store_words(e, i, kind, Lanes(low, high, lanes), words)
 
 
 def _count_bytes_elsewhere(e: Emitter, i: Decoded, low: Value, high: Value) -> None:
@@ -127,7 +126,7 @@ def query_space(e: Emitter, i: Decoded) -> None:
 
 
 GENERIC: dict[str, Opcode] = {
-    "LD": row(load_generic, f"{HINTS} {WIDTHS}"),
-    "ST": row(store_generic, f"{HINTS} {WIDTHS}"),
+    "LD": row(load_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_LOAD),
+    "ST": row(store_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_STORE),
     "QSPC": row(query_space, "E S L G"),
 }

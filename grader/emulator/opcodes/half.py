@@ -16,7 +16,9 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.common import canonical, float_compare
-from grader.emulator.opcodes.formats import (
+from grader.emulator.opcodes.integer import combine
+from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import (
     HALF,
     SIGN,
     Rounding,
@@ -27,9 +29,8 @@ from grader.emulator.opcodes.formats import (
     small_of,
     unpack,
 )
-from grader.emulator.opcodes.integer import combine
-from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
+from grader.emulator.timing.pipes import HEAVY
 
 Halves = tuple[Value, Value]
 """The codes of the lower and the upper float, each in the low half of a word."""
@@ -260,9 +261,9 @@ _ARITHMETIC = "BF16_V2 FTZ SAT RELU"
 _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ BF16_V2"
 
 HALVES: dict[str, Opcode] = {
-    "HADD2": row(hadd2, f"{_ARITHMETIC} F32"),
-    "HMUL2": row(hmul2, _ARITHMETIC),
-    "HFMA2": row(hfma2, f"{_ARITHMETIC} MMA"),
+    "HADD2": row(hadd2, f"{_ARITHMETIC} F32", pipe=HEAVY),
+    "HMUL2": row(hmul2, _ARITHMETIC, pipe=HEAVY),
+    "HFMA2": row(hfma2, f"{_ARITHMETIC} MMA", pipe=HEAVY),
     "HMNMX2": row(minimum_maximum, "BF16_V2 FTZ NAN"),
     "HSETP2": row(hsetp2, _COMPARISONS),
     "HSET2": row(hset2, f"{_COMPARISONS} BF"),

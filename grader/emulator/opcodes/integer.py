@@ -10,6 +10,7 @@ from grader.emulator.native.tools import I1, Value
 from grader.emulator.opcodes.common import call_external, intrinsic
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Constant, Operand, Predicate, Register
+from grader.emulator.timing.pipes import HEAVY, SPECIAL_UNIT
 
 _SIGNED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 _STRICT = {"LT": "<", "LE": "<", "GT": ">", "GE": ">"}
@@ -240,7 +241,7 @@ _COMPARISONS = "F LT EQ LE GT NE GE T AND OR XOR U32 EX"
 INTEGER: dict[str, Opcode] = {
     "IADD3": row(iadd3, "X"),
     "UIADD3": row(iadd3, "X", uniform=True),
-    "IMAD": row(imad, "MOV U32 IADD SHL WIDE HI X"),
+    "IMAD": row(imad, "MOV U32 IADD SHL WIDE HI X", pipe=HEAVY),
     "UIMAD": row(imad, "MOV U32 IADD SHL WIDE HI X", uniform=True),
     "LEA": row(lea, "HI X SX32"),
     "ULEA": row(lea, "HI X SX32", uniform=True),
@@ -253,10 +254,10 @@ INTEGER: dict[str, Opcode] = {
     "UBMSK": row(bit_mask, "W", uniform=True),
     "SEL": row(select),
     "USEL": row(select, uniform=True),
-    "POPC": row(population_count),
+    "POPC": row(population_count, pipe=SPECIAL_UNIT),
     "UPOPC": row(population_count, uniform=True),
-    "BREV": row(bit_reverse),
+    "BREV": row(bit_reverse, pipe=SPECIAL_UNIT),
     "UBREV": row(bit_reverse, uniform=True),
-    "FLO": row(find_leading_one, "U32 SH"),
+    "FLO": row(find_leading_one, "U32 SH", pipe=SPECIAL_UNIT),
     "UFLO": row(find_leading_one, "U32 SH", uniform=True),
 }

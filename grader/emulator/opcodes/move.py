@@ -33,6 +33,7 @@ from grader.emulator.operands import (
     Register,
     Special,
 )
+from grader.emulator.timing.pipes import CONSTANT_LOAD, NO_PIPE, QUEUED, SPECIAL_REGISTER
 
 PREDICATES = 7
 _LANE_RECORDS = {"SR_TID.X": "tid_x", "SR_TID.Y": "tid_y", "SR_TID.Z": "tid_z"}
@@ -314,16 +315,16 @@ def _permute(e: Emitter, value: Value, index: Value) -> Value:
 MOVE: dict[str, Opcode] = {
     "MOV": row(move),
     "UMOV": row(move, uniform=True),
-    "S2R": row(special_register),
-    "S2UR": row(special_register, uniform=True),
-    "CS2R": row(special_register, "32"),
-    "LDC": row(load_constant, "64 U8 S8 U16 S16"),
-    "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True),
+    "S2R": row(special_register, pipe=SPECIAL_REGISTER),
+    "S2UR": row(special_register, uniform=True, pipe=SPECIAL_REGISTER),
+    "CS2R": row(special_register, "32", pipe=NO_PIPE),
+    "LDC": row(load_constant, "64 U8 S8 U16 S16", pipe=CONSTANT_LOAD),
+    "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
     "B2R": row(barrier_result, "RESULT"),
-    "R2UR": row(to_uniform),
+    "R2UR": row(to_uniform, pipe=QUEUED),
     "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
     "R2P": row(register_to_predicates, "B0 B1 B2 B3"),
     "VOTE": row(vote, "ANY ALL EQ"),
-    "VOTEU": row(vote, "ANY ALL EQ", uniform=True),
-    "SHFL": row(shuffle, "IDX UP DOWN BFLY"),
+    "VOTEU": row(vote, "ANY ALL EQ", uniform=True, pipe=QUEUED),
+    "SHFL": row(shuffle, "IDX UP DOWN BFLY", pipe=QUEUED),
 }

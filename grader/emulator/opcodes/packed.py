@@ -10,6 +10,7 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Constant, Operand, Register
+from grader.emulator.timing.pipes import HEAVY
 
 _PAIRS = ("16x2", "S16x2", "U16x2")
 
@@ -146,7 +147,7 @@ PACKED: dict[str, Opcode] = {
     "IMNMX": row(minimum_maximum, "U32"),
     "UIMNMX": row(minimum_maximum, "U32", uniform=True),
     "VIADDMNMX": row(add_minimum_maximum, _EXTREMES),
-    "IDP": row(dot_product, "4A 2A LO HI S8 U8 S16 U16"),
+    "IDP": row(dot_product, "4A 2A LO HI S8 U8 S16 U16", pipe=HEAVY),
     "VABSDIFF": row(absolute_difference, "U32"),
     "VABSDIFF4": row(absolute_differences, "U8 ACC"),
 }

@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import F64, VOID, Value, const, define
-from grader.emulator.opcodes.formats import Rounding
+from grader.emulator.opcodes.small_floats import Rounding
 
 _HOST_MODES = {Rounding.ZERO: 0, Rounding.NEAREST: 1, Rounding.UP: 2, Rounding.DOWN: 3}
 """Arguments of `llvm.set.rounding`."""

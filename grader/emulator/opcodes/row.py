@@ -1,4 +1,5 @@
-"""A row of the opcode table."""
+"""A row of the opcode table: all that is known of an opcode, but for what can be read off machine
+code without the emulator (grader.sass)."""
 
 from __future__ import annotations
 
@@ -7,33 +8,48 @@ from dataclasses import dataclass
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
+from grader.emulator.flow import ControlFlow, Test, never
+from grader.emulator.timing.pipes import ALU, NO_PIPE, Pipe
 
 Emit = Callable[[Emitter, Decoded], None]
 
 
 @dataclass(frozen=True)
 class Opcode:
-    """How one base opcode is emitted. Modifiers outside of `modifiers` are unsupported.
+    """What one base opcode does. Modifiers outside of `modifiers` are unsupported; the first
+    sentence of what `emit` says of itself is in the table of the README.
 
-    `uniform`: it works on one value a warp. `ends_block`: control may go elsewhere afterwards.
-    `approximate`: the hardware looks its result up in tables that are not public; ours is correctly
-    rounded, and within the documented error of it.
+    `uniform`: it works on one value a warp. `approximate`: the hardware looks its result up in
+    tables that are not public; ours is correctly rounded, and within the documented error of it.
+    `flow` is None where control always goes on to the next instruction. `ordered` tells whether the
+    outcome depends on which block comes first.
     """
 
     emit: Emit
-    modifiers: frozenset[str] = frozenset()
+    modifiers: frozenset[str]
+    pipe: Pipe
     uniform: bool = False
-    ends_block: bool = False
     approximate: bool = False
+    flow: ControlFlow | None = None
+    ordered: Test = never
+
+    @property
+    def ends_block(self) -> bool:
+        """Whether control may go elsewhere behind it."""
+        return self.flow is not None and self.flow.ends_block
 
 
 def row(
     emit: Emit,
     modifiers: str = "",
     *,
+    pipe: Pipe | None = None,
     uniform: bool = False,
-    ends_block: bool = False,
     approximate: bool = False,
+    flow: ControlFlow | None = None,
+    ordered: Test = never,
 ) -> Opcode:
-    """A row with its modifiers as one string of words."""
-    return Opcode(emit, frozenset(modifiers.split()), uniform, ends_block, approximate)
+    """A row with its modifiers as one string of words. Where no pipe is named, it is that of
+    integers; the uniform one has no rival."""
+    pipe = pipe or (NO_PIPE if uniform else ALU)
+    return Opcode(emit, frozenset(modifiers.split()), pipe, uniform, approximate, flow, ordered)

@@ -17,9 +17,10 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import LANES_F32, Value
 from grader.emulator.opcodes.common import canonical, intrinsic
 from grader.emulator.opcodes.convert import read_float
-from grader.emulator.opcodes.formats import BFLOAT, HALF, flush, round_to
 from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.small_floats import BFLOAT, HALF, flush, round_to
 from grader.emulator.operands import Immediate
+from grader.emulator.timing.pipes import SPECIAL_UNIT
 
 Function = Callable[[Emitter, Value], Value]
 """float64 lanes -> float64 lanes."""
@@ -153,7 +154,10 @@ def _outside(e: Emitter, value: Value, lowest: int, highest: int) -> Value:
 
 SPECIAL: dict[str, Opcode] = {
     "MUFU": row(
-        special_function, " ".join([*_FUNCTIONS, *_UPPER_WORDS, "F16 BF16"]), approximate=True
+        special_function,
+        " ".join([*_FUNCTIONS, *_UPPER_WORDS, "F16 BF16"]),
+        approximate=True,
+        pipe=SPECIAL_UNIT,
     ),
     "FCHK": row(check_division),
 }

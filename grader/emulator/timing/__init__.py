@@ -2,7 +2,8 @@
 blocks, and the GPU's figures.
 
     figures.py          what a GPU is made of, and the fitted parameters
-    code.py             pipes, latencies and control bits of a kernel's instructions
+    pipes.py            pipes and latencies, of which an opcode's row names one
+    code.py             the same of a kernel's instructions, with the control bits of their encoding
     streams.py          traces -> instructions and accesses in order; expand.py does the work
     representative.py   which of the traced blocks stand for the launch
     parameters.py       an SM's parameters in cycles, from the figures and the launch
@@ -10,7 +11,7 @@ blocks, and the GPU's figures.
     sm.py               its simulation: choosing a warp, issuing, barriers, blocks
     memory_units.py     its memory: load/store unit, L1, L2, DRAM
     footprint.py        what a launch touches in global memory
-    model.py            a launch's time; bounds.py tells what binds it
+    launch_time.py      a launch's time; bounds.py tells what binds it
     compiled.py         what numba compiles, and how the records look to it
 
 A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Figures:
     """One GPU. The first part is published; the second was fitted on tests/data/truth for the H100
-    and holds for all (see model.py)."""
+    and holds for all (see benchmarks/model.py)."""
 
     multiprocessors: int
     clock_mhz: float

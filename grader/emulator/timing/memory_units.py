@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grader.emulator.timing.code import Kind
 from grader.emulator.timing.compiled import step
 from grader.emulator.timing.expand import LOCAL_LINES, SECTOR_BYTES, SHARED, Access, Line
 from grader.emulator.timing.parameters import L1_WAYS, Parameters
+from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.state import SM, CacheLine, Shared, Statistics, Warp
 
 SECTOR = float(SECTOR_BYTES)

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.emulator.timing.code import CodeRow, Kind, Unit
+from grader.emulator.timing.code import CodeRow
 from grader.emulator.timing.compiled import compiled, step
 from grader.emulator.timing.memory_units import access_memory, pass_queue
 from grader.emulator.timing.parameters import Parameters
+from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.state import (
     COPY_GROUPS,
     NEVER,

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from grader.report.drawing import LogAxis, draw_text, format_short
+
 WIDTH, HEIGHT = 460, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 40
 PLOT_WIDTH, PLOT_HEIGHT = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -54,29 +56,6 @@ class Roof:
     y_title: str
 
 
-@dataclass(frozen=True)
-class _Log:
-    """A logarithmic axis from `low` to `high` over `length` pixels."""
-
-    low: float
-    high: float
-    length: float
-
-    def place(self, value: float) -> float:
-        return self.length * math.log(value / self.low) / math.log(self.high / self.low)
-
-    def ticks(self) -> list[float]:
-        decades = range(math.floor(math.log10(self.low)) - 1, math.ceil(math.log10(self.high)) + 1)
-        coarse, fine = (
-            [digit * 10.0**decade for decade in decades for digit in digits]
-            for digits in ((1,), (1, 2, 5))
-        )
-        shown = [tick for tick in coarse if self.low <= tick <= self.high]
-        return (
-            shown if len(shown) >= 3 else [tick for tick in fine if self.low <= tick <= self.high]
-        )
-
-
 def draw_score_histogram(parts: Sequence[float], *, title: str) -> Markup:
     """How many scores lie in each tenth of the attainable points; `parts` are 0 to 1, full marks
     have a bar of their own."""
@@ -102,13 +81,17 @@ def draw_log_histogram(
     """How values are distributed over a logarithmic axis, with vertical lines at the markers."""
     everything = [*values, *(marker.value for marker in markers)]
     low, high = min(everything) / 1.15, max(everything) * 1.15
-    axis = _Log(low, high, PLOT_WIDTH)
+    axis = LogAxis(low, high, PLOT_WIDTH)
     edges = [low * (high / low) ** (index / bins) for index in range(bins + 1)]
     counts = [0] * bins
     for value in values:
         counts[min(bins - 1, int(bins * axis.place(value) / PLOT_WIDTH))] += 1
     body = _draw_bars(
-        counts, [f"{short(edges[index])} to {short(edges[index + 1])}" for index in range(bins)]
+        counts,
+        [
+            f"{format_short(edges[index])} to {format_short(edges[index + 1])}"
+            for index in range(bins)
+        ],
     )
     body += _ticks_below(axis)
     for index, marker in enumerate(sorted(markers, key=lambda each: each.value)):
@@ -132,15 +115,15 @@ def draw_roofline(roof: Roof, points: Sequence[Point], *, title: str) -> Markup:
     one point."""
     ridge = roof.ceiling / roof.slope
     xs = [*(point.x for point in points), ridge]
-    across = _Log(min(xs) / 4, max(xs) * 4, PLOT_WIDTH)
+    across = LogAxis(min(xs) / 4, max(xs) * 4, PLOT_WIDTH)
     low = min([roof.ceiling / 30, *(point.y / 2.5 for point in points)])
-    up = _Log(low, max([roof.ceiling, *(point.y for point in points)]) * 2.2, PLOT_HEIGHT + 60)
+    up = LogAxis(low, max([roof.ceiling, *(point.y for point in points)]) * 2.2, PLOT_HEIGHT + 60)
     height = PLOT_HEIGHT + 60
 
     def at(x: float, y: float) -> tuple[float, float]:
         return across.place(x), height - up.place(y)
 
-    body = [_grid_line(height - up.place(tick), short(tick)) for tick in up.ticks()]
+    body = [_grid_line(height - up.place(tick), format_short(tick)) for tick in up.ticks()]
     body += _ticks_below(across, height)
     start = max(across.low, low / roof.slope)
     (x0, y0), (x1, y1), (x2, y2) = (
@@ -151,11 +134,9 @@ def draw_roofline(roof: Roof, points: Sequence[Point], *, title: str) -> Markup:
     body.append(f'<path class="roof" d="M{x0:.1f},{y0:.1f}L{x1:.1f},{y1:.1f}H{x2:.1f}"/>')
     angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
     middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2 - 8
-    body.append(
-        '<text class="note" text-anchor="middle"'
-        f' transform="translate({middle_x:.1f},{middle_y:.1f})'
-        f' rotate({angle:.1f})">{escape(roof.slope_label)}</text>'
-    )
+    along = f"translate({middle_x:.1f},{middle_y:.1f}) rotate({angle:.1f})"
+    note = {"class": "note", "text-anchor": "middle", "transform": along}
+    body.append(draw_text(note, roof.slope_label))
     body.append(_text(x2 - 4, y2 - 8, roof.ceiling_label, anchor="end", kind="note"))
     body += _draw_points([(point, *at(point.x, point.y)) for point in points])
     return _frame(body, title=title, x_title=roof.x_title, y_title=roof.y_title, height=height)
@@ -172,20 +153,6 @@ def draw_stacked_bar(parts: Mapping[str, int]) -> Markup:
     return Markup(
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"'
         ' focusable="false">' + "".join(body) + "</svg>"
-    )
-
-
-def short(value: float) -> str:
-    """`2048`, `0.05`, `1.5M`."""
-    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if value >= factor:
-            return f"{value / factor:.3g}{letter}"
-    return (
-        f"{value / 1000:.3g}k"
-        if value >= 10000
-        else f"{value:.4g}"
-        if value >= 1000
-        else f"{value:.3g}"
     )
 
 
@@ -232,13 +199,13 @@ def _draw_points(places: Sequence[tuple[Point, float, float]]) -> list[str]:
     return body
 
 
-def _ticks_below(axis: _Log, height: float = PLOT_HEIGHT) -> list[str]:
+def _ticks_below(axis: LogAxis, height: float = PLOT_HEIGHT) -> list[str]:
     body, last = [], -math.inf
     for tick in axis.ticks():
         x = axis.place(tick)
         body.append(f'<path class="grid" d="M{x:.1f},0V{height}"/>')
         if x - last > 30:
-            body.append(_text(x, height + 15, short(tick), anchor="middle"))
+            body.append(_text(x, height + 15, format_short(tick), anchor="middle"))
             last = x
     return body
 
@@ -266,13 +233,11 @@ def _frame(
     ]
     if y_title:
         turned = f"translate(-46,{height / 2:g}) rotate(-90)"
-        parts.append(
-            f'<text class="note" text-anchor="middle" transform="{turned}">{escape(y_title)}</text>'
-        )
+        note = {"class": "note", "text-anchor": "middle", "transform": turned}
+        parts.append(draw_text(note, y_title))
     return Markup("".join([*parts, "</g></svg>"]))
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start", kind: str = "tick") -> str:
-    return (
-        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
-    )
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}
+    return draw_text({"class": kind, **place}, text)

@@ -92,7 +92,6 @@ class Rate:
 class Chart:
     title: str
     picture: Markup
-    note: str
 
 
 @dataclass(frozen=True)
@@ -212,7 +211,7 @@ def _make_charts(digests: Sequence[Digest]) -> Iterator[Chart]:
     parts = [*_parts(digests)]
     if parts:
         yield Chart(
-            "Points", draw_score_histogram(parts, title=f"Distribution of {len(parts)} scores"), ""
+            "Points", draw_score_histogram(parts, title=f"Distribution of {len(parts)} scores")
         )
     timed = [digest for digest in digests if OWN in digest.times_ms]
     if not timed:
@@ -227,7 +226,6 @@ def _make_charts(digests: Sequence[Digest]) -> Iterator[Chart]:
         draw_log_histogram(
             times, markers, title=f"Times of {len(times)} submissions", x_title=f"ms, {source}"
         ),
-        "",
     )
     for metric in _RATES:
         unit, title = metric.unit, metric.noun.capitalize()
@@ -241,7 +239,6 @@ def _make_charts(digests: Sequence[Digest]) -> Iterator[Chart]:
                     title=f"{title} of {len(rates)} submissions",
                     x_title=f"{unit}, {source}",
                 ),
-                "",
             )
 
 

@@ -4,14 +4,23 @@ Canvas and Moodle."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from grader.records import Score
-from grader.report.platforms.github import format_github
-from grader.report.platforms.gradescope import format_gradescope
-from grader.report.platforms.junit import format_junit
+if TYPE_CHECKING:
+    from grader.records import Score
 
-FORMATS: Mapping[str, Callable[[Score], str]] = {
-    "gradescope": format_gradescope,
-    "github": format_github,
-    "junit": format_junit,
+FORMATS: Mapping[str, str] = {
+    "gradescope": "Gradescope's results.json",
+    "github": "GitHub Classroom's autograding JSON",
+    "junit": "JUnit's XML",
 }
+"""What each format is. The module of its name, which loads on use, has `format_NAME(score)`."""
+
+
+def format_for_platform(score: Score, name: str) -> str:
+    """The score as the platform takes it. GraderError where it has no way to say that no points
+    follow."""
+    module = import_module(f"{__name__}.{name}")
+    format_score: Callable[[Score], str] = getattr(module, f"format_{name}")
+    return format_score(score)

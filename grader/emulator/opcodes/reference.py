@@ -1,7 +1,7 @@
 """The opcode table as Markdown: what of the instruction set is covered, family by family, and how
 exact its results are.
 
-python -m grader.emulator.coverage      prints the table of docs/reference/opcodes.md
+python -m grader.emulator.opcodes.reference      prints the table of docs/reference/opcodes.md
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.emulator.opcodes import FAMILIES
-from grader.emulator.opcodes.memory import HINTS
+from grader.emulator.opcodes.load_store import HINTS
 from grader.emulator.opcodes.row import Opcode
 
 _HEAD = ("instruction", "what it does", "modifiers covered", "result")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from grader.judging.copies import find_copies
+from grader.judging.copied_inputs import find_copies
 from grader.records import Counters, LineCounters
 from grader.spec.exercise import CheckSpec, Threshold
 from grader.spec.launch_lines import Plan

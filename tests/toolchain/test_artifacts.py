@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.plumbing.cache import keep_entry
-from grader.toolchain.cache import Artifacts, keep_artifacts, read_artifacts
+from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 
 
 def test_of_two_compilations_at_once_the_first_is_kept(tmp_path: Path) -> None:

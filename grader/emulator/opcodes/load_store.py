@@ -7,6 +7,8 @@ Other families use `load_words`, `store_words` (check, count, move), `start_acce
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SLOT, WARP_LANES
@@ -16,9 +18,20 @@ from grader.emulator.native.tools import I64, LANES_I32, Value, const, offset, s
 from grader.emulator.native.tracing import trace_access
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS
+from grader.sass import Way
 
 WIDTHS = "U8 S8 U16 S16 64 128"
 HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE U"
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The lanes of a mask, and the lower and upper 32 bits of every lane's address."""
+
+    low: Value
+    high: Value
+    mask: Value
 
 
 def load(space: str) -> Opcode:
@@ -35,12 +48,13 @@ def load(space: str) -> Opcode:
         signed = i.has("S8") or i.has("S16")
         low, high = lane_addresses(e, address)
         old = [e.register_or_zero(target, word) for word in range(max(1, kind.width // 4))]
-        values = load_words(e, i, kind, low, high, e.lane_mask(), old, signed=signed)
+        values = load_words(e, i, kind, Lanes(low, high, e.lane_mask()), old, signed=signed)
         if target.index != ZERO_REGISTER:
             for word, value in enumerate(values):
                 e.set(Register(target.index + word), value)
 
-    return row(emit, f"{HINTS} {WIDTHS}")
+    pipe = SHARED_ACCESS if space == "shared" else GLOBAL_LOAD
+    return row(emit, f"{HINTS} {WIDTHS}", pipe=pipe)
 
 
 def store(space: str) -> Opcode:
@@ -56,57 +70,48 @@ def store(space: str) -> Opcode:
         if not isinstance(source, Register) or source.uniform or source.negated:
             raise e.unsupported("with this source")
         words = [e.register_or_zero(source, word) for word in range(max(1, kind.width // 4))]
-        store_words(e, i, kind, low, high, e.lane_mask(), words)
+        store_words(e, i, kind, Lanes(low, high, e.lane_mask()), words)
 
-    return row(emit, f"{HINTS} {WIDTHS}")
+    pipe = SHARED_ACCESS if space == "shared" else GLOBAL_STORE
+    return row(emit, f"{HINTS} {WIDTHS}", pipe=pipe)
 
 
 def load_words(
     e: Emitter,
     i: Decoded,
     kind: AccessKind,
-    low: Value,
-    high: Value,
-    mask: Value,
+    lanes: Lanes,
     old: list[Value],
     *,
     signed: bool = False,
     slot: str | None = None,
 ) -> list[Value]:
-    """What the lanes of the mask load, a word each of up to four; without such a lane, `old`. Other
+    """What the lanes load, a word each of up to four; without such a lane, `old`. Other
     lanes' words are undefined.
 
     It is counted under the name of the space; under another one, which nothing reads, with `slot`.
     """
     before = e.b.block
     after = e.function.append_basic_block("loaded")
-    start_access(e, i, kind, low, high, mask, after=after, slot=slot)
+    start_access(e, i, kind, lanes, after=after, slot=slot)
     record = slot_pointer(e, i, slot or kind.space)
-    watch_access(e, i, kind, mask, slot)
+    watch_access(e, i, kind, lanes.mask, slot)
     e.b.call(
         e.helpers.move(kind, signed=signed),
-        [e.context_pointer, record, space_host(e, kind.space), mask],
+        [e.context_pointer, record, space_host(e, kind.space), lanes.mask],
     )
     return end_access(e, before, after, old)
 
 
-def store_words(
-    e: Emitter,
-    i: Decoded,
-    kind: AccessKind,
-    low: Value,
-    high: Value,
-    mask: Value,
-    words: list[Value],
-) -> None:
-    """The lanes of the mask store their words."""
+def store_words(e: Emitter, i: Decoded, kind: AccessKind, lanes: Lanes, words: list[Value]) -> None:
+    """The lanes store their words."""
     after = e.function.append_basic_block("stored")
-    start_access(e, i, kind, low, high, mask, after=after)
+    start_access(e, i, kind, lanes, after=after)
     set_lane_data(e, words)
-    watch_access(e, i, kind, mask)
+    watch_access(e, i, kind, lanes.mask)
     e.b.call(
         e.helpers.move(kind, signed=False),
-        [e.context_pointer, slot_pointer(e, i, kind.space), space_host(e, kind.space), mask],
+        [e.context_pointer, slot_pointer(e, i, kind.space), space_host(e, kind.space), lanes.mask],
     )
     e.b.branch(after)
     e.b.position_at_end(after)
@@ -116,9 +121,7 @@ def start_access(
     e: Emitter,
     i: Decoded,
     kind: AccessKind,
-    low: Value,
-    high: Value,
-    mask: Value,
+    lanes: Lanes,
     *,
     after: object,
     slot: str | None = None,
@@ -126,11 +129,11 @@ def start_access(
     """Check and count; to `after` when no lane takes part. Leaves the builder where the access may
     go on."""
     access = e.function.append_basic_block("access")
-    e.b.cbranch(e.b.icmp_unsigned("!=", mask, const(0)), access, after)
+    e.b.cbranch(e.b.icmp_unsigned("!=", lanes.mask, const(0)), access, after)
     e.b.position_at_end(access)
+    record = slot_pointer(e, i, slot or kind.space)
     good = e.b.call(
-        e.helpers.check(kind),
-        [e.context_pointer, slot_pointer(e, i, slot or kind.space), low, high, mask],
+        e.helpers.check(kind), [e.context_pointer, record, lanes.low, lanes.high, lanes.mask]
     )
     moved, fault = e.function.append_basic_block("move"), e.function.append_basic_block("fault")
     e.b.cbranch(good, moved, fault)
@@ -139,7 +142,7 @@ def start_access(
     e.b.ret(e.context.load("fault_code"))
     e.b.position_at_end(moved)
     if slot is None:
-        trace_access(e, i, kind, slot_pointer(e, i, kind.space), low, mask)
+        trace_access(e, i, kind, slot_pointer(e, i, kind.space), lanes.low, lanes.mask)
 
 
 def watch_access(
@@ -149,8 +152,9 @@ def watch_access(
     data lies in `lane_data`."""
     if e.helpers.watching is None or kind.space == "local":
         return
-    asynchronous = i.base == "LDGSTS" and kind.space == "shared"
-    draws = kind.atomic and i.base in ("ATOMS", "ATOMG", "ATOM")
+    accesses = [access for access in i.accesses if access.space == kind.space]
+    asynchronous = any(access.asynchronous for access in accesses)
+    draws = any(access.way is Way.FETCH for access in accesses)
     watch = e.helpers.watching.function(
         kind, asynchronous=asynchronous, strong=i.has("STRONG"), draws=draws
     )

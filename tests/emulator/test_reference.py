@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.emulator.coverage import render_coverage
 from grader.emulator.opcodes import OPCODES
+from grader.emulator.opcodes.reference import render_coverage
 
 
 def rows() -> list[list[str]]:

@@ -1,0 +1,61 @@
+"""What a launch counted, under the names that a score uses: in all, and line by line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.devices.emulated.plan_run import Ran
+from grader.devices.gpus import Gpu
+from grader.devices.parameters import make_result
+from grader.emulator import InstructionCounts
+from grader.records import Counters, Kernel, Launch, LaunchResult, LineCounters
+
+
+def count_launch(gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
+    """The record of a launch that ran as this GPU."""
+    lines: dict[int | None, Counters] = {}
+    for counts in ran.outcome.counts:
+        lines[counts.line] = lines.get(counts.line, Counters()) + _counters(counts)
+    total = sum(lines.values(), Counters())
+    ordered = [
+        LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)
+    ]
+    return replace(
+        make_result(gpu, kernel, launch, total, ordered),
+        printed=ran.outcome.printed,
+        modelled=ran.modelled,
+        unmodelled=ran.unmodelled,
+        finished=ran.finished,
+        sample=ran.sample,
+    )
+
+
+def _counters(counts: InstructionCounts) -> Counters:
+    """One instruction's counts under the names that a score uses."""
+    common = Counters(
+        instructions_executed=counts.executed, thread_instructions_executed=counts.threads
+    )
+    if counts.space is None:
+        return common
+    kind = "atomic" if counts.atomic else "load" if counts.load else "store"
+    if counts.space == "shared":
+        memory = {
+            f"shared_{kind}_instructions": counts.executed,
+            f"shared_{kind}_wavefronts": counts.passes,
+            "shared_wavefronts_ideal": counts.passes_ideal,
+        }
+    else:
+        kinds = ("atomic", "fetch") if counts.atomic and counts.load else (kind,)
+        memory = {
+            name: count for each in kinds for name, count in _global_counters(each, counts).items()
+        }
+    return replace(common, **memory)
+
+
+def _global_counters(kind: str, counts: InstructionCounts) -> dict[str, int]:
+    return {
+        f"global_{kind}_requests": counts.requests,
+        f"global_{kind}_sectors": counts.passes,
+        f"global_{kind}_sectors_ideal": counts.passes_ideal,
+        f"global_{kind}_bytes": counts.bytes,
+    }

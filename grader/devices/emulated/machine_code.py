@@ -1,0 +1,88 @@
+"""A binary's machine code as the emulator takes it, and the native code that was made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader import records
+from grader.devices.parameters import parameter_bytes
+from grader.emulator import (
+    ARCHITECTURES,
+    Instruction,
+    KernelCode,
+    NativeKernel,
+    Pointer,
+    Variable,
+    fill_pointers,
+    translate,
+    variable_addresses,
+)
+from grader.records import Binary, DeviceVariable, Kernel, Progress, ShowProgress
+
+
+class Code:
+    """What a device that stands for a GPU of this architecture keeps of a binary: its kernels by
+    symbol, its variables, and the kernels' native code as far as it was made."""
+
+    def __init__(self, binary: Binary, arch: str) -> None:
+        self.binary = binary
+        self._arch = arch
+        self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
+        self.variables = tuple(map(_variable, binary.variables))
+        self._native: dict[tuple[str, bool], NativeKernel] = {}
+
+    def translate(
+        self, kernel: Kernel, *, checked: bool, quickly: bool, progress: ShowProgress | None
+    ) -> NativeKernel:
+        """The kernel's native code, made once; who waits is told when that begins and ends, because
+        it may take long."""
+        key = (kernel.symbol, checked)
+        if key not in self._native:
+            show = progress or (lambda note: None)
+            show(Progress(f"translating {kernel.name}", translates=True))
+            code = kernel_code(kernel, self.variables, arch=self._arch)
+            self._native[key] = translate(code, checked=checked, quickly=checked or quickly)
+            show(Progress(f"emulating {kernel.name}"))
+        return self._native[key]
+
+
+def kernel_code(
+    kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90"
+) -> KernelCode:
+    """A kernel that was compiled for `arch` as the emulator takes it. `variables` are all of its
+    binary: the code holds their addresses."""
+    instructions = tuple(
+        Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line)
+        for line in kernel.instructions
+    )
+    addresses = variable_addresses(variables)
+    constants = {
+        bank: fill_pointers(data, map(_pointer, kernel.pointers.get(bank, ())), addresses)
+        for bank, data in kernel.constants.items()
+    }
+    return KernelCode(
+        name=kernel.name,
+        instructions=instructions,
+        parameter_base=kernel.parameter_base,
+        parameter_bytes=parameter_bytes(kernel),
+        static_shared_bytes=kernel.static_shared_bytes,
+        local_bytes=kernel.local_bytes,
+        constants=constants,
+        functions=kernel.functions,
+        encoding=kernel.encoding,
+        architecture=ARCHITECTURES[arch],
+        shared_extents={offset: use.extent for offset, use in kernel.shared_uses.items()},
+    )
+
+
+def _variable(variable: DeviceVariable) -> Variable:
+    return Variable(
+        variable.name,
+        variable.size_bytes,
+        variable.initial,
+        tuple(map(_pointer, variable.pointers)),
+    )
+
+
+def _pointer(pointer: records.Pointer) -> Pointer:
+    return Pointer(pointer.offset, pointer.symbol, pointer.addend)

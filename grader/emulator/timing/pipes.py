@@ -1,0 +1,63 @@
+"""The pipes of a sub-partition, and how long an instruction takes there: what an opcode's row says
+of its timing.
+
+Pipes are as Nsight Compute names them for compute capability 7.0 and later; latencies of the queued
+and special units are those of the notes' [19] and [25], rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Unit(IntEnum):
+    """What an instruction occupies in its sub-partition. FMA: either half of the float pipe; HEAVY:
+    the half that multiplies integers. NONE has no rival but itself, as the uniform pipe."""
+
+    FMA = 0
+    HEAVY = 1
+    ALU = 2
+    DOUBLE = 3
+    SPECIAL = 4
+    MEMORY = 5
+    NONE = 6
+
+
+class Kind(IntEnum):
+    """How an instruction ends: after its stall count (FIXED), after a latency (VARIABLE), or as its
+    memory access does (SHARED to COPY; all but SHARED may access global memory)."""
+
+    FIXED = 0
+    VARIABLE = 1
+    SHARED = 2
+    LOAD = 3
+    STORE = 4
+    ATOMIC = 5
+    COPY = 6
+    BARRIER = 7
+    COMMIT = 8
+    DEPEND = 9
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """The pipe that an opcode takes, and how it ends."""
+
+    unit: Unit
+    kind: Kind = Kind.FIXED
+    latency_cycles: int = 0
+
+
+FLOAT32, HEAVY, ALU, NO_PIPE = (Pipe(unit) for unit in (Unit.FMA, Unit.HEAVY, Unit.ALU, Unit.NONE))
+FLOAT64 = Pipe(Unit.DOUBLE, Kind.VARIABLE, 14)
+SPECIAL_UNIT = Pipe(Unit.SPECIAL, Kind.VARIABLE, 18)
+SPECIAL_REGISTER = Pipe(Unit.SPECIAL, Kind.VARIABLE, 20)
+QUEUED = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
+CONSTANT_LOAD = Pipe(Unit.NONE, Kind.VARIABLE, 30)
+SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
+    Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)
+)
+BARRIER, COMMIT, DEPEND = (
+    Pipe(Unit.NONE, kind) for kind in (Kind.BARRIER, Kind.COMMIT, Kind.DEPEND)
+)

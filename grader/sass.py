@@ -1,0 +1,115 @@
+"""What can be read off machine code by its opcodes, without running it: what they access, and which
+of them name places in the code.
+
+The toolchain and the rules for submissions read code and must not load the emulator with LLVM;
+the rows of the emulator's opcodes are made from what is here, and hold all else. So this is a leaf
+that all of them import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Way(Enum):
+    """How memory is accessed. A FETCH is an atomic that returns what was there, a REDUCTION one
+    that does not; a FENCE orders other accesses, and may count as a store request."""
+
+    LOAD = auto()
+    STORE = auto()
+    FETCH = auto()
+    REDUCTION = auto()
+    FENCE = auto()
+
+
+@dataclass(frozen=True)
+class Access:
+    """An access to `global` or `shared` memory (generic addresses and surfaces are `global`, too).
+    An `asynchronous` one ends later than the instruction."""
+
+    space: str
+    way: Way
+    asynchronous: bool = False
+
+    @property
+    def load(self) -> bool:
+        return self.way in (Way.LOAD, Way.FETCH)
+
+    @property
+    def atomic(self) -> bool:
+        return self.way in (Way.FETCH, Way.REDUCTION)
+
+    @property
+    def changes(self) -> bool:
+        """Whether memory holds something else afterwards."""
+        return self.atomic or self.way is Way.STORE
+
+
+def _at(space: str, way: Way) -> tuple[Access, ...]:
+    return (Access(space, way),)
+
+
+def _anywhere(way: Way) -> tuple[Access, ...]:
+    """By a generic address, which may be shared."""
+    return _at("global", way) + _at("shared", way)
+
+
+ACCESSES: Mapping[str, tuple[Access, ...]] = {
+    "LDG": _at("global", Way.LOAD),
+    "STG": _at("global", Way.STORE),
+    "LDS": _at("shared", Way.LOAD),
+    "STS": _at("shared", Way.STORE),
+    "LD": _anywhere(Way.LOAD),
+    "ST": _anywhere(Way.STORE),
+    "LDGSTS": (Access("global", Way.LOAD), Access("shared", Way.STORE, asynchronous=True)),
+    "ATOMS": _at("shared", Way.FETCH),
+    "ATOMG": _at("global", Way.FETCH),
+    "REDG": _at("global", Way.REDUCTION),
+    "ATOM": _anywhere(Way.FETCH),
+    "RED": _anywhere(Way.REDUCTION),
+    "MEMBAR": _at("global", Way.FENCE),
+    # No device here executes these, but code that holds them can be read:
+    "REDAS": _at("shared", Way.REDUCTION),
+    "SUATOM": _at("global", Way.FETCH),
+    "SURED": _at("global", Way.REDUCTION),
+    "UBLKRED": _at("global", Way.REDUCTION),
+    "UTMAREDG": _at("global", Way.REDUCTION),
+}
+"""By base opcode, without local memory: no two threads share it."""
+
+_WITH_ADDRESSES = ("BRA", "BSSY", "CALL", "WARPSYNC.COLLECTIVE")
+_CALL = "CALL"
+_TELLING_PLACES = (_CALL, "BRX", "JMP", "LEPC")
+_BLOCK_BARRIER = "BAR"
+
+
+def base_of(opcode: str) -> str:
+    """An opcode without its modifiers."""
+    return opcode.partition(".")[0]
+
+
+def accesses_of(opcode: str) -> tuple[Access, ...]:
+    """What an instruction may access, by its opcode with or without modifiers."""
+    return ACCESSES.get(base_of(opcode), ())
+
+
+def may_name_code(opcode: str) -> bool:
+    """Whether the last operand may be an address of the code (a byte offset in the function)."""
+    return opcode.startswith(_WITH_ADDRESSES)
+
+
+def is_call(opcode: str) -> bool:
+    return base_of(opcode) == _CALL
+
+
+def tells_its_place(opcode: str) -> bool:
+    """Whether the code would not do the same elsewhere: a call leaves its own address behind, and
+    tables hold addresses."""
+    return base_of(opcode) in _TELLING_PLACES
+
+
+def is_block_barrier(opcode: str) -> bool:
+    """Whether the threads of a block wait for each other."""
+    return base_of(opcode) == _BLOCK_BARRIER

@@ -1,0 +1,100 @@
+"""The simulated SM on code of a few instructions: what paces them, and what the L1 holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from grader.devices.gpus import read_gpus
+from grader.emulator.timing.code import CodeRow
+from grader.emulator.timing.compiled import make_rows
+from grader.emulator.timing.expand import Access, Line, Step
+from grader.emulator.timing.parameters import Load, Parameters, find_parameters
+from grader.emulator.timing.pipes import Kind, Unit
+from grader.emulator.timing.sm import simulate
+from grader.emulator.timing.state import SM, make_sm
+from grader.emulator.timing.streams import Streams
+
+NO_SCOREBOARD = 7
+Fields = dict[str, int]
+
+
+def instruction(unit: Unit, kind: Kind = Kind.FIXED, **fields: int) -> Fields:
+    """A row of code that sets and awaits no scoreboard unless `fields` say so."""
+    plain = {"stall": 1, "write_scoreboard": NO_SCOREBOARD, "read_scoreboard": NO_SCOREBOARD}
+    return {"unit": unit, "kind": kind, **plain, **fields}
+
+
+ADD, EXIT = instruction(Unit.ALU, stall=4), instruction(Unit.NONE)
+BARRIER = instruction(Unit.NONE, Kind.BARRIER)
+LOAD = instruction(Unit.MEMORY, Kind.LOAD, write_scoreboard=0)
+USE = instruction(Unit.ALU, wait_mask=1)
+
+
+def parameters() -> Parameters:
+    figures = read_gpus()["h100"].figures
+    assert figures is not None
+    return find_parameters(figures, Load(1, 1, 0, 1.0, read=0.0, write=0.0, wait=0.0))
+
+
+def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> SM:
+    """Blocks of these warps; each load is of the first sector of line 0."""
+    code = [each for warp in warps for each in warp]
+    table = make_rows(CodeRow, len(code))
+    for row, fields in zip(table, code, strict=True):
+        for name, value in fields.items():
+            row[name] = value
+    loads = [index for index, fields in enumerate(code) if fields["kind"] == Kind.LOAD]
+    steps, accesses = make_rows(Step, len(code)), make_rows(Access, len(loads))
+    steps["code"], steps["access"] = np.arange(len(code)), -1
+    steps["access"][loads] = accesses["first"] = np.arange(len(loads))
+    accesses["end"] = accesses["first"] + 1
+    accesses["wavefronts"] = accesses["tags"] = 1
+    lines = make_rows(Line, len(loads))
+    lines["touched"] = 1
+    first = np.cumsum([0, *map(len, warps)])
+    streams = Streams(first, steps, accesses, lines, len(warps), 1.0)
+    sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters())
+    simulate(sm)
+    return sm
+
+
+def test_stall_counts_set_the_pace_of_a_warp() -> None:
+    sm = run([ADD, ADD, EXIT])
+    assert (sm.statistics.cycles, sm.statistics.issued) == (8, 3)
+    assert sm.statistics.alu == 2 * parameters().alu_cycles
+
+
+def test_warps_of_one_sub_partition_fill_each_others_stalls() -> None:
+    alone, others = [ADD] * 8, [[EXIT]] * 3
+    together = run(alone, *others, alone).statistics.cycles
+    assert together < 1.5 * run(alone).statistics.cycles
+
+
+def test_what_needs_a_load_waits_for_it() -> None:
+    assert run([LOAD, EXIT]).statistics.cycles < 10
+    assert run([LOAD, USE]).statistics.cycles > parameters().l2_latency
+
+
+def test_a_line_that_was_loaded_is_a_hit_and_comes_with_the_first_load() -> None:
+    sm = run([LOAD, LOAD, USE])
+    assert (sm.statistics.load_sectors, sm.statistics.load_hits) == (2, 1)
+    assert sm.statistics.l2_bytes == 32
+    assert sm.statistics.cycles == pytest.approx(run([LOAD, USE]).statistics.cycles, abs=4)
+
+
+def test_a_barrier_is_passed_by_all_warps_of_a_block_or_by_those_that_are_left() -> None:
+    short, long = [BARRIER, EXIT], [ADD] * 20 + [BARRIER, EXIT]
+    waited = run(short, long).statistics.cycles
+    assert waited >= 20 * ADD["stall"] + parameters().barrier_latency
+    assert run(short, [ADD] * 20).statistics.cycles >= 19 * ADD["stall"]
+
+
+def test_blocks_that_find_no_room_start_when_others_end() -> None:
+    both = run([ADD] * 10, blocks=2, resident=2)
+    in_turn = run([ADD] * 10, blocks=2)
+    assert both.ends[0] == in_turn.ends[0]
+    assert in_turn.ends[1] - in_turn.ends[0] > parameters().block_launch
+    assert both.ends[1] < in_turn.ends[1]
