@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from grader.report.text import clean_line, clean_text
 if TYPE_CHECKING:
     import numpy as np
 
+    from grader.explore.kernel_data import Output
     from grader.records import UnlistedFile
 
 RUN_DESCRIPTION = """\
@@ -133,13 +135,7 @@ def run_kernels(options: argparse.Namespace) -> int:
     sizes = parse_sizes(options.size)
     outputs = read_outputs(options.output, sizes, seed=options.seed)
     saved = split_names("--save", options.save)
-    for name, target in saved.items():
-        if name not in outputs:
-            raise UsageError(
-                f"--save {name}={target}: there is no output {name!r}",
-                f"Outputs are: {', '.join(outputs)}.",
-            )
-        check_target(target, "the output")
+    _check_saved(saved, outputs)
     try:
         with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
             found = run(
@@ -172,6 +168,17 @@ def run_kernels(options: argparse.Namespace) -> int:
         if name in found.outputs:
             _save(found.outputs[name], Path(target))
     return 1 if found.findings else 0
+
+
+def _check_saved(saved: Mapping[str, str], outputs: Mapping[str, Output]) -> None:
+    """Raises UsageError for a file that cannot be written, or is of no output."""
+    for name, target in saved.items():
+        if name not in outputs:
+            raise UsageError(
+                f"--save {name}={target}: there is no output {name!r}",
+                f"Outputs are: {', '.join(outputs)}.",
+            )
+        check_target(target, "the output")
 
 
 def _save(array: np.ndarray, target: Path) -> None:

@@ -71,9 +71,15 @@ def print_run(run: KernelRun, *, console: Console) -> None:
     outputs."""
     page = Page(console)
     page.write(run.device)
-    launches = ["launch", "kernel", "grid", "block", "registers", "shared B", "local B", "time"]
+    launches = ["launch", "kernel", "grid", "block", "registers", "shared B", "local B"]
     rows = [_launch_cells(number, each) for number, each in enumerate(run.launches, start=1)]
     _write_table(page, launches, rows)
+    times = [
+        _time_cells(number, each.time)
+        for number, each in enumerate(run.launches, start=1)
+        if each.time is not None
+    ]
+    _write_table(page, ["launch", "time", "interval", "source", "bound by"], times)
     counted = [launch.counters or Counters() for launch in run.launches]
     figures = [f"launch {number}" for number in range(1, len(counted) + 1)]
     _write_table(page, ["counter", *figures], _counter_rows(counted))
@@ -182,15 +188,13 @@ def _launch_cells(number: int, launch: KernelLaunch) -> list[str]:
         str(launch.grid),
         str(launch.block),
         *(f"{size:,}" for size in sizes),
-        "-" if launch.time is None else _format_time(launch.time),
     ]
 
 
-def _format_time(time: LaunchTime) -> str:
-    low, high = (format_value("time_ms", end) for end in time.interval_ms)
-    bound = "" if time.bound is None else f", bound by {time.bound}"
+def _time_cells(number: int, time: LaunchTime) -> list[str]:
+    ends = " to ".join(format_value("time_ms", end) for end in time.interval_ms)
     value = format_value("time_ms", time.ms)
-    return f"{value} ({low.removesuffix(' ms')} to {high}, {time.source.value}{bound})"
+    return [str(number), value, ends, time.source.value, time.bound or "-"]
 
 
 def _counter_rows(counted: Sequence[Counters]) -> list[list[str]]:
