@@ -26,6 +26,7 @@ from typing import TypeVar
 import numpy as np
 
 from grader.devices.emulated.machine_code import kernel_code
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.devices.parameters import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate
@@ -139,7 +140,7 @@ def measure(
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
         start = time.perf_counter()
-        native = translate(kernel_code(kernel), checked=checked)
+        native = translate(kernel_code(kernel), emulator_runtime(), checked=checked)
         middle = time.perf_counter()
         outcome = run_launch(native, memory, settings)
         runs.append(time.perf_counter() - middle)

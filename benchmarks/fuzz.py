@@ -31,6 +31,7 @@ import numpy as np
 from grader import grade
 from grader.devices.emulated.fault_words import describe_fault
 from grader.devices.emulated.machine_code import kernel_code
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import (
     GlobalMemory,
     Instruction,
@@ -106,7 +107,7 @@ def run_kernel(seeds: Sequence[Seed], rng: Random) -> str:
     seed = rng.choice(seeds)
     code = mutate_kernel(seed.code, [each.code for each in seeds], rng)
     try:
-        native = translate(code)
+        native = translate(code, emulator_runtime())
     except Unsupported:
         return "unsupported"
     memory = GlobalMemory({"a": 8192, "b": 4096, "c": 1000})

@@ -114,7 +114,13 @@ def _probe_host_compiler(machine: Machine) -> Part:
     path = machine.which("g++")
     if path is None:
         mend = "Install it: `apt install g++`, `dnf install gcc-c++`, or your system's like."
-        return Part("g++", Condition.MISSING, "not on PATH", "nvcc needs a host compiler.", mend)
+        return Part(
+            "g++",
+            Condition.MISSING,
+            "not on PATH",
+            "nvcc needs a host compiler, and so does the emulated device.",
+            mend,
+        )
     return _found("g++", f"{machine.first_line(path, '--version')} ({path})")
 
 

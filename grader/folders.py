@@ -8,7 +8,7 @@ from pathlib import Path
 
 def default_cache(environ: Mapping[str, str]) -> Path:
     """The user's cache folder of the grader (XDG Base Directory Specification): compiled
-    submissions."""
+    submissions, and the emulator's runtime."""
     base = environ.get("XDG_CACHE_HOME", "")
     return (
         Path(base) if Path(base).is_absolute() else Path.home() / ".cache"

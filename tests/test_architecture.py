@@ -65,6 +65,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.emulated.finding_words": ("grader.emulator",),
     "grader.devices.emulated.plan_run": ("grader.emulator",),
+    "grader.devices.emulated.runtime": ("grader.emulator", "grader.folders"),
     "grader.devices.emulated.launch_counts": ("grader.emulator",),
     "grader.devices.emulated.machine_code": ("grader.emulator",),
     "grader.devices.emulated.checked_run": ("grader.emulator",),

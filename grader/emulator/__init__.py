@@ -3,23 +3,31 @@ counts.
 
 A library of its own: it imports nothing else from `grader`. The way through it:
 
-    program.py      what goes in: a kernel's machine code and its launch-independent facts
-    architectures.py  what differs from sm_75 to sm_90, apart from instructions operands.py
-    operand text -> typed operands          decode.py    opcode text -> typed instructions flow.py
-    basic blocks                            opcodes/     one small function per opcode, one row each
-    lanes.py        vectors of 32 lanes in LLVM IR          emitter.py   registers, predicates,
-    guards while emitting layout.py       records shared with native code         native/      IR of
-    what opcodes call: memory, divergence translate.py    a kernel -> native code
-    memory.py    the fake address space of global memory machine.py      launches: blocks over
-    threads   faults.py   why one was stopped   counts.py   counters per instruction host.py
-    printf and assert                       formatting.py  printf's formats watch.py        the
-    checked mode: races, reads of what nobody wrote
+    program.py        what goes in: a kernel's machine code and its launch-independent facts
+    architectures.py  what differs from sm_75 to sm_90, apart from instructions
+    operands.py       operand text -> typed operands
+    decode.py         opcode text -> typed instructions
+    flow.py           basic blocks
+    layout.py         the records that Python, translated kernels and the runtime share
+    runtime/          in C++, compiled once a machine: memory, divergence, blocks, checked mode
+    opcodes/          one small function per opcode, one row each
+    native/tools.py   words for writing LLVM IR
+    emitter.py        what opcodes write with; registers.py, access.py: registers and accesses
+    translate.py      a kernel -> native code
+    memory.py         the fake address space of global memory
+    launch.py         what a launch gives its blocks
+    machine.py        launches: blocks over threads
+    faults.py         why one was stopped
+    counts.py         counters per instruction
+    host.py           printf and assert; formatting.py: printf's formats
+    watch.py          the checked mode: races, reads of what nobody wrote
 """
 
 from grader.emulator.architectures import ARCHITECTURES
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.faults import Fault, FaultKind
-from grader.emulator.machine import LaunchOutcome, LaunchSettings, run_launch
+from grader.emulator.launch import LaunchSettings
+from grader.emulator.machine import LaunchOutcome, run_launch
 from grader.emulator.memory import GlobalMemory, fill_pointers, variable_addresses
 from grader.emulator.program import Instruction, KernelCode, Pointer, Unsupported, Variable
 from grader.emulator.translate import NativeKernel, translate

@@ -1,24 +1,20 @@
 """What opcode functions write with: registers, predicates and guards of one kernel, while LLVM IR
 is emitted.
 
-Registers live in the warp's record. Inside a basic block they are kept as SSA values and written
-back once at its end. Every kernel is emitted twice. The *converged* form runs while all living
+Every kernel is emitted twice. The *converged* form runs while all living
 lanes are on one path: it writes whole registers, since exited lanes need theirs no more. The
 *diverged* form merges each result under the path's mask.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from llvmlite import ir
 
+from grader.emulator.constants import constant_word
 from grader.emulator.decode import Decoded
 from grader.emulator.flow import Block, Flow
-from grader.emulator.layout import CONTEXT, WARP_LANES, FaultCode
-from grader.emulator.native.helpers import Helpers
-from grader.emulator.native.paths import PathFunctions
+from grader.emulator.layout import CONTEXT, FUNCTION_PREFIX, SWITCH_FORM, FaultCode
 from grader.emulator.native.tools import (
     F32,
     F64,
@@ -29,9 +25,11 @@ from grader.emulator.native.tools import (
     LANES_I1,
     LANES_I32,
     LANES_I64,
+    VOID,
     Record,
     Value,
     bits_to_lanes,
+    call_by_name,
     cell,
     const,
     lane_bits,
@@ -47,51 +45,38 @@ from grader.emulator.operands import (
     Register,
 )
 from grader.emulator.program import KernelCode, Unsupported
-
-SWITCH_FORM = 0xFFFF
-"""What a form of a kernel returns when the other form may have to go on; other values are
-FaultCodes."""
-
-
-@dataclass
-class BlockState:
-    """SSA values of one basic block: current registers and predicates, and those to be written
-    back."""
-
-    registers: dict[int, Value] = field(default_factory=dict)
-    uniform: dict[int, Value] = field(default_factory=dict)
-    predicates: dict[int, Value] = field(default_factory=dict)
-    uniform_predicates: dict[int, Value] = field(default_factory=dict)
-    dirty: set[tuple[str, int]] = field(default_factory=set)
+from grader.emulator.registers import Registers
 
 
 class Emitter:
     """Emits one form of one kernel. Opcode functions use the words below; they never touch records
-    themselves."""
+    themselves.
+
+    `slots` numbers memory instructions and the spaces that they touch; a kernel's forms share it.
+    """
 
     def __init__(
         self,
         function: ir.Function,
         warp_type: np.dtype,
         flow: Flow,
-        paths: PathFunctions,
-        helpers: Helpers,
         code: KernelCode,
+        slots: dict[tuple[int, str], int],
         *,
         converged: bool,
+        checked: bool,
     ) -> None:
         self.function = function
         self.converged = converged
+        self.checked = checked
         self.flow = flow
-        self.paths = paths
-        self.helpers = helpers
         self.code = code
+        self._slots = slots
         self.warp_type = warp_type
         self.entries = [function.append_basic_block(f"block{block.index}") for block in flow.blocks]
         self.context_pointer, self.warp_pointer = function.args
         self.uniform = False
         self.guard: Value | None = None
-        self.state = BlockState()
 
     # --- where we are -----------------------------------------------------------------------------
 
@@ -103,7 +88,7 @@ class Emitter:
         self.warp = Record(self.b, self.warp_pointer, self.warp_type)
         self.mask = self.warp.load("mask")
         self.active = bits_to_lanes(self.b, self.mask)
-        self.state = BlockState()
+        self.registers = Registers(self.b, self.warp)
 
     def start_instruction(self, instruction: Decoded, *, uniform: bool) -> None:
         """Set the guard, and whether the instruction works on uniform (one a warp) values."""
@@ -123,6 +108,26 @@ class Emitter:
         variable = cell(self.b, I32)
         self.b.store(value, variable)
         return variable
+
+    # --- calling the runtime ----------------------------------------------------------------------
+
+    def call(self, name: str, *arguments: Value, result: ir.Type = VOID) -> Value:
+        """Call one of the runtime's functions."""
+        return call_by_name(self.b, FUNCTION_PREFIX + name, result, list(arguments))
+
+    def return_if_nonzero(self, code: Value) -> None:
+        """End the launch where a function returned a FaultCode."""
+        with self.b.if_then(self.b.icmp_unsigned("!=", code, const(FaultCode.NONE)), likely=False):
+            self.b.ret(code)
+
+    def push_path(self, mask: Value, pc: Value, wait: Value) -> None:
+        """Give lanes that wait, or go on later, a path of their own."""
+        self.call("push_path", self.warp_pointer, mask, pc, wait)
+
+    def slot_index(self, instruction: int, space: str) -> int:
+        """The slot of a memory instruction, by its index in the kernel, for the accesses to one
+        space."""
+        return self._slots.setdefault((instruction, space), len(self._slots))
 
     # --- types ------------------------------------------------------------------------------------
 
@@ -226,12 +231,7 @@ class Emitter:
         if operand.index == TRUE_PREDICATE:
             return ir.Constant(I1, 1) if self.uniform else ir.Constant(LANES_I1, [1] * 32)
         if operand.uniform:
-            cache = self.state.uniform_predicates
-            if operand.index not in cache:
-                cache[operand.index] = self.b.trunc(
-                    self.warp.load("uniform_predicates", operand.index), I1
-                )
-            value = cache[operand.index]
+            value = self.registers.uniform_predicate(operand.index)
             return value if self.uniform else splat(self.b, value)
         if self.uniform:
             raise self.unsupported("with a predicate of lanes")
@@ -239,16 +239,13 @@ class Emitter:
 
     def lane_predicate(self, index: int) -> Value:
         """Predicate register `P<index>` as 32 i1."""
-        cache = self.state.predicates
-        if index not in cache:
-            cache[index] = bits_to_lanes(self.b, self.warp.load("predicates", index))
-        return cache[index]
+        return self.registers.predicate(index)
 
     def _raw(self, operand: Operand) -> Value:
         if not isinstance(operand, Register | Constant) or operand.suffix:
             raise self.unsupported("with this operand")
         if isinstance(operand, Constant):
-            return self._spread(self.constant_word(operand))
+            return self._spread(constant_word(self, operand))
         if operand.index == ZERO_REGISTER:
             return self.const(0)
         if operand.uniform:
@@ -262,54 +259,11 @@ class Emitter:
 
     def register(self, index: int) -> Value:
         """Register `R<index>` of all lanes."""
-        cache = self.state.registers
-        if index not in cache:
-            cache[index] = self.b.load(
-                self.warp.at("registers", index * WARP_LANES), typ=LANES_I32, align=4
-            )
-        return cache[index]
+        return self.registers.lanes(index)
 
     def uniform_register(self, index: int) -> Value:
         """Register `UR<index>`."""
-        cache = self.state.uniform
-        if index not in cache:
-            cache[index] = self.warp.load("uniform", index)
-        return cache[index]
-
-    def constant_word(self, operand: Constant) -> Value:
-        """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
-        contents."""
-        size = self.constant_bank_bytes(operand.bank)
-        known = 0 <= operand.offset <= size - 4 and self.code.knows_constant(
-            operand.bank, operand.offset
-        )
-        if operand.register is not None or operand.offset % 4 or not known:
-            raise self.unsupported(f"of c[{operand.bank:#x}][{operand.offset:#x}]")
-        if operand.bank != 0:
-            return const(
-                int.from_bytes(
-                    self.code.constants[operand.bank][operand.offset : operand.offset + 4], "little"
-                )
-            )
-        base = self.context.load_pointer("constants")
-        return self.b.load(
-            self.b.gep(base, [const(operand.offset // 4, I64)], source_etype=I32), typ=I32
-        )
-
-    def constant_bank_bytes(self, bank: int) -> int:
-        """Size of a constant bank. Raises Unsupported for one whose contents are not known (bank 4:
-        addresses)."""
-        if bank == 0:
-            return self.code.constant_bytes
-        if bank not in self.code.constants:
-            raise self.unsupported(f"with constant bank {bank}")
-        return len(self.code.constants[bank])
-
-    def constant_bank(self, bank: int) -> Value:
-        """Host address of a constant bank."""
-        if bank == 0:
-            return self.context.load_pointer("constants")
-        return self.helpers.constant_data(self.code.constants[bank], f"bank{bank}")
+        return self.registers.uniform(index)
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -346,26 +300,22 @@ class Emitter:
         if operand.uniform:
             if condition is not None:
                 value = self.b.select(condition, value, self._predicate_value(operand))
-            self.state.uniform_predicates[operand.index] = value
-            self.state.dirty.add(("uniform_predicate", operand.index))
+            self.registers.set("uniform_predicate", operand.index, value)
             return
         if condition is not None:
             value = self.b.select(condition, value, self.lane_predicate(operand.index))
-        self.state.predicates[operand.index] = value
-        self.state.dirty.add(("predicate", operand.index))
+        self.registers.set("predicate", operand.index, value)
 
     def _set_lanes(self, index: int, value: Value) -> None:
         condition = self._write_condition()
         if condition is not None:
             value = self.b.select(condition, value, self.register(index))
-        self.state.registers[index] = value
-        self.state.dirty.add(("register", index))
+        self.registers.set("lanes", index, value)
 
     def _set_uniform(self, index: int, value: Value) -> None:
         if self.guard is not None:
             value = self.b.select(self.guard, value, self.uniform_register(index))
-        self.state.uniform[index] = value
-        self.state.dirty.add(("uniform", index))
+        self.registers.set("uniform", index, value)
 
     def _write_condition(self) -> Value | None:
         """Which lanes a result is written to; None for all."""
@@ -388,26 +338,7 @@ class Emitter:
 
     def write_back(self) -> None:
         """Write all changed registers and predicates to the warp's record; they stay known."""
-        for kind, index in sorted(self.state.dirty):
-            if kind == "register":
-                self.b.store(
-                    self.state.registers[index],
-                    self.warp.at("registers", index * WARP_LANES),
-                    align=4,
-                )
-            elif kind == "uniform":
-                self.warp.store("uniform", self.state.uniform[index], index)
-            elif kind == "predicate":
-                self.warp.store(
-                    "predicates", lane_bits(self.b, self.state.predicates[index]), index
-                )
-            else:
-                self.warp.store(
-                    "uniform_predicates",
-                    self.b.zext(self.state.uniform_predicates[index], I32),
-                    index,
-                )
-        self.state.dirty.clear()
+        self.registers.write_back()
 
     # --- leaving a basic block --------------------------------------------------------------------
 
@@ -434,10 +365,16 @@ class Emitter:
             return
         found = self.function.append_basic_block("resume")
         none = self.function.append_basic_block("blocked")
-        self.b.cbranch(self.b.call(self.paths.next, [self.warp_pointer]), found, none)
+        runs = self.call("next_path", self.warp_pointer, result=I32)
+        self.b.cbranch(self.b.icmp_unsigned("!=", runs, const(0)), found, none)
         self.b.position_at_end(none)
         self.b.ret(const(FaultCode.NONE))
         self.b.position_at_end(found)
+        self.switch_form()
+
+    def switch_path(self) -> None:
+        """Go on in another path, which may be one that was pushed just now."""
+        self.call("next_path", self.warp_pointer, result=I32)
         self.switch_form()
 
     def switch_form(self) -> None:

@@ -12,8 +12,8 @@ ReadBytes = Callable[[int, int], bytes]
 """(address, size) -> bytes of the thread's memory."""
 
 _FORMAT = re.compile(
-    r"%(?P<flags>[-+"
-    r" #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|z|j|t)?(?P<type>[a-zA-Z%])"
+    r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?"
+    r"(?P<size>hh|h|ll|l|z|j|t)?(?P<type>[a-zA-Z%])"
 )
 _LONG = frozenset({"l", "ll", "z", "j", "t"})
 _LONGEST, _PIECE = 4096, 64

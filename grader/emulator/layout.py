@@ -1,15 +1,21 @@
-"""Records that native code and Python share, as NumPy structured dtypes: one source for both sides'
-offsets.
+"""Records that Python, the translated kernels and the runtime in C++ share, as NumPy structured
+dtypes: one source of their offsets.
 
-Every pointer is a 64-bit host address. `CONTEXT` belongs to one host thread, `warp_layout` to one
-resident warp, `SLOT` to one memory instruction on one host thread.
+The runtime gets them as C++ structs (runtime/header.py). Every pointer is a 64-bit host address.
+`CONTEXT` belongs to one host thread, `WARP` to one resident warp, `SLOT` to one memory instruction
+on one host thread.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+FUNCTION_PREFIX = "emulator_"
+"""What the names of the runtime's functions begin with."""
 WARP_LANES = 32
+CACHE_LINE = 64
 FULL_MASK = 0xFFFFFFFF
 CONVERGENCE_BARRIERS = 18
 """B0 to B15, and two more on which `__syncwarp()` and collective operations of lanes from several
@@ -28,12 +34,49 @@ WAIT_BLOCK = CONVERGENCE_BARRIERS
 WAIT_NAMED = 32
 """`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at
 `__syncthreads()`, WAIT_NAMED + n at the block's barrier n with a count of its own."""
+SWITCH_FORM = 0xFFFF
+"""What a form of a kernel returns when the other form may have to go on; other values are
+FaultCodes."""
 COUNTS_PER_BLOCK = 3
+SHARED_POISON_BYTE = 0xFF
+"""Shared memory starts as all ones: a quiet NaN as float, so that a value nobody wrote is seen in
+the result."""
 NAMED_BARRIERS = 16
 VOTES = NAMED_BARRIERS + 1
 BLOCK_VOTE = NAMED_BARRIERS
 """Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of
 their own."""
+
+
+BANKS, BANK_BYTES, SECTOR_BYTES = 32, 4, 32
+"""Of shared memory, and of global memory."""
+
+
+class AccessFlag:
+    """What tells an access from others of its space, width and direction.
+
+    SIGNED: a load extends the sign of what is narrower than a word. PART: of the bytes only the
+    first is sure to be accessed. UNTRACED: the timing model is not told. Of atomics in shared
+    memory, TURNS says that lanes that meet at one address take turns there, TWICE that the data
+    goes through twice, as a compare-and-swap's does.
+    """
+
+    SIGNED = 1
+    PART = 2
+    UNTRACED = 4
+    TURNS = 8
+    TWICE = 16
+
+
+class TraceWord:
+    """Words of what a warp leaves behind for the timing model, see runtime/tracing.h. LONGEST: a
+    warp's room ends so many words before its memory does.
+    """
+
+    BLOCK, ACCESS = 2 << 30, 3 << 30
+    SPACE_SHIFT = 24
+    GLOBAL, SHARED, LOCAL = 0, 1, 2
+    LONGEST = 3 + WARP_LANES
 
 
 class FaultCode:
@@ -63,114 +106,43 @@ class VoteMode:
     ALL = 1
 
 
-CONTEXT = np.dtype(
-    [
-        ("constants", "u8"),  # constant bank 0
-        ("shared_base", "u4"),  # where the block's shared memory starts in its window
-        ("shared_bytes", "u4"),
-        ("global_window", "u4"),  # upper 32 bits of every valid global address
-        ("shared_host", "u8"),  # host address of shared-window address 0
-        ("global_host", "u8"),  # host address of the global window's address 0
-        ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
-        ("local_bytes", "u4"),  # of one lane
-        (
-            "vote_mode",
-            "u4",
-            VOTES,
-        ),  # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode;
-        (
-            "vote_any",
-            "u4",
-            VOTES,
-        ),  # of each barrier with a count of its own, then of __syncthreads()
-        ("vote_missing", "u4", VOTES),
-        ("vote_count", "u4", VOTES),
-        ("buffers", "u8"),  # array of BUFFER
-        ("buffer_count", "u4"),
-        ("fault_code", "u4"),
-        ("fault_instruction", "u4"),
-        ("fault_warp", "u4"),
-        ("fault_lane", "u4"),
-        (
-            "fault_block",
-            "u4",
-        ),  # where a waiting thread goes on, in place of fault_instruction; 0 when that holds
-        ("fault_other", "u4"),  # likewise, of another thread
-        ("fault_address", "u8"),
-        ("slots", "u8"),  # array of SLOT
-        (
-            "block_counts",
-            "u8",
-            # COUNTS_PER_BLOCK u64 per basic block: executions, threads, repetitions of its last
-            # instruction
-        ),
-        ("budget", "i8"),  # warp instructions that may still be executed
-        ("block_budget", "i8"),  # what it was when the block started
-        ("longest", "i8"),  # warp instructions of the block that executed the most
-        (
-            "named_arrived",
-            "u4",
-            NAMED_BARRIERS,
-        ),  # threads that have come to each barrier of the block
-        ("named_expected", "u4", NAMED_BARRIERS),  # and how many it waits for; 0: all that live
-        ("multiprocessors", "u4"),
-        ("warps", "u8"),  # array of warp records
-        ("warp_count", "u4"),
-        ("warp_bytes", "u4"),
-        ("grid_x", "u4"),
-        ("grid_y", "u4"),
-        ("grid_z", "u4"),
-        ("block_x", "u4"),
-        ("block_y", "u4"),
-        ("block_z", "u4"),
-        ("ctaid_x", "u4"),
-        ("ctaid_y", "u4"),
-        ("ctaid_z", "u4"),
-        ("padding", "u4"),
-        ("diverged", "u8"),  # the diverged form of the kernel: `i32 (context, warp)`
-        (
-            "host_functions",
-            "u8",
-        ),  # callback for functions of the system: `i32 (context, warp, mask)`
-        ("call_target", "u8"),  # the function's address
-        ("watch", "u8"),  # a WATCH record (native/shadow_layout), of the checked mode only
-        ("reversed", "u4"),  # whether blocks and warps run in the opposite order
-        ("shared_poison", "u4"),  # the byte that shared memory holds when a block starts
-        ("lane_addresses", "u4", WARP_LANES),  # scratch of the access helpers
-        ("lane_data", "u4", 4 * WARP_LANES),
-    ],
-    align=True,
-)
+def pointer_to(target: str) -> np.dtype:
+    """A field that is a pointer: to a record, to a number type, or `bytes`."""
+    return np.dtype("u8", metadata={"points_to": target})
+
 
 BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """A global buffer: window-relative addresses of its first byte and one past its last."""
 
-SLOT = np.dtype(
-    [
-        (
-            "deltas",
-            "u4",
-            WARP_LANES,
-        ),  # the last access pattern: lane address minus base; 0 where inactive
-        ("mask", "u4"),
-        ("base_low", "u4"),  # base modulo 32: sectors depend on it
-        ("lowest", "i4"),  # smallest and largest delta of an active lane
-        ("highest", "i4"),
-        ("low_bits", "u4"),  # or of all active deltas: alignment
-        ("kind", "u4"),  # PatternKind
-        ("passes", "u4"),  # wavefronts (shared) or sectors (global) of this pattern
-        ("passes_ideal", "u4"),
-        ("bytes", "u4"),  # distinct bytes (global)
-        ("meeting", "u4"),  # lanes whose bytes another lane touches too (checked mode)
-        ("first", "u8"),  # bounds of the buffer that the last access fell into
-        ("end", "u8"),
-        ("requests_total", "u8"),
-        ("passes_total", "u8"),
-        ("passes_ideal_total", "u8"),
-        ("bytes_total", "u8"),
-    ],
-    align=True,
-)
+_SLOT = [
+    # the last access pattern: lane address minus base; 0 where inactive
+    ("deltas", "u4", WARP_LANES),
+    ("mask", "u4"),
+    ("base_low", "u4"),  # base modulo 32: sectors depend on it
+    ("lowest", "i4"),  # smallest and largest delta of an active lane
+    ("highest", "i4"),
+    ("low_bits", "u4"),  # or of all active deltas: alignment
+    ("kind", "u4"),  # PatternKind
+    ("passes", "u4"),  # wavefronts (shared) or sectors (global) of this pattern
+    ("passes_ideal", "u4"),
+    ("bytes", "u4"),  # distinct bytes (global)
+    ("meeting", "u4"),  # lanes whose bytes another lane touches too (checked mode)
+    ("first", "i8"),  # bounds of the buffer that the last access fell into
+    ("end", "i8"),
+    ("requests_total", "u8"),
+    ("passes_total", "u8"),
+    ("passes_ideal_total", "u8"),
+    ("bytes_total", "u8"),
+]
+
+
+def _whole_lines(fields: list[Any]) -> np.dtype:
+    """A record that fills whole cache lines."""
+    size = np.dtype(fields, align=True).itemsize
+    return np.dtype([*fields, ("padding", "u1", -size % CACHE_LINE or CACHE_LINE)], align=True)
+
+
+SLOT = _whole_lines(_SLOT)
 
 
 class PatternKind:
@@ -182,71 +154,128 @@ class PatternKind:
     BROADCAST = 2
 
 
+_WARP = [
+    ("tid_x", "u4", WARP_LANES),
+    ("tid_y", "u4", WARP_LANES),
+    ("tid_z", "u4", WARP_LANES),
+    # per lane: who waits with it at the barrier
+    ("participants", "u4", (CONVERGENCE_BARRIERS, WARP_LANES)),
+    # per lane: the basic block behind its collective operation
+    ("collective_return", "u4", WARP_LANES),
+    ("path_mask", "u4", PATH_SLOTS),
+    ("path_pc", "u4", PATH_SLOTS),
+    ("path_wait", "i4", PATH_SLOTS),
+    # which of the warp's paths got its slot later: that one runs first
+    ("path_age", "u4", PATH_SLOTS),
+    ("uniform", "u4", UNIFORM_REGISTERS),
+    ("predicates", "u4", 8),  # one mask of lanes each
+    ("uniform_predicates", "u4", 8),  # 0 or 1
+    ("initial", "u4"),  # lanes that exist
+    ("live", "u4"),  # lanes that have not exited
+    ("mask", "u4"),  # the running path: its lanes and its basic block
+    ("pc", "u4"),
+    ("at_barrier", "u4"),  # lanes that wait at __syncthreads()
+    ("at_named", "u4"),  # and at barriers with a count of their own
+    ("barrier_instruction", "u4"),
+    ("voted_count", "u4"),  # what the last barrier with a vote found
+    ("voted_truth", "u4"),
+    ("path_count", "u4"),  # path slots in use are below this
+    ("path_clock", "u4"),  # how many paths have got a slot
+    # checked mode: how often lanes have waited for each other, at `__syncwarp()`
+    ("meetings", "u4"),
+    # how often they had when all of them last did: what was done before is ordered
+    ("synced", "u4"),
+    # for each lane, up to when what each other one did is ordered before what it does
+    ("met", "u4", (WARP_LANES, WARP_LANES)),
+    # checked mode: groups of asynchronous copies that are under way or done
+    ("copies_committed", "u4"),
+    ("copies_completed", "u4"),  # those that have been waited for
+    ("index", "u4"),
+    # where the warp's next trace record goes, and the address from which on there is no room: see
+    # runtime/tracing.h
+    ("trace", pointer_to("uint32_t")),
+    ("trace_end", pointer_to("uint32_t")),
+]
+WARP = _whole_lines(_WARP)
+"""The part of a warp's record that is the same for all kernels; its registers lie behind it."""
+
+
 def warp_layout(registers: int) -> np.dtype:
-    """The record of one warp that uses `registers` registers; a multiple of 64 bytes."""
-    fields = [
-        ("registers", "u4", (max(registers, 1), WARP_LANES)),
-        ("tid_x", "u4", WARP_LANES),
-        ("tid_y", "u4", WARP_LANES),
-        ("tid_z", "u4", WARP_LANES),
-        (
-            "participants",
-            "u4",
-            (CONVERGENCE_BARRIERS, WARP_LANES),
-        ),  # per lane: who waits with it at the barrier
-        (
-            "collective_return",
-            "u4",
-            WARP_LANES,
-        ),  # per lane: the basic block behind its collective operation
-        ("path_mask", "u4", PATH_SLOTS),
-        ("path_pc", "u4", PATH_SLOTS),
-        ("path_wait", "i4", PATH_SLOTS),
-        (
-            "path_age",
-            "u4",
-            PATH_SLOTS,
-        ),  # which of the warp's paths got its slot later: that one runs first
-        ("uniform", "u4", UNIFORM_REGISTERS),
-        ("predicates", "u4", 8),  # one mask of lanes each
-        ("uniform_predicates", "u4", 8),  # 0 or 1
-        ("initial", "u4"),  # lanes that exist
-        ("live", "u4"),  # lanes that have not exited
-        ("mask", "u4"),  # the running path: its lanes and its basic block
-        ("pc", "u4"),
-        ("at_barrier", "u4"),  # lanes that wait at __syncthreads()
-        ("at_named", "u4"),  # and at barriers with a count of their own
-        ("barrier_instruction", "u4"),
-        ("voted_count", "u4"),  # what the last barrier with a vote found
-        ("voted_truth", "u4"),
-        ("path_count", "u4"),  # path slots in use are below this
-        ("path_clock", "u4"),  # how many paths have got a slot
-        (
-            "meetings",
-            "u4",
-        ),  # how often lanes have waited for each other, at `__syncwarp()` (checked mode)
-        (
-            "synced",
-            "u4",
-        ),  # how often they had when all of them last did: what was done before is ordered
-        (
-            "met",
-            "u4",
-            (WARP_LANES, WARP_LANES),
-        ),  # and for each lane up to when what each other one did is ordered before what it does
-        (
-            "copies_committed",
-            "u4",
-        ),  # groups of asynchronous copies that are under way or done (checked mode)
-        ("copies_completed", "u4"),  # those that have been waited for
-        ("index", "u4"),
-        (
-            "trace",
-            "u8",
-            # where the warp's next trace record goes, and the address from which on there is no room:
-            # see timing/trace.py
-        ),
-        ("trace_end", "u8"),
-    ]
-    size = np.dtype(fields, align=True).itemsize
-    return np.dtype([*fields, ("padding", "u1", -size % 64 or 64)], align=True)
+    """The record of one warp that uses `registers` registers."""
+    lanes = ("registers", "u4", (max(registers, 1), WARP_LANES))
+    return np.dtype([*_WARP, ("padding", "u1", WARP["padding"].shape), lanes], align=True)
+
+
+CONTEXT = np.dtype(
+    [
+        # scratch: the lanes' addresses, their upper words, and up to four data words a lane
+        ("lane_addresses", "u4", WARP_LANES),
+        ("lane_uppers", "u4", WARP_LANES),
+        ("lane_data", "u4", 4 * WARP_LANES),
+        ("constants", pointer_to("uint8_t")),  # constant bank 0
+        ("shared_base", "u4"),  # where the block's shared memory starts in its window
+        ("shared_bytes", "u4"),
+        ("global_window", "u4"),  # upper 32 bits of every valid global address
+        ("local_bytes", "u4"),  # local memory of one lane
+        ("shared_host", "u8"),  # host address of shared-window address 0
+        ("global_host", "u8"),  # host address of the global window's address 0; may wrap
+        ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
+        # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode; of
+        # each barrier with a count of its own, then of __syncthreads()
+        ("vote_mode", "u4", VOTES),
+        ("vote_any", "u4", VOTES),
+        ("vote_missing", "u4", VOTES),
+        ("vote_count", "u4", VOTES),
+        ("buffers", pointer_to("Buffer")),
+        ("buffer_count", "u4"),
+        ("fault_code", "u4"),
+        ("fault_instruction", "u4"),
+        ("fault_warp", "u4"),
+        ("fault_lane", "u4"),
+        # where a waiting thread goes on, in place of fault_instruction; 0 when that holds
+        ("fault_block", "u4"),
+        ("fault_other", "u4"),  # likewise, of another thread
+        ("fault_address", "u8"),
+        ("slots", pointer_to("Slot")),
+        # COUNTS_PER_BLOCK numbers per basic block: executions, threads, repetitions of its last
+        # instruction
+        ("block_counts", pointer_to("uint64_t")),
+        ("budget", "i8"),  # warp instructions that may still be executed
+        ("block_budget", "i8"),  # what it was when the block started
+        ("longest", "i8"),  # warp instructions of the block that executed the most
+        # threads that have come to each barrier of the block, and how many it waits for; 0: all
+        # that live
+        ("named_arrived", "u4", NAMED_BARRIERS),
+        ("named_expected", "u4", NAMED_BARRIERS),
+        ("multiprocessors", "u4"),
+        ("warp_count", "u4"),
+        ("warps", pointer_to("Warp")),
+        ("warp_bytes", "u4"),
+        ("grid_x", "u4"),
+        ("grid_y", "u4"),
+        ("grid_z", "u4"),
+        ("block_x", "u4"),
+        ("block_y", "u4"),
+        ("block_z", "u4"),
+        ("ctaid_x", "u4"),
+        ("ctaid_y", "u4"),
+        ("ctaid_z", "u4"),
+        # the forms of the kernel: `i32 (context, warp)`
+        ("converged", pointer_to("Form")),
+        ("diverged", pointer_to("Form")),
+        # callback for functions of the system: `i32 (context, warp, mask)`
+        ("host_functions", "u8"),
+        ("call_target", "u8"),  # the function's address
+        ("watch", pointer_to("Watch")),  # of the checked mode only
+        ("reversed", "u4"),  # whether blocks and warps run in the opposite order
+        ("shared_poison", "u4"),  # the byte that shared memory holds when a block starts
+    ],
+    align=True,
+)
+
+
+def zeros_in_lines(count: int, kind: np.dtype) -> np.ndarray:
+    """`count` records of zeros that start at a cache line: vectors in them then cross none."""
+    memory = np.zeros(count * kind.itemsize + CACHE_LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + count * kind.itemsize].view(kind)

@@ -11,32 +11,22 @@ from itertools import pairwise
 
 import numpy as np
 
-from grader.emulator.architectures import (
-    DYNAMIC_SHARED,
-    LOCAL_BASE,
-    MULTIPROCESSORS,
-    SHARED_BASE,
-    STACK_POINTER,
-)
 from grader.emulator.counts import InstructionCounts, collect_counts, store_slots, sum_slots
 from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, Memories, join_printed
+from grader.emulator.launch import LaunchSettings, fill_constants, make_warps
 from grader.emulator.layout import (
     BUFFER,
     CONTEXT,
     COUNTS_PER_BLOCK,
-    LOCAL_WINDOW,
-    SHARED_HIGH,
     SLOT,
     WARP_LANES,
+    TraceWord,
+    zeros_in_lines,
 )
 from grader.emulator.memory import WINDOW, GlobalMemory
-from grader.emulator.native.blocks import SHARED_POISON_BYTE
-from grader.emulator.native.tracing import LONGEST_RECORD
 from grader.emulator.translate import NativeKernel
 from grader.emulator.watch import Hazard, Watch
-
-Triple = tuple[int, int, int]
 
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to
@@ -49,42 +39,8 @@ capability 9.0: 512 KiB a thread)."""
 
 
 @dataclass(frozen=True)
-class LaunchSettings:
-    """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host
-    threads.
-
-    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid`
-    says. `backwards`: blocks and warps run in the opposite order. `shared_poison` is the byte that
-    shared memory holds at the start of a block. Of the blocks with the linear indices `traced`
-    (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
-    (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`:
-    what each block of the sample did is noted.
-    """
-
-    grid: Triple
-    block: Triple
-    parameters: bytes
-    dynamic_shared_bytes: int = 0
-    budget: int = 10**12
-    threads: int = 1
-    multiprocessors: int = 132
-    backwards: bool = False
-    shared_poison: int = SHARED_POISON_BYTE
-    traced: tuple[int, ...] = ()
-    trace_words: int = 0
-    sample: tuple[int, ...] = ()
-    left_out: tuple[int, ...] = ()
-    block_by_block: bool = False
-
-    @property
-    def blocks(self) -> int:
-        """How many blocks the grid has."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-
-@dataclass(frozen=True)
 class BlockTrace:
-    """What the warps of one block did, in the words of native/tracing.py; `executed` are the warp
+    """What the warps of one block did, in the words of layout.TraceWord; `executed` are the warp
     instructions of the whole block."""
 
     block: int
@@ -137,7 +93,7 @@ def run_launch(
     most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
     threads = (
         1
-        if kernel.ordered or settings.backwards or kernel.shifts is not None
+        if kernel.ordered or settings.backwards or kernel.checked
         else max(1, min(settings.threads, total, most))
     )
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
@@ -196,14 +152,13 @@ class _Worker:
     ) -> None:
         self.kernel = kernel
         self.settings = settings
-        threads = settings.block[0] * settings.block[1] * settings.block[2]
         self.shared_bytes = kernel.code.static_shared_bytes + settings.dynamic_shared_bytes
         self.shared = np.zeros(kernel.code.shared_base + self.shared_bytes + 64, dtype=np.uint8)
-        self.slots = np.zeros(max(1, len(kernel.slots)), dtype=SLOT)
+        self.slots = zeros_in_lines(max(1, len(kernel.slots)), SLOT)
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
         self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
-        self.constants = _constant_bank(kernel, settings)
+        self.constants = fill_constants(kernel.code, settings)
         self.buffers = np.array(
             [
                 (region.offset, region.offset + region.size_bytes)
@@ -211,24 +166,23 @@ class _Worker:
             ],
             dtype=BUFFER,
         )
-        self.warps = _warps(kernel.warp_type, settings.block, -(-threads // WARP_LANES))
+        self.warps = make_warps(kernel.warp_type, settings.block)
         self.memory = memory
         memories = Memories(
             memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes
         )
         self.host_functions = HostFunctions(kernel.warp_type, memories)
         self.watch: Watch | None = None
-        if kernel.shifts is not None:
+        if kernel.checked:
             self.watch = Watch(
+                kernel.code,
                 kernel.decoded,
-                kernel.shifts,
                 memory,
-                shared_base=kernel.code.shared_base,
                 shared_bytes=self.shared_bytes,
                 grid=settings.grid,
                 block=settings.block,
             )
-        self.context = np.zeros(1, dtype=CONTEXT)
+        self.context = zeros_in_lines(1, CONTEXT)
         self.traces: list[BlockTrace] = []
         self.works: list[BlockWork] = []
         self.stores = store_slots(kernel)
@@ -246,6 +200,7 @@ class _Worker:
         context["local_bytes"] = self.local_bytes
         context["buffers"] = self.buffers.ctypes.data
         context["buffer_count"] = len(self.buffers)
+        context["converged"] = self.kernel.converged
         context["diverged"] = self.kernel.diverged.entry
         context["host_functions"] = self.host_functions.entry
         context["slots"] = self.slots.ctypes.data
@@ -292,19 +247,19 @@ class _Worker:
         for traced in self.settings.traced[
             bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)
         ]:
-            code = self.kernel.run_blocks(
+            code = self.kernel.runtime.run_blocks(
                 self.context.ctypes.data, first, traced
             ) or self._run_traced(traced)
             if code:
                 return code
             first = traced + 1
-        return self.kernel.run_blocks(self.context.ctypes.data, first, end)
+        return self.kernel.runtime.run_blocks(self.context.ctypes.data, first, end)
 
     def _run_traced(self, block: int) -> int:
         """Run one block and keep what its warps wrote."""
         before = self.executed
         room = np.empty(
-            (len(self.warps), self.settings.trace_words + LONGEST_RECORD), dtype=np.uint32
+            (len(self.warps), self.settings.trace_words + TraceWord.LONGEST), dtype=np.uint32
         )
         starts = room.ctypes.data + np.arange(len(self.warps), dtype=np.uint64) * np.uint64(
             room.strides[0]
@@ -313,7 +268,7 @@ class _Worker:
             starts,
             starts + np.uint64(4 * self.settings.trace_words),
         )
-        code = self.kernel.run_blocks(self.context.ctypes.data, block, block + 1)
+        code = self.kernel.runtime.run_blocks(self.context.ctypes.data, block, block + 1)
         lengths = (self.warps["trace"] - starts) // 4
         self.warps["trace_end"] = 0
         written = tuple(
@@ -335,44 +290,6 @@ def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
     """Local memory of a block, of whole warps."""
     threads = settings.block[0] * settings.block[1] * settings.block[2]
     return -(-kernel.code.local_bytes // 16) * 16 * WARP_LANES * -(-threads // WARP_LANES)
-
-
-def _constant_bank(kernel: NativeKernel, settings: LaunchSettings) -> np.ndarray:
-    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters
-    from `parameter_base`."""
-    base = kernel.code.parameter_base
-    bank = np.zeros(kernel.code.constant_bytes, dtype=np.uint8)
-    bank[0:24] = np.frombuffer(
-        np.array([*settings.block, *settings.grid], dtype=np.uint32).tobytes(), dtype=np.uint8
-    )
-    words = {
-        LOCAL_BASE + 4: LOCAL_WINDOW,
-        SHARED_BASE + 4: SHARED_HIGH,
-        STACK_POINTER: -(-kernel.code.local_bytes // 16) * 16,
-        DYNAMIC_SHARED: settings.dynamic_shared_bytes,
-        MULTIPROCESSORS: settings.multiprocessors,
-    }
-    for place, word in words.items():
-        bank[place : place + 4] = np.frombuffer(np.uint32(word).tobytes(), dtype=np.uint8)
-    bank[base : base + len(settings.parameters)] = np.frombuffer(
-        settings.parameters, dtype=np.uint8
-    )
-    return bank
-
-
-def _warps(warp_type: np.dtype, block: Triple, count: int) -> np.ndarray:
-    """The warps of a block with their thread indices; lanes beyond the block do not exist."""
-    warps = np.zeros(count, dtype=warp_type)
-    linear = np.arange(count * WARP_LANES, dtype=np.uint32).reshape(count, WARP_LANES)
-    warps["tid_x"] = linear % block[0]
-    warps["tid_y"] = linear // block[0] % block[1]
-    warps["tid_z"] = linear // (block[0] * block[1])
-    exists = linear < block[0] * block[1] * block[2]
-    warps["initial"] = (exists.astype(np.uint64) << np.arange(WARP_LANES, dtype=np.uint64)).sum(
-        axis=1
-    )
-    warps["index"] = np.arange(count)
-    return warps
 
 
 def _sum_counts(kernel: NativeKernel, workers: list[_Worker]) -> tuple[InstructionCounts, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,18 +13,14 @@ import numpy as np
 from llvmlite import binding, ir
 
 from grader.emulator.decode import Decoded, decode
-from grader.emulator.emitter import SWITCH_FORM, Emitter
+from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Flow, find_blocks
 from grader.emulator.layout import CONTEXT, COUNTS_PER_BLOCK, FaultCode, warp_layout
-from grader.emulator.native.blocks import define_run_blocks
-from grader.emulator.native.helpers import Helpers
-from grader.emulator.native.paths import PathFunctions, define_paths
-from grader.emulator.native.tools import I32, I64, POINTER, Record, cell, const, define, offset
-from grader.emulator.native.tracing import trace_block
-from grader.emulator.native.watching import Watching, granule_shifts
+from grader.emulator.native.tools import I32, I64, POINTER, Record, const, define, offset
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.operands import ZERO_REGISTER, Register
 from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCode, Unsupported
+from grader.emulator.runtime import Runtime
 
 _LAST_ARGUMENT = 11
 """The last register with arguments of a function of the system (host.py)."""
@@ -32,20 +28,19 @@ LONG_RUNS, SHORT_RUNS = 1, 0
 """LLVM's code-generation levels: the second one translates 2 times faster, and runs 2 times slower.
 The checked mode never runs long."""
 
-RunBlocks = Callable[[int, int, int], int]
-_RUN_BLOCKS = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
+FORM = "form"
+"""The name of the one function of a module."""
 _FORM = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)
 
 
 @dataclass(frozen=True)
 class NativeKernel:
-    """A kernel ready to run. `run_blocks(context address, first, end)` releases the GIL and returns
-    a FaultCode.
+    """A kernel ready to run by its `runtime`.
 
     `ordered`: the outcome depends on which block comes first, so that one host thread is to run
     them all. `slots` maps the index of a memory instruction and a space that it touches to its
-    SLOT; `diverged` is the form for split warps. `shifts` is there in the checked mode: log2 of the
-    granule of each space that it watches.
+    SLOT. `converged` is the address of the form for whole warps, `diverged` the form for split
+    ones. `checked`: it compares each access with those before it.
     """
 
     code: KernelCode
@@ -54,10 +49,11 @@ class NativeKernel:
     warp_type: np.dtype
     slots: dict[tuple[int, str], int]
     ordered: bool
-    run_blocks: RunBlocks
+    checked: bool
+    runtime: Runtime
+    converged: int
     diverged: DivergedForm
     engine: Any
-    shifts: Mapping[str, int] | None = None
 
     @property
     def meets_others(self) -> bool:
@@ -98,7 +94,7 @@ class DivergedForm:
             with self._lock:
                 if self._native is None:
                     self._engine = _compile(self._emit(), self._level)
-                    self._native = _FORM(self._engine.get_function_address("diverged"))
+                    self._native = _FORM(self._engine.get_function_address(FORM))
         except Exception as problem:  # must not pass through native code
             self.error = problem
             return FaultCode.INTERNAL
@@ -109,7 +105,7 @@ class DivergedForm:
 
 
 def translate(
-    code: KernelCode, *, checked: bool = False, quickly: bool | None = None
+    code: KernelCode, runtime: Runtime, *, checked: bool = False, quickly: bool | None = None
 ) -> NativeKernel:
     """Translate one kernel. Raises Unsupported, with the source line, for anything that is not
     known.
@@ -129,37 +125,11 @@ def translate(
     flow = find_blocks(decoded, lambda each: find_opcode(each).flow, code.jump_targets)
     warp_type = warp_layout(_register_count(flow))
     slots: dict[tuple[int, str], int] = {}
-    module = _new_module(code)
-    paths = define_paths(module, warp_type, watched=checked)
-    shifts = granule_shifts(decoded)
 
-    def helpers(target: ir.Module) -> Helpers:
-        return Helpers(
-            target,
-            slots,
-            Watching(target, warp_type, shifts, code.shared_extents) if checked else None,
-        )
+    def emit(*, converged: bool) -> ir.Module:
+        return _emit_form(flow, warp_type, code, slots, converged=converged, checked=checked)
 
-    converged = _emit_form(module, flow, warp_type, paths, helpers(module), code, converged=True)
-    define_run_blocks(
-        module, warp_type, _define_run_warp(module, warp_type, converged), paths, watched=checked
-    )
-
-    def emit_diverged() -> ir.Module:
-        other = _new_module(code)
-        _emit_form(
-            other,
-            flow,
-            warp_type,
-            define_paths(other, warp_type, watched=checked),
-            helpers(other),
-            code,
-            converged=False,
-        )
-        return other
-
-    engine = _compile(module, level)
-    run_blocks = _RUN_BLOCKS(engine.get_function_address("run_blocks"))
+    engine = _compile(emit(converged=True), level)
     ordered = any(find_opcode(i).ordered(i) for block in flow.blocks for i in block.instructions)
     return NativeKernel(
         code,
@@ -168,17 +138,12 @@ def translate(
         warp_type,
         slots,
         ordered,
-        run_blocks,
-        DivergedForm(emit_diverged, level),
+        checked,
+        runtime,
+        engine.get_function_address(FORM),
+        DivergedForm(lambda: emit(converged=False), level),
         engine,
-        shifts if checked else None,
     )
-
-
-def _new_module(code: KernelCode) -> ir.Module:
-    module = ir.Module(name=code.name)
-    module.triple = binding.get_default_triple()
-    return module
 
 
 def _register_count(flow: Flow) -> int:
@@ -201,32 +166,27 @@ def _registers(instruction: Decoded) -> list[Register]:
 
 
 def _emit_form(
-    module: ir.Module,
     flow: Flow,
     warp_type: np.dtype,
-    paths: PathFunctions,
-    helpers: Helpers,
     code: KernelCode,
+    slots: dict[tuple[int, str], int],
     *,
     converged: bool,
-) -> ir.Function:
-    """`i32 form(context, warp)`: continue at the warp's pc; returns a FaultCode (0: blocked or
-    done) or SWITCH_FORM."""
-    function, b = define(
-        module,
-        "converged" if converged else "diverged",
-        I32,
-        [POINTER, POINTER],
-        internal=converged,
-    )
-    emitter = Emitter(function, warp_type, flow, paths, helpers, code, converged=converged)
+    checked: bool,
+) -> ir.Module:
+    """A module with `i32 form(context, warp)`: continue at the warp's pc; returns a FaultCode (0:
+    blocked or done) or SWITCH_FORM."""
+    module = ir.Module(name=code.name)
+    module.triple = binding.get_default_triple()
+    function, b = define(module, FORM, I32, [POINTER, POINTER], internal=False)
+    emitter = Emitter(function, warp_type, flow, code, slots, converged=converged, checked=checked)
     start = Record(b, function.args[1], warp_type).load("pc")
     table = b.switch(start, emitter.entries[0])
     for block in flow.blocks[1:]:
         table.add_case(const(block.index), emitter.entries[block.index])
     for block in flow.blocks:
         _emit_block(emitter, block.index)
-    return function
+    return module
 
 
 def _emit_block(e: Emitter, index: int) -> None:
@@ -268,41 +228,15 @@ def _count_block(e: Emitter) -> None:
     e.b.store(e.b.add(e.b.load(counts, typ=I64), const(1, I64)), counts)
     here = e.b.zext(e.b.ctpop(e.mask), I64)
     e.b.store(e.b.add(e.b.load(threads, typ=I64), here), threads)
-    trace_block(e)
+    has_room = e.b.icmp_unsigned("<", e.warp.load("trace"), e.warp.load("trace_end"))
+    with e.b.if_then(has_room, likely=False):
+        e.call("trace_block", e.warp_pointer, const(e.block.index))
     left = e.b.sub(e.context.load("budget"), const(len(e.block.instructions), I64))
     e.context.store("budget", left)
     with e.b.if_then(e.b.icmp_signed("<", left, const(0, I64)), likely=False):
         e.context.store("fault_code", FaultCode.BUDGET)
         e.context.store("fault_instruction", e.block.instructions[0].index)
         e.b.ret(const(FaultCode.BUDGET))
-
-
-def _define_run_warp(module: ir.Module, warp_type: np.dtype, converged: ir.Function) -> ir.Function:
-    """`i32 run_warp(context, warp)`: run until every path waits at a barrier or has ended; returns
-    a FaultCode."""
-    function, b = define(module, "run_warp", I32, [POINTER, POINTER])
-    warp = Record(b, function.args[1], warp_type)
-    again = b.append_basic_block("again")
-    b.branch(again)
-    b.position_at_end(again)
-    mask = warp.load("mask")
-    runnable = b.and_(mask, b.not_(warp.load("at_barrier")))
-    with b.if_then(b.icmp_unsigned("==", runnable, const(0))):
-        b.ret(const(FaultCode.NONE))
-    code = cell(b, I32)
-    with b.if_else(b.icmp_unsigned("==", mask, warp.load("live"))) as (together, apart):
-        with together:
-            b.store(b.call(converged, list(function.args)), code)
-        with apart:
-            address = Record(b, function.args[0], CONTEXT).load("diverged")
-            diverged = b.inttoptr(address, ir.FunctionType(I32, [POINTER, POINTER]).as_pointer())
-            b.store(b.call(diverged, list(function.args)), code)
-    result = b.load(code, typ=I32)
-    done = b.append_basic_block("done")
-    b.cbranch(b.icmp_unsigned("==", result, const(SWITCH_FORM)), again, done)
-    b.position_at_end(done)
-    b.ret(result)
-    return function
 
 
 def _compile(module: ir.Module, level: int) -> binding.ExecutionEngine:

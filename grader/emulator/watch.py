@@ -1,4 +1,4 @@
-"""The checked mode of a launch: the shadow of its memory, and what was found wrong, in the order in
+"""The checked mode of a launch: the tags of its memory, and what was found wrong, in the order in
 which it was found."""
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from enum import StrEnum
 
 import numpy as np
 
+from grader.emulator.checked_layout import EXTENT, FOUND, MAX_BLOCKS, WATCH, FindingCode, Trait
 from grader.emulator.decode import Decoded
 from grader.emulator.layout import WARP_LANES
 from grader.emulator.memory import FIRST_OFFSET, GlobalMemory
-from grader.emulator.native.shadow_layout import FOUND, MAX_BLOCKS, WATCH, FindingCode, Trait
-from grader.emulator.native.watching import traits
+from grader.emulator.native.watching import granule_shifts, traits
+from grader.emulator.program import KernelCode
 
 Triple = tuple[int, int, int]
 
@@ -79,27 +80,31 @@ _MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {
 
 
 class Watch:
-    """The shadow of one launch. `shifts`: log2 of the granule of each space; `memory` must track
-    what is written."""
+    """The tags of one launch. `memory` must track what is written."""
 
     def __init__(
         self,
+        kernel: KernelCode,
         code: tuple[Decoded, ...],
-        shifts: Mapping[str, int],
         memory: GlobalMemory,
         *,
-        shared_base: int,
         shared_bytes: int,
         grid: Triple,
         block: Triple,
     ) -> None:
         assert memory.written is not None
-        self._code, self._shared_base, self._grid, self._block = code, shared_base, grid, block
+        self._code, self._grid, self._block = code, grid, block
+        self._shared_base = kernel.shared_base
+        shifts = granule_shifts(code)
         blocks = grid[0] * grid[1] * grid[2]
         shared_granules = (shared_bytes >> shifts["shared"]) + 4
         global_granules = (len(memory.written) >> shifts["global"]) + 4
         self._traits = traits(code)
         self._lines = np.array([each.line or 0 for each in code], dtype=np.uint32)
+        nothing = (0, 0)
+        self._extents = np.array(
+            [kernel.shared_extents.get(each.offset, nothing) for each in code], dtype=EXTENT
+        )
         self._reported = np.zeros(FindingCode.COUNT * len(code), dtype=np.uint8)
         self._found = np.zeros(FindingCode.COUNT * len(code), dtype=FOUND)
         self._fences = np.zeros(min(blocks, MAX_BLOCKS) + 1, dtype=np.uint16)
@@ -109,6 +114,7 @@ class Watch:
         self._global_drawers = np.zeros(global_granules, dtype=np.uint32)
         self.record = np.zeros(1, dtype=WATCH)
         record = self.record[0]
+        record["shared_shift"], record["global_shift"] = shifts["shared"], shifts["global"]
         record["block"] = blocks <= MAX_BLOCKS
         record["shared_tag_bytes"] = self._shared[0].nbytes
         record["shared_writers"], record["shared_readers"] = (
@@ -122,7 +128,7 @@ class Watch:
         record["global_drawers"] = (self._global_drawers.ctypes.data - 4 * before) % _WORD
         record["written"] = (memory.written.ctypes.data - FIRST_OFFSET) % _WORD
         record["instructions"] = len(code)
-        for name in ("fences", "traits", "lines", "reported", "found"):
+        for name in ("fences", "traits", "lines", "extents", "reported", "found"):
             record[name] = getattr(self, f"_{name}").ctypes.data
 
     @property

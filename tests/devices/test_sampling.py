@@ -13,6 +13,7 @@ from grader.devices.emulated import sampling
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.plan_run import Ran, Ready
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.emulated.sampling import Stage, run_modelled
 from grader.devices.parameters import pack_parameters
@@ -46,7 +47,8 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
         figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions
     )
     return run_modelled(
-        Ready(translate(kernel_code(kernel)), kernel, launch, memory, settings), stage
+        Ready(translate(kernel_code(kernel), emulator_runtime()), kernel, launch, memory, settings),
+        stage,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import Instruction, KernelCode, Unsupported, translate
 from grader.emulator.decode import decode
 from grader.emulator.opcodes import OPCODES
@@ -14,7 +15,7 @@ from tests.support.assembler import assemble
 
 def translate_line(line: str) -> None:
     """Translate a kernel that consists of one instruction (at line 1) and EXIT."""
-    translate(KernelCode("kernel", assemble(f"{line}\nEXIT"), 0x210, 0, 0))
+    translate(KernelCode("kernel", assemble(f"{line}\nEXIT"), 0x210, 0, 0), emulator_runtime())
 
 
 def test_an_opcode_is_its_base_and_its_modifiers() -> None:
@@ -184,16 +185,22 @@ def test_a_guard_on_a_convergence_barrier_is_not_ignored(guarded: str) -> None:
 
 def test_code_that_runs_off_its_end_is_refused() -> None:
     with pytest.raises(Unsupported, match="IADD3"):
-        translate(KernelCode("kernel", assemble("IADD3 R0,R1,R2,R3"), 0x210, 0, 0))
+        translate(
+            KernelCode("kernel", assemble("IADD3 R0,R1,R2,R3"), 0x210, 0, 0), emulator_runtime()
+        )
 
 
 def test_constants_outside_of_the_bank_are_refused() -> None:
     """What `ld.param` beyond the parameters compiles to: it must not read the host's memory."""
     with pytest.raises(Unsupported):
-        translate(KernelCode("kernel", assemble("LDC R0,c[0x0][0x8000]\nEXIT"), 0x210, 8, 0))
+        translate(
+            KernelCode("kernel", assemble("LDC R0,c[0x0][0x8000]\nEXIT"), 0x210, 8, 0),
+            emulator_runtime(),
+        )
     with pytest.raises(Unsupported):
         translate(
-            KernelCode("kernel", assemble("IADD3 R0,R1,c[0x0][0x8000],RZ\nEXIT"), 0x210, 8, 0)
+            KernelCode("kernel", assemble("IADD3 R0,R1,c[0x0][0x8000],RZ\nEXIT"), 0x210, 8, 0),
+            emulator_runtime(),
         )
 
 

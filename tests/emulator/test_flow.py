@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import KernelCode, Unsupported, translate
 from grader.emulator.decode import decode
 from grader.emulator.flow import Flow, find_blocks
@@ -66,6 +67,6 @@ def test_a_branch_with_a_predicate_operand_may_fall_through() -> None:
 def test_a_branch_that_leads_to_no_instruction_is_refused_with_its_line(target: str) -> None:
     code = assemble(f"NOP\nBRA {target}\nEXIT")
     with pytest.raises(Unsupported) as caught:
-        translate(KernelCode("kernel", code, 0x210, 0, 0))
+        translate(KernelCode("kernel", code, 0x210, 0, 0), emulator_runtime())
     assert "BRA" in caught.value.what
     assert caught.value.line == 2

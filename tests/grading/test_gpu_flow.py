@@ -226,13 +226,9 @@ def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(
 
 
 def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
-    counters = Counters(
-        instructions_executed=7, shared_load_wavefronts=5, shared_wavefronts_ideal=4
-    )
+    own = Counters(instructions_executed=7, shared_load_wavefronts=5, shared_wavefronts_ideal=4)
     counted = (
-        CountedLaunch(
-            counters, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17
-        ),
+        CountedLaunch(own, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17),
     )
     monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: counted)
     score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))

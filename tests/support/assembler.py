@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import (
     ARCHITECTURES,
     GlobalMemory,
@@ -90,6 +91,7 @@ def build(
             banks,
             architecture=architecture,
         ),
+        emulator_runtime(),
         quickly=True,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader import records
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.parameters import parameter_bytes
 from grader.emulator import (
     ARCHITECTURES,
@@ -41,7 +42,9 @@ class Code:
             show = progress or (lambda note: None)
             show(Progress(f"translating {kernel.name}", translates=True))
             code = kernel_code(kernel, self.variables, arch=self._arch)
-            self._native[key] = translate(code, checked=checked, quickly=checked or quickly)
+            self._native[key] = translate(
+                code, emulator_runtime(), checked=checked, quickly=checked or quickly
+            )
             show(Progress(f"emulating {kernel.name}"))
         return self._native[key]
 

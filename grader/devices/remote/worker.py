@@ -17,6 +17,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -52,20 +53,30 @@ def main(argv: Sequence[str]) -> int:
     """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
-    isolation = ""
+    isolation, make = "", partial(make_device, argv[1])
     if argv[1].startswith(EMULATED):
-        if TIMED in argv[2:]:
-            load_model()
+        try:
+            load_emulator(models=TIMED in argv[2:])
+        except GraderError as error:
+            make = partial(_refuse, error)
         isolation = restrict_emulating_process() if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
     end_with_parent(channel.fileno())
-    return serve(channel, lambda: make_device(argv[1]), isolation)
+    return serve(channel, make, isolation)
 
 
-def load_model() -> None:
-    """Load the timing model, whose compiled functions go into a cache that a confined process
-    cannot write."""
-    from grader.devices.emulated import sampling  # noqa: F401
+def load_emulator(*, models: bool) -> None:
+    """Load what is compiled for this machine and goes into caches that a confined process cannot
+    write: the emulator's runtime, and the timing model."""
+    from grader.devices.emulated.runtime import emulator_runtime
+
+    emulator_runtime()
+    if models:
+        from grader.devices.emulated import sampling  # noqa: F401
+
+
+def _refuse(error: GraderError) -> Device:
+    raise error
 
 
 def make_device(name: str) -> Device:

@@ -20,6 +20,8 @@ OUTPUT_TAIL_BYTES = 8192
 OPEN, TIMED = "open", "timed"
 """Options of a worker that is not to be confined, and of one that is asked for modelled times."""
 KILL_SECONDS = 30.0  # a driver takes a while to end a kernel that does not end
+CACHE_VARIABLES = ("XDG_CACHE_HOME", "HOME")
+"""They say where the emulator's runtime lies."""
 
 
 class Worker:
@@ -86,7 +88,7 @@ def worker_environment() -> dict[str, str]:
     """The whole environment of a worker: the grader's packages, nothing else of its own, and few
     arenas (address space)."""
     return {
-        "PATH": "/usr/bin:/bin",
+        "PATH": os.pathsep.join(filter(None, ("/usr/bin:/bin", os.environ.get("PATH")))),
         "LANG": "C.UTF-8",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
@@ -96,4 +98,5 @@ def worker_environment() -> dict[str, str]:
         ),  # freed arrays are used again: fresh pages cost more than what is done with them
         "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
         **python_environment(),
+        **{name: os.environ[name] for name in CACHE_VARIABLES if name in os.environ},
     }

@@ -1,2 +1,2 @@
-"""LLVM IR of what the translated opcodes call: memory accesses with their counting, divergence,
-blocks of a grid."""
+"""What kernels are translated with: words for LLVM IR, and the checked mode's facts of
+instructions."""

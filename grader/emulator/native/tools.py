@@ -118,10 +118,6 @@ class Record:
         word = const(value, self._type(field)) if isinstance(value, int) else value
         self.builder.store(word, self.at(field, index))
 
-    def store_lanes(self, field: str, value: Value) -> None:
-        """Write an array of 32 words from a vector."""
-        self.builder.store(value, self.at(field), align=4)
-
     def add(self, field: str, value: Value, index: Value | int | None = None) -> None:
         """field += value."""
         self.store(field, self.builder.add(self.load(field, index), value), index)
@@ -133,28 +129,7 @@ class Record:
 
 
 @contextmanager
-def counting_loop(builder: ir.IRBuilder, count: Value) -> Iterator[Value]:
-    """`for (i = 0; i < count; ++i)` over i32; yields i."""
-    head = builder.append_basic_block("loop")
-    body = builder.append_basic_block("body")
-    done = builder.append_basic_block("done")
-    entry = builder.block
-    builder.branch(head)
-    builder.position_at_end(head)
-    index = builder.phi(I32)
-    index.add_incoming(const(0), entry)
-    builder.cbranch(builder.icmp_unsigned("<", index, count), body, done)
-    builder.position_at_end(body)
-    yield index
-    index.add_incoming(builder.add(index, const(1)), builder.block)
-    builder.branch(head)
-    builder.position_at_end(done)
-
-
-@contextmanager
-def each_set_bit(
-    builder: ir.IRBuilder, mask: Value, *, highest_first: bool = False
-) -> Iterator[Value]:
+def each_set_bit(builder: ir.IRBuilder, mask: Value) -> Iterator[Value]:
     """For every set bit of an i32; yields its index as i32."""
     head = builder.append_basic_block("bits")
     body = builder.append_basic_block("bit")
@@ -166,11 +141,7 @@ def each_set_bit(
     rest.add_incoming(mask, entry)
     builder.cbranch(builder.icmp_unsigned("!=", rest, const(0)), body, done)
     builder.position_at_end(body)
-    index = (
-        builder.sub(const(31), builder.ctlz(rest, const(1, I1)))
-        if highest_first
-        else builder.cttz(rest, const(1, I1))
-    )
+    index = builder.cttz(rest, const(1, I1))
     yield index
     rest.add_incoming(builder.xor(rest, builder.shl(const(1), index)), builder.block)
     builder.branch(head)
@@ -209,6 +180,18 @@ def define(
         function.linkage = "internal"
         function.attributes.add("noinline")
     return function, ir.IRBuilder(function.append_basic_block("entry"))
+
+
+def call_by_name(
+    builder: ir.IRBuilder, name: str, result: ir.Type, arguments: list[Value]
+) -> Value:
+    """Call a function that is defined elsewhere, declaring it on first use."""
+    module = builder.module
+    callee = module.globals.get(name)
+    if callee is None:
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        callee = ir.Function(module, kind, name)
+    return builder.call(callee, arguments)
 
 
 def lane_bits(builder: ir.IRBuilder, condition: Value) -> Value:

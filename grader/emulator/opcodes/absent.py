@@ -3,12 +3,11 @@ and that are not there."""
 
 from __future__ import annotations
 
+from grader.emulator.checked_layout import FindingCode
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import FULL_MASK
-from grader.emulator.native.shadow_layout import FindingCode
-from grader.emulator.native.suspects import report_lanes
-from grader.emulator.native.tools import I1, Value, bits_to_lanes, const, lane_bits, splat
+from grader.emulator.native.tools import I1, I64, Value, bits_to_lanes, const, lane_bits, splat
 from grader.emulator.operands import Immediate, Register
 
 _BETWEEN = 3
@@ -18,22 +17,14 @@ operation."""
 
 def note_absent_lanes(e: Emitter, i: Decoded) -> None:
     """Report living lanes that the operation's mask names and that are not on this path."""
-    if e.helpers.watching is None or e.converged:
+    if not e.checked or e.converged:
         return
     named = _named_lanes(e, i)
     if named is None:
         return
     absent = e.b.and_(e.b.and_(named, e.warp.load("live")), e.b.not_(e.mask))
     with e.b.if_then(e.b.icmp_unsigned("!=", absent, const(0)), likely=False):
-        report_lanes(
-            e.b,
-            e.context,
-            e.warp,
-            FindingCode.ABSENT_LANES,
-            i.index,
-            e.b.cttz(e.mask, const(1, I1)),
-            absent,
-        )
+        _report(e, FindingCode.ABSENT_LANES, i, e.b.cttz(e.mask, const(1, I1)), absent)
 
 
 def note_absent_sources(
@@ -41,7 +32,7 @@ def note_absent_sources(
 ) -> Value:
     """The result of a shuffle. What lanes get from lanes that are not there is undefined: other
     garbage when poison is other."""
-    if e.helpers.watching is None:
+    if not e.checked:
         return result
     here = splat(e.b, e.mask)
     missing = e.b.icmp_unsigned(
@@ -50,18 +41,16 @@ def note_absent_sources(
     missing = e.b.and_(missing, valid)
     lanes = e.b.and_(lane_bits(e.b, missing), e.lane_mask())
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
-        report_lanes(
-            e.b,
-            e.context,
-            e.warp,
-            FindingCode.MAYBE_ABSENT_LANE,
-            i.index,
-            e.b.cttz(lanes, const(1, I1)),
-            lanes,
-        )
+        _report(e, FindingCode.MAYBE_ABSENT_LANE, i, e.b.cttz(lanes, const(1, I1)), lanes)
     usual = e.b.icmp_unsigned("==", e.context.load("shared_poison"), const(0xFF))
     garbage = e.b.select(usual, const(0), const(FULL_MASK))
     return e.b.select(bits_to_lanes(e.b, lanes), e.b.xor(result, splat(e.b, garbage)), result)
+
+
+def _report(e: Emitter, code: int, i: Decoded, lane: Value, lanes: Value) -> None:
+    """Note that lanes are absent, of which `lane` needs some."""
+    words = (const(code), const(i.index), lane, lanes, const(0, I64))
+    e.call("report_lanes", e.context_pointer, e.warp_pointer, *words)
 
 
 def _named_lanes(e: Emitter, i: Decoded) -> Value | None:

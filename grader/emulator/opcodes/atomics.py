@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.counting import AccessKind
-from grader.emulator.native.shadow import acquire, end_epoch, pass_fence
-from grader.emulator.native.tools import Value, bits_to_lanes
+from grader.emulator.native.tools import Value, bits_to_lanes, const
 from grader.emulator.opcodes.atomic_lanes import AtomicKind, define_atomic
 from grader.emulator.opcodes.generic import lanes_in
 from grader.emulator.opcodes.load_store import (
     Lanes,
-    end_access,
+    access,
     lane_addresses,
+    lane_data,
     set_lane_data,
-    space_host,
-    start_access,
-    watch_access,
 )
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import (
@@ -179,14 +176,15 @@ def _turns(
     old: list[Value],
 ) -> list[Value]:
     """Check, count, and let the lanes take turns; what they found, or `old` when there is none."""
-    before = e.b.block
-    after = e.function.append_basic_block("taken")
-    start_access(e, i, _access_kind(i, kind, space), lanes, after=after)
     set_lane_data(e, words)
-    _watch(e, i, kind, space, lanes.mask)
-    arguments = [e.context_pointer, space_host(e, space), lanes.mask]
-    e.b.call(define_atomic(e.function.module, kind), arguments)
-    return end_access(e, before, after, old)
+    access(e, i, _access_kind(i, kind, space), lanes)
+    host = e.context.load_pointer(f"{space}_host")
+    e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
+    nobody = e.b.icmp_unsigned("==", lanes.mask, const(0))
+    return [
+        e.b.select(nobody, kept, found)
+        for kept, found in zip(old, lane_data(e, len(old)), strict=True)
+    ]
 
 
 def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
@@ -197,20 +195,6 @@ def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
     turns = space == "shared" and not i.has("POPC") and kind.operation != "CAST"
     rounds = 2 if space == "shared" and kind.operation in ("CAS", "CAST") else 1
     return AccessKind(space, load=False, width=kind.width, atomic=True, turns=turns, rounds=rounds)
-
-
-def _watch(e: Emitter, i: Decoded, kind: AtomicKind, space: str, mask: Value) -> None:
-    """In the checked mode: compare with the accesses before; an exchange gives a lock back, and
-    what returns a value may have got one."""
-    if e.helpers.watching is None:
-        return
-    watch_access(e, i, _access_kind(i, kind, space), mask)
-    if kind.operation == "EXCH":
-        end_epoch(e.b, e.context)
-        if space == "global":
-            pass_fence(e.b, e.context)
-    if space == "global" and _fetches(i):
-        acquire(e.b, e.context)
 
 
 def _take_apart(

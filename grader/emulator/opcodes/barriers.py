@@ -64,7 +64,7 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
         e.warp.store("pc", e.following)
         e.b.ret(const(FaultCode.NONE))
         return
-    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(WAIT_BLOCK)])
+    e.push_path(e.mask, const(e.following), const(WAIT_BLOCK))
     e.next_path()
 
 
@@ -116,12 +116,8 @@ def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Valu
         return
     e.warp.store("at_named", e.b.or_(e.warp.load("at_named"), e.mask))
     e.warp.store("barrier_instruction", i.index)
-    e.b.call(
-        e.paths.push,
-        [e.warp_pointer, e.mask, const(e.following), e.b.add(number, const(WAIT_NAMED))],
-    )
-    e.b.call(e.paths.next, [e.warp_pointer])
-    e.switch_form()
+    e.push_path(e.mask, const(e.following), e.b.add(number, const(WAIT_NAMED)))
+    e.switch_path()
 
 
 def _come_or_fault(e: Emitter, i: Decoded) -> None:

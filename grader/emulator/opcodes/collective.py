@@ -63,10 +63,9 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     if apart:
         _push_groups(e, named, const(e.following), barrier)
     else:
-        e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(barrier)])
+        e.push_path(e.mask, const(e.following), const(barrier))
     release_paths(e, left=False)
-    e.b.call(e.paths.next, [e.warp_pointer])
-    e.switch_form()
+    e.switch_path()
 
 
 def end_collective(e: Emitter, i: Decoded) -> None:
@@ -74,8 +73,7 @@ def end_collective(e: Emitter, i: Decoded) -> None:
     if i.guard is not None:
         raise e.unsupported("with a guard")
     _push_groups(e, e.warp.load_lanes("collective_return"), None, WAIT_NONE)
-    e.b.call(e.paths.next, [e.warp_pointer])
-    e.switch_form()
+    e.switch_path()
 
 
 def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
@@ -96,7 +94,7 @@ def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None
         together = e.b.and_(
             here, lane_bits(e.b, e.b.icmp_unsigned("==", values, splat(e.b, value)))
         )
-        e.b.call(e.paths.push, [e.warp_pointer, together, value if pc is None else pc, const(wait)])
+        e.push_path(together, value if pc is None else pc, const(wait))
         left = e.b.xor(here, together)
         repeat_while(e, left)
         e.b.store(left, remaining)

@@ -10,8 +10,17 @@ from llvmlite import ir
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import FaultCode
-from grader.emulator.native.paths import repeat_block_end
-from grader.emulator.native.tools import F32, F64, I1, I32, LANES_F32, LANES_I32, Value, const
+from grader.emulator.native.tools import (
+    F32,
+    F64,
+    I1,
+    I32,
+    LANES_F32,
+    LANES_I32,
+    Value,
+    call_by_name,
+    const,
+)
 from grader.emulator.operands import Constant, Immediate, Operand, Register
 
 CANONICAL_NAN = 0x7FFFFFFF
@@ -95,25 +104,19 @@ def intrinsic(e: Emitter, name: str, arguments: list[Value]) -> Value:
 
 def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]) -> Value:
     """Call a function by its name, declaring it on first use."""
-    module = e.function.module
-    callee = module.globals.get(name)
-    if callee is None:
-        callee = ir.Function(
-            module, ir.FunctionType(result, [argument.type for argument in arguments]), name
-        )
-    return e.b.call(callee, arguments)
+    return call_by_name(e.b, name, result, arguments)
 
 
 def release_paths(e: Emitter, *, left: bool) -> None:
     """Let go on who waits for nobody any more: lanes have come to a barrier, or, `left`, will not
     come."""
-    e.b.call(e.paths.release, [e.context_pointer, e.warp_pointer, const(left, I1)])
+    e.call("release_paths", e.context_pointer, e.warp_pointer, const(left))
 
 
 def note_meeting(e: Emitter) -> None:
     """The checked mode notes that the path's lanes have waited for each other."""
-    if e.paths.meet is not None:
-        e.b.call(e.paths.meet, [e.warp_pointer, e.mask])
+    if e.checked:
+        e.call("meet", e.warp_pointer, e.mask)
 
 
 def repeat_while(e: Emitter, lanes_left: Value) -> None:
@@ -124,7 +127,7 @@ def repeat_while(e: Emitter, lanes_left: Value) -> None:
     the last of its basic block.
     """
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes_left, const(0))):
-        repeat_block_end(e.b, e.context, const(e.block.index))
+        e.call("repeat_block_end", e.context_pointer, const(e.block.index))
 
 
 def skip_together(e: Emitter, coming: Value) -> ir.Block:

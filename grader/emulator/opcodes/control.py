@@ -11,7 +11,6 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import Block, ControlFlow, always
 from grader.emulator.layout import SLOT, WAIT_NONE, WARP_LANES, FaultCode
-from grader.emulator.native.shadow import end_epoch, pass_fence
 from grader.emulator.native.tools import (
     I1,
     I32,
@@ -71,7 +70,7 @@ def bra(e: Emitter, i: Decoded) -> None:
         first_or_later(taken, rest),
         first_or_later(const(target), const(following)),
     )
-    e.b.call(e.paths.push, [e.warp_pointer, later_mask, later_pc, const(WAIT_NONE)])
+    e.push_path(later_mask, later_pc, const(WAIT_NONE))
     e.warp.store("mask", mask)
     if e.converged:
         e.warp.store("pc", pc)
@@ -121,7 +120,7 @@ def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, 
         together = e.b.and_(
             here, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, offset)))
         )
-        e.b.call(e.paths.push, [e.warp_pointer, together, block, const(WAIT_NONE)])
+        e.push_path(together, block, const(WAIT_NONE))
         left = e.b.xor(here, together)
         repeat_while(e, left)
         e.b.store(left, remaining)
@@ -129,8 +128,7 @@ def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, 
     loop_while(
         e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one
     )
-    e.b.call(e.paths.next, [e.warp_pointer])
-    e.switch_form()
+    e.switch_path()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)
 
@@ -139,7 +137,7 @@ def _stay_behind(e: Emitter) -> None:
     """The lanes whose guard fails go on with the next instruction, as a path of their own."""
     rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
     with e.b.if_then(e.b.icmp_unsigned("!=", rest, const(0))):
-        e.b.call(e.paths.push, [e.warp_pointer, rest, const(e.following), const(WAIT_NONE)])
+        e.push_path(rest, const(e.following), const(WAIT_NONE))
 
 
 def exit_lanes(e: Emitter, i: Decoded) -> None:
@@ -180,7 +178,7 @@ def bsync(e: Emitter, i: Decoded) -> None:
     barrier = _barrier(e, i.operands[0])
     if e.converged:
         return
-    e.b.call(e.paths.push, [e.warp_pointer, e.mask, const(e.following), const(barrier)])
+    e.push_path(e.mask, const(e.following), const(barrier))
     release_paths(e, left=False)
     e.next_path()
 
@@ -233,11 +231,8 @@ def fence(e: Emitter, i: Decoded) -> None:
         Record(e.b, slot_pointer(e, i, "global"), SLOT).add(
             "requests_total", e.b.zext(someone, I64)
         )
-    if e.helpers.watching is None:
-        return
-    end_epoch(e.b, e.context)
-    if not i.has("CTA"):
-        pass_fence(e.b, e.context)
+    if e.checked:
+        e.call("fence", e.context_pointer, const(not i.has("CTA")))
 
 
 def no_operation(e: Emitter, i: Decoded) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.counting import AccessKind
 from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
 from grader.emulator.opcodes.load_store import HINTS, Lanes, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
@@ -42,7 +42,7 @@ def copy(e: Emitter, i: Decoded) -> None:
 
 def _read(e: Emitter, i: Decoded, lanes: Lanes, *, part: bool = False) -> list[Value]:
     kind = AccessKind("global", load=True, width=i.access_bytes, part=part)
-    return load_words(e, i, kind, lanes, [e.const(0)] * (i.access_bytes // 4))
+    return load_words(e, i, kind, lanes)
 
 
 def _read_part(e: Emitter, i: Decoded, lanes: Lanes) -> list[Value]:
@@ -53,7 +53,7 @@ def _read_part(e: Emitter, i: Decoded, lanes: Lanes) -> list[Value]:
     start = e.b.sub(lanes.low, missing)
     last = e.b.sub(e.b.add(start, count), e.const(1))
     byte = AccessKind("global", load=True, width=1)
-    load_words(e, i, byte, replace(lanes, low=last), [e.const(0)], slot="last byte")
+    load_words(e, i, byte, replace(lanes, low=last), slot="last byte")
     return [
         e.b.and_(word, _byte_mask(e, e.b.sub(count, e.const(4 * index))))
         for index, word in enumerate(_read(e, i, replace(lanes, low=start), part=True))
@@ -74,7 +74,7 @@ def wait(e: Emitter, i: Decoded) -> None:
     arrived from here on."""
     if i.operands and not isinstance(i.operands[-1], Immediate):
         raise e.unsupported("with these operands")
-    if e.helpers.watching is None or not i.operands:
+    if not e.checked or not i.operands:
         return
     left = i.operands[-1]
     assert isinstance(left, Immediate)
@@ -86,7 +86,7 @@ def wait(e: Emitter, i: Decoded) -> None:
 
 def commit(e: Emitter, i: Decoded) -> None:
     """LDGDEPBAR: the copies so far are a group."""
-    if e.helpers.watching is not None:
+    if e.checked:
         e.warp.add("copies_committed", const(1))
 
 

@@ -3,18 +3,17 @@ question where they lie."""
 
 from __future__ import annotations
 
+from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH, SLOT, WARP_LANES
-from grader.emulator.native.counting import AccessKind, distinct_lanes
-from grader.emulator.native.tools import I64, Record, Value, bits_to_lanes, const, lane_bits
+from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH
+from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
 from grader.emulator.opcodes.load_store import (
     HINTS,
     WIDTHS,
     Lanes,
     lane_addresses,
     load_words,
-    slot_pointer,
     store_words,
 )
 from grader.emulator.opcodes.row import Opcode, row
@@ -46,7 +45,6 @@ def load_generic(e: Emitter, i: Decoded) -> None:
             i,
             AccessKind(space, load=True, width=i.access_bytes),
             Lanes(low, high, lanes),
-            values,
             signed=signed,
         )
         here = bits_to_lanes(e.b, lanes)
@@ -71,17 +69,12 @@ def store_generic(e: Emitter, i: Decoded) -> None:
 
 def _count_bytes_elsewhere(e: Emitter, i: Decoded, low: Value, high: Value) -> None:
     """Nsight Compute takes the distinct bytes of a generic access for global ones, also those of
-    shared and of local memory.
-
-    In local memory the lanes' addresses are the same where they name the same variable.
-    """
-    record = slot_pointer(e, i, "global")
-    for lanes in (lanes_in(e, space, high, e.lane_mask()) for space in _WINDOWS):
-        with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
-            count = e.b.ctpop(distinct_lanes(e.b, low, lanes, WARP_LANES))
-            Record(e.b, record, SLOT).add(
-                "bytes_total", e.b.zext(e.b.mul(count, const(i.access_bytes)), I64)
-            )
+    shared and of local memory."""
+    slot = const(e.slot_index(i.index, "global"))
+    e.b.store(low, e.context.at("lane_addresses"), align=4)
+    for space in _WINDOWS:
+        lanes = lanes_in(e, space, high, e.lane_mask())
+        e.call("count_bytes_elsewhere", e.context_pointer, slot, lanes, const(i.access_bytes))
 
 
 def _wide(address: object) -> bool:

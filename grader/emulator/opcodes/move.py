@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
+from grader.emulator.constants import constant_bank, constant_bank_bytes
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import SHARED_HIGH
+from grader.emulator.layout import SHARED_HIGH, AccessFlag
 from grader.emulator.native.tools import (
     I1,
     I32,
@@ -160,12 +161,12 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     offsets = e.b.add(e.i32(source.register), e.const(source.offset))
     old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
     mask = e.lane_mask()
-    gather = e.helpers.gather(width, signed=i.has("S8") or i.has("S16"))
-    size = const(e.constant_bank_bytes(source.bank))
-    good = e.b.call(gather, [e.context_pointer, e.constant_bank(source.bank), size, offsets, mask])
-    with e.b.if_then(e.b.not_(good), likely=False):
-        e.context.store("fault_instruction", i.index)
-        e.b.ret(e.context.load("fault_code"))
+    e.b.store(offsets, e.context.at("lane_addresses"), align=4)
+    size = const(constant_bank_bytes(e, source.bank))
+    bank = (constant_bank(e, source.bank), size)
+    flags = AccessFlag.SIGNED * (i.has("S8") or i.has("S16"))
+    words = (const(i.index), mask, const(width), const(flags))
+    e.return_if_nonzero(e.call("gather_constants", e.context_pointer, *bank, *words, result=I32))
     taken = bits_to_lanes(e.b, mask)
     for word, before in enumerate(old):
         loaded = e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4)

@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast, get_type_hints
 import numba
 import numpy as np
 
-from grader.emulator.native import tracing
+from grader.emulator import layout
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -94,5 +94,5 @@ def compiled(*arguments: Any) -> Callable[[F], F]:  # noqa: ANN401 - annotations
     return compile_now
 
 
-_SOURCES = [Path(tracing.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
+_SOURCES = [Path(layout.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
 _DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:16]

@@ -15,13 +15,14 @@ from typing import Annotated, NamedTuple, cast
 
 import numpy as np
 
-from grader.emulator.native.tracing import BLOCK, SPACE_SHIFT, SPACES
+from grader.emulator.layout import TraceWord
 from grader.emulator.timing.compiled import compiled, step
 
 LANES, BANKS, WORD_BYTES, SECTOR_BYTES, LINE_BYTES = 32, 32, 4, 32, 128
 LINE_SECTORS, SECTOR_WORDS = LINE_BYTES // SECTOR_BYTES, SECTOR_BYTES // WORD_BYTES
 TAG_BANKS = 4
-GLOBAL, SHARED, LOCAL = SPACES["global"], SPACES["shared"], SPACES["local"]
+GLOBAL, SHARED, LOCAL = map(int, (TraceWord.GLOBAL, TraceWord.SHARED, TraceWord.LOCAL))
+BLOCK, SPACE_SHIFT = int(TraceWord.BLOCK), int(TraceWord.SPACE_SHIFT)
 LOCAL_LINES = 1 << 40
 """Lines of local memory are numbered from here on, apart from those of global memory."""
 signed = cast(Callable[[int], int], np.int64)

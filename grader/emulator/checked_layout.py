@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from grader.emulator.layout import pointer_to
+
 INSTRUCTION_SHIFT, DETAIL_SHIFT, FLAG_SHIFT, OWNER_SHIFT = 10, 24, 39, 40
 THREAD_MASK, INSTRUCTION_MASK, DETAIL_MASK = 0x3FF, 0x3FFF, 0x7FFF
 MAX_BLOCKS = (1 << 24) - 1
@@ -43,13 +45,16 @@ class FindingCode:
 
 class Trait:
     """Of an instruction that accesses memory: it orders accesses by itself; plain loads in front of
-    it belong to its loop; it copies; it writes; it is an atomic operation."""
+    it belong to its loop; it copies; it writes; it is an atomic operation; one that may give its
+    value to the thread; one that gives a lock back."""
 
     ATOMIC = 1
     RETRIED = 2
     ASYNC = 4
     STORES = 8
     CHANGES = 16
+    DRAWS = 32
+    EXCHANGES = 64
 
 
 FOUND = np.dtype(
@@ -74,24 +79,29 @@ WATCH = np.dtype(
         ("block", "u8"),  # linear, from 1 on; 0: races between blocks are not looked for
         ("acquired", "u4"),  # whether the block has done what may show it another one's writes
         ("shared_tag_bytes", "u4"),
+        ("shared_shift", "u4"),  # log2 of the granules
+        ("global_shift", "u4"),
         ("shared_writers", "u8"),  # tags by granule of the block's shared memory
         ("shared_readers", "u8"),
-        (
-            "global_writers",
-            "u8",
-        ),  # tags, as if the window's first granule were at this host address
+        # tags, as if the window's first granule were at this host address
+        ("global_writers", "u8"),
         ("global_readers", "u8"),
         ("shared_drawers", "u8"),  # u4 by granule: who drew last; likewise
         ("global_drawers", "u8"),
         ("written", "u8"),  # a byte per byte of the window, 1 where it was written; likewise
-        ("fences", "u8"),  # u2 per block
-        ("traits", "u8"),  # u1 per instruction
-        ("lines", "u8"),  # u4 per instruction: its source line, 0 where it has none
-        ("reported", "u8"),  # u1 per code and instruction
-        ("found", "u8"),  # array of FOUND
+        ("fences", pointer_to("uint16_t")),  # by block
+        ("traits", pointer_to("uint8_t")),  # by instruction, as the next two
+        ("lines", pointer_to("uint32_t")),  # the source line, 0 where it has none
+        ("extents", pointer_to("Extent")),
+        ("reported", pointer_to("uint8_t")),  # by code and instruction
+        ("found", pointer_to("Found")),
         ("found_count", "u4"),
         ("instructions", "u4"),
         ("own_tags", "u8", 32),  # scratch: this access' tags
     ],
     align=True,
 )
+
+EXTENT = np.dtype([("first", "i4"), ("past", "i4")], align=True)
+"""The bytes of the block's shared memory that an instruction may access; none where nothing is
+known."""

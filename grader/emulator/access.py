@@ -1,0 +1,46 @@
+"""Memory accesses of a kernel's code: what tells one kind from another, and the call of the runtime
+that checks, counts and moves the data (runtime/accesses.cpp)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.emulator.layout import AccessFlag
+
+
+@dataclass(frozen=True)
+class AccessKind:
+    """What a memory instruction does: `space` is `shared`, `global` or `local`, `width` in bytes.
+
+    `part`: of the bytes only the first is sure to be accessed. Of atomics in shared memory, `turns`
+    says whether lanes that meet at one address take turns there, and `rounds` how often the data
+    goes through: twice for a compare-and-swap.
+    """
+
+    space: str
+    load: bool
+    width: int
+    atomic: bool = False
+    part: bool = False
+    turns: bool = False
+    rounds: int = 1
+
+    @property
+    def words(self) -> int:
+        """Words of a lane's data."""
+        return max(1, self.width // 4)
+
+    @property
+    def function(self) -> str:
+        """The runtime's function for such accesses."""
+        way = "atomic" if self.atomic else "load" if self.load else "store"
+        return f"{way}_{self.space}_{self.width}"
+
+    @property
+    def flags(self) -> int:
+        """Its AccessFlag bits."""
+        return (
+            AccessFlag.PART * self.part
+            | AccessFlag.TURNS * self.turns
+            | AccessFlag.TWICE * (self.rounds == 2)
+        )

@@ -1,0 +1,93 @@
+"""What a launch gives its blocks: its settings, constant bank 0, the warps of a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.emulator.architectures import (
+    DYNAMIC_SHARED,
+    LOCAL_BASE,
+    MULTIPROCESSORS,
+    SHARED_BASE,
+    STACK_POINTER,
+)
+from grader.emulator.layout import (
+    LOCAL_WINDOW,
+    SHARED_HIGH,
+    SHARED_POISON_BYTE,
+    WARP_LANES,
+    zeros_in_lines,
+)
+from grader.emulator.program import KernelCode
+
+Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class LaunchSettings:
+    """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host
+    threads.
+
+    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid`
+    says. `backwards`: blocks and warps run in the opposite order. `shared_poison` is the byte that
+    shared memory holds at the start of a block. Of the blocks with the linear indices `traced`
+    (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
+    (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`:
+    what each block of the sample did is noted.
+    """
+
+    grid: Triple
+    block: Triple
+    parameters: bytes
+    dynamic_shared_bytes: int = 0
+    budget: int = 10**12
+    threads: int = 1
+    multiprocessors: int = 132
+    backwards: bool = False
+    shared_poison: int = SHARED_POISON_BYTE
+    traced: tuple[int, ...] = ()
+    trace_words: int = 0
+    sample: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    block_by_block: bool = False
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the grid has."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+
+def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
+    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters
+    from `parameter_base`."""
+    bank = np.zeros(code.constant_bytes, dtype=np.uint8)
+    words = bank.view(np.uint32)
+    words[:6] = (*settings.block, *settings.grid)
+    for place, word in (
+        (LOCAL_BASE + 4, LOCAL_WINDOW),
+        (SHARED_BASE + 4, SHARED_HIGH),
+        (STACK_POINTER, -(-code.local_bytes // 16) * 16),
+        (DYNAMIC_SHARED, settings.dynamic_shared_bytes),
+        (MULTIPROCESSORS, settings.multiprocessors),
+    ):
+        words[place // 4] = word
+    parameters = np.frombuffer(settings.parameters, dtype=np.uint8)
+    bank[code.parameter_base : code.parameter_base + len(parameters)] = parameters
+    return bank
+
+
+def make_warps(warp_type: np.dtype, block: Triple) -> np.ndarray:
+    """The warps of a block with their thread indices; lanes beyond the block do not exist."""
+    threads = block[0] * block[1] * block[2]
+    count = -(-threads // WARP_LANES)
+    warps = zeros_in_lines(count, warp_type)
+    linear = np.arange(count * WARP_LANES, dtype=np.uint32).reshape(count, WARP_LANES)
+    warps["tid_x"] = linear % block[0]
+    warps["tid_y"] = linear // block[0] % block[1]
+    warps["tid_z"] = linear // (block[0] * block[1])
+    bits = (linear < threads).astype(np.uint64) << np.arange(WARP_LANES, dtype=np.uint64)
+    warps["initial"] = bits.sum(axis=1)
+    warps["index"] = np.arange(count)
+    return warps

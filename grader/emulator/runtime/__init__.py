@@ -1,0 +1,145 @@
+"""What all translated kernels call, in C++: accesses with their counting, divergence, the blocks of
+a grid, the checked mode.
+
+It is compiled for this processor by the host's g++, once: the object lies in a folder of the
+caller's under a key of all that it depends on. An object that is damaged, or cannot be kept, costs
+the time to compile it again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from llvmlite import binding
+
+from grader.emulator.layout import FUNCTION_PREFIX
+from grader.emulator.runtime.header import write_header
+
+RunBlocks = Callable[[int, int, int], int]
+"""`run_blocks(context address, first, end)` releases the GIL and returns a FaultCode."""
+
+_FLAGS = (
+    *("-shared", "-fPIC", "-std=c++17", "-O3", "-march=native", "-fvisibility=hidden"),
+    *("-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-Wl,--as-needed"),
+)
+_SOURCES = Path(__file__).parent
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_COMPILE_SECONDS = 300.0
+
+
+class CompilerFailed(Exception):  # noqa: N818 - a property of the machine, not an error of ours
+    """The compiler does not work, or not with the runtime's sources; says what it printed."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The loaded runtime, whose functions translated kernels find by their names."""
+
+    run_blocks: RunBlocks
+
+
+def load(folder: Path, compiler: str) -> Runtime:
+    """The runtime from an object in the folder, which is made where it is missing or damaged.
+
+    Raises CompilerFailed. A process that is to be confined loads it before.
+    """
+    header = write_header()
+    kept = folder / f"runtime-{_key(header, compiler)}.so"
+    if not _is_whole(kept):
+        content = _compile(header, compiler)
+        try:
+            _keep(kept, content)
+        except OSError:  # a folder that cannot be written
+            return _load_once(content)
+    return _open(kept)
+
+
+def _key(header: str, compiler: str) -> str:
+    """A digest of all that the object depends on: sources, compiler, processor."""
+    sources = "".join(path.read_text(encoding="utf-8") for path in _source_files())
+    features = sorted(binding.get_host_cpu_features().items())
+    parts = (header, sources, _FLAGS, _ask_version(compiler), platform.machine(), features)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _source_files() -> list[Path]:
+    return sorted((*_SOURCES.glob("*.cpp"), *_SOURCES.glob("*.h")))
+
+
+def _ask_version(compiler: str) -> str:
+    return _run([compiler, "--version"])
+
+
+def _compile(header: str, compiler: str) -> bytes:
+    """The shared object, with its digest behind it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "records.h").write_text(header, encoding="utf-8")
+        target = folder / "runtime.so"
+        sources = [str(path) for path in _source_files() if path.suffix == ".cpp"]
+        _run([compiler, *_FLAGS, f"-I{folder}", f"-I{_SOURCES}", *sources, "-o", str(target)])
+        content = target.read_bytes()
+    return content + hashlib.sha256(content).digest()
+
+
+def _run(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            check=False,
+            text=True,
+            errors="replace",
+            timeout=_COMPILE_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CompilerFailed(str(error)) from error
+    if done.returncode != 0:
+        raise CompilerFailed(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
+    return done.stdout
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether an object is there and is what was written."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    return hashlib.sha256(content[:-_DIGEST_BYTES]).digest() == content[-_DIGEST_BYTES:]
+
+
+def _keep(path: Path, content: bytes) -> None:
+    """Write a file as a whole: who reads it meanwhile sees the old one, or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _load_once(content: bytes) -> Runtime:
+    """Load an object that cannot be kept; what is mapped outlives its file."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "runtime.so"
+        path.write_bytes(content)
+        return _open(path)
+
+
+def _open(path: Path) -> Runtime:
+    binding.load_library_permanently(str(path))
+    function = getattr(ctypes.CDLL(str(path)), f"{FUNCTION_PREFIX}run_blocks")
+    function.restype = ctypes.c_uint32
+    function.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
+    return Runtime(function)

@@ -1,0 +1,270 @@
+// Blocks of a grid: reset the warps, run them in turn, let them through __syncthreads() together.
+#include "checked.h"
+#include "paths.h"
+
+// --- a warp --------------------------------------------------------------------------------------
+
+// A warp at the start of a block: all its lanes at the first instruction, registers and predicates
+// zero.
+static void reset(const Context &context, Warp &warp)
+{
+    warp.live = warp.mask = warp.initial;
+    if (warp.meetings != 0)
+        memset(warp.met, 0, sizeof warp.met);
+    warp.pc = warp.at_barrier = warp.at_named = warp.path_count = warp.path_clock = 0;
+    warp.meetings = warp.synced = warp.copies_committed = warp.copies_completed = 0;
+    memset(warp.uniform, 0, sizeof warp.uniform);
+    memset(warp.predicates, 0, sizeof warp.predicates);
+    memset(warp.uniform_predicates, 0, sizeof warp.uniform_predicates);
+    memset(&warp + 1, 0, context.warp_bytes - sizeof warp); // the registers
+}
+
+// Run until every path waits at a barrier or has ended. Returns a FaultCode.
+static uint32_t run_warp(Context &context, Warp &warp)
+{
+    while ((warp.mask & ~warp.at_barrier) != 0) {
+        Form *form = warp.mask == warp.live ? context.converged : context.diverged;
+        uint32_t code = form(&context, &warp);
+        if (code != SWITCH_FORM)
+            return code;
+    }
+    return FaultCode::NONE;
+}
+
+// The slot of a path that holds any of the lanes.
+static uint32_t path_of(const Warp &warp, uint32_t lanes)
+{
+    uint32_t found = 0;
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot)
+        if (warp.path_mask[slot] & lanes)
+            found = slot;
+    return found;
+}
+
+// --- barriers of the block -----------------------------------------------------------------------
+
+struct Votes {
+    uint32_t count, truth;
+};
+
+// All threads have come to a barrier: what BAR.RED gathered there, the count of true threads and
+// the and / or of all.
+static Votes take_votes(Context &context, uint32_t barrier)
+{
+    bool all = context.vote_mode[barrier] == VoteMode::ALL;
+    bool truth = all ? context.vote_missing[barrier] == 0 : context.vote_any[barrier] != 0;
+    Votes votes{context.vote_count[barrier], truth};
+    context.vote_any[barrier] = context.vote_missing[barrier] = context.vote_count[barrier] = 0;
+    return votes;
+}
+
+static void tell_votes(Warp &warp, Votes votes)
+{
+    warp.voted_count = votes.count;
+    warp.voted_truth = votes.truth;
+}
+
+// Past __syncthreads(): the warp's waiting paths can run again. A path that waits as the running
+// one (see opcodes/barriers.py) just goes on.
+static void release_warp(Warp &warp)
+{
+    if (warp.at_barrier == 0)
+        return;
+    warp.at_barrier = 0;
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot)
+        if (warp.path_wait[slot] == WAIT_BLOCK)
+            warp.path_wait[slot] = WAIT_NONE;
+    if (warp.mask == 0)
+        next_path(warp);
+}
+
+// Whether lanes of one warp wait at different __syncthreads(): notes one that waits elsewhere than
+// the one before.
+static bool waits_at_two_barriers(Context &context, const Warp &warp)
+{
+    bool found = false;
+    uint32_t known = FULL_MASK;
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
+        uint32_t mask = warp.path_mask[slot], pc = warp.path_pc[slot];
+        if (warp.path_wait[slot] != WAIT_BLOCK || mask == 0)
+            continue;
+        if (known != FULL_MASK && known != pc) {
+            found = true;
+            context.fault_code = FaultCode::BARRIER;
+            context.fault_block = pc;
+            context.fault_lane = lowest_lane(mask);
+            context.fault_other = known;
+        }
+        known = pc;
+    }
+    return found;
+}
+
+// Past __syncthreads(). Returns a FaultCode: lanes of one warp may have come to different ones.
+static uint32_t release_all(Context &context)
+{
+    Votes votes = take_votes(context, BLOCK_VOTE);
+    for (uint32_t index = 0; index < context.warp_count; ++index) {
+        Warp &warp = warp_at(context, index);
+        if (waits_at_two_barriers(context, warp)) {
+            context.fault_warp = index;
+            return FaultCode::BARRIER;
+        }
+        tell_votes(warp, votes);
+        release_warp(warp);
+    }
+    return FaultCode::NONE;
+}
+
+static bool release_waiting(Warp &warp, int32_t wait, Votes votes)
+{
+    bool released = false;
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
+        uint32_t mask = warp.path_mask[slot];
+        if (warp.path_wait[slot] != wait || mask == 0)
+            continue;
+        warp.path_wait[slot] = WAIT_NONE;
+        warp.at_named &= ~mask;
+        tell_votes(warp, votes);
+        released = true;
+    }
+    if (warp.mask == 0)
+        next_path(warp);
+    return released;
+}
+
+// Let those go on whose barrier with a count of its own is complete; false: there are none.
+static bool release_named(Context &context)
+{
+    uint32_t living = 0;
+    for (uint32_t index = 0; index < context.warp_count; ++index)
+        living += warp_at(context, index).live != 0 ? WARP_LANES : 0;
+    bool released = false;
+    for (uint32_t barrier = 0; barrier < NAMED_BARRIERS; ++barrier) {
+        uint32_t arrived = context.named_arrived[barrier];
+        uint32_t asked = context.named_expected[barrier];
+        uint32_t expected = asked == 0 ? living : asked;
+        if (arrived == 0 || arrived < expected)
+            continue;
+        context.named_arrived[barrier] = arrived - expected;
+        Votes votes = take_votes(context, barrier);
+        for (uint32_t index = 0; index < context.warp_count; ++index)
+            released |= release_waiting(warp_at(context, index), WAIT_NAMED + barrier, votes);
+    }
+    return released;
+}
+
+// --- barriers that nobody can pass ---------------------------------------------------------------
+
+// Some lanes wait for lanes of their own warp (__syncwarp(), a shuffle) that wait elsewhere.
+static bool blame_warp_barrier(Context &context)
+{
+    for (uint32_t index = 0; index < context.warp_count; ++index) {
+        const Warp &warp = warp_at(context, index);
+        for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
+            int32_t wait = warp.path_wait[slot];
+            uint32_t mask = warp.path_mask[slot];
+            if (mask == 0 || (wait != WARPSYNC_BARRIER && wait != COLLECTIVE_BARRIER))
+                continue;
+            context.fault_code = FaultCode::ABSENT_LANES;
+            context.fault_block = warp.path_pc[slot];
+            context.fault_lane = lowest_lane(mask);
+            context.fault_warp = index;
+            context.fault_other = warp.path_pc[path_of(warp, warp.live & ~mask)];
+            return true;
+        }
+    }
+    return false;
+}
+
+// Some lanes wait at __syncthreads() for lanes that cannot come: name one of each, and the barrier.
+// What a warp waits for in itself is told first.
+static uint32_t blame_barrier(Context &context)
+{
+    context.fault_code = FaultCode::BARRIER;
+    if (blame_warp_barrier(context))
+        return context.fault_code;
+    for (uint32_t index = 0; index < context.warp_count; ++index) {
+        const Warp &warp = warp_at(context, index);
+        uint32_t waiting = warp.at_barrier | warp.at_named, missing = warp.live ^ waiting;
+        if (waiting != 0)
+            context.fault_instruction = warp.barrier_instruction;
+        if (missing != 0) {
+            context.fault_warp = index;
+            context.fault_lane = lowest_lane(missing);
+            context.fault_other = warp.path_pc[path_of(warp, missing)];
+        }
+    }
+    return context.fault_code;
+}
+
+// --- a block -------------------------------------------------------------------------------------
+
+// Which of `count` has this turn: the last one first where the context says so.
+static uint64_t in_order(const Context &context, uint64_t turn, uint64_t count)
+{
+    return context.reversed ? count - 1 - turn : turn;
+}
+
+static void start(Context &context)
+{
+    memset(host_pointer(context.shared_host) + context.shared_base, int(context.shared_poison),
+           context.shared_bytes);
+    memset(context.named_arrived, 0, sizeof context.named_arrived);
+    memset(context.named_expected, 0, sizeof context.named_expected);
+    memset(context.vote_any, 0, sizeof context.vote_any);
+    memset(context.vote_missing, 0, sizeof context.vote_missing);
+    memset(context.vote_count, 0, sizeof context.vote_count);
+    for (uint32_t index = 0; index < context.warp_count; ++index)
+        reset(context, warp_at(context, index));
+}
+
+// Rounds over all warps until all have exited; each runs to its next barrier or end.
+static uint32_t run_block(Context &context)
+{
+    start(context);
+    for (;;) {
+        uint32_t living = 0, stuck = 0;
+        for (uint32_t turn = 0; turn < context.warp_count; ++turn) {
+            auto index = uint32_t(in_order(context, turn, context.warp_count));
+            Warp &warp = warp_at(context, index);
+            uint32_t code = run_warp(context, warp);
+            if (unlikely(code != FaultCode::NONE)) {
+                context.fault_warp = index;
+                return code;
+            }
+            living |= warp.live;
+            stuck |= warp.live ^ warp.at_barrier;
+        }
+        if (unlikely(stuck != 0) && !release_named(context))
+            return blame_barrier(context);
+        if (context.watch != nullptr)
+            end_epoch(*context.watch);
+        uint32_t code = stuck == 0 ? release_all(context) : +FaultCode::NONE;
+        if (living == 0 || code != FaultCode::NONE)
+            return code;
+    }
+}
+
+// Run the blocks first to end - 1 in order. Returns a FaultCode.
+EXPORT uint32_t emulator_run_blocks(Context *context, uint64_t first, uint64_t end)
+{
+    uint64_t width = context->grid_x, height = context->grid_y;
+    uint64_t count = width * height * context->grid_z;
+    for (uint64_t turn = first; turn < end; ++turn) {
+        uint64_t linear = in_order(*context, turn, count);
+        if (context->watch != nullptr)
+            start_block(*context->watch, linear);
+        context->ctaid_x = uint32_t(linear % width);
+        context->ctaid_y = uint32_t(linear / width % height);
+        context->ctaid_z = uint32_t(linear / width / height);
+        context->block_budget = context->budget;
+        uint32_t code = run_block(*context);
+        if (unlikely(code != FaultCode::NONE))
+            return code;
+        int64_t executed = context->block_budget - context->budget;
+        if (executed > context->longest)
+            context->longest = executed;
+    }
+    return FaultCode::NONE;
+}

@@ -1,0 +1,246 @@
+// Every access of a warp is compared with the tags of its granules (checked_layout.py) and leaves
+// its own.
+//
+// Only lanes whose granule looks suspicious go through the exact rules (findings.cpp). Warps run
+// one after another up to a barrier, and blocks one after another: the first reader of an epoch is
+// enough to find every write of another warp that should have waited for one; of the warp's own
+// reads the last one is kept, and whether it was alone.
+#include "checked.h"
+
+// --- where threads meet --------------------------------------------------------------------------
+
+void end_epoch(Watch &watch) { ++watch.epoch; }
+
+void start_block(Watch &watch, uint64_t linear)
+{
+    memset(host_pointer(watch.shared_writers), 0, watch.shared_tag_bytes);
+    memset(host_pointer(watch.shared_readers), 0, watch.shared_tag_bytes);
+    if (watch.block != 0)
+        watch.block = linear + 1;
+    watch.acquired = 0;
+    end_epoch(watch);
+}
+
+// The block's writes so far are visible to whoever sees what it writes from here on.
+static void pass_fence(Watch &watch)
+{
+    uint16_t &count = watch.fences[watch.block];
+    if (count < DETAIL_MASK)
+        ++count;
+}
+
+// A fence; `beyond` the block, or of it alone.
+EXPORT void emulator_fence(Context *context, uint32_t beyond)
+{
+    end_epoch(*context->watch);
+    if (beyond)
+        pass_fence(*context->watch);
+}
+
+// --- one access ----------------------------------------------------------------------------------
+
+// The access that is being looked at: its tags by lane, and what its warp has waited for.
+struct Own {
+    const uint64_t *tags;
+    uint64_t first_unsynced;
+    uint32_t meeting; // lanes that meet another one at their address
+};
+
+// How a tag of shared memory stands to the own one; `unsynced` holds for tags of the own warp.
+struct Relation {
+    bool now, of_another_warp, of_another_lane, unsynced;
+
+    Relation(uint64_t tag, uint64_t own, const Own &access)
+    {
+        Tag difference{tag ^ own};
+        now = difference.owner() == 0;
+        of_another_warp = difference.warp() != 0;
+        of_another_lane = difference.thread() != 0;
+        unsynced = (tag & uint64_t(DETAIL_MASK) << DETAIL_SHIFT) >= access.first_unsynced;
+    }
+};
+
+enum class Role { WRITER, READER };
+
+// Whether a tag is not surely ordered before this access.
+static bool is_foreign(const Watched &watched, uint64_t tag, uint64_t own, const Own &access,
+                       Role role)
+{
+    if (!watched.shared())
+        return tag != 0 && Tag{tag}.owner() != watched.watch.block;
+    Relation found(tag, own, access);
+    bool late = tag & FLAG;
+    if (role == Role::WRITER)
+        return (found.now &&
+                (found.of_another_warp || (found.of_another_lane && found.unsynced))) ||
+               late;
+    return found.now &&
+           (found.of_another_warp || ((found.of_another_lane || late) && found.unsynced));
+}
+
+// The tag that a load from shared memory leaves where `reader` is; 0: that one stays. Another
+// warp's tag stays while its epoch lasts; one of the own warp that lanes have not waited for is
+// marked once others read too.
+static uint64_t reading_tag(uint64_t reader, uint64_t own, bool meets, const Own &access)
+{
+    Relation found(reader, own, access);
+    bool recent = found.now && !found.of_another_warp && found.unsynced;
+    bool marked = reader & FLAG, alone = !(found.of_another_lane || meets);
+    if ((found.now && found.of_another_warp) || (recent && (marked || alone)))
+        return 0;
+    return meets || (recent && found.of_another_lane) ? own | FLAG : own;
+}
+
+static void fill_tags(const Watched &watched, uint64_t *tags)
+{
+    const Watch &watch = watched.watch;
+    uint64_t owner = watch.block, flag = 1, detail;
+    if (watched.shared()) {
+        uint32_t meetings = watched.warp.meetings;
+        owner = watch.epoch;
+        flag = watched.asynchronous();
+        detail = flag ? watched.warp.copies_committed
+                      : (meetings < DETAIL_MASK ? meetings : DETAIL_MASK);
+    } else {
+        detail = watch.fences[watch.block];
+    }
+    uint64_t common = owner << OWNER_SHIFT | flag << FLAG_SHIFT |
+                      (detail & DETAIL_MASK) << DETAIL_SHIFT |
+                      uint64_t(watched.instruction) << INSTRUCTION_SHIFT |
+                      uint64_t(watched.warp.index) * WARP_LANES;
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+        tags[lane] = common | lane;
+}
+
+// The lanes whose granule somebody else may have touched without waiting; a load leaves its tag
+// where it is the first reader. All lanes look before any leaves its tag.
+static uint32_t look(const Watched &watched, uint32_t granule, uint32_t mask, const Own &own)
+{
+    uint32_t suspects = 0;
+    uint64_t leaving[WARP_LANES] = {};
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t address = watched.context.lane_addresses[lane] + (granule << watched.shift);
+        uint64_t writer = *watched.writer(address), reader = *watched.reader(address);
+        uint64_t tag = own.tags[lane];
+        bool suspect = is_foreign(watched, writer, tag, own, Role::WRITER) ||
+                       (watched.shared() && watched.reads() && writer == 0);
+        if (!watched.access.load)
+            suspect |= is_foreign(watched, reader, tag, own, Role::READER);
+        suspects |= suspect ? bit(lane) : 0;
+        if (watched.access.load)
+            leaving[lane] = watched.shared()
+                                ? reading_tag(reader, tag, has(own.meeting, lane), own)
+                                : (reader == 0 ? tag : 0);
+    }
+    if (watched.access.load)
+        for (uint32_t lane : Lanes{mask})
+            if (leaving[lane] != 0)
+                *watched.reader(watched.context.lane_addresses[lane] +
+                                (granule << watched.shift)) = leaving[lane];
+    return suspects;
+}
+
+// The lanes that read bytes of global memory which nobody wrote.
+static uint32_t look_at_written(const Watched &watched, uint32_t mask)
+{
+    uint32_t missing = 0;
+    for (uint32_t lane : Lanes{mask}) {
+        const uint8_t *marks = watched.written(watched.context.lane_addresses[lane]);
+        uint8_t all = 1;
+        for (uint32_t byte = 0; byte < watched.access.bounded_bytes(); ++byte)
+            all &= marks[byte];
+        missing |= all ? 0 : bit(lane);
+    }
+    return missing;
+}
+
+static void mark_written(const Watched &watched, uint32_t mask)
+{
+    for (uint32_t lane : Lanes{mask})
+        memset(watched.written(watched.context.lane_addresses[lane]), 1,
+               watched.access.bounded_bytes());
+}
+
+// The lanes of an atomic operation whose granule keeps an earlier writer's tag: who reads it next
+// may not have waited for that one.
+static uint32_t keeping_lanes(const Watched &watched, uint32_t granule, uint32_t mask,
+                              const Own &own)
+{
+    uint32_t keeping = 0;
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t address = watched.context.lane_addresses[lane] + (granule << watched.shift);
+        if (is_foreign(watched, *watched.writer(address), own.tags[lane], own, Role::WRITER))
+            keeping |= bit(lane);
+    }
+    return keeping;
+}
+
+static void leave_writer_tags(const Watched &watched, uint32_t granule, uint32_t mask,
+                              const Own &own)
+{
+    bool atomic = watched.access.atomic;
+    uint32_t keeping = atomic ? keeping_lanes(watched, granule, mask, own) : 0;
+    uint32_t drawer = watched.has(Trait::DRAWS) ? watched.drawer_number() : 0;
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t address = watched.context.lane_addresses[lane] + (granule << watched.shift);
+        if (!has(keeping, lane))
+            *watched.writer(address) = own.tags[lane];
+        if (atomic)
+            *watched.drawer(address) = drawer;
+    }
+}
+
+static void compare(const Watched &watched, const Slot &slot, uint32_t mask)
+{
+    Access access = watched.access;
+    fill_tags(watched, watched.watch.own_tags);
+    Own own{watched.watch.own_tags, uint64_t(watched.warp.synced) << DETAIL_SHIFT,
+            access.atomic ? 0 : slot.meeting};
+    // All lanes read one place: the lowest one stands for them.
+    bool together = access.load && access.width >= 4 && slot.kind == PatternKind::BROADCAST;
+    uint32_t looked_at = together ? mask & -mask : mask, suspects = 0;
+    for (uint32_t granule = 0; granule < watched.granules(); ++granule)
+        suspects |= look(watched, granule, looked_at, own);
+    if (!watched.shared() && watched.reads())
+        suspects |= look_at_written(watched, looked_at);
+    for (uint32_t lane : Lanes{suspects})
+        judge(watched, lane);
+    if (!watched.reads())
+        report_collisions(watched, own.meeting & mask);
+    if (access.load)
+        return;
+    if (!watched.shared())
+        mark_written(watched, mask);
+    for (uint32_t granule = 0; granule < watched.granules(); ++granule)
+        leave_writer_tags(watched, granule, mask, own);
+}
+
+// An exchange gives a lock back, and what returns a value, or a volatile read, may have got one:
+// may tell what another block wrote.
+static void pass_on(const Watched &watched)
+{
+    Watch &watch = watched.watch;
+    if (watched.has(Trait::EXCHANGES))
+        end_epoch(watch);
+    if (watched.shared())
+        return;
+    if (watched.has(Trait::EXCHANGES))
+        pass_fence(watch);
+    bool is_volatile = watched.access.load && !watched.plain();
+    if (is_volatile || watched.has(Trait::DRAWS))
+        watch.acquired = 1;
+}
+
+void watch_access(Context &context, const Warp &warp, Access access, const Slot &slot,
+                  uint32_t instruction, uint32_t mask)
+{
+    Watch &watch = *context.watch;
+    bool shared = access.space == Space::SHARED;
+    Watched watched{context,     watch, warp, access,
+                    instruction, shared ? watch.shared_shift : watch.global_shift,
+                    watch.traits[instruction]};
+    if (shared)
+        report_overrun(watched, mask);
+    compare(watched, slot, mask);
+    pass_on(watched);
+}

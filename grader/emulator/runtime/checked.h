@@ -1,0 +1,78 @@
+// The checked mode: every access of a warp is compared with those before it. A context has a Watch
+// record in this mode only.
+#pragma once
+
+#include "counting.h"
+
+// An access that may go on; the data of a store lies in lane_data.
+void watch_access(Context &context, const Warp &warp, Access access, const Slot &slot,
+                  uint32_t instruction, uint32_t mask);
+
+// Forget the last block's shared memory.
+void start_block(Watch &watch, uint64_t linear);
+// What all threads of the block have done so far is ordered before what any of them does from here
+// on.
+void end_epoch(Watch &watch);
+
+// The fields of a tag, see checked_layout.py.
+struct Tag {
+    uint64_t value;
+
+    uint32_t thread() const { return value & THREAD_MASK; }
+    uint32_t lane() const { return thread() % WARP_LANES; }
+    uint32_t warp() const { return thread() / WARP_LANES; }
+    uint32_t instruction() const { return value >> INSTRUCTION_SHIFT & INSTRUCTION_MASK; }
+    uint32_t detail() const { return value >> DETAIL_SHIFT & DETAIL_MASK; }
+    bool flag() const { return value >> FLAG_SHIFT & 1; }
+    uint64_t owner() const { return value >> OWNER_SHIFT; }
+    bool exists() const { return value != 0; }
+};
+
+constexpr uint64_t FLAG = uint64_t(1) << FLAG_SHIFT;
+
+// An access of the checked mode. `shift`: log2 of the granule.
+struct Watched {
+    Context &context;
+    Watch &watch;
+    const Warp &warp;
+    Access access;
+    uint32_t instruction, shift;
+    uint8_t traits;
+
+    bool shared() const { return access.space == Space::SHARED; }
+    bool reads() const { return access.load || access.atomic; }
+    bool has(uint32_t trait) const { return traits & trait; }
+    bool plain() const { return !has(Trait::ATOMIC); }
+    // A copy that arrives later.
+    bool asynchronous() const { return shared() && has(Trait::ASYNC); }
+    uint32_t granules() const { return access.width >> shift ? access.width >> shift : 1; }
+
+    // Where the entry of a granule is kept, of entries of some type from a base on.
+    template <class Entry> Entry *entry(uint64_t base, uint64_t address) const
+    {
+        uint64_t place = shared() ? address - context.shared_base : address;
+        return reinterpret_cast<Entry *>(base + (place >> shift) * sizeof(Entry));
+    }
+    uint64_t *writer(uint64_t address) const
+    {
+        return entry<uint64_t>(shared() ? watch.shared_writers : watch.global_writers, address);
+    }
+    uint64_t *reader(uint64_t address) const
+    {
+        return entry<uint64_t>(shared() ? watch.shared_readers : watch.global_readers, address);
+    }
+    uint32_t *drawer(uint64_t address) const
+    {
+        return entry<uint32_t>(shared() ? watch.shared_drawers : watch.global_drawers, address);
+    }
+    // Who draws, see checked_layout.py.
+    uint32_t drawer_number() const { return shared() ? warp.index + 1 : uint32_t(watch.block); }
+    // Of each byte of global memory, whether it was written.
+    uint8_t *written(uint64_t address) const { return host_pointer(watch.written + address); }
+};
+
+// findings.cpp: report what a lane does wrong by the exact rules, lanes of one store that leave
+// different values at one address, and lanes that leave the array that the program means.
+void judge(const Watched &watched, uint32_t lane);
+void report_collisions(const Watched &watched, uint32_t mask);
+void report_overrun(const Watched &watched, uint32_t mask);

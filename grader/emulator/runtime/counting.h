@@ -1,0 +1,27 @@
+// What an access costs: wavefronts of shared memory, sectors of global memory.
+#pragma once
+
+#include "lanes.h"
+
+enum class Space { GLOBAL, SHARED, LOCAL };
+
+// What a memory instruction does, at `width` bytes a lane.
+struct Access {
+    Space space;
+    bool load, atomic;
+    uint32_t width, flags;
+
+    bool is(uint32_t flag) const { return flags & flag; }
+    // Bytes from the address on that must lie in the buffer.
+    uint32_t bounded_bytes() const { return is(AccessFlag::PART) ? 1 : width; }
+    uint32_t words() const { return width < 4 ? 1 : width / 4; }
+};
+
+// The active lanes that are the first of their group (of `group` neighbouring lanes) to name their
+// unit.
+uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group);
+
+// Fill passes, passes_ideal and bytes of a slot for a pattern of lane addresses, which are relative
+// to a base that is a multiple of the sector (global memory) or of the word (shared memory).
+void count_sectors(Access access, Slot &slot, const uint32_t *addresses, uint32_t mask);
+void count_wavefronts(Access access, Slot &slot, const uint32_t *addresses, uint32_t mask);

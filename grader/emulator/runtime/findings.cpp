@@ -1,0 +1,231 @@
+// The exact rules of the checked mode for one lane after another: is what looked suspicious a
+// mistake?
+//
+// Ordered, and so no race, are accesses of one thread; of lanes of a warp that have waited for each
+// other since (__syncwarp(): CUDA C++ Programming Guide, "Independent Thread Scheduling"; that they
+// are on one path, or exchange values by shuffles and votes, "does not imply a memory barrier"); of
+// threads with a __syncthreads() between (the epoch differs); of blocks where the first one has
+// fenced and the second one has acquired (an atomic operation or a volatile read) since. Who draws
+// a value from where others have drawn (a ticket) comes behind all that they did there up to then.
+// Atomic and volatile accesses do not race among themselves. Storing the value that is already
+// there harms nobody, nor do lanes that store the same value to one address in one instruction;
+// which one of different values stays is undefined. A plain read in front of a compare-and-swap, a
+// minimum or a maximum belongs to the usual loop around it.
+#include "checked.h"
+
+static uint32_t block_number(const Context &context)
+{
+    return context.ctaid_x +
+           context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
+}
+
+// Note a finding, the first one of its code at this instruction.
+static void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
+                   uint64_t address, uint32_t mask = 0)
+{
+    Watch &watch = *context.watch;
+    uint8_t &reported = watch.reported[code * watch.instructions + instruction];
+    if (reported)
+        return;
+    reported = 1;
+    auto others_block = uint32_t(other.owner());
+    Found &found = watch.found[watch.found_count++];
+    found.code = code;
+    found.instruction = instruction;
+    found.other_instruction = other.instruction();
+    found.thread = own.thread();
+    found.other_thread = other.thread();
+    found.block = block_number(context);
+    found.other_block = others_block != 0 ? others_block - 1 : block_number(context);
+    found.mask = mask;
+    found.address = address;
+}
+
+// Note something about lanes of a warp: that they are absent (`lane` is one that needs them), or
+// where they are (`lane` at `address`).
+EXPORT void emulator_report_lanes(const Context *context, const Warp *warp, uint32_t code,
+                                  uint32_t instruction, uint32_t lane, uint32_t mask,
+                                  uint64_t address)
+{
+    Tag own{warp->index * WARP_LANES + lane};
+    report(*context, code, instruction, own, own, address, mask);
+}
+
+// --- the order of two accesses -------------------------------------------------------------------
+
+// Whether a lane of the own warp has not been waited for; of more meetings than a tag can count
+// nothing is known.
+static bool is_unsynced(const Watched &watched, Tag own, Tag other)
+{
+    uint32_t known = watched.warp.met[own.lane()][other.lane()], synced = watched.warp.synced;
+    return other.detail() != DETAIL_MASK && other.detail() >= (known > synced ? known : synced);
+}
+
+static bool is_unordered(const Watched &watched, Tag own, Tag other, bool after_read)
+{
+    const Watch &watch = watched.watch;
+    if (!other.exists())
+        return false;
+    if (!watched.shared()) {
+        bool fenced = watch.fences[other.owner()] > other.detail();
+        return other.owner() != own.owner() && !(fenced && watch.acquired);
+    }
+    if (other.owner() != own.owner())
+        return false;
+    if (other.warp() != watched.warp.index)
+        return true;
+    // A reader's flag: other lanes read too. A writer's: a copy, which has rules of its own.
+    bool another = other.thread() != own.thread();
+    another = after_read ? another || other.flag() : another && !other.flag();
+    return another && is_unsynced(watched, own, other);
+}
+
+// Whether the granule's last atomic operation was the own block's (in shared memory, the own
+// warp's), and gave it a value.
+static bool drew_last(const Watched &watched, uint64_t address)
+{
+    return *watched.drawer(address) == watched.drawer_number();
+}
+
+// Whether an instruction's source line is not behind another one's; so it is where a line is not
+// known.
+static bool in_front(const Watch &watch, uint32_t instruction, uint32_t other)
+{
+    return watch.lines[other] == 0 || watch.lines[instruction] <= watch.lines[other];
+}
+
+// Whether what these two instructions do is no race in whatever order it comes.
+static bool is_excused(const Watched &watched, Tag other, uint64_t address, bool after_read)
+{
+    uint8_t traits = watched.watch.traits[other.instruction()];
+    if (!watched.plain() && (traits & Trait::ATOMIC))
+        return true;
+    if (watched.plain() && (traits & Trait::CHANGES) && drew_last(watched, address))
+        return true;
+    if (watched.access.load && watched.plain() && (traits & Trait::RETRIED) &&
+        in_front(watched.watch, watched.instruction, other.instruction()))
+        return true;
+    return watched.access.atomic && after_read && watched.has(Trait::RETRIED) &&
+           in_front(watched.watch, other.instruction(), watched.instruction);
+}
+
+static void judge_pair(const Watched &watched, Tag own, Tag other, uint64_t address,
+                       bool after_read)
+{
+    if (!is_unordered(watched, own, other, after_read) ||
+        is_excused(watched, other, address, after_read))
+        return;
+    uint32_t code = !watched.shared()                       ? +FindingCode::GLOBAL_RACE
+                    : other.warp() == watched.warp.index ? +FindingCode::WARP_RACE
+                                                            : +FindingCode::SHARED_RACE;
+    report(watched.context, code, watched.instruction, own, other, address);
+}
+
+// Whether an asynchronous copy may not have arrived: its thread has not waited for its group.
+static bool is_under_way(const Watched &watched, Tag writer)
+{
+    const Warp &copier = warp_at(watched.context, writer.warp());
+    return writer.detail() >= (copier.copies_completed & DETAIL_MASK);
+}
+
+// --- a lane --------------------------------------------------------------------------------------
+
+// Whether a plain store changes what is in memory.
+static bool changes_memory(const Watched &watched, uint32_t lane)
+{
+    const Context &context = watched.context;
+    if (watched.reads())
+        return true;
+    uint64_t host = watched.shared() ? context.shared_host : context.global_host;
+    const uint8_t *place = host_pointer(host + context.lane_addresses[lane]);
+    uint32_t size = watched.access.width < 4 ? watched.access.width : 4;
+    for (uint32_t word = 0; word < watched.access.words(); ++word)
+        if (memcmp(&context.lane_data[word * WARP_LANES + lane], place + 4 * word, size) != 0)
+            return true;
+    return false;
+}
+
+static void judge_granule(const Watched &watched, Tag own, uint64_t address, bool changes)
+{
+    Tag writer{*watched.writer(address)};
+    if (watched.shared() && watched.reads()) {
+        if (!writer.exists())
+            report(watched.context, FindingCode::MAYBE_SHARED_UNWRITTEN, watched.instruction, own,
+                   own, address);
+        if (writer.flag() && is_under_way(watched, writer))
+            report(watched.context, FindingCode::ASYNC_COPY, watched.instruction, own, writer,
+                   address);
+    }
+    if (!changes)
+        return;
+    judge_pair(watched, own, writer, address, false);
+    if (!watched.access.load)
+        judge_pair(watched, own, Tag{*watched.reader(address)}, address, true);
+}
+
+void judge(const Watched &watched, uint32_t lane)
+{
+    Tag own{watched.watch.own_tags[lane]};
+    uint64_t address = watched.context.lane_addresses[lane];
+    bool changes = changes_memory(watched, lane);
+    for (uint32_t granule = 0; granule < watched.granules(); ++granule)
+        judge_granule(watched, own, address + (granule << watched.shift), changes);
+    if (watched.shared() || !watched.reads())
+        return;
+    for (uint32_t byte = 0; byte < watched.access.bounded_bytes(); ++byte)
+        if (*watched.written(address + byte) == 0)
+            report(watched.context, FindingCode::MAYBE_GLOBAL_UNWRITTEN, watched.instruction, own,
+                   own, address + byte);
+}
+
+// --- all lanes -----------------------------------------------------------------------------------
+
+// The lanes that store something else than this one.
+static uint32_t lanes_with_other_data(const Watched &watched, uint32_t lane)
+{
+    uint32_t stored = watched.access.width < 4 ? (1u << 8 * watched.access.width) - 1 : ~0u;
+    uint32_t others = 0;
+    for (uint32_t word = 0; word < watched.access.words(); ++word) {
+        const uint32_t *data = watched.context.lane_data + word * WARP_LANES;
+        others |= lanes_where(
+            [=](uint32_t each) { return ((data[each] ^ data[lane]) & stored) != 0; });
+    }
+    return others;
+}
+
+void report_collisions(const Watched &watched, uint32_t mask)
+{
+    const Context &context = watched.context;
+    for (uint32_t rest = mask; rest != 0;) {
+        uint32_t lane = lowest_lane(rest), address = context.lane_addresses[lane];
+        uint32_t there = lanes_equal(context.lane_addresses, address) & rest;
+        uint32_t others = there & lanes_with_other_data(watched, lane);
+        if (others != 0) {
+            Tag first{watched.watch.own_tags[lane]};
+            Tag second{watched.watch.own_tags[lowest_lane(others)]};
+            report(context, watched.shared() ? FindingCode::WARP_RACE : FindingCode::GLOBAL_RACE,
+                   watched.instruction, second, first, address);
+        }
+        rest ^= there;
+    }
+}
+
+// An access to shared memory that leaves the array that the program means is no fault where it has
+// a neighbour.
+void report_overrun(const Watched &watched, uint32_t mask)
+{
+    const Context &context = watched.context;
+    auto [first, past] = watched.watch.extents[watched.instruction];
+    if (first == past) // not known
+        return;
+    int32_t least = first, most = past - int32_t(watched.access.width);
+    uint32_t strays = mask & lanes_where([&context, least, most](uint32_t lane) {
+        auto start = int32_t(context.lane_addresses[lane] - context.shared_base);
+        return start < least || start > most;
+    });
+    if (strays != 0) {
+        uint32_t lane = lowest_lane(strays);
+        emulator_report_lanes(&context, &watched.warp, FindingCode::SHARED_OVERRUN,
+                              watched.instruction, lane, strays, context.lane_addresses[lane]);
+    }
+}

@@ -1,0 +1,85 @@
+"""records.h: the records and constants of layout.py and checked_layout.py, for the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from grader.emulator import checked_layout, layout
+
+_RECORDS = {
+    "Buffer": layout.BUFFER,
+    "Slot": layout.SLOT,
+    "Warp": layout.WARP,
+    "Extent": checked_layout.EXTENT,
+    "Found": checked_layout.FOUND,
+    "Watch": checked_layout.WATCH,
+    "Context": layout.CONTEXT,
+}
+_ENUMS = (
+    layout.AccessFlag,
+    layout.FaultCode,
+    layout.TraceWord,
+    layout.PatternKind,
+    layout.VoteMode,
+    checked_layout.FindingCode,
+    checked_layout.Trait,
+)
+_NUMBERS = {"u1": "uint8_t", "u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t"} | {
+    "i4": "int32_t",
+    "i8": "int64_t",
+}
+_HEAD = """\
+// Written by header.py from the layouts that Python uses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+struct Context;
+struct Warp;
+using Form = uint32_t(Context *, Warp *);
+"""
+
+
+def write_header() -> str:
+    """The text of records.h."""
+    parts = [_HEAD, _constants(vars(layout) | vars(checked_layout))]
+    parts += [_enum(kind.__name__, vars(kind)) for kind in _ENUMS]
+    parts += [_struct(name, record) for name, record in _RECORDS.items()]
+    return "\n".join(parts)
+
+
+def _constants(names: Mapping[str, object]) -> str:
+    """What is defined in capital letters and is a whole number."""
+    return "".join(
+        f"constexpr {'int32_t' if value < 0 else 'uint32_t'} {name} = {value};\n"
+        for name, value in names.items()
+        if name.isupper() and not name.startswith("_") and isinstance(value, int)
+    )
+
+
+def _enum(name: str, values: Mapping[str, object]) -> str:
+    rows = "".join(f"        {key} = {value},\n" for key, value in values.items() if key.isupper())
+    return f"struct {name} {{\n    enum : uint32_t {{\n{rows}    }};\n}};\n"
+
+
+def _struct(name: str, record: np.dtype) -> str:
+    assert record.fields is not None
+    fields = "".join(f"    {_declare(field, record[field])};\n" for field in record.fields)
+    return f"struct {name} {{\n{fields}}};\n" + "".join(_checks(name, record))
+
+
+def _declare(name: str, kind: np.dtype) -> str:
+    number, shape = kind.subdtype or (kind, ())
+    target = number.metadata["points_to"] if number.metadata else None
+    type_name = f"{target} *" if target else f"{_NUMBERS[number.str[1:]]} "
+    return f"{type_name}{name}{''.join(f'[{extent}]' for extent in shape)}"
+
+
+def _checks(name: str, record: np.dtype) -> Iterator[str]:
+    """Assertions that the compiler places every field where NumPy does."""
+    yield f"static_assert(sizeof({name}) == {record.itemsize});\n"
+    for field, (_, place, *_) in (record.fields or {}).items():
+        yield f"static_assert(offsetof({name}, {field}) == {place});\n"

@@ -1,0 +1,150 @@
+// Divergence: lanes that took different sides of a branch are separate paths.
+//
+// They merge only at the BSYNC of the convergence barrier that BSSY set; each path executes its own
+// BSYNC. The running path is the warp's mask and pc; all others are in slots.
+//
+// Which path runs when is an H100's rule, found by its counts of executed instructions: of the two
+// sides of a branch the one with fewer lanes (opcodes/control.py), and when a path waits or ends,
+// the one that got its slot last. It matters: paths that wait when others leave their barrier
+// (EXIT, BREAK) execute its BSYNC once more, and paths that meet at a WARPSYNC execute it once more
+// together.
+#include "paths.h"
+
+static void make_newest(Warp &warp, uint32_t slot) { warp.path_age[slot] = ++warp.path_clock; }
+
+EXPORT void emulator_push_path(Warp *warp, uint32_t mask, uint32_t pc, int32_t wait)
+{
+    for (uint32_t slot = 0; slot < PATH_SLOTS; ++slot) {
+        bool unused = slot >= warp->path_count;
+        if (!unused && warp->path_mask[slot] != 0)
+            continue;
+        warp->path_mask[slot] = mask;
+        warp->path_pc[slot] = pc;
+        warp->path_wait[slot] = wait;
+        make_newest(*warp, slot);
+        if (unused)
+            warp->path_count = slot + 1;
+        return;
+    }
+}
+
+bool next_path(Warp &warp)
+{
+    uint32_t newest = 0, chosen = 0;
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
+        bool runnable = warp.path_mask[slot] != 0 && warp.path_wait[slot] == WAIT_NONE;
+        if (runnable && warp.path_age[slot] > newest) {
+            newest = warp.path_age[slot];
+            chosen = slot;
+        }
+    }
+    if (newest == 0) {
+        warp.mask = 0;
+        return false;
+    }
+    warp.mask = warp.path_mask[chosen];
+    warp.pc = warp.path_pc[chosen];
+    warp.path_mask[chosen] = 0;
+    if (warp.path_mask[warp.path_count - 1] == 0)
+        --warp.path_count;
+    return true;
+}
+
+EXPORT uint32_t emulator_next_path(Warp *warp) { return next_path(*warp); }
+
+// Who waits together with the lowest lane of a mask at a barrier, and lives.
+static uint32_t expected_lanes(const Warp &warp, uint32_t barrier, uint32_t mask)
+{
+    return warp.participants[barrier][lowest_lane(mask)] & warp.live;
+}
+
+// Whether the path in a slot waits at this barrier for the same lanes: __syncwarp() of other lanes
+// is another one.
+static bool waits_likewise(const Warp &warp, uint32_t slot, uint32_t barrier, uint32_t expected)
+{
+    uint32_t mask = warp.path_mask[slot];
+    return uint32_t(warp.path_wait[slot]) == barrier && (mask & expected) != 0 &&
+           expected_lanes(warp, barrier, mask) == expected;
+}
+
+// The last instruction of a basic block was executed again, by the same threads.
+static void repeat_block_end(Context &context, uint32_t block)
+{
+    ++context.block_counts[uint64_t(block) * COUNTS_PER_BLOCK + COUNTS_PER_BLOCK - 1];
+}
+
+EXPORT void emulator_repeat_block_end(Context *context, uint32_t block)
+{
+    repeat_block_end(*context, block);
+}
+
+// What each of the lanes has done so far is ordered before what any of them does next. So is what
+// any of them had waited for before, and what lanes have done that have ended.
+static void meet(Warp &warp, uint32_t mask)
+{
+    uint32_t now = ++warp.meetings, there = mask | ~warp.live;
+    if (there == FULL_MASK) {
+        warp.synced = now;
+        return;
+    }
+    uint32_t known[WARP_LANES] = {};
+    for (uint32_t lane : Lanes{mask})
+        for (uint32_t other = 0; other < WARP_LANES; ++other)
+            if (warp.met[lane][other] > known[other])
+                known[other] = warp.met[lane][other];
+    for (uint32_t lane : Lanes{there})
+        known[lane] = now;
+    for (uint32_t lane : Lanes{mask})
+        memcpy(warp.met[lane], known, sizeof known);
+}
+
+EXPORT void emulator_meet(Warp *warp, uint32_t mask) { meet(*warp, mask); }
+
+// All lanes have come: paths that go on at the slot's pc join it; others (__syncwarp() elsewhere)
+// just go on. For a collective operation all join, wherever they came from.
+static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected, bool left)
+{
+    uint32_t barrier = warp.path_wait[slot];
+    uint32_t pc = warp.path_pc[slot];
+    bool several = false;
+    for (uint32_t other = 0; other < warp.path_count; ++other) {
+        if (!waits_likewise(warp, other, barrier, expected))
+            continue;
+        warp.path_wait[other] = WAIT_NONE;
+        if (other == slot)
+            continue;
+        several = true;
+        if (barrier == COLLECTIVE_BARRIER || warp.path_pc[other] == pc) {
+            warp.path_mask[slot] |= warp.path_mask[other];
+            warp.path_mask[other] = 0;
+        }
+    }
+    make_newest(warp, slot);
+    if (left || (several && barrier == WARPSYNC_BARRIER))
+        repeat_block_end(context, pc - 1);
+}
+
+// Merge the waiting paths of every convergence barrier whose living participants have all arrived.
+void release_paths(Context &context, Warp &warp, bool left)
+{
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
+        uint32_t barrier = warp.path_wait[slot], mask = warp.path_mask[slot];
+        if (mask == 0 || barrier >= CONVERGENCE_BARRIERS) // WAIT_NONE is as large as can be
+            continue;
+        uint32_t expected = expected_lanes(warp, barrier, mask), arrived = 0;
+        for (uint32_t other = 0; other < warp.path_count; ++other)
+            if (waits_likewise(warp, other, barrier, expected))
+                arrived |= warp.path_mask[other] & expected;
+        if (arrived != expected)
+            continue;
+        // That paths meet at a BSYNC is the hardware's doing, on which no program may rely.
+        if (context.watch != nullptr && barrier >= WARPSYNC_BARRIER)
+            meet(warp, expected);
+        merge(context, warp, slot, expected, left);
+    }
+}
+
+EXPORT void emulator_release_paths(Context *context, Warp *warp, uint32_t left)
+{
+    release_paths(*context, *warp, left != 0);
+}
