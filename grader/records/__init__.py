@@ -1,7 +1,8 @@
 """The nouns that cross a stage: frozen dataclasses and the closed sets that they use.
 
 Everything that one stage hands to the next, or that the worker process sends over its pipe, is
-here. Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
+here. Arrays travel beside these records (in dicts keyed by buffer name), never inside them, but for
+`KernelRun`, which is handed to whoever asked for it.
 """
 
 from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
@@ -18,6 +19,15 @@ from grader.records.code import (
     Submission,
 )
 from grader.records.devices import DeviceInfo, LaunchLimits
+from grader.records.launched import (
+    KernelLaunch,
+    KernelList,
+    KernelRun,
+    LaunchTime,
+    ListedKernel,
+    UnknownInstruction,
+    UnlistedFile,
+)
 from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
 from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.requests import (
@@ -105,12 +115,17 @@ __all__ = [
     "FindingKind",
     "GlobalAccesses",
     "Kernel",
+    "KernelLaunch",
+    "KernelList",
     "KernelParameter",
+    "KernelRun",
     "Launch",
     "LaunchLimits",
     "LaunchResult",
+    "LaunchTime",
     "LineCounters",
     "Lines",
+    "ListedKernel",
     "Lookups",
     "MetricValue",
     "Mismatch",
@@ -148,4 +163,6 @@ __all__ = [
     "Timing",
     "ToolLimits",
     "Traffic",
+    "UnknownInstruction",
+    "UnlistedFile",
 ]

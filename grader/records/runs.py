@@ -91,6 +91,11 @@ class Counters:
         return self.shared_wavefronts - self.shared_wavefronts_ideal
 
     @property
+    def shared_bank_conflicts(self) -> int:
+        """The same, by the name of the metric."""
+        return self.shared_wavefronts_excessive
+
+    @property
     def global_reads(self) -> GlobalAccesses:
         """What moves data from global memory to a multiprocessor: loads, and atomics that return
         what was there."""

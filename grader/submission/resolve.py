@@ -8,7 +8,7 @@ Capability".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.cpp.cursor import LanguageError, did_you_mean, error_at, quote
 from grader.cpp.declarations import assigns
@@ -19,6 +19,7 @@ from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer
 from grader.submission.arguments import bind_arguments
 from grader.submission.failures import plan_failure
 from grader.submission.names import find_kernel
+from grader.submission.scalars import NO_SCALARS, Scalar
 
 MAX_SCRATCH_BYTES = 4 << 30
 """Most bytes of all scratch buffers together."""
@@ -42,13 +43,15 @@ def resolve_plan(
     kernels: Sequence[Kernel],
     limits: LaunchLimits,
     source: str,
+    scalars: Mapping[str, Scalar] = NO_SCALARS,
 ) -> ResolvedPlan | Failure:
     """The plan for these sizes, or the first mistake in it (`launch_error`). A size goes before a
-    macro of the same name.
+    macro of the same name. `scalars` can only be whole arguments of a kernel.
 
     `source` is the submission's text, for the words of errors only.
     """
-    scope = _Scope({**macros, **sizes}, {buffer.name: buffer for buffer in buffers}, source)
+    named = {buffer.name: buffer for buffer in buffers}
+    scope = _Scope({**macros, **sizes}, named, scalars, source)
     scratch: list[DeviceBuffer] = []
     for declared in plan.scratch:
         try:
@@ -61,9 +64,7 @@ def resolve_plan(
             )
         except LanguageError as error:
             return plan_failure(error, declared, source)
-    scope = _Scope(
-        scope.values, scope.buffers | {buffer.name: buffer for buffer in scratch}, source
-    )
+    scope = replace(scope, buffers=named | {buffer.name: buffer for buffer in scratch})
     launches: list[Launch] = []
     for launch in plan.launches:
         try:
@@ -82,6 +83,7 @@ class _Scope:
 
     values: Mapping[str, int]
     buffers: dict[str, DeviceBuffer]
+    scalars: Mapping[str, Scalar]
     source: str
 
     def evaluate(self, expression: Expression) -> int:
@@ -98,6 +100,9 @@ class _Scope:
             return error_at(
                 position, message, "Give the buffer itself, and compute offsets in the kernel."
             )
+        if name in self.scalars:
+            message = f"{quote(name)} is a scalar, and can only be a whole argument of a kernel"
+            return error_at(position, message, "Give an integer as a size to compute with it.")
         if assigns(self.source, name):
             message = (
                 f"{quote(name)} is not known here: a launch line sees #defines, not the variables"
@@ -106,7 +111,7 @@ class _Scope:
             return error_at(
                 position, message, f"Write #define {name} with an integer, or the number itself."
             )
-        known = sorted({*self.values, *self.buffers})
+        known = sorted({*self.values, *self.buffers, *self.scalars})
         return error_at(
             position,
             f"{quote(name)} is not known here{did_you_mean(name, known)}",
@@ -158,7 +163,9 @@ def _resolve_launch(
         values=frozenset(scope.values),
         source=scope.source,
     )
-    arguments = bind_arguments(launch, kernel, buffers=scope.buffers, evaluate=scope.evaluate)
+    arguments = bind_arguments(
+        launch, kernel, buffers=scope.buffers, evaluate=scope.evaluate, scalars=scope.scalars
+    )
     block = _dim3("block", launch.block, limits.max_block, scope)
     grid = _dim3("grid", launch.grid, limits.max_grid, scope)
     _check_threads(launch, block, kernel, limits)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import GraderError
-from grader.records import Completed, Failure, RunTool, Status, Submission, ToolLimits
+from grader.records import Cause, Completed, Failure, RunTool, Status, Submission, ToolLimits
 from grader.toolchain.demangle import demangle, parse_signature
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import SOURCE_NAME
@@ -91,6 +91,7 @@ def compile_failure(
         f"{submission.name} does not compile: {_summary(errors[0])}",
         _render(errors, submission),
         "Correct the first error first: the others may follow from it.",
+        errors[0].line,
     )
 
 
@@ -129,8 +130,11 @@ def clean_warnings(
     return _render([message for message in messages if message.line is not None], submission)
 
 
-def _compile_error(message: str, detail: str = "", advice: str = "") -> Failure:
-    return Failure(Status.COMPILE_ERROR, message, detail, advice)
+def _compile_error(
+    message: str, detail: str = "", advice: str = "", line: int | None = None
+) -> Failure:
+    cause = None if line is None else Cause(line=line)
+    return Failure(Status.COMPILE_ERROR, message, detail, advice, cause=cause)
 
 
 def _limit_failure(

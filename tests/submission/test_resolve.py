@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -23,6 +24,7 @@ from grader.records import (
 from grader.spec.launch_lines import Plan, parse_launch
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
+from grader.submission.scalars import NO_SCALARS, Scalar
 
 H100 = LaunchLimits(1024, Dim3(1024, 1024, 64), Dim3((1 << 31) - 1, 65535, 65535), 232_448, 65_536)
 PARAMETERS = tuple(
@@ -54,6 +56,7 @@ def resolve(
     kernels: tuple[Kernel, ...] = (TRANSPOSE, EMPTY),
     limits: LaunchLimits = H100,
     macros: dict[str, int] = MACROS,
+    scalars: Mapping[str, Scalar] = NO_SCALARS,
 ) -> ResolvedPlan | Failure:
     plan = read_plan(Submission("mine.cu", "", source))
     assert isinstance(plan, Plan), plan
@@ -65,6 +68,7 @@ def resolve(
         kernels=kernels,
         limits=limits,
         source=source,
+        scalars=scalars,
     )
 
 
@@ -267,6 +271,20 @@ def test_scratch_buffer_that_cannot_be(scratch: str, column: int, message: str) 
     failure = failure_of(f"// scratch: {scratch}\n// launch: empty<<<1, 1>>>()")
     assert failure.message.startswith(f"line 1, column {column}: ")
     assert message in failure.message
+
+
+def test_a_scalar_is_a_whole_argument_only() -> None:
+    scalars = {"alpha": 2, "beta": 0.5}
+    taken = resolve("// launch: transpose<<<1, 32>>>(out, in, alpha, 3)", scalars=scalars)
+    assert isinstance(taken, ResolvedPlan)
+    assert taken.launches[0].arguments[2:] == (ScalarArgument(2, 4), ScalarArgument(3, 4))
+    for line in ("<<<alpha, 32>>>(out, in, 1, 1)", "<<<1, 32>>>(out, in, 2 * alpha, 1)"):
+        refused = resolve(f"// launch: transpose{line}", scalars=scalars)
+        assert isinstance(refused, Failure)
+        assert "'alpha' is a scalar, and can only be a whole argument" in refused.message
+    refused = resolve("// launch: transpose<<<1, 32>>>(out, in, beta, 1)", scalars=scalars)
+    assert isinstance(refused, Failure)
+    assert "argument 3 is the float 'beta', but the kernel's parameter is int" in refused.message
 
 
 def test_scratch_buffers_share_the_limit() -> None:

@@ -38,13 +38,14 @@ change them by more."""
 class Slot:
     """Buffers for one run of any of the programs, with the contents of one input set.
 
-    Scratch buffers are each program's own, and named after it. `input_digests` are those of the
-    untouched inputs.
+    Scratch buffers are each program's own, and named after it. `filled` is what outputs hold before
+    a run that hold something. `input_digests` are those of the untouched inputs.
     """
 
     input_set: int
     arena: Arena
     launches: Mapping[str, tuple[ReadyLaunch, ...]]
+    filled: Arrays
     input_digests: tuple[int, ...]
 
     def names(self, role: Role) -> list[str]:
@@ -52,8 +53,10 @@ class Slot:
         return [buffer.name for buffer in self.arena.buffers if buffer.role is role]
 
     def poison(self, label: str) -> None:
-        """Overwrite the outputs and the program's scratch."""
-        self.arena.poison(self.names(Role.OUTPUT))
+        """Overwrite the outputs, with what they are to hold if they hold something, and the
+        program's scratch."""
+        self.arena.poison([name for name in self.names(Role.OUTPUT) if name not in self.filled])
+        self.arena.upload(self.filled)
         self.arena.poison(
             [name for name in self.names(Role.SCRATCH) if name.startswith(f"{label}:")]
         )
@@ -251,7 +254,8 @@ class Bench:
             for label, program in self._programs.items()
         }
         names = [buffer.name for buffer in shared if buffer.role is Role.INPUT]
-        return Slot(input_set, arena, launches, arena.digests(names, self._own))
+        filled = {name: array for name, array in inputs.items() if name not in names}
+        return Slot(input_set, arena, launches, filled, arena.digests(names, self._own))
 
     def _at_start(self, label: str, slot: Slot) -> Slot:
         """The slot for the next run of a program: if it has `__device__` variables it is loaded
