@@ -6,10 +6,11 @@ from __future__ import annotations
 from grader.emulator.decode import decode
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.program import KernelCode, Unsupported
+from grader.emulator.runtime import Runtime
 from grader.emulator.translate import translate
 
 
-def find_unsupported(code: KernelCode) -> tuple[tuple[str, int | None], ...]:
+def find_unsupported(code: KernelCode, runtime: Runtime) -> tuple[tuple[str, int | None], ...]:
     """Each instruction that is not known, with its source line, in the order of the code; else what
     keeps the kernel from being translated, if anything does."""
     found = []
@@ -21,7 +22,7 @@ def find_unsupported(code: KernelCode) -> tuple[tuple[str, int | None], ...]:
     if found:
         return tuple(found)
     try:
-        translate(code, quickly=True)
+        translate(code, runtime, quickly=True)
     except Unsupported as problem:
         return ((problem.what, problem.line),)
     return ()
