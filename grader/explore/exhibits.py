@@ -38,9 +38,9 @@ from grader.records import (
 from grader.report.exhibits import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
 from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
-from grader.submission.resolve import resolve_plan
+from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import compile_submission
-from grader.words.stops import tell
+from grader.words.hidden import tell
 
 GALLERIES: Mapping[str, tuple[Memory, str]] = {
     "coalescing": (Memory.GLOBAL, "the sectors of global memory that a warp's read moves"),
@@ -181,7 +181,7 @@ def _compile(
         limits=device.info.limits,
         source=source.text,
     )
-    assert not isinstance(resolved, Failure), resolved
+    assert isinstance(resolved, ResolvedPlan), resolved
     return binary, resolved.launches
 
 

@@ -20,19 +20,22 @@ from grader.records.code import (
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.facts import (
     Act,
+    Fact,
     Faulted,
     MeantArray,
     NotEmulated,
     NotTranslated,
     Observation,
+    Obstacle,
     OutOfGpuMemory,
     OutOfMemory,
     Party,
+    PlanMistake,
     Refused,
     Spot,
     Stop,
 )
-from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
+from grader.records.outcomes import Failure, Finding, FindingKind, Printed
 from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.requests import (
     COUNTING,
@@ -97,7 +100,6 @@ __all__ = [
     "Bound",
     "BufferArgument",
     "CaseResult",
-    "Cause",
     "CheckResult",
     "CheckStatus",
     "CheckedMode",
@@ -115,6 +117,7 @@ __all__ = [
     "Dim3",
     "Estimate",
     "Execution",
+    "Fact",
     "Failure",
     "Faulted",
     "Finding",
@@ -142,6 +145,7 @@ __all__ = [
     "OutOfMemory",
     "PartResult",
     "Party",
+    "PlanMistake",
     "Pointer",
     "Printed",
     "Program",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from grader.cpp.cursor import LanguageError, error_at, quote
+from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
 from grader.cpp.types import NUMPY_NAMES, element_of, normal_integer_type
@@ -93,13 +93,14 @@ def _bind_integer(
         (0, 1) if parameter.type == "bool" else (-(1 << (bits - 1)), (1 << bits) - 1)
     )
     if not smallest <= value <= largest:
-        what = parameter.type or "integer"
-        message = (
-            f"argument {number} is {value}, which does not fit the parameter's"
-            f" {parameter.size_bytes} bytes ({what})"
+        raise obstacle_at(
+            argument.position,
+            Obstacle.ARGUMENT_TOO_WIDE,
+            number=number,
+            value=value,
+            size_bytes=parameter.size_bytes,
+            type=parameter.type or "integer",
         )
-        advice = "Use a wider parameter, such as long long."
-        raise error_at(argument.position, message, advice, obstacle=Obstacle.ARGUMENT_TOO_WIDE)
     return ScalarArgument(value, parameter.size_bytes)
 
 

@@ -24,7 +24,7 @@ from grader.grading.session import Session
 from grader.records import SUBMISSION, Progress, Timing
 from grader.report.sweep import SweepRow
 from grader.spec.exercise import Case, Exercise
-from grader.words.stops import tell
+from grader.words.hidden import tell
 
 
 def sweep_gpu(
