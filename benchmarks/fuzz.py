@@ -49,7 +49,7 @@ from grader.toolchain.compile import compile_submission
 from grader.toolchain.cubin import read_cubin, read_labels
 from grader.toolchain.elf import Elf
 from grader.toolchain.variables import read_variable_bytes, read_variables
-from grader.words.stops import tell
+from grader.words.hidden import tell
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "tests" / "emulator" / "kernels"

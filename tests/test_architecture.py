@@ -47,9 +47,17 @@ SHARED = (
 
 # The stages that hand their facts to words, which nothing else may: sentences are made last.
 SPEAKERS = ("judging", "report")
+MAY_ASK_WORDS = ("grader.words", "grader.judging", "grader.report", "grader.grading")
 
-# The stages that return facts only, and the records with sentences that they may not name.
-FACTUAL = ("devices",)
+# What returns facts only, and the records with sentences that it may not name.
+FACTUAL = (
+    "grader.devices",
+    "grader.submission.plan",
+    "grader.submission.plan_mistakes",
+    "grader.submission.resolve",
+    "grader.submission.arguments",
+    "grader.submission.names",
+)
 TOLD = {"Failure", "Finding"}
 
 # What joins stages, and what else it may import; None: anything.
@@ -204,8 +212,13 @@ def test_a_module_imports_only_what_its_stage_may(name: str) -> None:
     assert not bad, f"{FILES[name]}: stage {stage} may not import {bad}"
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if stage_of(name) in FACTUAL])
-def test_a_stage_of_facts_makes_no_sentences(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in FILES if not is_in(name, MAY_ASK_WORDS)])
+def test_only_the_last_stages_ask_words(name: str) -> None:
+    assert not [each for each in imports_of(name) if is_in(each.module, ("grader.words",))]
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if is_in(name, FACTUAL)])
+def test_what_returns_facts_makes_no_sentences(name: str) -> None:
     named = {
         alias.name
         for node in ast.walk(TREES[name])

@@ -22,6 +22,7 @@ from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
 from grader.grading.building import find_toolchain
+from grader.grading.mistakes import SubmissionError
 from grader.records import (
     Binary,
     Counters,
@@ -38,9 +39,8 @@ from grader.records import (
 from grader.report.access_pictures import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
 from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
-from grader.submission.resolve import resolve_plan
+from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import compile_submission
-from grader.words.stops import tell
 
 GALLERIES: Mapping[str, tuple[Memory, str]] = {
     "coalescing": (Memory.GLOBAL, "the sectors of global memory that a warp's read moves"),
@@ -181,7 +181,7 @@ def _compile(
         limits=device.info.limits,
         source=source.text,
     )
-    assert not isinstance(resolved, Failure), resolved
+    assert isinstance(resolved, ResolvedPlan), resolved
     return binary, resolved.launches
 
 
@@ -196,7 +196,7 @@ def _run(
     execution, outputs = device.run(program, _contents(), limits=LIMITS)
     if execution.failure is not None:
         raise GraderError(
-            f"the kernel {sketch.name} does not run: {tell(execution.failure).message}"
+            f"the kernel {sketch.name} does not run: {SubmissionError(execution.failure)}"
         )
     places = outputs["place"][: launch.block.volume].tolist()
     addresses = tuple(place or None for place in places)

@@ -41,9 +41,9 @@ from grader.records import (
 from grader.spec.exercise import Case
 from grader.spec.launch_lines import Plan
 from grader.words.findings import advise
+from grader.words.hidden import tell
 from grader.words.observations import tell_observation
 from grader.words.outputs import describe_modified
-from grader.words.stops import tell
 
 LIMITS = RunLimits(warp_instructions=10_000_000_000, wall_seconds=300.0)
 """What one run may use: about a minute of the emulated device on a few cores."""

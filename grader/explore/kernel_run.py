@@ -21,8 +21,8 @@ from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.records import Failure, KernelRun, Progress, ShowProgress, Status, Submission
 from grader.spec.launch_lines import Plan
-from grader.submission.failures import LAUNCH_FORM
 from grader.submission.plan import read_plan
+from grader.submission.plan_mistakes import LAUNCH_FORM
 from grader.submission.scalars import Scalar
 from grader.submission.source_file import parse_submission, read_submission
 

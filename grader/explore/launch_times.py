@@ -19,7 +19,7 @@ from grader.records import (
     Source,
     Timing,
 )
-from grader.words.stops import tell
+from grader.words.hidden import tell
 
 Times = tuple[LaunchTime | None, ...]
 

@@ -28,9 +28,8 @@ from grader.records import (
     Stop,
 )
 from grader.spec.exercise import Case
-from grader.words.hidden import tell_findings, telling_errors
+from grader.words.hidden import tell, tell_findings, telling_errors
 from grader.words.observations import tell_order
-from grader.words.stops import tell
 
 MOST_BYTES = 64 << 20
 """Cases whose buffers and variables hold more than this are run without the checks: what the

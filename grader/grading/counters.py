@@ -27,7 +27,7 @@ from grader.records import Execution, Program, Progress
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Yardstick
-from grader.words.stops import tell
+from grader.words.hidden import tell
 
 
 def count_on_gpu(

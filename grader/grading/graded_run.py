@@ -58,8 +58,7 @@ from grader.records import (
 from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case, Exercise, Yardstick
 from grader.spec.tolerance import tolerance_at
-from grader.words.hidden import tell_findings
-from grader.words.stops import tell
+from grader.words.hidden import tell, tell_findings
 
 EMULATED = "emulated"
 

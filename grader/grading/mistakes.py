@@ -1,6 +1,6 @@
 """How a student's mistake ends a grading.
 
-The stages return it as a value, in words (`Failure`) or as a fact (`Stop`). A grading cannot go on
+The stages return it as a value, in words (`Failure`) or as a `Fact`. A grading cannot go on
 without what the stage was to give: `value_of` raises the mistake, and whoever began the grading
 catches it, once. A fact becomes words only when somebody asks for them.
 """
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from grader.records import Failure, Status, Stop
-from grader.words.stops import tell
+from grader.records import Fact, Failure, Status
+from grader.words.hidden import tell
 
 Result = TypeVar("Result")
 
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 class SubmissionError(Exception):
     """A submission that fails."""
 
-    def __init__(self, mistake: Failure | Stop) -> None:
+    def __init__(self, mistake: Failure | Fact) -> None:
         super().__init__(mistake)
         self.mistake = mistake
 
@@ -43,8 +43,7 @@ class SubmissionError(Exception):
     @property
     def line(self) -> int | None:
         """The line of the source that is at fault, as far as it is known."""
-        lines = [finding.line for finding in self.failure.findings]
-        lines += [self.failure.cause.line] if self.failure.cause is not None else []
+        lines = [*(finding.line for finding in self.failure.findings), self.failure.line]
         return next((line for line in lines if line is not None), None)
 
     @property
@@ -53,14 +52,14 @@ class SubmissionError(Exception):
         return self.failure.advice
 
 
-def value_of(result: Result | Failure | Stop) -> Result:
+def value_of(result: Result | Failure | Fact) -> Result:
     """Returns what a stage gave. Raises SubmissionError where that is a student's mistake."""
-    if isinstance(result, Failure | Stop):
+    if isinstance(result, Failure | Fact):
         raise SubmissionError(result)
     return result
 
 
-def refuse(mistake: Failure | Stop | None) -> None:
+def refuse(mistake: Failure | Fact | None) -> None:
     """Raises SubmissionError where a check found a mistake."""
     if mistake is not None:
         raise SubmissionError(mistake)

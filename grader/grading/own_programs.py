@@ -16,7 +16,7 @@ from grader.records import SUBMISSION, DeviceInfo, Execution, Program
 from grader.spec.exercise import Exercise
 from grader.spec.launch_lines import Plan
 from grader.submission.source_file import read_submission
-from grader.words.stops import tell
+from grader.words.hidden import tell
 
 OTHERS_SEED = 0
 """Of the inputs on which the exercise's own programs are modelled, and counted by Nsight Compute:

@@ -21,14 +21,17 @@ from grader.records.code import (
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.facts import (
     Act,
+    Fact,
     Faulted,
     MeantArray,
     NotEmulated,
     NotTranslated,
     Observation,
+    Obstacle,
     OutOfGpuMemory,
     OutOfMemory,
     Party,
+    PlanMistake,
     Refused,
     Spot,
     Stop,
@@ -42,7 +45,7 @@ from grader.records.launched import (
     UnknownInstruction,
     UnlistedFile,
 )
-from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
+from grader.records.outcomes import Failure, Finding, FindingKind, Printed
 from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.requests import (
     COUNTING,
@@ -107,7 +110,6 @@ __all__ = [
     "Bound",
     "BufferArgument",
     "CaseResult",
-    "Cause",
     "CheckResult",
     "CheckStatus",
     "CheckedMode",
@@ -125,6 +127,7 @@ __all__ = [
     "Dim3",
     "Estimate",
     "Execution",
+    "Fact",
     "Failure",
     "Faulted",
     "Finding",
@@ -157,6 +160,7 @@ __all__ = [
     "OutOfMemory",
     "PartResult",
     "Party",
+    "PlanMistake",
     "Pointer",
     "Printed",
     "Program",

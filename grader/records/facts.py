@@ -1,9 +1,10 @@
-"""What went wrong in a run, as facts: who did what to which memory, with the figures. `words` makes
-sentences of them, for those who may know the figures."""
+"""A student's mistakes as facts: who did what to which memory, which launch cannot be, with the
+figures. `words` makes sentences of them, for those who may know the figures."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Self
 
@@ -213,3 +214,44 @@ class OutOfGpuMemory:
 
 Stop = Faulted | NotEmulated | NotTranslated | Refused | OutOfMemory | OutOfGpuMemory
 """Why a run did not come to its end."""
+
+
+class Obstacle(StrEnum):
+    """What keeps a launch of a plan from being made at some sizes."""
+
+    DIVISION_BY_ZERO = "division_by_zero"
+    BEYOND_64_BITS = "beyond_64_bits"
+    NO_INSTANCE = "no_instance"
+    ARGUMENT_TOO_WIDE = "argument_too_wide"
+    EXTENT_TOO_SMALL = "extent_too_small"
+    EXTENT_TOO_LARGE = "extent_too_large"
+    TOO_MANY_THREADS = "too_many_threads"
+    BEYOND_LAUNCH_BOUNDS = "beyond_launch_bounds"
+    NEGATIVE_SHARED_MEMORY = "negative_shared_memory"
+    TOO_MUCH_SHARED_MEMORY = "too_much_shared_memory"
+    TOO_MANY_REGISTERS = "too_many_registers"
+    EMPTY_SCRATCH = "empty_scratch"
+    TOO_MUCH_SCRATCH = "too_much_scratch"
+
+
+@dataclass(frozen=True)
+class PlanMistake:
+    """A launch or scratch line that cannot be. `line` is None in the exercise's own plan; `quoted`
+    shows the place with a caret.
+
+    Of an `obstacle`, which depends on the sizes, words are made with its `figures`. All other
+    mistakes show in the text alone: `message` and `advice` are those of its reader.
+    """
+
+    line: int | None
+    column: int
+    message: str
+    advice: str
+    quoted: str
+    obstacle: Obstacle | None = None
+    figures: Mapping[str, int | str] = field(default_factory=dict)
+    status: ClassVar[Status] = Status.LAUNCH_ERROR
+
+
+Fact = Stop | PlanMistake
+"""A student's mistake before it is told."""

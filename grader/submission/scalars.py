@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grader.cpp.cursor import LanguageError, error_at, quote
+from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
 from grader.cpp.lexer import Position
 from grader.cpp.types import NUMPY_NAMES, normal_integer_type
 from grader.records import KernelParameter, Obstacle, ScalarArgument
@@ -45,7 +45,14 @@ def bind_integer(value: int, text: str, parameter: KernelParameter, place: Place
         (0, 1) if parameter.type == "bool" else (-(1 << (bits - 1)), (1 << bits) - 1)
     )
     if not smallest <= value <= largest:
-        raise _too_wide(str(value), parameter, place, "Use a wider parameter, such as long long.")
+        raise obstacle_at(
+            place.position,
+            Obstacle.ARGUMENT_TOO_WIDE,
+            number=place.number,
+            value=value,
+            size_bytes=parameter.size_bytes,
+            type=parameter.type or "integer",
+        )
     return ScalarArgument(value, parameter.size_bytes)
 
 
@@ -108,4 +115,4 @@ def _too_wide(what: str, parameter: KernelParameter, place: Place, advice: str) 
         f"argument {place.number} is {what}, which does not fit the parameter's"
         f" {parameter.size_bytes} bytes ({parameter.type or 'integer'})"
     )
-    return error_at(place.position, message, advice, obstacle=Obstacle.ARGUMENT_TOO_WIDE)
+    return error_at(place.position, message, advice)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import GraderError
-from grader.records import Cause, Completed, Failure, RunTool, Status, Submission, ToolLimits
+from grader.records import Completed, Failure, RunTool, Status, Submission, ToolLimits
 from grader.toolchain.demangle import demangle, parse_signature
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import SOURCE_NAME
@@ -133,8 +133,7 @@ def clean_warnings(
 def _compile_error(
     message: str, detail: str = "", advice: str = "", line: int | None = None
 ) -> Failure:
-    cause = None if line is None else Cause(line=line)
-    return Failure(Status.COMPILE_ERROR, message, detail, advice, cause=cause)
+    return Failure(Status.COMPILE_ERROR, message, detail, advice, line=line)
 
 
 def _limit_failure(

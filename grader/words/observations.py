@@ -7,28 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from grader.records import Act, Finding, FindingKind, Observation, Party
-from grader.words.phrases import (
-    absent_hidden,
-    absent_in_mask,
-    access,
-    beside,
-    during_copy,
-    during_copy_hidden,
-    misaligned_hidden,
-    other_array,
-    plain_name,
-    race,
-    race_hidden,
-    read_from_absent,
-    skipped_barrier,
-    skipped_collective,
-    stray_hidden,
-    target,
-    too_long_hidden,
-    trap_hidden,
-    unwritten,
-    unwritten_hidden,
-)
+from grader.words import phrases as say
+from grader.words.phrases import plain_name
 
 _NAME_THE_PLACE = "`--device emulated` names the line, the thread and the buffer."
 _COMPARE = "sizes need not be multiples of the tile."
@@ -126,52 +106,52 @@ def _by_cuda(what: str, hidden: Callable[[Observation], str], advice: str) -> _R
 
 _ACTS: Mapping[Act, _Row] = {
     Act.ACCESS_OUT_OF_BOUNDS: _Row(
-        lambda seen: f"{access(seen)} out of bounds: {target(seen.spot)}",
-        stray_hidden,
+        lambda seen: f"{say.access(seen)} out of bounds: {say.target(seen.spot)}",
+        say.stray_hidden,
         f"Compare the index with the sizes before the access; {_COMPARE}",
     ),
-    Act.OTHER_ARRAY: _Row(other_array, stray_hidden),
+    Act.OTHER_ARRAY: _Row(say.other_array, say.stray_hidden),
     Act.GUARD_BAND: _Row(
-        lambda seen: f"store out of bounds: {beside(seen.spot)}",
-        stray_hidden,
+        lambda seen: f"store out of bounds: {say.beside(seen.spot)}",
+        say.stray_hidden,
         f"Compare the index with the sizes before the store; {_COMPARE} {_NAME_THE_PLACE}",
-        lambda seen, _: f"Kernel {seen.kernel} wrote out of bounds: {beside(seen.spot)}.",
+        lambda seen, _: f"Kernel {seen.kernel} wrote out of bounds: {say.beside(seen.spot)}.",
     ),
     Act.MISALIGNED_ACCESS: _Row(
         lambda seen: (
-            f"{access(seen)} at an address that is no multiple of {seen.width_bytes}:"
-            f" {target(seen.spot)}"
+            f"{say.access(seen)} at an address that is no multiple of {seen.width_bytes}:"
+            f" {say.target(seen.spot)}"
         ),
-        misaligned_hidden,
+        say.misaligned_hidden,
         "An access of {width} bytes needs an address that is a multiple of {width}: treat rows of"
         " other lengths apart.",
     ),
     Act.SKIPPED_BARRIER: _Row(
-        skipped_barrier,
-        skipped_barrier,
+        say.skipped_barrier,
+        say.skipped_barrier,
         "Move __syncthreads() out of the branch, so that every thread of the block executes it.",
     ),
     Act.SKIPPED_COLLECTIVE: _Row(
-        skipped_collective,
-        absent_hidden,
+        say.skipped_collective,
+        say.absent_hidden,
         "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the"
         " branch.",
     ),
-    Act.ABSENT_IN_MASK: _Row(absent_in_mask, absent_hidden),
-    Act.READ_FROM_ABSENT: _Row(read_from_absent, absent_hidden),
+    Act.ABSENT_IN_MASK: _Row(say.absent_in_mask, say.absent_hidden),
+    Act.READ_FROM_ABSENT: _Row(say.read_from_absent, say.absent_hidden),
     Act.TRAP: _Row(
         lambda seen: "the kernel stopped itself with __trap()",
-        trap_hidden,
+        say.trap_hidden,
         "Look at the condition that leads there.",
     ),
     Act.ASSERTION: _Row(
         lambda seen: seen.said,
-        trap_hidden,
+        say.trap_hidden,
         "Look at what this thread has in the condition.",
     ),
-    Act.RACE: _Row(race, race_hidden),
-    Act.USE_DURING_COPY: _Row(during_copy, during_copy_hidden),
-    Act.USE_OF_UNWRITTEN: _Row(unwritten, unwritten_hidden),
+    Act.RACE: _Row(say.race, say.race_hidden),
+    Act.USE_DURING_COPY: _Row(say.during_copy, say.during_copy_hidden),
+    Act.USE_OF_UNWRITTEN: _Row(say.unwritten, say.unwritten_hidden),
     Act.TOO_MANY_INSTRUCTIONS: _Row(
         lambda seen: (
             f"the limit of {seen.limit_instructions:,} executed warp instructions is spent"
@@ -187,55 +167,57 @@ _ACTS: Mapping[Act, _Row] = {
             f"The kernels had not ended after {seen.limit_seconds:g} s, the time limit of this"
             " exercise."
         ),
-        too_long_hidden,
+        say.too_long_hidden,
         "Look for a loop whose end is never reached: does its counter advance, and towards the"
         " bound?",
         _as_it_is,
     ),
     Act.ILLEGAL_ADDRESS: _by_cuda(
         "it accessed an address that belongs to no buffer",
-        stray_hidden,
+        say.stray_hidden,
         f"Compare the index with the sizes before the access. {_NAME_THE_PLACE}",
     ),
     Act.MISALIGNED_ADDRESS: _by_cuda(
         "it accessed an address that is no multiple of the access's size",
-        misaligned_hidden,
+        say.misaligned_hidden,
         "A float4 access needs an address that is a multiple of 16: treat rows of other lengths"
         f" apart. {_NAME_THE_PLACE}",
     ),
     Act.FAILED_ASSERT: _by_cuda(
         "an assert() of it did not hold",
-        trap_hidden,
+        say.trap_hidden,
         f"Look at the condition of the assert(). {_NAME_THE_PLACE}",
     ),
     Act.ILLEGAL_INSTRUCTION: _by_cuda(
-        "it stopped itself with __trap()", trap_hidden, "Look at the condition that leads there."
+        "it stopped itself with __trap()",
+        say.trap_hidden,
+        "Look at the condition that leads there.",
     ),
     Act.STACK_OVERRUN: _by_cuda(
         "it overran its stack",
-        stray_hidden,
+        say.stray_hidden,
         f"Look for a recursion without end, or an index beyond a local array. {_NAME_THE_PLACE}",
     ),
     Act.UNNAMED_FAULT: _by_cuda(
         "it stopped for a reason that CUDA does not name",
-        trap_hidden,
+        say.trap_hidden,
         f"Most often that is an access beyond a __shared__ array, or __trap(). {_NAME_THE_PLACE}",
     ),
     Act.OTHER_ADDRESS_SPACE: _by_cuda(
         "it used an address of another memory than the instruction is for",
-        stray_hidden,
+        say.stray_hidden,
         "Look for a pointer to shared memory that outlived its block, or an index far beyond an"
         f" array. {_NAME_THE_PLACE}",
     ),
     Act.INVALID_JUMP: _by_cuda(
         "it jumped to where no code is",
-        stray_hidden,
+        say.stray_hidden,
         f"Look for an index beyond a local array. {_NAME_THE_PLACE}",
     ),
-    Act.UNKNOWN_FAULT: _by_cuda("CUDA stopped it", trap_hidden, _NAME_THE_PLACE),
+    Act.UNKNOWN_FAULT: _by_cuda("CUDA stopped it", say.trap_hidden, _NAME_THE_PLACE),
     Act.WATCHDOG: _Row(
         lambda seen: f"Kernel {seen.kernel} ran until the GPU's watchdog ended it.",
-        too_long_hidden,
+        say.too_long_hidden,
         "Look for a loop whose end is never reached.",
         _as_it_is,
     ),

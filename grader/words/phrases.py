@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.records import Observation, Party, Spot
+from grader.records import Failure, Observation, Party, Spot
+from grader.statuses import Status
 
 _MANGLED = re.compile(r"(?:\A|\s)_Z")
 
@@ -25,6 +26,14 @@ def outline(
     place = "" if line is None else f"line {line}{at}: "
     name = plain_name(kernel)
     return f"{place}{words}{f' (kernel {name})' if name else ''}."
+
+
+def outline_status(
+    status: Status, line: int | None = None, column: int | None = None, kernel: str | None = None
+) -> Failure:
+    """The failure of which no more may be told than its status, and where it is."""
+    row = status.row
+    return Failure(status, outline(row.unseen, line, column, kernel), advice=row.unseen_advice)
 
 
 # --- accesses -------------------------------------------------------------------------------------

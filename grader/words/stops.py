@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from grader.records import (
-    Cause,
     Failure,
     Faulted,
     NotEmulated,
@@ -13,9 +12,8 @@ from grader.records import (
     Refused,
     Stop,
 )
-from grader.statuses import Status
 from grader.words.observations import tell_fault, tell_observation
-from grader.words.phrases import outline
+from grader.words.phrases import outline, outline_status
 
 _ASK_FOR_LESS = "Ask for less scratch memory, and for smaller __device__ and local arrays."
 _NOT_YOURS = "This is the grader's limit, not your mistake: grade it on a GPU"
@@ -33,22 +31,9 @@ _REFUSALS = {
 """What to try, by a part of CUDA's words."""
 
 
-def tell(mistake: Failure | Stop) -> Failure:
-    """A mistake in words, with all that is known of it."""
-    return mistake if isinstance(mistake, Failure) else tell_stop(mistake, hidden=False)
-
-
 def tell_stop(stop: Stop, *, hidden: bool) -> Failure:
     """The failure that a stop is; `hidden`: its kind, its line and plain names only."""
     return _outline_stop(stop) if hidden else _tell_stop(stop)
-
-
-def outline_status(
-    status: Status, line: int | None = None, column: int | None = None, kernel: str | None = None
-) -> Failure:
-    """The failure of which no more may be told than its status, and where it is."""
-    row = status.row
-    return Failure(status, outline(row.unseen, line, column, kernel), advice=row.unseen_advice)
 
 
 def _tell_stop(stop: Stop) -> Failure:
@@ -64,8 +49,7 @@ def _tell_stop(stop: Stop) -> Failure:
                 f"The emulated device does not know {what}, which kernel {kernel} uses{place}."
             )
             advice = f"{_NOT_YOURS}, or write the line another way."
-            cause = Cause(line=line, kernel=kernel)
-            return Failure(stop.status, message, advice=advice, cause=cause)
+            return Failure(stop.status, message, advice=advice, line=line)
         case NotTranslated(seconds, quoted):
             message = (
                 "This takes too long to translate: the emulated device had not made code of the"
@@ -76,8 +60,7 @@ def _tell_stop(stop: Stop) -> Failure:
         case Refused(kernel, line, said, quoted):
             message = f"Kernel {kernel} could not be launched: {said} (CUDA)."
             advice = next((_REFUSALS[part] for part in _REFUSALS if part in said), _ANY_REFUSAL)
-            cause = Cause(line=line, kernel=kernel)
-            return Failure(stop.status, message, quoted, advice, cause=cause)
+            return Failure(stop.status, message, quoted, advice, line=line)
         case OutOfMemory():
             return Failure(stop.status, _list_demands(stop), advice=_ASK_FOR_LESS)
         case OutOfGpuMemory(buffers, variables):

@@ -32,7 +32,7 @@ from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
 from grader.submission.source_file import read_submission
-from grader.words.stops import tell
+from grader.words.hidden import tell
 from tests.support.known import KNOWN
 from tests.support.truth import Recorded, make_plan, read_records
 

@@ -29,7 +29,7 @@ from grader.records import (
     ScalarArgument,
     Status,
 )
-from grader.words.stops import tell
+from grader.words.hidden import tell
 from tests.support.assembler import assemble
 
 DEVICE = EmulatedDevice("h100", threads=1)

@@ -31,7 +31,7 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
-from grader.words.stops import tell
+from grader.words.hidden import tell
 from tests.support.device_plans import Ready, compile_text, make_ready
 
 pytestmark = pytest.mark.gpu

@@ -23,7 +23,7 @@ from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
-from grader.words.stops import tell
+from grader.words.hidden import tell
 from tests.support.corpus import with_ideal_sectors_together
 from tests.support.device_plans import atomics_arrays, make_atomics, make_ready
 from tests.support.known import KNOWN

@@ -16,6 +16,7 @@ from grader.records import (
     KernelParameter,
     Launch,
     LaunchLimits,
+    PlanMistake,
     Role,
     ScalarArgument,
     Status,
@@ -25,6 +26,7 @@ from grader.spec.launch_lines import Plan, parse_launch
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.submission.scalars import NO_SCALARS, Scalar
+from grader.words.hidden import tell
 
 H100 = LaunchLimits(1024, Dim3(1024, 1024, 64), Dim3((1 << 31) - 1, 65535, 65535), 232_448, 65_536)
 PARAMETERS = tuple(
@@ -57,7 +59,7 @@ def resolve(
     limits: LaunchLimits = H100,
     macros: dict[str, int] = MACROS,
     scalars: Mapping[str, Scalar] = NO_SCALARS,
-) -> ResolvedPlan | Failure:
+) -> ResolvedPlan | PlanMistake:
     plan = read_plan(Submission("mine.cu", "", source))
     assert isinstance(plan, Plan), plan
     return resolve_plan(
@@ -75,8 +77,9 @@ def resolve(
 def failure_of(
     source: str, *, kernels: tuple[Kernel, ...] = (TRANSPOSE, EMPTY), limits: LaunchLimits = H100
 ) -> Failure:
-    failure = resolve(source, kernels=kernels, limits=limits)
-    assert isinstance(failure, Failure)
+    mistake = resolve(source, kernels=kernels, limits=limits)
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert failure.status is Status.LAUNCH_ERROR
     assert failure.advice
     return failure
@@ -296,7 +299,7 @@ def test_scratch_buffers_share_the_limit() -> None:
 
 def test_mistake_in_the_default_plan_names_no_line() -> None:
     plan = Plan((parse_launch("transpose<<<1, 1>>>(out, in, rows, cols)"),))
-    failure = resolve_plan(
+    mistake = resolve_plan(
         plan,
         sizes=SIZES,
         macros={},
@@ -305,7 +308,8 @@ def test_mistake_in_the_default_plan_names_no_line() -> None:
         limits=H100,
         source="// other text",
     )
-    assert isinstance(failure, Failure)
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert (
         failure.message
         == "the exercise's default launch line, column 1: there is no kernel 'transpose'"

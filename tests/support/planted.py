@@ -30,8 +30,8 @@ from grader.records import (
 from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
+from grader.words.hidden import tell
 from grader.words.observations import tell_observation, tell_order
-from grader.words.stops import tell
 from tests.support.compiling import compile_source
 
 FOLDER = Path(__file__).parents[1] / "data" / "planted_bugs"

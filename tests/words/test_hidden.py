@@ -12,7 +12,6 @@ from grader.devices.gpu.placement import Damage, Place
 from grader.errors import GraderError, SpecError, SpecProblem, WorkerError
 from grader.records import (
     Act,
-    Cause,
     Dim3,
     Failure,
     Faulted,
@@ -26,14 +25,14 @@ from grader.records import (
     OutOfGpuMemory,
     OutOfMemory,
     Party,
+    PlanMistake,
     Refused,
     Spot,
     Status,
     Stop,
 )
-from grader.words.hidden import name_case, tell_failure, tell_findings, telling_errors
+from grader.words.hidden import name_case, tell, tell_failure, tell_findings, telling_errors
 from grader.words.observations import tell_order
-from grader.words.stops import tell
 from tests.support.factories import make_case_spec
 
 PUBLIC, HIDDEN = make_case_spec(100, 1075), make_case_spec(101, 293, hidden=True)
@@ -151,14 +150,33 @@ def test_a_result_that_depends_on_the_order_is_told_without_its_problem() -> Non
 
 @pytest.mark.parametrize("obstacle", [None, *Obstacle])
 def test_a_launch_that_cannot_be_says_why(obstacle: Obstacle | None) -> None:
-    cause = Cause(obstacle, 11, 40, "transpose<293>")
-    told = tell_failure(
-        Failure(Status.LAUNCH_ERROR, FIGURES, FIGURES, FIGURES, cause=cause), HIDDEN
-    )
+    figures = dict.fromkeys(NAMES, "293")
+    mistake = PlanMistake(11, 40, FIGURES, FIGURES, FIGURES, obstacle, figures)
+    told = tell_failure(mistake, HIDDEN)
     assert told.message.startswith("line 11, column 40: ")
-    assert told.message.endswith(" (kernel transpose). In case 'case'.")
+    assert told.message.endswith(". In case 'case'.")
     assert told.advice
+    assert "{" not in told.message + told.advice
     assert digits(told) == "40"
+    public = tell(mistake)
+    assert public.message.startswith("line 11, column 40: ")
+    own_words = obstacle in (None, Obstacle.DIVISION_BY_ZERO, Obstacle.BEYOND_64_BITS)
+    assert (FIGURES in public.message) == own_words
+    assert (public.detail, public.line) == (FIGURES, 11)
+
+
+def test_a_mistake_in_the_exercises_own_plan_names_no_line() -> None:
+    mistake = PlanMistake(None, 40, FIGURES, "advice", FIGURES)
+    assert tell(mistake).message.startswith("the exercise's default launch line, column 40: ")
+    assert not digits(tell_failure(mistake, HIDDEN))
+
+
+NAMES = (
+    *("instance", "shown", "number", "value", "size_bytes", "type", "what", "axis", "text"),
+    *("most", "block", "threads", "kernel", "dynamic", "static", "total", "registers", "needed"),
+    "name",
+)
+"""The figures of all obstacles."""
 
 
 @pytest.mark.parametrize(

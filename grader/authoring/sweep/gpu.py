@@ -24,7 +24,6 @@ from grader.grading.session import Session
 from grader.records import SUBMISSION, Progress, Timing
 from grader.report.sweep import SweepRow
 from grader.spec.exercise import Case, Exercise
-from grader.words.stops import tell
 
 
 def sweep_gpu(
@@ -56,7 +55,7 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
     execution, outputs = device.prepare(programs, inputs, limits=bench.limits)
     check_culprit(execution)
     if execution.failure is not None:
-        yield SweepRow(SUBMISSION, False, note=tell(execution.failure).message)
+        yield SweepRow(SUBMISSION, False, note=SubmissionError(execution.failure).message)
         return
     result = judge_sets(bench, case, sets, outputs, execution)
     labels = [program.label for program in programs]

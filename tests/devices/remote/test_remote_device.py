@@ -27,7 +27,7 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
-from grader.words.stops import tell
+from grader.words.hidden import tell
 
 COMMAND = (sys.executable, str(Path(__file__).parents[2] / "support" / "fake_worker.py"))
 BUFFERS = (
