@@ -3,15 +3,18 @@ first."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from grader.emulator.decode import decode
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.program import KernelCode, Unsupported
-from grader.emulator.translate import translate
 
 
-def find_unsupported(code: KernelCode) -> tuple[tuple[str, int | None], ...]:
+def find_unsupported(
+    code: KernelCode, translate: Callable[[], object]
+) -> tuple[tuple[str, int | None], ...]:
     """Each instruction that is not known, with its source line, in the order of the code; else what
-    keeps the kernel from being translated, if anything does."""
+    keeps the kernel from being translated, which `translate` tries, if anything does."""
     found = []
     for instruction in code.instructions:
         try:
@@ -21,7 +24,7 @@ def find_unsupported(code: KernelCode) -> tuple[tuple[str, int | None], ...]:
     if found:
         return tuple(found)
     try:
-        translate(code, quickly=True)
+        translate()
     except Unsupported as problem:
         return ((problem.what, problem.line),)
     return ()

@@ -111,7 +111,11 @@ def _read_cubin(path: Path, tools: Toolchain) -> Binary:
 
 def _find_unknown(kernel: Kernel, code: Code) -> tuple[UnknownInstruction, ...]:
     taken = kernel_code(kernel, code.variables, arch=code.binary.arch)
-    return tuple(UnknownInstruction(what, line) for what, line in find_unsupported(taken))
+
+    def translate() -> object:
+        return code.translate(kernel, checked=False, quickly=True, progress=None)
+
+    return tuple(UnknownInstruction(*each) for each in find_unsupported(taken, translate))
 
 
 def _find_arch(device: str) -> str:
