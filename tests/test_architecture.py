@@ -48,6 +48,10 @@ SHARED = (
 # The stages that hand their facts to words, which nothing else may: sentences are made last.
 SPEAKERS = ("judging", "report")
 
+# The stages that return facts only, and the records with sentences that they may not name.
+FACTUAL = ("devices",)
+TOLD = {"Failure", "Finding"}
+
 # What joins stages, and what else it may import; None: anything.
 JOINS: dict[str, tuple[str, ...] | None] = {
     "grader": None,
@@ -59,11 +63,11 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.batch.cluster": ("grader.devices.remote",),
     "grader.devices.emulated.sample_writes": ("grader.emulator",),
     "grader.devices.emulated.emulated_device": ("grader.emulator",),
-    "grader.devices.emulated.fault_words": ("grader.emulator",),
+    "grader.devices.emulated.fault_facts": ("grader.emulator",),
     "grader.devices.emulated.sampling": ("grader.emulator",),
     "grader.devices.emulated.inspection": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
-    "grader.devices.emulated.finding_words": ("grader.emulator",),
+    "grader.devices.emulated.finding_facts": ("grader.emulator",),
     "grader.devices.emulated.plan_run": ("grader.emulator",),
     "grader.devices.emulated.runtime": ("grader.emulator", "grader.folders"),
     "grader.devices.emulated.launch_counts": ("grader.emulator",),
@@ -198,6 +202,17 @@ def test_a_module_imports_only_what_its_stage_may(name: str) -> None:
         if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)
     ]
     assert not bad, f"{FILES[name]}: stage {stage} may not import {bad}"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if stage_of(name) in FACTUAL])
+def test_a_stage_of_facts_makes_no_sentences(name: str) -> None:
+    named = {
+        alias.name
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert not named & TOLD, f"{FILES[name]} must return facts: words makes {named & TOLD} of them"
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if is_in(name, tuple(LEAVES))])

@@ -3,18 +3,16 @@ first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from grader.emulator.decode import decode
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.program import KernelCode, Unsupported
+from grader.emulator.runtime import Runtime
+from grader.emulator.translate import translate
 
 
-def find_unsupported(
-    code: KernelCode, translate: Callable[[], object]
-) -> tuple[tuple[str, int | None], ...]:
+def find_unsupported(code: KernelCode, runtime: Runtime) -> tuple[tuple[str, int | None], ...]:
     """Each instruction that is not known, with its source line, in the order of the code; else what
-    keeps the kernel from being translated, which `translate` tries, if anything does."""
+    keeps the kernel from being translated, if anything does."""
     found = []
     for instruction in code.instructions:
         try:
@@ -24,7 +22,7 @@ def find_unsupported(
     if found:
         return tuple(found)
     try:
-        translate()
+        translate(code, runtime, quickly=True)
     except Unsupported as problem:
         return ((problem.what, problem.line),)
     return ()

@@ -40,6 +40,7 @@ from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import resolve_plan
 from grader.toolchain.compile import compile_submission
+from grader.words.stops import tell
 
 GALLERIES: Mapping[str, tuple[Memory, str]] = {
     "coalescing": (Memory.GLOBAL, "the sectors of global memory that a warp's read moves"),
@@ -194,7 +195,9 @@ def _run(
     program = Program(sketch.name, binary, (launch,), BUFFERS)
     execution, outputs = device.run(program, _contents(), limits=LIMITS)
     if execution.failure is not None:
-        raise GraderError(f"the kernel {sketch.name} does not run: {execution.failure.message}")
+        raise GraderError(
+            f"the kernel {sketch.name} does not run: {tell(execution.failure).message}"
+        )
     places = outputs["place"][: launch.block.volume].tolist()
     addresses = tuple(place or None for place in places)
     requests, passes, ideal = _COUNT[memory](execution.launches[0])

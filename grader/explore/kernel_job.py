@@ -29,17 +29,21 @@ from grader.records import (
     LaunchTime,
     Mode,
     ModelledMode,
+    Observation,
     Program,
     RunLimits,
     ShowProgress,
     Status,
+    Stop,
     Submission,
     ToolLimits,
 )
 from grader.spec.exercise import Case
 from grader.spec.launch_lines import Plan
 from grader.words.findings import advise
+from grader.words.observations import tell_observation
 from grader.words.outputs import describe_modified
+from grader.words.stops import tell
 
 LIMITS = RunLimits(warp_instructions=10_000_000_000, wall_seconds=300.0)
 """What one run may use: about a minute of the emulated device on a few cores."""
@@ -105,7 +109,7 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     execution, outputs = whole or _run(job, device, program, COUNTING)
     _refuse(execution)
     times = () if modelled is None else modelled_times(modelled[0])
-    return Emulated(execution, outputs, execution.findings, times)
+    return Emulated(execution, outputs, _tell(execution.findings), times)
 
 
 def tell_run(
@@ -157,9 +161,10 @@ def tell_launches(
     ]
 
 
-def fail_run(execution: Execution, failure: Failure) -> SubmissionError:
+def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
     """The error of a run that did not come to its end, with advice and what was printed before."""
     printed = collect_printed(execution, Case("run", {}, hidden=False))
+    failure = tell(stop)
     return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
 
 
@@ -170,10 +175,14 @@ def _run(job: KernelJob, device: Device, program: Program, mode: Mode) -> tuple[
 
 def _as_findings(execution: Execution) -> tuple[Finding, ...]:
     """The findings of a fault that ended a run in the checked mode."""
-    failure = execution.failure
-    if failure is None or failure.status is not Status.RUNTIME_ERROR:
+    stop = execution.failure
+    if stop is None or stop.status is not Status.RUNTIME_ERROR:
         return ()
-    return failure.findings
+    return tell(stop).findings
+
+
+def _tell(observations: Sequence[Observation]) -> tuple[Finding, ...]:
+    return tuple(tell_observation(each, hidden=False) for each in observations)
 
 
 def _refuse(execution: Execution) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from grader.cpp.cursor import did_you_mean
 from grader.devices.choose import EMULATED
 from grader.devices.emulated.machine_code import Code, kernel_code
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.emulator import ARCHITECTURES
@@ -111,11 +112,9 @@ def _read_cubin(path: Path, tools: Toolchain) -> Binary:
 
 def _find_unknown(kernel: Kernel, code: Code) -> tuple[UnknownInstruction, ...]:
     taken = kernel_code(kernel, code.variables, arch=code.binary.arch)
-
-    def translate() -> object:
-        return code.translate(kernel, checked=False, quickly=True, progress=None)
-
-    return tuple(UnknownInstruction(*each) for each in find_unsupported(taken, translate))
+    return tuple(
+        UnknownInstruction(what, line) for what, line in find_unsupported(taken, emulator_runtime())
+    )
 
 
 def _find_arch(device: str) -> str:

@@ -19,6 +19,7 @@ from grader.records import (
     Source,
     Timing,
 )
+from grader.words.stops import tell
 
 Times = tuple[LaunchTime | None, ...]
 
@@ -59,7 +60,7 @@ def measure_launches(
     programs = [replace(program, label=SUBMISSION), *shorter]
     execution, _ = device.prepare(programs, [arrays], limits=limits)
     if execution.failure is not None:
-        return execution.failure.message
+        return tell(execution.failure).message
     labels = [each.label for each in programs]
     found = measure(
         device, labels, input_sets=1, find_open=lambda _: (), rng=Random(seed), show=show

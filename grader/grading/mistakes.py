@@ -1,29 +1,39 @@
 """How a student's mistake ends a grading.
 
-The stages return it as a value, `Failure`. A grading cannot go on without what the stage was to
-give: `value_of` raises the mistake, and whoever began the grading catches it, once.
+The stages return it as a value, in words (`Failure`) or as a fact (`Stop`). A grading cannot go on
+without what the stage was to give: `value_of` raises the mistake, and whoever began the grading
+catches it, once. A fact becomes words only when somebody asks for them.
 """
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from grader.records import Failure, Status
+from grader.records import Failure, Status, Stop
+from grader.words.stops import tell
 
 Result = TypeVar("Result")
 
 
 class SubmissionError(Exception):
-    """A submission that fails. `failure` holds all that is known of it."""
+    """A submission that fails."""
 
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+    def __init__(self, mistake: Failure | Stop) -> None:
+        super().__init__(mistake)
+        self.mistake = mistake
+
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def failure(self) -> Failure:
+        """All that is known of it, in words."""
+        return tell(self.mistake)
 
     @property
     def status(self) -> Status:
         """How the grading of the submission ends."""
-        return self.failure.status
+        return self.mistake.status
 
     @property
     def message(self) -> str:
@@ -43,14 +53,14 @@ class SubmissionError(Exception):
         return self.failure.advice
 
 
-def value_of(result: Result | Failure) -> Result:
+def value_of(result: Result | Failure | Stop) -> Result:
     """Returns what a stage gave. Raises SubmissionError where that is a student's mistake."""
-    if isinstance(result, Failure):
+    if isinstance(result, Failure | Stop):
         raise SubmissionError(result)
     return result
 
 
-def refuse(failure: Failure | None) -> None:
+def refuse(mistake: Failure | Stop | None) -> None:
     """Raises SubmissionError where a check found a mistake."""
-    if failure is not None:
-        raise SubmissionError(failure)
+    if mistake is not None:
+        raise SubmissionError(mistake)

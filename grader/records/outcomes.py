@@ -42,8 +42,6 @@ class Obstacle(StrEnum):
     TOO_MANY_REGISTERS = "too_many_registers"
     EMPTY_SCRATCH = "empty_scratch"
     TOO_MUCH_SCRATCH = "too_much_scratch"
-    OUT_OF_MEMORY = "out_of_memory"
-    REFUSED = "refused"
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,8 @@ class Cause:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to
-    the buffer's start.
+    """Something a device found wrong, in words, as precisely as it may be told. `offset_bytes` is
+    relative to the buffer's start.
 
     Of a race, `other_` is the access that came first; `element` is what both meet at, in the
     array's own indices.
@@ -98,13 +96,12 @@ class Printed:
 
 @dataclass(frozen=True)
 class Failure:
-    """A student's mistake that ends the grading: a value, not an exception.
+    """A student's mistake that ends the grading, in words: a value, not an exception.
 
     `message` is one sentence that says what is wrong and where; `detail` may quote a tool at
     length; `advice` says what to try next. `printed` is what the run had printed until then.
-    Messages, detail and advice may hold figures of the run; the kinds of `findings` and the `cause`
-    of a failure without findings are what words.hidden makes other words of where the sizes of
-    the run are secret.
+    Messages, detail and advice may hold figures of the run; the `cause` is what words.hidden makes
+    other words of where the sizes of the run are secret.
     """
 
     status: Status

@@ -1,9 +1,9 @@
 """Says of a hidden case what may be told of it: new words, made of what no size of the case can
 change.
 
-A message that a device or the reader of launch lines made is never looked at here: it may hold
-figures of the run. What is told is the kind of a mistake, its source line, and the names of a
-kernel and a buffer. The words are the tables of this file, of `findings` and of `statuses`.
+A message that the reader of launch lines made is never looked at here: it may hold figures of the
+run. What is told is the kind of a mistake, its source line, and the names of a kernel and a buffer.
+The words are the tables of this file, of `observations` and of `statuses`.
 """
 
 from __future__ import annotations
@@ -13,32 +13,33 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from grader.errors import GraderError, SpecError, UsageError, WorkerError
-from grader.records import Cause, Failure, Finding, Obstacle
+from grader.records import Cause, Failure, Finding, Observation, Obstacle, Stop
 from grader.spec.exercise import Case
 from grader.statuses import GRADE_AGAIN
-from grader.words.findings import hide_figures, plain_name
+from grader.words.observations import tell_observation
+from grader.words.phrases import outline
 from grader.words.sizes import list_sizes
+from grader.words.stops import outline_status, tell, tell_stop
 
 
-def tell_failure(failure: Failure, case: Case) -> Failure:
+def tell_failure(mistake: Failure | Stop, case: Case) -> Failure:
     """The failure as it may be told: of a hidden case without anything that the run or the launch
     plan figured out."""
-    return _tell_failure(failure, case.name) if case.hidden else failure
+    return name_case(mistake, case) if case.hidden else tell(mistake)
 
 
-def name_case(failure: Failure, case: Case) -> Failure:
-    """A failure that says in which case it happened: with its sizes when they are public;
-    `tell_failure` when they are not."""
-    if case.hidden:
-        return tell_failure(failure, case)
-    where = f"'{case.name}' ({list_sizes(case.sizes)})" if case.sizes else f"'{case.name}'"
-    return replace(failure, message=f"{failure.message.removesuffix('.')}. In case {where}.")
+def name_case(mistake: Failure | Stop, case: Case) -> Failure:
+    """A failure that says in which case it happened: with its sizes when they are public."""
+    told = _outline(mistake) if case.hidden else tell(mistake)
+    sizes = f" ({list_sizes(case.sizes)})" if case.sizes and not case.hidden else ""
+    message = f"{told.message.removesuffix('.')}. In case '{case.name}'{sizes}."
+    return replace(told, message=message)
 
 
-def tell_findings(findings: Iterable[Finding], case: Case) -> tuple[Finding, ...]:
-    """The findings as they may be told: of a hidden case without threads, blocks, elements and
+def tell_findings(seen: Iterable[Observation], case: Case) -> tuple[Finding, ...]:
+    """What was seen as it may be told: of a hidden case without threads, blocks, elements and
     bytes."""
-    return tuple(hide_figures(finding) if case.hidden else finding for finding in findings)
+    return tuple(tell_observation(each, hidden=case.hidden) for each in seen)
 
 
 @contextmanager
@@ -60,22 +61,15 @@ def telling_errors(case: Case) -> Iterator[None]:
 # --- failures -------------------------------------------------------------------------------------
 
 
-def _tell_failure(failure: Failure, case: str) -> Failure:
-    findings = tuple(map(hide_figures, failure.findings))
-    if findings:
-        cause = Cause(line=findings[0].line, kernel=findings[0].kernel)
-        words, advice = findings[0].message, ""  # the advice is that of the kind
-    else:
-        cause, row = failure.cause or Cause(), failure.status.row
-        words, advice = (
-            _OBSTACLES[cause.obstacle] if cause.obstacle else (row.unseen, row.unseen_advice)
-        )
-    column = "" if cause.column is None else f", column {cause.column}"
-    place = "" if cause.line is None else f"line {cause.line}{column}: "
-    kernel = plain_name(cause.kernel)
-    who = f" (kernel {kernel})" if kernel else ""
-    message = f"{place}{words}{who}. In case '{case}'."
-    return Failure(failure.status, message, advice=advice, findings=findings)
+def _outline(mistake: Failure | Stop) -> Failure:
+    if not isinstance(mistake, Failure):
+        return tell_stop(mistake, hidden=True)
+    cause, status = mistake.cause or Cause(), mistake.status
+    if cause.obstacle is None:
+        return outline_status(status, cause.line, cause.column, cause.kernel)
+    words, advice = _OBSTACLES[cause.obstacle]
+    message = outline(words, cause.line, cause.column, cause.kernel)
+    return Failure(status, message, advice=advice)
 
 
 _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
@@ -127,13 +121,5 @@ _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
     Obstacle.TOO_MUCH_SCRATCH: (
         "the scratch buffers take more bytes than they may",
         "Declare as many elements as the kernels use.",
-    ),
-    Obstacle.OUT_OF_MEMORY: (
-        "out of device memory",
-        "Ask for less scratch memory, and for smaller __device__ and local arrays.",
-    ),
-    Obstacle.REFUSED: (
-        "the GPU refused the launch",
-        "Compare grid, block and shared memory with what the GPU allows.",
     ),
 }

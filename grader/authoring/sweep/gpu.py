@@ -19,11 +19,12 @@ from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Oracle
 from grader.grading.measure import measure
 from grader.grading.mistakes import SubmissionError
-from grader.grading.own_programs import make_others
+from grader.grading.own_programs import check_culprit, make_others
 from grader.grading.session import Session
 from grader.records import SUBMISSION, Progress, Timing
 from grader.report.sweep import SweepRow
 from grader.spec.exercise import Case, Exercise
+from grader.words.stops import tell
 
 
 def sweep_gpu(
@@ -53,8 +54,9 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
     sets = [draw_input_set(bench, case, number) for number in range(count_input_sets(bench, case))]
     inputs = [each.inputs for each in sets]
     execution, outputs = device.prepare(programs, inputs, limits=bench.limits)
+    check_culprit(execution)
     if execution.failure is not None:
-        yield SweepRow(SUBMISSION, False, note=execution.failure.message)
+        yield SweepRow(SUBMISSION, False, note=tell(execution.failure).message)
         return
     result = judge_sets(bench, case, sets, outputs, execution)
     labels = [program.label for program in programs]
