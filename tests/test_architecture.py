@@ -47,7 +47,13 @@ SHARED = (
 
 # The stages that hand their facts to words, which nothing else may: sentences are made last.
 SPEAKERS = ("judging", "report")
-MAY_ASK_WORDS = ("grader.words", "grader.judging", "grader.report", "grader.grading")
+MAY_ASK_WORDS = (
+    "grader.words",
+    "grader.judging",
+    "grader.report",
+    "grader.grading",
+    "grader.explore",  # a run without a grading ends with words, too
+)
 
 # What returns facts only, and the records with sentences that it may not name.
 FACTUAL = (

@@ -4,6 +4,7 @@ and on a GPU."""
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,15 @@ import pytest
 
 import grader
 from grader.cli import main
+from grader.devices.gpu.ncu import NOT_INSTALLED
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
+from grader.explore import kernels_on_gpu, launch_times
 from grader.explore.launch_times import added_times
-from grader.records import FindingKind, KernelRun, Source, Status, Timing
+from grader.grading import grade as grade_page
+from grader.grading.measure import measure
+from grader.records import SUBMISSION, FindingKind, KernelRun, Source, Status, Timing
+from tests.support.fake_gpu import FakeGpu
 
 N = 1000
 SAXPY = """\
@@ -252,6 +259,41 @@ def test_the_time_of_a_launch_is_what_it_adds() -> None:
 
 def _without_y() -> dict[str, Any]:
     return {"inputs": {"x": X}, "outputs": {"y": ("float32", N)}, "sizes": {"n": N}}
+
+
+@pytest.fixture
+def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+    """A GPU that is none: the emulated device stands in for it beside its clock."""
+    gpu = FakeGpu({SUBMISSION: 0.5, "first 1": 0.2}, noise=0.001)
+
+    def open_device(name: str, *, isolated: bool = True) -> FakeGpu | RemoteDevice:
+        if name.startswith("gpu"):
+            return gpu.named(name, isolated=isolated)
+        return RemoteDevice(name, isolated=isolated)
+
+    monkeypatch.setattr(grade_page, "has_pycuda", lambda: True)
+    monkeypatch.setattr(kernels_on_gpu, "RemoteDevice", open_device)
+    monkeypatch.setattr(kernels_on_gpu, "count_with_ncu", lambda *_, **__: NOT_INSTALLED)
+    monkeypatch.setattr(launch_times, "measure", partial(measure, clock=gpu.clock))
+    return gpu
+
+
+def test_a_run_on_a_gpu_is_timed_launch_by_launch(fake_gpu: FakeGpu) -> None:
+    run = grader.run(TWO_LAUNCHES, **_without_y(), device="gpu:1", check=True)
+    assert (fake_gpu.name, fake_gpu.prepared) == ("gpu:1", (SUBMISSION, "first 1"))
+    np.testing.assert_array_equal(run.outputs["y"], 3 * X)
+    times = [launch.time.ms if launch.time else None for launch in run.launches]
+    assert times == [pytest.approx(0.2, rel=0.01), pytest.approx(0.3, rel=0.01)]
+    assert [bool(launch.lines) for launch in run.launches] == [True, True]
+    assert run.findings == ()
+    assert run.notes == (f"Counters are those of the emulated device: {NOT_INSTALLED.reason}.",)
+
+
+def test_outputs_that_differ_from_run_to_run_are_not_timed(fake_gpu: FakeGpu) -> None:
+    fake_gpu.wrong = frozenset({0})
+    run = grader.run(SAXPY, **GIVEN, device="gpu")
+    assert run.launches[0].time is None
+    assert "do not give the same outputs" in run.notes[0]
 
 
 @pytest.mark.gpu

@@ -283,11 +283,12 @@ def test_a_scalar_is_a_whole_argument_only() -> None:
     assert taken.launches[0].arguments[2:] == (ScalarArgument(2, 4), ScalarArgument(3, 4))
     for line in ("<<<alpha, 32>>>(out, in, 1, 1)", "<<<1, 32>>>(out, in, 2 * alpha, 1)"):
         refused = resolve(f"// launch: transpose{line}", scalars=scalars)
-        assert isinstance(refused, Failure)
-        assert "'alpha' is a scalar, and can only be a whole argument" in refused.message
+        assert isinstance(refused, PlanMistake)
+        assert "'alpha' is a scalar, and can only be a whole argument" in tell(refused).message
     refused = resolve("// launch: transpose<<<1, 32>>>(out, in, beta, 1)", scalars=scalars)
-    assert isinstance(refused, Failure)
-    assert "argument 3 is the float 'beta', but the kernel's parameter is int" in refused.message
+    assert isinstance(refused, PlanMistake)
+    words = tell(refused).message
+    assert "argument 3 is the float 'beta', but the kernel's parameter is int" in words
 
 
 def test_scratch_buffers_share_the_limit() -> None:

@@ -59,7 +59,7 @@ def test_a_number_takes_the_width_of_its_parameter(
         (2.0, "ns::S", 12, "but the kernel's parameter is ns::S"),
         (2.0, None, 12, "is a structure of 12 bytes"),
         (2.0, None, 1, "is a structure of 1 bytes"),
-        (1 << 40, "int", 4, "does not fit the parameter's 4 bytes (int)"),
+        (1 << 40, "int", 4, "argument_too_wide"),  # words.plans tells it
         (1e300, "float", 4, "does not fit the parameter's 4 bytes (float)"),
         (np.float64(2), "float", 4, "the float64 's', which does not fit"),
         (np.float32(2), None, 8, "the float32 's', which does not fit"),
