@@ -39,9 +39,9 @@ from grader.cli.formats import (
 )
 from grader.cli.gallery import GALLERY
 from grader.cli.kernels import INSPECT, RUN
-from grader.cli.machine import DOCTOR
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
+from grader.cli.this_machine import DOCTOR
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.platforms import format_for_platform

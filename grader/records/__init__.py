@@ -5,7 +5,7 @@ here. Arrays travel beside these records (in dicts keyed by buffer name), never 
 `KernelRun`, which is handed to whoever asked for it.
 """
 
-from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
+from grader.records.class_results import BatchEntry, BatchExercise, BatchProgress, BatchSummary
 from grader.records.code import (
     Binary,
     DeviceVariable,
@@ -45,6 +45,7 @@ from grader.records.launched import (
     UnknownInstruction,
     UnlistedFile,
 )
+from grader.records.likeness import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.outcomes import Failure, Finding, FindingKind, Printed
 from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.requests import (
@@ -93,7 +94,6 @@ from grader.records.scores import (
     SourceLine,
     Timing,
 )
-from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
 from grader.statuses import CheckStatus, Status
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.devices.parameters import pack_parameters
+from grader.devices.parameter_space import pack_parameters
 from grader.records import (
     Binary,
     BufferArgument,

@@ -28,7 +28,7 @@ from grader.devices.emulated.plan_run import (
     outputs_of,
 )
 from grader.devices.gpus import Gpu, read_gpus
-from grader.devices.parameters import pack_parameters
+from grader.devices.parameter_space import pack_parameters
 from grader.devices.room import out_of_memory
 from grader.emulator import (
     GlobalMemory,

@@ -20,7 +20,7 @@ from grader.devices.gpu.nvml import ClockSampler
 from grader.devices.gpu.own_kernels import OwnKernels
 from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpu.ptx import digest_on_host
-from grader.devices.parameters import make_result
+from grader.devices.parameter_space import make_result
 from grader.errors import GraderError
 from grader.records import (
     COUNTING,

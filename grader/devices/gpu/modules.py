@@ -15,7 +15,7 @@ from pycuda.compiler import SourceModule
 from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.compiler import write_compiler
 from grader.devices.gpu.cuda_facts import read_damage, read_fault, read_refusal
-from grader.devices.parameters import pack_parameters
+from grader.devices.parameter_space import pack_parameters
 from grader.errors import GraderError
 from grader.records import SUBMISSION, Binary, Kernel, Launch, Stop
 
