@@ -193,11 +193,11 @@ measured times are those that `python benchmarks/times.py` wrote on these GPUs.
 
 ## Against published figures
 
-T4, A100, RTX 3090 and RTX 4090 are unverified: published figures of the GPUs, and parameters of the
-H100. This is how two models of that kind compare with what others published. An RTX A6000 is an
-RTX 3090 with 84 SMs at 1,800 MHz and 768 GB/s. The programs do what the published ones do, but are
-not the same to the letter: ours of row 6 pads its tile and loads ahead, which theirs does not.
-Repeat with `python benchmarks/published.py`.
+All other GPUs are unverified: published figures of the GPUs, and parameters of the H100. This is
+how two models of that kind compare with what others published. An RTX A6000 is an RTX 3090 with 84
+SMs at 1,800 MHz and 768 GB/s. The programs do what the published ones do, but are not the same to
+the letter: ours of row 6 pads its tile and loads ahead, which theirs does not. Repeat with
+`python benchmarks/published.py`.
 
 {published}
 

@@ -27,6 +27,7 @@ from grader.cli.common import (
     ending_on_sigterm,
     find_exercise,
     interrupted_code,
+    join_names,
     make_parser,
     parse_arguments,
     printing,
@@ -44,7 +45,7 @@ from grader.cli.similar import SIMILAR
 from grader.cli.this_machine import DOCTOR
 from grader.errors import GraderError, UsageError
 from grader.records import Score
-from grader.report.platforms import format_for_platform
+from grader.report.platforms import FORMATS, format_for_platform
 from grader.report.text import clean_line, clean_text, fold_to_ascii
 
 EXIT_GRADER_ERROR = 3
@@ -85,7 +86,7 @@ for instructors:
   grade show results/                         what came out
   grade similar submissions/                  which submissions share code
   grade transpose mine.cu --format junit -o junit.xml
-                                              for a platform: gradescope, github or junit
+                                              for a platform: {formats}
 
 for authors of exercises:
   grade new my_exercise                       a complete, working exercise to edit
@@ -97,8 +98,8 @@ Each subcommand has a --help of its own.
 devices:
   emulated      executes the machine code on the processor, counts what Nsight Compute counts,
                 and models times; needs no GPU
-  emulated:ID   the same, standing for another GPU: h100 (the default), h200, a100, t4, rtx3090
-                or rtx4090
+  emulated:ID   the same, standing for another GPU:
+                {gpus}
   gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters are those
                 of Nsight Compute (ncu) or, where ncu cannot count, of the emulated device. It
                 needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
@@ -207,8 +208,17 @@ def run_grade(options: argparse.Namespace) -> int:
     return score.exit_code
 
 
+def _epilog() -> str:
+    """The texts below the options. The table of GPUs is read on use: not every run needs it."""
+    from grader.devices.choose import DEFAULT_GPU
+    from grader.devices.gpus import read_gpus
+
+    gpus = (f"{name} (the default)" if name == DEFAULT_GPU else name for name in read_gpus())
+    return EPILOG.format(formats=join_names(FORMATS), gpus=join_names(gpus))
+
+
 def _grade_parser() -> argparse.ArgumentParser:
-    parser = make_parser("", DESCRIPTION, EPILOG)
+    parser = make_parser("", DESCRIPTION, _epilog())
     parser.usage = USAGE
     add_exercise(parser)
     add_submission(parser, "the file to grade")

@@ -11,7 +11,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,6 +38,12 @@ def make_parser(command: str, description: str, epilog: str) -> argparse.Argumen
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+
+
+def join_names(names: Iterable[str], last_by: str = " or ") -> str:
+    """One name or more as people list choices: `a, b or c`."""
+    *others, last = names
+    return last_by.join([", ".join(others), last]) if others else last
 
 
 def add_exercise(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from grader.cli.common import join_names
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.platforms import FORMATS, format_for_platform
@@ -13,8 +14,7 @@ from grader.report.platforms import FORMATS, format_for_platform
 
 def add_format_options(parser: argparse.ArgumentParser) -> None:
     """`--format NAME` and `-o FILE`."""
-    *others, last = FORMATS.values()
-    form = f"the score for a platform: {', '.join(others)}, or {last}"
+    form = f"the score for a platform: {join_names(FORMATS.values(), ', or ')}"
     parser.add_argument("--format", choices=FORMATS, help=form)
     parser.add_argument(
         "-o",
@@ -28,10 +28,9 @@ def check_outputs(json: str | None, form: str | None, output: str | None) -> Non
     """UsageError for what cannot be combined: one thing only can be printed alone on standard
     output."""
     if output is not None and form is None:
-        *others, last = FORMATS
         raise UsageError(
             "-o needs --format",
-            f"Add --format {', '.join(others)} or {last}; --json FILE writes the score itself.",
+            f"Add --format {join_names(FORMATS)}; --json FILE writes the score itself.",
         )
     if output == "-":
         raise UsageError("-o - is no file", "Leave -o out to print what --format makes.")

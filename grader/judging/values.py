@@ -153,7 +153,7 @@ def _miss(row: Metric, device: DeviceInfo | None, reason: str) -> _Figures:
 
 def _read_counts(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
     total = sum((launch.counters for launch in launches), Counters())
-    run = RunCounts(total, min(launch.occupancy for launch in launches))
+    run = RunCounts(tuple(launches), total)
     return {
         name: _figure(row.count(run), Source.COUNTED, row)
         for name, row in METRICS.items()

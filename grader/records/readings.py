@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.records.runs import Counters
+from grader.records.runs import Counters, LaunchResult
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What a plan counted: the sum over its launches. It is as occupied as its least occupied
-    launch."""
+    """What a plan counted: its launches, one at least, and the sum of their counters."""
 
+    launches: tuple[LaunchResult, ...]
     counters: Counters
-    occupancy: float
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,13 @@ def test_every_gpu_of_the_table_is_read_with_all_its_figures() -> None:
         assert {key: getattr(gpus[name], key) for key in figures} == figures
 
 
+@pytest.mark.parametrize("name", read_gpus())
+def test_the_documentation_lists_the_gpu(name: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "devices.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| `emulated:{name}`"))
+    assert f"| {read_gpus()[name].arch} |" in row
+
+
 @pytest.mark.parametrize("name", sorted(read_gpus()))
 def test_an_emulated_gpu_says_what_it_stands_for(name: str) -> None:
     gpu = read_gpus()[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -29,6 +30,7 @@ from tests.support.opcode_rows import (
 
 FORMATS = {"F16": HALF, "BF16": BFLOAT, "F32": SINGLE, "F64": DOUBLE}
 INTEGERS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "U32": 32, "S32": 32, "U64": 64, "S64": 64}
+E4M3, E5M2 = Format(4, 3, 0x7F), Format(5, 2, 0x7F)
 QUIET = 1 << 51
 
 
@@ -184,6 +186,20 @@ def packed(x: Lane, fmt: Format, mode: Mode = Mode.NEAREST) -> int:
     return SINGLE.convert(x.a, fmt, mode) << 16 | SINGLE.convert(x.b, fmt, mode)
 
 
+def half_of_e4m3(byte: int) -> int:
+    """The format has no infinity, and a NaN where all bits but the sign are ones."""
+    sign, magnitude = (byte & 0x80) << 8, byte & 0x7F
+    return HALF.nan if magnitude == 0x7F else HALF.round(E4M3.value(byte), zero_sign=sign)
+
+
+def half_of_e5m2(byte: int) -> int:
+    return E5M2.convert(byte, HALF)
+
+
+def unpacked(word: int, half_of: Callable[[int], int]) -> int:
+    return half_of(word >> 8 & 0xFF) << 16 | half_of(word & 0xFF)
+
+
 def relu(bits: int) -> int:
     return 0 if bits & 0x8000 else bits
 
@@ -218,7 +234,15 @@ AMONG_FLOATS = [
     ),
     Row("F2FP.F16.F32.PACK_AB R12,RZ,-|R4|", lambda x: SINGLE.convert(x.a | SINGLE.sign, HALF)),
     Row("F2FP.RELU.BF16.F32.MERGE_C R12,R4,RZ", lambda x: relu(SINGLE.convert(x.a, BFLOAT))),
+    Row("F2FP.F16.E4M3.UNPACK_B R12,R4", lambda x: unpacked(x.a, half_of_e4m3)),
+    Row("F2FP.F16.E5M2.UNPACK_B R12,R4", lambda x: unpacked(x.a, half_of_e5m2)),
 ]
+
+
+@pytest.mark.parametrize("name", ["E4M3", "E5M2"])
+def test_every_byte_is_the_half_of_its_8_bit_float(name: str) -> None:
+    rows = [row for row in ROWS if name in row.text]
+    check_rows(rows, [Lane(0x0100 * (255 - n) + n, 0, 0, 0, 0) for n in range(256)], "together")
 
 
 def integral(fmt: Format, bits: int, how: str) -> int:

@@ -75,6 +75,15 @@ def test_counters_are_summed_over_the_launches() -> None:
     assert metrics["occupancy"].value == 0.5
 
 
+def test_registers_are_the_most_of_all_launches() -> None:
+    launch = make_execution(CROOKED_LINES).launches[0]
+    metric = collect(Execution((replace(launch, registers=40), replace(launch, registers=32))))[
+        "registers_per_thread"
+    ]
+    assert (metric.value, metric.unit, metric.source) == (40, "registers", Source.COUNTED)
+    assert format_value(metric.name, 40) == "40 registers"
+
+
 def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> None:
     """A column read by atomics that return a value, beside one load and one store that are as they
     should be."""

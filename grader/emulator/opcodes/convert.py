@@ -185,7 +185,12 @@ def read_float(e: Emitter, operand: Operand, kind: str) -> Value:
 
 def pack_floats(e: Emitter, i: Decoded) -> None:
     """d = a as the upper half, b as the lower half; `.MERGE_C` a alone, beside the upper half of
-    c."""
+    c; `.UNPACK_B` the two lower bytes of a, each an 8-bit float, as halves."""
+    if i.has("UNPACK_B"):
+        _unpack_bytes(e, i)
+        return
+    if any(i.has(name) for name in _BYTES):
+        raise e.unsupported()
     target, *sources = i.operands
     small = _SMALL[_named(i, ("F16", "BF16"), "F16")]
     mode = rounding_of(i)
@@ -199,6 +204,44 @@ def pack_floats(e: Emitter, i: Decoded) -> None:
         raise e.unsupported()
     high, low = (_small(e, i, operand, small, mode) for operand in sources)
     e.set(target, e.b.or_(low, e.b.shl(high, e.const(16))))
+
+
+def _unpack_bytes(e: Emitter, i: Decoded) -> None:
+    """Two 8-bit floats as halves, which hold each of their values. NaNs become the half's, without
+    their sign (`__nv_cvt_fp8_to_halfraw` of cuda_fp8.hpp says so of all GPUs)."""
+    target, operand = i.operands
+    kinds = [name for name in i.modifiers if name != "UNPACK_B"]
+    if len(kinds) != 2 or kinds[0] != "F16" or kinds[1] not in _BYTES:
+        raise e.unsupported("with these formats")
+    if not isinstance(operand, Register) or operand.negated or operand.inverted:
+        raise e.unsupported("with this operand")
+    word, convert = e.i32(operand), _BYTES[kinds[1]]
+    low, high = (
+        convert(e, e.b.and_(e.b.lshr(word, e.const(shift)), e.const(0xFF))) for shift in (0, 8)
+    )
+    e.set(target, e.b.or_(low, e.b.shl(high, e.const(16))))
+
+
+def _half_of_e5m2(e: Emitter, byte: Value) -> Value:
+    """The format is the upper byte of a half."""
+    code = e.b.shl(byte, e.const(8))
+    is_nan = e.b.icmp_unsigned(">", e.b.and_(code, e.const(0x7FFF)), e.const(0x7C00))
+    return e.b.select(is_nan, e.const(HALF.nan), code)
+
+
+def _half_of_e4m3(e: Emitter, byte: Value) -> Value:
+    """Read as a half, the bits are the value over 2^8: the biases are 7 and 15. There is no
+    infinity, and one NaN of each sign."""
+    magnitude = e.b.and_(byte, e.const(0x7F))
+    sign = e.b.shl(e.b.and_(byte, e.const(0x80)), e.const(8))
+    scaled = unpack(e, e.b.or_(e.b.shl(magnitude, e.const(7)), sign), HALF)
+    value = e.b.fmul(scaled, e.b.bitcast(e.const((127 + 8) << 23), e.real))
+    is_nan = e.b.icmp_unsigned("==", magnitude, e.const(0x7F))
+    return e.b.select(is_nan, e.const(HALF.nan), round_to(e, value, HALF))
+
+
+_BYTES = {"E4M3": _half_of_e4m3, "E5M2": _half_of_e5m2}
+"""The 8-bit floats, and their values as halves."""
 
 
 def _small(e: Emitter, i: Decoded, operand: Operand, small: SmallFloat, mode: Rounding) -> Value:
@@ -332,6 +375,6 @@ CONVERSIONS: dict[str, Opcode] = {
     "F2IP": row(pack_integers, "U8 F32 NTZ TRUNC FLOOR CEIL"),
     "I2I": row(integer_to_integer, f"{_NARROW} U32 S32 SAT"),
     "F2F": row(float_to_float, f"FTZ {_FORMATS} {ROUNDINGS}", pipe=SPECIAL_UNIT),
-    "F2FP": row(pack_floats, f"F16 BF16 F32 PACK_AB MERGE_C RELU {ROUNDINGS}"),
+    "F2FP": row(pack_floats, f"F16 BF16 F32 PACK_AB MERGE_C UNPACK_B E4M3 E5M2 RELU {ROUNDINGS}"),
     "FRND": row(round_float, "FTZ F16 BF16 F64 FLOOR CEIL TRUNC", pipe=SPECIAL_UNIT),
 }

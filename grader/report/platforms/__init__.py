@@ -1,5 +1,4 @@
-"""A score as other programs take it: `--format gradescope`, `github` or `junit`; and gradebooks for
-Canvas and Moodle."""
+"""A score as other programs take it: `--format NAME`, and gradebooks for Canvas and Moodle."""
 
 from __future__ import annotations
 
@@ -14,6 +13,7 @@ FORMATS: Mapping[str, str] = {
     "gradescope": "Gradescope's results.json",
     "github": "GitHub Classroom's autograding JSON",
     "junit": "JUnit's XML",
+    "markdown": "a pull request's comment in GitHub's Markdown",
 }
 """What each format is. The module of its name, which loads on use, has `format_NAME(score)`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from grader.report.platforms import FORMATS, format_for_platform
 from grader.report.platforms.github import format_github
 from grader.report.platforms.gradescope import format_gradescope
 from grader.report.platforms.junit import format_junit
+from grader.report.platforms.markdown import format_markdown
 from tests.support.classes import HOSTILE, failed, timed
 from tests.support.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
 
@@ -137,6 +139,49 @@ def test_junit_names_the_points() -> None:
     lost = [(case.attrib["name"], case.find("failure")) for case in suite.iter("testcase")]
     failures = {name: failure.attrib["message"] for name, failure in lost if failure is not None}
     assert failures == {"Bank conflicts": "0 of 25 points", "Coalesced stores": "0 of 25 points"}
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The cells of each line of a table in Markdown, as they are read."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[html.unescape(cell) for cell in line[2:-2].split(" | ")] for line in lines]
+
+
+def test_markdown_is_a_table_of_the_checks_with_points_and_hint() -> None:
+    head, rule, *rows = rows_of(format_markdown(GRADED["partial"]))
+    assert head[:3] == ["Check", "Result", "Points"]
+    assert rule == ["---", "---", "---:", "---"]
+    assert [row[:3] for row in rows] == [
+        ["Correctness", "passed", "25 of 25"],
+        ["Bank conflicts", "failed", "0 of 25"],
+        ["Coalesced stores", "failed", "0 of 25"],
+        ["Performance", "not measured", ""],
+    ]
+    for row, check in zip(rows, GRADED["partial"].checks, strict=True):
+        assert check.hint in row[3]
+
+
+@pytest.mark.parametrize("kind", [*GRADED, *FAULTS])
+def test_markdown_takes_nothing_of_a_submission_for_markup(kind: str) -> None:
+    text = format_markdown((GRADED | FAULTS)[kind])
+    heading, *others = text.split("\n\n")
+    ours = re.sub(r"&#\d+;|</?pre>|<br>", "", "\n".join([heading.removeprefix("### "), *others]))
+    outside = [line for line in ours.splitlines() if not line.startswith("| ")]
+    assert not re.search(r"[<>&`*_\[\]@#|\\]", "".join(outside))
+
+
+def test_markdown_mentions_nobody() -> None:
+    score = replace(GRADED["passed"], submission_name="@octocat #1 a|b.cu")
+    heading = format_markdown(score).splitlines()[0]
+    assert html.unescape(heading).startswith("### transpose: @\u200boctocat #\u200b1 a|b.cu:")
+    assert "|" not in heading
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_markdown_shows_no_points_for_a_fault_that_is_not_the_students(kind: str) -> None:
+    text = format_markdown(FAULTS[kind])
+    assert all(row[2] == "" for row in rows_of(text)[2:])
+    assert "0 of" not in text
 
 
 def test_a_bonus_check_counts_on_top() -> None:

@@ -1,0 +1,62 @@
+"""A score as a comment on a pull request, in GitHub's Markdown: a table of the checks, with their
+points, and what to try.
+
+Every text but ours is escaped: a submission's words are never taken for markup, links or mentions.
+"""
+
+from __future__ import annotations
+
+import re
+
+from grader.records import CheckResult, CheckStatus, Score
+from grader.report.platforms.texts import check_name, describe_check, describe_score
+from grader.report.text import clean_line
+
+_HEAD = ("Check", "Result", "Points", "What was found, and what to try")
+_MARKUP = re.compile(r"[!#$&*+\-.:<=>@\[\\\]^_`{|}~]")
+_CALLS = re.compile(r"&#(?:35|64);")
+
+
+def format_markdown(score: Score) -> str:
+    """The comment. Where no points follow from the score, it says why, and shows none."""
+    row = score.status.row
+    names = _escape(score.exercise), _escape(clean_line(score.submission_name))
+    said = _escape(describe_score(score))
+    parts = [
+        f"### {': '.join(names)}: {row.title or row.word}",
+        f"<pre>{said}</pre>" if score.status.ended_early else said,
+    ]
+    if score.checks:
+        parts.append(_format_table(score))
+    return "\n\n".join(parts) + "\n"
+
+
+def _format_table(score: Score) -> str:
+    cells = [
+        _HEAD,
+        ("---", "---", "---:", "---"),
+        *(_cells(score, check) for check in score.checks),
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def _cells(score: Score, check: CheckResult) -> tuple[str, ...]:
+    return (
+        _escape(check_name(check)),
+        check.status.row.word,
+        _points(check) if score.status.has_points else "",
+        _escape(describe_check(check)).replace("\n", "<br>"),
+    )
+
+
+def _points(check: CheckResult) -> str:
+    if check.status is CheckStatus.NOT_MEASURED:
+        return ""
+    return f"+{check.points:g}" if check.bonus else f"{check.points:g} of {check.max_points:g}"
+
+
+def _escape(text: str) -> str:
+    """The text with each character that may be markup as a reference, which never is markup. GitHub
+    looks for mentions (`@name`, `#12`) after that: a space of no width keeps them apart."""
+    references = _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
+    return _CALLS.sub(lambda match: f"{match[0]}&#8203;", references)
