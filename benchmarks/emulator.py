@@ -28,7 +28,7 @@ import numpy as np
 from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
-from grader.devices.parameters import pack_parameters
+from grader.devices.parameter_space import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate
 from grader.records import DeviceBuffer, Failure, Kernel, Launch, Role, ToolLimits
 from grader.sandbox.process import run_tool

@@ -29,7 +29,7 @@ from random import Random
 import numpy as np
 
 from grader import grade
-from grader.devices.emulated.fault_words import describe_fault
+from grader.devices.emulated.fault_facts import read_fault
 from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import (
@@ -49,6 +49,7 @@ from grader.toolchain.compile import compile_submission
 from grader.toolchain.cubin import read_cubin, read_labels
 from grader.toolchain.elf import Elf
 from grader.toolchain.variables import read_variable_bytes, read_variables
+from grader.words.hidden import tell
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "tests" / "emulator" / "kernels"
@@ -124,7 +125,7 @@ def run_kernel(seeds: Sequence[Seed], rng: Random) -> str:
         raise AssertionError("bytes outside of the buffers were written")
     if outcome.fault is None:
         return "ran"
-    describe_fault(outcome.fault, seed.kernel, memory, 20_000)
+    tell(read_fault(outcome.fault, seed.kernel, memory, 20_000))
     return outcome.fault.kind.value
 
 

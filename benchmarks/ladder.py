@@ -24,7 +24,7 @@ from pathlib import Path
 
 from grader.authoring.sweep.gpu import time_library, time_programs
 from grader.authoring.sweep.over_sizes import NO_LIMIT
-from grader.authoring.sweep.sizes import Sizes, parse_sizes
+from grader.authoring.sweep.points import Sizes, parse_sizes
 from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.remote.remote_device import RemoteDevice

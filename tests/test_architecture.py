@@ -47,6 +47,24 @@ SHARED = (
 
 # The stages that hand their facts to words, which nothing else may: sentences are made last.
 SPEAKERS = ("judging", "report")
+MAY_ASK_WORDS = (
+    "grader.words",
+    "grader.judging",
+    "grader.report",
+    "grader.grading",
+    "grader.explore",  # a run without a grading ends with words, too
+)
+
+# What returns facts only, and the records with sentences that it may not name.
+FACTUAL = (
+    "grader.devices",
+    "grader.submission.plan",
+    "grader.submission.plan_mistakes",
+    "grader.submission.resolve",
+    "grader.submission.arguments",
+    "grader.submission.names",
+)
+TOLD = {"Failure", "Finding"}
 
 # What joins stages, and what else it may import; None: anything.
 JOINS: dict[str, tuple[str, ...] | None] = {
@@ -59,11 +77,11 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.batch.cluster": ("grader.devices.remote",),
     "grader.devices.emulated.sample_writes": ("grader.emulator",),
     "grader.devices.emulated.emulated_device": ("grader.emulator",),
-    "grader.devices.emulated.fault_words": ("grader.emulator",),
+    "grader.devices.emulated.fault_facts": ("grader.emulator",),
     "grader.devices.emulated.sampling": ("grader.emulator",),
     "grader.devices.emulated.inspection": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
-    "grader.devices.emulated.finding_words": ("grader.emulator",),
+    "grader.devices.emulated.finding_facts": ("grader.emulator",),
     "grader.devices.emulated.plan_run": ("grader.emulator",),
     "grader.devices.emulated.runtime": ("grader.emulator", "grader.folders"),
     "grader.devices.emulated.launch_counts": ("grader.emulator",),
@@ -198,6 +216,22 @@ def test_a_module_imports_only_what_its_stage_may(name: str) -> None:
         if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)
     ]
     assert not bad, f"{FILES[name]}: stage {stage} may not import {bad}"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not is_in(name, MAY_ASK_WORDS)])
+def test_only_the_last_stages_ask_words(name: str) -> None:
+    assert not [each for each in imports_of(name) if is_in(each.module, ("grader.words",))]
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if is_in(name, FACTUAL)])
+def test_what_returns_facts_makes_no_sentences(name: str) -> None:
+    named = {
+        alias.name
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert not named & TOLD, f"{FILES[name]} must return facts: words makes {named & TOLD} of them"
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if is_in(name, tuple(LEAVES))])

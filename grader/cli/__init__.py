@@ -39,9 +39,10 @@ from grader.cli.formats import (
     write_for_platform,
 )
 from grader.cli.gallery import GALLERY
-from grader.cli.machine import DOCTOR
+from grader.cli.kernels import INSPECT, RUN
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
+from grader.cli.this_machine import DOCTOR
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.platforms import FORMATS, format_for_platform
@@ -56,7 +57,7 @@ system, and say why it earns its points.
 """
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
-       grade compare | sweep | host | gallery | doctor [--help]
+       grade compare | sweep | host | gallery | run | inspect | doctor [--help]
        grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
        grade new | check | handout [--help]"""
 EPILOG = """\
@@ -74,6 +75,9 @@ for students:
                                               times and counters by size, beside the processor
   grade host transpose mine.cu -o main.cu     a program with a main(), for nvcc, ncu and others
   grade gallery coalescing                    small kernels, and what each of their reads moves
+  grade run saxpy.cu --size n=65536 --input x=normal:n --output y=float32:n
+                                              any kernels, without an exercise
+  grade inspect mine.cu                       registers, shared and local memory of its kernels
   grade doctor                                what this machine has, lacks, and how to mend it
 
 for instructors:
@@ -344,6 +348,8 @@ COMMANDS: dict[str, Command] = {
     "sweep": SWEEP,
     "host": HOST,
     "gallery": GALLERY,
+    "run": RUN,
+    "inspect": INSPECT,
     "doctor": DOCTOR,
     "batch": BATCH,
     "show": SHOW,

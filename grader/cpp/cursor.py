@@ -4,7 +4,7 @@ column."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from grader.cpp.lexer import Kind, Position, Token, read_tokens
@@ -21,7 +21,7 @@ class LanguageError(Exception):
     column are 1-based.
 
     `advice`, where there is any, says what to try. `obstacle` is the kind of a mistake that depends
-    on the values of names.
+    on the values of names, `figures` are those that its words are made with.
     """
 
     def __init__(
@@ -31,6 +31,7 @@ class LanguageError(Exception):
         column: int,
         advice: str = "",
         obstacle: Obstacle | None = None,
+        figures: Mapping[str, int | str] | None = None,
     ) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
         self.message = message
@@ -38,6 +39,7 @@ class LanguageError(Exception):
         self.column = column
         self.advice = advice
         self.obstacle = obstacle
+        self.figures = figures or {}
 
 
 class Cursor:
@@ -148,6 +150,13 @@ def error_at(
 ) -> LanguageError:
     """An error at a position."""
     return LanguageError(message, position.line, position.column, advice, obstacle)
+
+
+def obstacle_at(position: Position, obstacle: Obstacle, **figures: int | str) -> LanguageError:
+    """An obstacle at a position, whose words are made later."""
+    return LanguageError(
+        obstacle, position.line, position.column, obstacle=obstacle, figures=figures
+    )
 
 
 def quote(text: str, *, width: int = 40) -> str:

@@ -20,10 +20,11 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     faults.py         why one was stopped
     counts.py         counters per instruction
     host.py           printf and assert; formatting.py: printf's formats
-    watch.py          the checked mode: races, reads of what nobody wrote
+    checked_launch.py the checked mode: races, reads of what nobody wrote
 """
 
 from grader.emulator.architectures import ARCHITECTURES
+from grader.emulator.checked_launch import Hazard, HazardKind, Party
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.faults import Fault, FaultKind
 from grader.emulator.launch import LaunchSettings
@@ -31,7 +32,6 @@ from grader.emulator.machine import LaunchOutcome, run_launch
 from grader.emulator.memory import GlobalMemory, fill_pointers, variable_addresses
 from grader.emulator.program import Instruction, KernelCode, Pointer, Unsupported, Variable
 from grader.emulator.translate import NativeKernel, translate
-from grader.emulator.watch import Hazard, HazardKind, Party
 
 __all__ = [
     "ARCHITECTURES",

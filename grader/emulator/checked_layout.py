@@ -73,7 +73,7 @@ FOUND = np.dtype(
 )
 """One finding; `other_` is the access that came first."""
 
-WATCH = np.dtype(
+CHECKED_STATE = np.dtype(
     [
         ("epoch", "u8"),
         ("block", "u8"),  # linear, from 1 on; 0: races between blocks are not looked for

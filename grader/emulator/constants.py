@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from grader.emulator.native.tools import I32, I64, Value, const
+from grader.emulator.native.tools import I32, I64, POINTER, Value, const
 from grader.emulator.operands import Constant
 
 if TYPE_CHECKING:
@@ -50,4 +50,5 @@ def constant_bank(e: Emitter, bank: int) -> Value:
         variable = ir.GlobalVariable(e.function.module, kind, name)
         variable.linkage, variable.global_constant, variable.align = "internal", True, 16
         variable.initializer = ir.Constant(kind, bytearray(data))
+        variable.type = POINTER  # of banks of all sizes alike
     return e.function.module.globals[name]

@@ -266,7 +266,7 @@ CONTEXT = np.dtype(
         # callback for functions of the system: `i32 (context, warp, mask)`
         ("host_functions", "u8"),
         ("call_target", "u8"),  # the function's address
-        ("watch", pointer_to("Watch")),  # of the checked mode only
+        ("checked_state", pointer_to("CheckedState")),  # of the checked mode only
         ("reversed", "u4"),  # whether blocks and warps run in the opposite order
         ("shared_poison", "u4"),  # the byte that shared memory holds when a block starts
     ],

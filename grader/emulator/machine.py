@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from grader.emulator.checked_launch import CheckedLaunch, Hazard
 from grader.emulator.counts import InstructionCounts, collect_counts, store_slots, sum_slots
 from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, Memories, join_printed
@@ -26,7 +27,6 @@ from grader.emulator.layout import (
 )
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.translate import NativeKernel
-from grader.emulator.watch import Hazard, Watch
 
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to
@@ -117,7 +117,7 @@ def run_launch(
             if any(codes) or sum(worker.executed for worker in workers) > settings.budget:
                 break
     printed = join_printed([worker.host_functions.printed for worker in workers])
-    hazards = workers[0].watch.hazards if workers[0].watch is not None else ()
+    hazards = workers[0].checked.hazards if workers[0].checked is not None else ()
     traces = sorted(
         (trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block
     )
@@ -172,9 +172,9 @@ class _Worker:
             memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes
         )
         self.host_functions = HostFunctions(kernel.warp_type, memories)
-        self.watch: Watch | None = None
+        self.checked: CheckedLaunch | None = None
         if kernel.checked:
-            self.watch = Watch(
+            self.checked = CheckedLaunch(
                 kernel.code,
                 kernel.decoded,
                 memory,
@@ -206,7 +206,9 @@ class _Worker:
         context["slots"] = self.slots.ctypes.data
         context["block_counts"] = self.block_counts.ctypes.data
         context["budget"] = self.settings.budget
-        context["watch"] = self.watch.record.ctypes.data if self.watch is not None else 0
+        context["checked_state"] = (
+            self.checked.record.ctypes.data if self.checked is not None else 0
+        )
         context["reversed"] = self.settings.backwards
         context["shared_poison"] = self.settings.shared_poison
         context["multiprocessors"] = self.settings.multiprocessors

@@ -22,6 +22,7 @@ from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
 from grader.grading.building import find_toolchain
+from grader.grading.mistakes import SubmissionError
 from grader.records import (
     Binary,
     Counters,
@@ -38,7 +39,7 @@ from grader.records import (
 from grader.report.access_pictures import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
 from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
-from grader.submission.resolve import resolve_plan
+from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import compile_submission
 
 GALLERIES: Mapping[str, tuple[Memory, str]] = {
@@ -180,7 +181,7 @@ def _compile(
         limits=device.info.limits,
         source=source.text,
     )
-    assert not isinstance(resolved, Failure), resolved
+    assert isinstance(resolved, ResolvedPlan), resolved
     return binary, resolved.launches
 
 
@@ -194,7 +195,9 @@ def _run(
     program = Program(sketch.name, binary, (launch,), BUFFERS)
     execution, outputs = device.run(program, _contents(), limits=LIMITS)
     if execution.failure is not None:
-        raise GraderError(f"the kernel {sketch.name} does not run: {execution.failure.message}")
+        raise GraderError(
+            f"the kernel {sketch.name} does not run: {SubmissionError(execution.failure)}"
+        )
     places = outputs["place"][: launch.block.volume].tolist()
     addresses = tuple(place or None for place in places)
     requests, passes, ideal = _COUNT[memory](execution.launches[0])

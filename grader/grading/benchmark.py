@@ -20,6 +20,7 @@ from grader.grading.cases import Bench, judge_outputs
 from grader.grading.counters import count_on_gpu, count_others_on_gpu
 from grader.grading.measure import Measurement, measure
 from grader.grading.mistakes import SubmissionError, refuse
+from grader.grading.own_programs import check_culprit
 from grader.grading.session import Session
 from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import Evidence
@@ -78,6 +79,7 @@ def run_benchmark(
             execution, outputs = device.prepare(
                 programs, [each.inputs for each in sets], limits=job.limits
             )
+        check_culprit(execution)
         if execution.failure is not None:
             raise SubmissionError(name_case(execution.failure, case))
         result = judge_sets(bench, case, sets, outputs, execution)

@@ -8,14 +8,22 @@ compared is compiled alike.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.room import check_room
 from grader.grading.as_nvcc import Settings, tool_runner, with_recipe
 from grader.grading.mistakes import refuse, value_of
-from grader.records import Binary, LaunchLimits, Program, RunTool, Submission, ToolLimits
+from grader.records import (
+    Binary,
+    DeviceBuffer,
+    LaunchLimits,
+    Program,
+    RunTool,
+    Submission,
+    ToolLimits,
+)
 from grader.sandbox.isolation import NO_ISOLATION, find_layer
 from grader.sandbox.process import run_tool
 from grader.spec.draws import device_buffers
@@ -26,6 +34,7 @@ from grader.submission.lookups import check_lookups
 from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.resolve import resolve_plan
 from grader.submission.rules import check_headers, check_rules
+from grader.submission.scalars import NO_SCALARS, Scalar
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
 from grader.toolchain.preprocess import preprocess
@@ -89,9 +98,34 @@ def build(
     if plan is None:
         own = value_of(read_plan(source, parts=[part.name for part in exercise.parts]))
         plan = own or exercise.default_plan
-    refuse(check_lookups(source.text))
     limits = ToolLimits(wall_seconds=exercise.limits.compile_seconds)
-    macros = _explain_macros(source, plan, exercise, rules_of, tools, arch=arch, limits=limits)
+    return build_plan(
+        source, plan, names_of(exercise), tools, arch=arch, limits=limits, rules_of=rules_of
+    )
+
+
+def build_plan(
+    source: Submission,
+    plan: Plan,
+    names: Collection[str],
+    tools: Toolchain,
+    *,
+    arch: str,
+    limits: ToolLimits,
+    rules_of: Task | None = None,
+) -> Built:
+    """Refuses forbidden includes, and compiles for `arch`. `names` are those that the plan may use
+    beside macros: buffers, sizes, scalars. Raises SubmissionError."""
+    macros = _explain_macros(source, plan, names, rules_of, tools, arch=arch, limits=limits)
+    binary = compile_source(source, tools, arch=arch, limits=limits)
+    return Built(source, plan, macros, binary, rules_of)
+
+
+def compile_source(
+    source: Submission, tools: Toolchain, *, arch: str, limits: ToolLimits
+) -> Binary:
+    """The kernels of a source for `arch`, with what it takes to ask for them again. Raises
+    SubmissionError."""
     binary = value_of(
         compile_submission(
             source,
@@ -103,14 +137,21 @@ def build(
             cache=tools.cache,
         )
     )
-    return Built(source, plan, macros, _repeatable(binary, source, tools, limits), rules_of)
+    return _repeatable(binary, source, tools, limits)
+
+
+def names_of(task: Task) -> frozenset[str]:
+    """The names of a task that a plan may use."""
+    return frozenset((*task.size_names, *(buffer.name for buffer in task.buffers)))
 
 
 def build_part(
     built: Built, plan: Plan, part: Part, tools: Toolchain, *, arch: str, limits: ToolLimits
 ) -> Built:
     """What was built, with the plan of a part in the place of its own. Raises SubmissionError."""
-    macros = _explain_macros(built.source, plan, part, part, tools, arch=arch, limits=limits)
+    macros = _explain_macros(
+        built.source, plan, names_of(part), part, tools, arch=arch, limits=limits
+    )
     return replace(built, plan=plan, macros=macros, rules_of=part)
 
 
@@ -124,6 +165,20 @@ def make_program(
     for it, or something that its task forbids (`rejected`).
     """
     buffers = device_buffers(task, sizes)
+    return launch_on(label, built, buffers, sizes=sizes, limits=limits)
+
+
+def launch_on(
+    label: str,
+    built: Built,
+    buffers: Sequence[DeviceBuffer],
+    *,
+    sizes: Mapping[str, int],
+    limits: LaunchLimits,
+    scalars: Mapping[str, Scalar] = NO_SCALARS,
+) -> Program:
+    """The built source with its launches worked out for these buffers, sizes and scalars. Raises
+    SubmissionError as `make_program` does."""
     resolved = value_of(
         resolve_plan(
             built.plan,
@@ -133,6 +188,7 @@ def make_program(
             kernels=built.binary.kernels,
             limits=limits,
             source=built.source.text,
+            scalars=scalars,
         )
     )
     if built.rules_of is not None:
@@ -169,7 +225,7 @@ def _repeatable(binary: Binary, source: Submission, tools: Toolchain, limits: To
 def _explain_macros(
     source: Submission,
     plan: Plan,
-    task: Task,
+    known: Collection[str],
     rules_of: Task | None,
     tools: Toolchain,
     *,
@@ -177,8 +233,8 @@ def _explain_macros(
     limits: ToolLimits,
 ) -> dict[str, int]:
     """The values of the macros that the plan uses. Refuses a source that includes what it may
-    not."""
-    known = {*task.size_names, *(buffer.name for buffer in task.buffers)}
+    not, or looks for files."""
+    refuse(check_lookups(source.text))
     names = macro_names(plan, known)
     seen = value_of(
         preprocess(source, names, nvcc=tools.nvcc, arch=arch, run=tools.run, limits=limits)

@@ -20,6 +20,7 @@ from grader.records import (
     Progress,
     RunLimits,
     ShowProgress,
+    Stop,
 )
 from grader.spec.draws import device_buffers, draw_cases, make_inputs
 from grader.spec.exercise import Case, Task
@@ -84,7 +85,7 @@ def run_case(bench: Bench, case: Case, *, show: ShowProgress | None = None) -> C
             step.program, step.inputs, limits=bench.limits, progress=show
         )
         if execution.failure is not None:
-            raise SubmissionError(describe_failed_run(execution.failure, execution, case))
+            raise SubmissionError(describe_failed_run(execution, execution.failure, case))
         return CaseRun(judge_step(bench, step, case, execution, got), execution)
 
 
@@ -93,7 +94,7 @@ def prepare_case(bench: Bench, case: Case) -> Step:
     try:
         program = bench.program(case.sizes)
     except SubmissionError as error:
-        raise SubmissionError(tell_failure(error.failure, case)) from None
+        raise SubmissionError(tell_failure(error.mistake, case)) from None
     return Step(program, make_inputs(bench.task, case, bench.seed))
 
 
@@ -120,9 +121,9 @@ def judge_outputs(
     )
 
 
-def describe_failed_run(failure: Failure, execution: Execution, case: Case) -> Failure:
-    """A failure during a case, named after it, with what was printed before."""
-    return replace(name_case(failure, case), printed=collect_printed(execution, case))
+def describe_failed_run(execution: Execution, stop: Stop, case: Case) -> Failure:
+    """Why a run of a case stopped, named after it, with what was printed before."""
+    return replace(name_case(stop, case), printed=collect_printed(execution, case))
 
 
 def collect_printed(execution: Execution, case: Case) -> tuple[Printed, ...]:

@@ -25,9 +25,11 @@ from grader.records import (
     FindingKind,
     RunLimits,
     Status,
+    Stop,
 )
 from grader.spec.exercise import Case
-from grader.words.hidden import tell_findings, telling_errors
+from grader.words.hidden import tell, tell_findings, telling_errors
+from grader.words.observations import tell_order
 
 MOST_BYTES = 64 << 20
 """Cases whose buffers and variables hold more than this are run without the checks: what the
@@ -54,7 +56,7 @@ class Findings:
 
     def add(self, case: Case, findings: Iterable[Finding]) -> None:
         """Notes a case that was checked, with what may be told of its findings."""
-        found = tell_findings(findings, case)
+        found = tuple(findings)
         self.checked += 1
         self.clean += not found
         for finding in found:
@@ -88,27 +90,25 @@ def run_checked(bench: Bench, case: Case, findings: Findings) -> CaseRun:
         execution, got = bench.device.run(
             step.program, step.inputs, limits=_limits(bench), mode=CheckedMode()
         )
-        failure = execution.failure
-        if failure is not None and failure.status in _WITHOUT_CHECKS:
+        stop = execution.failure
+        if stop is not None and stop.status in _WITHOUT_CHECKS:
             spent = replace(bench.limits, spent_seconds=time.monotonic() - started)
             return run_case(replace(bench, limits=spent), case)
-        if failure is not None:
-            raise SubmissionError(describe_failed_run(failure, execution, case))
+        if stop is not None:
+            raise SubmissionError(describe_failed_run(execution, stop, case))
         result = judge_step(bench, step, case, execution, got)
         backwards = _run_backwards(bench, step, case) if result.passed else ()
-        findings.add(case, (*execution.findings, *backwards))
+        findings.add(case, (*tell_findings(execution.findings, case), *backwards))
         return CaseRun(result, execution)
 
 
-def order_dependent(execution: Execution, problem: str) -> Finding:
+def order_dependent(execution: Execution, problem: Stop | str, case: Case) -> Finding:
     """The finding of a plan that is right in one order, and has this problem in the opposite
     one."""
     only = execution.launches[0].kernel if len(execution.launches) == 1 else None
-    message = (
-        "the result depends on the order in which blocks and warps run: right in one order, and in"
-        f" the opposite one: {problem}"
-    )
-    return Finding(FindingKind.ORDER_DEPENDENT, message, kernel=only)
+    if case.hidden:
+        return tell_order(only, None)
+    return tell_order(only, problem if isinstance(problem, str) else tell(problem).message)
 
 
 def _run_backwards(bench: Bench, step: Step, case: Case) -> tuple[Finding, ...]:
@@ -120,11 +120,10 @@ def _run_backwards(bench: Bench, step: Step, case: Case) -> tuple[Finding, ...]:
     if execution.failure is not None:
         if execution.failure.status is Status.TIMEOUT:
             return ()
-        return (order_dependent(execution, execution.failure.message),)
+        return (order_dependent(execution, execution.failure, case),)
     result = judge_step(bench, step, case, execution, got)
-    if result.passed:
-        return execution.findings
-    return (*execution.findings, order_dependent(execution, result.message))
+    found = tell_findings(execution.findings, case)
+    return found if result.passed else (*found, order_dependent(execution, result.message, case))
 
 
 def _limits(bench: Bench) -> RunLimits:

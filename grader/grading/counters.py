@@ -27,6 +27,7 @@ from grader.records import Execution, Program, Progress
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Yardstick
+from grader.words.hidden import tell
 
 
 def count_on_gpu(
@@ -93,7 +94,7 @@ def _count_other_with_ncu(session: Session, program: Program, device: Device) ->
     with session.hold():
         ran, _ = device.run(program, inputs, limits=session.job.limits)
     if ran.failure is not None:
-        raise broken(session.exercise, program.label, ran.failure.message)
+        raise broken(session.exercise, program.label, tell(ran.failure).message)
     counted = _ask_ncu(session, program, inputs)
     if isinstance(counted, NotCounted):
         return OtherCounts(reason=counted.reason)

@@ -58,6 +58,7 @@ from grader.records import (
 from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case, Exercise, Yardstick
 from grader.spec.tolerance import tolerance_at
+from grader.words.hidden import tell, tell_findings
 
 EMULATED = "emulated"
 
@@ -192,10 +193,11 @@ def run_submission(
     )
     execution, got = _run(bench, program, inputs, mode, stage, show)
     if execution.failure is not None:
-        raise SubmissionError(describe_failed_run(execution.failure, execution, case))
+        raise SubmissionError(describe_failed_run(execution, execution.failure, case))
     unfinished = [launch.unmodelled for launch in execution.launches if not launch.finished]
     if unfinished:
         return SubmissionRun(sizes, None, execution, unverified=unfinished[0])
+    findings = tell_findings(execution.findings, case)
     expected = bench.oracle(inputs, sizes)
     if execution.ran_whole:
         result: CaseResult | str = judge_outputs(bench.task, case, expected, got, execution)
@@ -204,8 +206,7 @@ def run_submission(
         tolerance = tolerance_at(bench.task, case)
         result = judge_sampled(case, buffers, expected, got, tolerance, execution)
     if isinstance(result, str):
-        return SubmissionRun(sizes, None, execution, execution.findings, unverified=result)
-    findings = execution.findings
+        return SubmissionRun(sizes, None, execution, findings, unverified=result)
     if result.passed and execution.same_backwards is False:
         findings += _run_backwards(bench, program, inputs, expected, case)
     result = replace(result, printed=collect_printed(execution, case))
@@ -244,7 +245,7 @@ def _run_backwards(
     if execution.failure is not None:
         return ()
     result = judge_outputs(bench.task, case, expected, got, execution)
-    return () if result.passed else (order_dependent(execution, result.message),)
+    return () if result.passed else (order_dependent(execution, result.message, case),)
 
 
 def _sample_seed(seed: int) -> int:
@@ -331,7 +332,7 @@ def run_other(
     if execution.failure is not None:
         if execution.failure.status is Status.UNSUPPORTED:
             return None
-        raise broken(exercise, label, execution.failure.message)
+        raise broken(exercise, label, tell(execution.failure).message)
     if not modelled:
         result = judge_outputs(exercise, case, bench.oracle(inputs, sizes), got, execution)
         if not result.passed:

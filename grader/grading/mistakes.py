@@ -1,29 +1,39 @@
 """How a student's mistake ends a grading.
 
-The stages return it as a value, `Failure`. A grading cannot go on without what the stage was to
-give: `value_of` raises the mistake, and whoever began the grading catches it, once.
+The stages return it as a value, in words (`Failure`) or as a `Fact`. A grading cannot go on
+without what the stage was to give: `value_of` raises the mistake, and whoever began the grading
+catches it, once. A fact becomes words only when somebody asks for them.
 """
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from grader.records import Failure, Status
+from grader.records import Fact, Failure, Status
+from grader.words.hidden import tell
 
 Result = TypeVar("Result")
 
 
 class SubmissionError(Exception):
-    """A submission that fails. `failure` holds all that is known of it."""
+    """A submission that fails."""
 
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+    def __init__(self, mistake: Failure | Fact) -> None:
+        super().__init__(mistake)
+        self.mistake = mistake
+
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def failure(self) -> Failure:
+        """All that is known of it, in words."""
+        return tell(self.mistake)
 
     @property
     def status(self) -> Status:
         """How the grading of the submission ends."""
-        return self.failure.status
+        return self.mistake.status
 
     @property
     def message(self) -> str:
@@ -33,8 +43,7 @@ class SubmissionError(Exception):
     @property
     def line(self) -> int | None:
         """The line of the source that is at fault, as far as it is known."""
-        lines = [finding.line for finding in self.failure.findings]
-        lines += [self.failure.cause.line] if self.failure.cause is not None else []
+        lines = [*(finding.line for finding in self.failure.findings), self.failure.line]
         return next((line for line in lines if line is not None), None)
 
     @property
@@ -43,14 +52,14 @@ class SubmissionError(Exception):
         return self.failure.advice
 
 
-def value_of(result: Result | Failure) -> Result:
+def value_of(result: Result | Failure | Fact) -> Result:
     """Returns what a stage gave. Raises SubmissionError where that is a student's mistake."""
-    if isinstance(result, Failure):
+    if isinstance(result, Failure | Fact):
         raise SubmissionError(result)
     return result
 
 
-def refuse(failure: Failure | None) -> None:
+def refuse(mistake: Failure | Fact | None) -> None:
     """Raises SubmissionError where a check found a mistake."""
-    if failure is not None:
-        raise SubmissionError(failure)
+    if mistake is not None:
+        raise SubmissionError(mistake)

@@ -8,14 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from grader.errors import SpecError, SpecProblem
+from grader.errors import GraderError, SpecError, SpecProblem
 from grader.grading.building import Built, Toolchain, build, make_program
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.judging.timing import NAIVE, REFERENCE
-from grader.records import DeviceInfo, Program
+from grader.records import SUBMISSION, DeviceInfo, Execution, Program
 from grader.spec.exercise import Exercise
 from grader.spec.launch_lines import Plan
 from grader.submission.source_file import read_submission
+from grader.words.hidden import tell
 
 OTHERS_SEED = 0
 """Of the inputs on which the exercise's own programs are modelled, and counted by Nsight Compute:
@@ -64,6 +65,14 @@ def make_others(
             if label != REFERENCE:
                 raise broken(exercise, label, error.message) from None
     return programs
+
+
+def check_culprit(execution: Execution) -> None:
+    """Raises GraderError where a program of the exercise's own ended a run beside the
+    submission."""
+    if execution.failure is not None and execution.culprit != SUBMISSION:
+        message = f"the exercise's {execution.culprit} program failed: "
+        raise GraderError(message + tell(execution.failure).message, "Correct the exercise.")
 
 
 def broken(exercise: Exercise, label: str, message: str) -> SpecError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from grader.records import Dim3, Mode
+from grader.records import Dim3, Mode, Stop
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -29,6 +29,12 @@ def make_converter() -> Converter:
 
     made = make_converter(forbid_extra_keys=True)
     configure_tagged_union(Mode, made)
+    configure_tagged_union(Stop, made)
+    plain, parse = made.get_unstructure_hook(Stop), made.get_structure_hook(Stop)
+    made.register_unstructure_hook(Stop | None, lambda stop: None if stop is None else plain(stop))
+    made.register_structure_hook(
+        Stop | None, lambda value, _: None if value is None else parse(value, Stop)
+    )
     made.register_structure_hook(Dim3, _structure_dim3)
     return made
 

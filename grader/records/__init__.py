@@ -1,10 +1,11 @@
 """The nouns that cross a stage: frozen dataclasses and the closed sets that they use.
 
 Everything that one stage hands to the next, or that the worker process sends over its pipe, is
-here. Arrays travel beside these records (in dicts keyed by buffer name), never inside them.
+here. Arrays travel beside these records (in dicts keyed by buffer name), never inside them, but for
+`KernelRun`, which is handed to whoever asked for it.
 """
 
-from grader.records.batch import BatchEntry, BatchExercise, BatchProgress, BatchSummary
+from grader.records.class_results import BatchEntry, BatchExercise, BatchProgress, BatchSummary
 from grader.records.code import (
     Binary,
     DeviceVariable,
@@ -18,7 +19,34 @@ from grader.records.code import (
     Submission,
 )
 from grader.records.devices import DeviceInfo, LaunchLimits
-from grader.records.outcomes import Cause, Failure, Finding, FindingKind, Obstacle, Printed
+from grader.records.facts import (
+    Act,
+    Fact,
+    Faulted,
+    MeantArray,
+    NotEmulated,
+    NotTranslated,
+    Observation,
+    Obstacle,
+    OutOfGpuMemory,
+    OutOfMemory,
+    Party,
+    PlanMistake,
+    Refused,
+    Spot,
+    Stop,
+)
+from grader.records.launched import (
+    KernelLaunch,
+    KernelList,
+    KernelRun,
+    LaunchTime,
+    ListedKernel,
+    UnknownInstruction,
+    UnlistedFile,
+)
+from grader.records.likeness import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
+from grader.records.outcomes import Failure, Finding, FindingKind, Printed
 from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.requests import (
     COUNTING,
@@ -66,7 +94,6 @@ from grader.records.scores import (
     SourceLine,
     Timing,
 )
-from grader.records.similar import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
 from grader.statuses import CheckStatus, Status
 
@@ -74,6 +101,7 @@ __all__ = [
     "COUNTING",
     "POISON_WORD",
     "SUBMISSION",
+    "Act",
     "BatchEntry",
     "BatchExercise",
     "BatchProgress",
@@ -82,7 +110,6 @@ __all__ = [
     "Bound",
     "BufferArgument",
     "CaseResult",
-    "Cause",
     "CheckResult",
     "CheckStatus",
     "CheckedMode",
@@ -100,30 +127,46 @@ __all__ = [
     "Dim3",
     "Estimate",
     "Execution",
+    "Fact",
     "Failure",
+    "Faulted",
     "Finding",
     "FindingKind",
     "GlobalAccesses",
     "Kernel",
+    "KernelLaunch",
+    "KernelList",
     "KernelParameter",
+    "KernelRun",
     "Launch",
     "LaunchLimits",
     "LaunchResult",
+    "LaunchTime",
     "LineCounters",
     "Lines",
+    "ListedKernel",
     "Lookups",
+    "MeantArray",
     "MetricValue",
     "Mismatch",
     "Mode",
     "Modelled",
     "ModelledMode",
+    "NotEmulated",
+    "NotTranslated",
+    "Observation",
     "Obstacle",
+    "OutOfGpuMemory",
+    "OutOfMemory",
     "PartResult",
+    "Party",
+    "PlanMistake",
     "Pointer",
     "Printed",
     "Program",
     "Progress",
     "Recipe",
+    "Refused",
     "Resources",
     "Role",
     "RunCounts",
@@ -140,7 +183,9 @@ __all__ = [
     "SimilarPair",
     "Source",
     "SourceLine",
+    "Spot",
     "Status",
+    "Stop",
     "Submission",
     "TimedLaunch",
     "TimedPlan",
@@ -148,4 +193,6 @@ __all__ = [
     "Timing",
     "ToolLimits",
     "Traffic",
+    "UnknownInstruction",
+    "UnlistedFile",
 ]

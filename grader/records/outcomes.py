@@ -26,44 +26,10 @@ class FindingKind(StrEnum):
     ORDER_DEPENDENT = "order_dependent"
 
 
-class Obstacle(StrEnum):
-    """What keeps a launch of a plan from being made at some sizes."""
-
-    DIVISION_BY_ZERO = "division_by_zero"
-    BEYOND_64_BITS = "beyond_64_bits"
-    NO_INSTANCE = "no_instance"
-    ARGUMENT_TOO_WIDE = "argument_too_wide"
-    EXTENT_TOO_SMALL = "extent_too_small"
-    EXTENT_TOO_LARGE = "extent_too_large"
-    TOO_MANY_THREADS = "too_many_threads"
-    BEYOND_LAUNCH_BOUNDS = "beyond_launch_bounds"
-    NEGATIVE_SHARED_MEMORY = "negative_shared_memory"
-    TOO_MUCH_SHARED_MEMORY = "too_much_shared_memory"
-    TOO_MANY_REGISTERS = "too_many_registers"
-    EMPTY_SCRATCH = "empty_scratch"
-    TOO_MUCH_SCRATCH = "too_much_scratch"
-    OUT_OF_MEMORY = "out_of_memory"
-    REFUSED = "refused"
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Why a plan could not be launched, without a figure of the run: `line` and `column` are those
-    of the submission's text.
-
-    `obstacle` None: it is none of the known ones.
-    """
-
-    obstacle: Obstacle | None = None
-    line: int | None = None
-    column: int | None = None
-    kernel: str | None = None
-
-
 @dataclass(frozen=True)
 class Finding:
-    """Something a device found wrong, as precisely as it is known. `offset_bytes` is relative to
-    the buffer's start.
+    """Something a device found wrong, in words, as precisely as it may be told. `offset_bytes` is
+    relative to the buffer's start.
 
     Of a race, `other_` is the access that came first; `element` is what both meet at, in the
     array's own indices.
@@ -98,13 +64,11 @@ class Printed:
 
 @dataclass(frozen=True)
 class Failure:
-    """A student's mistake that ends the grading: a value, not an exception.
+    """A student's mistake that ends the grading, in words: a value, not an exception.
 
     `message` is one sentence that says what is wrong and where; `detail` may quote a tool at
     length; `advice` says what to try next. `printed` is what the run had printed until then.
-    Messages, detail and advice may hold figures of the run; the kinds of `findings` and the `cause`
-    of a failure without findings are what words.hidden makes other words of where the sizes of
-    the run are secret.
+    `line` is the line of the source that is at fault, where no finding says it.
     """
 
     status: Status
@@ -113,4 +77,4 @@ class Failure:
     advice: str = ""
     findings: tuple[Finding, ...] = ()
     printed: tuple[Printed, ...] = ()
-    cause: Cause | None = None
+    line: int | None = None

@@ -44,7 +44,8 @@ class BufferArgument:
 
 @dataclass(frozen=True)
 class ScalarArgument:
-    """An integer kernel argument, already checked to fit the parameter's width."""
+    """An integer kernel argument, already checked to fit the parameter's width, or the bits of a
+    floating-point one."""
 
     value: int
     size_bytes: int

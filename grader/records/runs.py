@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.records.outcomes import Failure, Finding
-from grader.records.requests import Dim3
+from grader.records.facts import Observation, Stop
+from grader.records.requests import SUBMISSION, Dim3
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,11 @@ class Counters:
         """Wavefronts beyond the ideal: the address-exact bank conflicts that are graded (see
         docs/devices.md)."""
         return self.shared_wavefronts - self.shared_wavefronts_ideal
+
+    @property
+    def shared_bank_conflicts(self) -> int:
+        """The same, by the name of the metric."""
+        return self.shared_wavefronts_excessive
 
     @property
     def global_reads(self) -> GlobalAccesses:
@@ -275,7 +280,7 @@ class LaunchResult:
 @dataclass(frozen=True)
 class Execution:
     """The outcome of running a plan once. `failure` is set when it did not run to its end; counters
-    are then partial.
+    are then partial. `culprit` is the label of the program that failed, where several were run.
 
     `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are
     what the checked mode saw in a plan that did run to its end. `coverage` is there where the last
@@ -286,11 +291,12 @@ class Execution:
 
     launches: tuple[LaunchResult, ...]
     modified_inputs: tuple[str, ...] = ()
-    failure: Failure | None = None
+    failure: Stop | None = None
     printed: str = ""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Observation, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     same_backwards: bool | None = None
+    culprit: str = SUBMISSION
 
     @property
     def ran_whole(self) -> bool:

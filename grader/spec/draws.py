@@ -4,7 +4,7 @@ seed."""
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -33,6 +33,14 @@ def make_inputs(task: Task, case: Case, seed: int) -> dict[str, np.ndarray]:
         buffer for buffer in task.buffers if buffer.role is Role.INPUT or buffer.init is not None
     )
     return {buffer.name: _fill(buffer, case, seed) for buffer in filled}
+
+
+def draw_array(
+    init: Initialisation, dtype: str, shape: tuple[int, ...], *, seed: int, names: Sequence[str]
+) -> np.ndarray:
+    """An array that is filled in this way; the seed and the names together tell arrays apart."""
+    rng = np.random.default_rng([seed, *map(_number_of, names)])
+    return _FILLS[init](rng, shape, np.dtype(dtype))
 
 
 def device_buffers(task: Task, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:
@@ -79,9 +87,9 @@ def _number_of(name: str) -> int:
 
 
 def _fill(buffer: BufferSpec, case: Case, seed: int) -> np.ndarray:
-    rng = np.random.default_rng([seed, _number_of(case.name), _number_of(buffer.name)])
-    fill = _FILLS[case.init or buffer.init or Initialisation.NORMAL]
-    return fill(rng, buffer_shape(buffer, case.sizes), np.dtype(buffer.dtype))
+    init = case.init or buffer.init or Initialisation.NORMAL
+    shape = buffer_shape(buffer, case.sizes)
+    return draw_array(init, buffer.dtype, shape, seed=seed, names=(case.name, buffer.name))
 
 
 def _fill_normal(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.cpp.brackets import split_arguments
-from grader.cpp.cursor import LanguageError, error_at, quote
+from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
 from grader.cpp.declarations import find_kernels
 from grader.cpp.expressions import Expression
 from grader.cpp.types import DEMANGLED_NAMES, normal_integer_type
@@ -61,8 +61,12 @@ def find_kernel(
     fitting = _choose_overload(_fit(named, tuple(arguments)), argument_count)
     if len(fitting) == 1:
         return fitting[0].kernel
-    obstacle, written = None, quote(str(wanted))
     shown = _show_list([instance.kernel.name for instance in fitting or named])
+    if not fitting:
+        instance = f"{wanted.name}<{', '.join(map(str, arguments))}>"
+        position = wanted.position
+        raise obstacle_at(position, Obstacle.NO_INSTANCE, instance=instance, shown=shown)
+    written = quote(str(wanted))
     if _are_overloads(fitting):
         shown = _show_list([_show_signature(instance.kernel) for instance in fitting])
         message = f"{written} with {argument_count} arguments may be any of {shown}"
@@ -70,18 +74,10 @@ def find_kernel(
             "The number of arguments must tell overloads apart; give one of the kernels another"
             " name."
         )
-    elif fitting:
+    else:
         message = f"{written} may be any of {shown}"
         advice = "Write the whole name, with its namespace and all its template arguments."
-    else:
-        obstacle = Obstacle.NO_INSTANCE
-        instance = f"{wanted.name}<{', '.join(map(str, arguments))}>"
-        message = f"there is no instance {instance}; the file has {shown}"
-        advice = (
-            f"Add the explicit instantiation `template __global__ void {instance}(...);` to the"
-            " file, or launch one of those."
-        )
-    raise error_at(wanted.position, message, advice, obstacle=obstacle)
+    raise error_at(wanted.position, message, advice)
 
 
 def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> list[_Instance]:

@@ -11,9 +11,14 @@ from grader.cpp.comments import Comment, find_comments
 from grader.cpp.cursor import LanguageError, did_you_mean, error_at, quote
 from grader.cpp.expressions import parse_expression
 from grader.cpp.lexer import Position
-from grader.records import Failure, Submission
+from grader.records import PlanMistake, Submission
 from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer, parse_launch, parse_scratch
-from grader.submission.failures import LAUNCH_FORM, SCRATCH_FORM, launch_failure, plan_failure
+from grader.submission.plan_mistakes import (
+    LAUNCH_FORM,
+    SCRATCH_FORM,
+    launch_mistake,
+    plan_mistake,
+)
 
 MAX_LINES = 64
 """Most launch lines, and most scratch lines, of one submission."""
@@ -32,7 +37,7 @@ _FORMS = {"launch": LAUNCH_FORM, "scratch": SCRATCH_FORM}
 
 def read_plan(
     submission: Submission, *, part: str | None = None, parts: Collection[str] = ()
-) -> Plan | Failure | None:
+) -> Plan | PlanMistake | None:
     """The plan that the submission's comment lines give; None where there is no launch line and the
     default plan applies.
 
@@ -42,7 +47,7 @@ def read_plan(
     try:
         return _read_plan(submission.text, part, parts)
     except LanguageError as error:
-        return launch_failure(error, submission.text)
+        return launch_mistake(error, submission.text)
 
 
 def macro_names(plan: Plan, known: Collection[str]) -> tuple[str, ...]:
@@ -51,9 +56,9 @@ def macro_names(plan: Plan, known: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(plan.names - set(known) - {buffer.name for buffer in plan.scratch}))
 
 
-def read_macros(plan: Plan, texts: Mapping[str, str], source: str) -> dict[str, int] | Failure:
-    """Values of the macros that the plan uses, from their expanded texts; a Failure names one that
-    is no integer.
+def read_macros(plan: Plan, texts: Mapping[str, str], source: str) -> dict[str, int] | PlanMistake:
+    """Values of the macros that the plan uses, from their expanded texts; or one that is no
+    integer.
 
     A macro that is a whole template argument may also be a type; then it has no value here.
     """
@@ -66,7 +71,7 @@ def read_macros(plan: Plan, texts: Mapping[str, str], source: str) -> dict[str, 
             values[use.name] = parse_expression(text).evaluate({})
         except LanguageError as error:
             if not use.may_be_type:
-                return plan_failure(_no_integer(use, text, error), use.written, source)
+                return plan_mistake(_no_integer(use, text, error), use.written, source)
     return values
 
 

@@ -8,17 +8,27 @@ Capability".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from grader.cpp.cursor import LanguageError, did_you_mean, error_at, quote
+from grader.cpp.cursor import LanguageError, did_you_mean, error_at, obstacle_at, quote
 from grader.cpp.declarations import assigns
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
-from grader.records import DeviceBuffer, Dim3, Failure, Kernel, Launch, LaunchLimits, Obstacle, Role
+from grader.records import (
+    DeviceBuffer,
+    Dim3,
+    Kernel,
+    Launch,
+    LaunchLimits,
+    Obstacle,
+    PlanMistake,
+    Role,
+)
 from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer
 from grader.submission.arguments import bind_arguments
-from grader.submission.failures import plan_failure
 from grader.submission.names import find_kernel
+from grader.submission.plan_mistakes import plan_mistake
+from grader.submission.scalars import NO_SCALARS, Scalar
 
 MAX_SCRATCH_BYTES = 4 << 30
 """Most bytes of all scratch buffers together."""
@@ -42,13 +52,15 @@ def resolve_plan(
     kernels: Sequence[Kernel],
     limits: LaunchLimits,
     source: str,
-) -> ResolvedPlan | Failure:
+    scalars: Mapping[str, Scalar] = NO_SCALARS,
+) -> ResolvedPlan | PlanMistake:
     """The plan for these sizes, or the first mistake in it (`launch_error`). A size goes before a
-    macro of the same name.
+    macro of the same name. `scalars` can only be whole arguments of a kernel.
 
     `source` is the submission's text, for the words of errors only.
     """
-    scope = _Scope({**macros, **sizes}, {buffer.name: buffer for buffer in buffers}, source)
+    named = {buffer.name: buffer for buffer in buffers}
+    scope = _Scope({**macros, **sizes}, named, scalars, source)
     scratch: list[DeviceBuffer] = []
     for declared in plan.scratch:
         try:
@@ -60,16 +72,14 @@ def resolve_plan(
                 )
             )
         except LanguageError as error:
-            return plan_failure(error, declared, source)
-    scope = _Scope(
-        scope.values, scope.buffers | {buffer.name: buffer for buffer in scratch}, source
-    )
+            return plan_mistake(error, declared, source)
+    scope = replace(scope, buffers=named | {buffer.name: buffer for buffer in scratch})
     launches: list[Launch] = []
     for launch in plan.launches:
         try:
             launches.append(_resolve_launch(launch, scope, kernels, limits))
         except LanguageError as error:
-            return plan_failure(error, launch, source)
+            return plan_mistake(error, launch, source)
     return ResolvedPlan(tuple(launches), tuple(scratch))
 
 
@@ -82,6 +92,7 @@ class _Scope:
 
     values: Mapping[str, int]
     buffers: dict[str, DeviceBuffer]
+    scalars: Mapping[str, Scalar]
     source: str
 
     def evaluate(self, expression: Expression) -> int:
@@ -98,6 +109,9 @@ class _Scope:
             return error_at(
                 position, message, "Give the buffer itself, and compute offsets in the kernel."
             )
+        if name in self.scalars:
+            message = f"{quote(name)} is a scalar, and can only be a whole argument of a kernel"
+            return error_at(position, message, "Give an integer as a size to compute with it.")
         if assigns(self.source, name):
             message = (
                 f"{quote(name)} is not known here: a launch line sees #defines, not the variables"
@@ -106,7 +120,7 @@ class _Scope:
             return error_at(
                 position, message, f"Write #define {name} with an integer, or the number itself."
             )
-        known = sorted({*self.values, *self.buffers})
+        known = sorted({*self.values, *self.buffers, *self.scalars})
         return error_at(
             position,
             f"{quote(name)} is not known here{did_you_mean(name, known)}",
@@ -126,21 +140,20 @@ def _resolve_scratch(declared: ScratchBuffer, scope: _Scope, *, free_bytes: int)
     shape = tuple(_extent(extent, scope) for extent in declared.shape)
     buffer = DeviceBuffer(declared.name, declared.dtype, shape, Role.SCRATCH)
     if buffer.size_bytes > free_bytes:
-        message = (
-            f"the scratch buffer {quote(declared.name)} takes {buffer.size_bytes} bytes; all"
-            " together may take 4 GiB"
+        raise obstacle_at(
+            start,
+            Obstacle.TOO_MUCH_SCRATCH,
+            name=quote(declared.name),
+            size_bytes=buffer.size_bytes,
         )
-        advice = "Declare as many elements as the kernels use."
-        raise error_at(start, message, advice, obstacle=Obstacle.TOO_MUCH_SCRATCH)
     return buffer
 
 
 def _extent(extent: Expression, scope: _Scope) -> int:
     value = scope.evaluate(extent)
     if value <= 0:
-        message = f"the number of elements {quote(extent.text)} is {value}"
-        advice = "Declare at least one element."
-        raise error_at(extent.position, message, advice, obstacle=Obstacle.EMPTY_SCRATCH)
+        text = quote(extent.text)
+        raise obstacle_at(extent.position, Obstacle.EMPTY_SCRATCH, text=text, value=value)
     return value
 
 
@@ -158,7 +171,9 @@ def _resolve_launch(
         values=frozenset(scope.values),
         source=scope.source,
     )
-    arguments = bind_arguments(launch, kernel, buffers=scope.buffers, evaluate=scope.evaluate)
+    arguments = bind_arguments(
+        launch, kernel, buffers=scope.buffers, evaluate=scope.evaluate, scalars=scope.scalars
+    )
     block = _dim3("block", launch.block, limits.max_block, scope)
     grid = _dim3("grid", launch.grid, limits.max_grid, scope)
     _check_threads(launch, block, kernel, limits)
@@ -170,31 +185,34 @@ def _resolve_launch(
 def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: _Scope) -> Dim3:
     values = [scope.evaluate(size) for size in sizes]
     for axis, size, value, most in zip("xyz", sizes, values, largest, strict=False):
-        if value < 1:
-            message = (
-                f"the {what}'s {axis} is {value}: {quote(size.text)} must be at least 1 at every"
-                " size"
+        if not 1 <= value <= most:
+            raise obstacle_at(
+                size.position,
+                Obstacle.EXTENT_TOO_SMALL if value < 1 else Obstacle.EXTENT_TOO_LARGE,
+                what=what,
+                axis=axis,
+                text=quote(size.text),
+                value=value,
+                most=most,
             )
-            advice = "Divide with ceil_div(a, b), which rounds up."
-            raise error_at(size.position, message, advice, obstacle=Obstacle.EXTENT_TOO_SMALL)
-        if value > most:
-            message = f"the {what}'s {axis} is {value}: at most {most} can be launched"
-            advice = f"Let each thread do more, or spread the {what} over x, y and z."
-            raise error_at(size.position, message, advice, obstacle=Obstacle.EXTENT_TOO_LARGE)
     return Dim3(*values)
 
 
 def _check_threads(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: LaunchLimits) -> None:
-    what, position = f"the block {block} has {block.volume} threads", launch.block[0].position
-    if block.volume > (most := limits.max_threads_per_block):
-        message = f"{what}; at most {most} can be launched"
-        advice = "Use a smaller block, and let each thread compute several elements."
-        raise error_at(position, message, advice, obstacle=Obstacle.TOO_MANY_THREADS)
-    bound = kernel.max_threads_per_block
-    if bound is not None and block.volume > bound:
-        message = f"{what}; {kernel.name} has __launch_bounds__({bound})"
-        advice = "Use a smaller block, or raise the kernel's __launch_bounds__."
-        raise error_at(position, message, advice, obstacle=Obstacle.BEYOND_LAUNCH_BOUNDS)
+    bounds = (
+        (Obstacle.TOO_MANY_THREADS, limits.max_threads_per_block),
+        (Obstacle.BEYOND_LAUNCH_BOUNDS, kernel.max_threads_per_block),
+    )
+    for obstacle, most in bounds:
+        if most is not None and block.volume > most:
+            raise obstacle_at(
+                launch.block[0].position,
+                obstacle,
+                kernel=kernel.name,
+                block=str(block),
+                threads=block.volume,
+                most=most,
+            )
 
 
 def _dynamic_shared_bytes(
@@ -204,30 +222,30 @@ def _dynamic_shared_bytes(
     if launch.shared_bytes is not None:
         dynamic, position = scope.evaluate(launch.shared_bytes), launch.shared_bytes.position
     if dynamic < 0:
-        message = f"the dynamic shared memory is {dynamic} bytes"
-        advice = "Give 0 or more bytes."
-        raise error_at(position, message, advice, obstacle=Obstacle.NEGATIVE_SHARED_MEMORY)
-    total, most = kernel.static_shared_bytes + dynamic, limits.max_shared_bytes_per_block
-    if total > most:
-        message = (
-            f"{kernel.name} needs {total} bytes of shared memory a block"
-            f" ({kernel.static_shared_bytes} static and {dynamic} dynamic); the device has {most}"
+        raise obstacle_at(position, Obstacle.NEGATIVE_SHARED_MEMORY, dynamic=dynamic)
+    static, most = kernel.static_shared_bytes, limits.max_shared_bytes_per_block
+    if static + dynamic > most:
+        raise obstacle_at(
+            position,
+            Obstacle.TOO_MUCH_SHARED_MEMORY,
+            kernel=kernel.name,
+            total=static + dynamic,
+            static=static,
+            dynamic=dynamic,
+            most=most,
         )
-        advice = "Use smaller tiles, or fewer of them."
-        raise error_at(position, message, advice, obstacle=Obstacle.TOO_MUCH_SHARED_MEMORY)
     return dynamic
 
 
 def _check_registers(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: LaunchLimits) -> None:
     needed, most = kernel.registers * block.volume, limits.max_registers_per_block
     if needed > most:
-        message = (
-            f"{kernel.name} uses {kernel.registers} registers a thread, {needed} for the"
-            f" {block.volume} threads of a block; the device has {most}"
+        raise obstacle_at(
+            launch.block[0].position,
+            Obstacle.TOO_MANY_REGISTERS,
+            kernel=kernel.name,
+            registers=kernel.registers,
+            needed=needed,
+            threads=block.volume,
+            most=most,
         )
-        advice = (
-            f"Use a smaller block, or write __launch_bounds__({block.volume}) before the kernel's"
-            " name: the compiler then uses fewer."
-        )
-        position = launch.block[0].position
-        raise error_at(position, message, advice, obstacle=Obstacle.TOO_MANY_REGISTERS)

@@ -15,12 +15,17 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 def read_submission(path: Path) -> Submission | Failure:
     """The submission at `path`; a Failure where it is no CUDA source text; UsageError where there
     is no readable file."""
-    content = _read_bytes(path)
+    return parse_submission(_read_bytes(path), path.name)
+
+
+def parse_submission(content: bytes, name: str) -> Submission | Failure:
+    """The submission with this content, which is called `name`; a Failure as of
+    `read_submission`."""
     problem = _find_problem(content)
     if problem is not None:
         message, advice = problem
-        return Failure(Status.COMPILE_ERROR, f"{path.name}: {message}", advice=advice)
-    return Submission(path.name, hashlib.sha256(content).hexdigest(), content.decode("utf-8-sig"))
+        return Failure(Status.COMPILE_ERROR, f"{name}: {message}", advice=advice)
+    return Submission(name, hashlib.sha256(content).hexdigest(), content.decode("utf-8-sig"))
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -91,6 +91,7 @@ def compile_failure(
         f"{submission.name} does not compile: {_summary(errors[0])}",
         _render(errors, submission),
         "Correct the first error first: the others may follow from it.",
+        errors[0].line,
     )
 
 
@@ -129,8 +130,10 @@ def clean_warnings(
     return _render([message for message in messages if message.line is not None], submission)
 
 
-def _compile_error(message: str, detail: str = "", advice: str = "") -> Failure:
-    return Failure(Status.COMPILE_ERROR, message, detail, advice)
+def _compile_error(
+    message: str, detail: str = "", advice: str = "", line: int | None = None
+) -> Failure:
+    return Failure(Status.COMPILE_ERROR, message, detail, advice, line=line)
 
 
 def _limit_failure(

@@ -13,6 +13,8 @@ from grader.errors import GraderError
 
 UNREADABLE = (ELFError, struct.error, KeyError, AttributeError, OverflowError, ValueError)
 """What reading a file raises that is damaged, or of a kind that is not known."""
+_FLAGS_SHIFTED_FROM = 8
+"""The version of the ABI."""
 
 
 class Elf:
@@ -22,6 +24,7 @@ class Elf:
     def __init__(self, cubin: bytes) -> None:
         try:
             file: Any = ELFFile(io.BytesIO(cubin))
+            self.arch = _read_arch(file)
             self.sections: list[Any] = list(file.iter_sections())
             self.named: dict[str, Any] = {section.name: section for section in self.sections}
             self.table: Any = self.named[".symtab"]
@@ -46,6 +49,13 @@ class Elf:
         }
         found = [(symbol, held.get(symbol["st_shndx"])) for symbol in self.symbols]
         return [(symbol, section) for symbol, section in found if section is not None]
+
+
+def _read_arch(file: Any) -> str:  # noqa: ANN401 - pyelftools has no types
+    """The architecture that a cubin is for, `sm_90` say: in the second byte of its flags, and in
+    the first one up to CUDA 12.6."""
+    shift = 8 if file.header["e_ident"]["EI_ABIVERSION"] >= _FLAGS_SHIFTED_FROM else 0
+    return f"sm_{file.header['e_flags'] >> shift & 0xFF}"
 
 
 def unreadable(error: Exception) -> GraderError:

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from grader.authoring.sweep import processor
+from grader.authoring.sweep.points import parse_sizes
 from grader.authoring.sweep.processor import LoopTimer, load_loop
-from grader.authoring.sweep.sizes import parse_sizes
 from grader.cli import main
 from grader.devices.base import Arrays
 from grader.errors import SpecError, UsageError

@@ -25,13 +25,14 @@ from grader.devices.remote.remote_device import RemoteDevice
 from grader.folders import default_cache
 from grader.grading.building import Built, build, find_toolchain, make_program
 from grader.judging.compare import judge_case
-from grader.records import Failure, Program, Role, RunLimits, Status, Submission
+from grader.records import Program, Role, RunLimits, Status, Stop, Submission
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
 from grader.submission.source_file import read_submission
+from grader.words.hidden import tell
 from tests.support.known import KNOWN
 from tests.support.truth import Recorded, make_plan, read_records
 
@@ -69,7 +70,7 @@ class Known:
     device, or what that cannot run."""
 
     built: Built
-    emulated: list[Arrays] | Failure
+    emulated: list[Arrays] | Stop
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def exercise_of(path: Path) -> Exercise:
     )
 
 
-def run(device: Device, program: Program, inputs: Arrays) -> Arrays | Failure:
+def run(device: Device, program: Program, inputs: Arrays) -> Arrays | Stop:
     """The outputs of one run of the program, which must leave its inputs alone."""
     given = {each.name for each in program.buffers if each.role is Role.INPUT}
     contents = {name: array for name, array in inputs.items() if name in given}
@@ -120,7 +121,7 @@ def run(device: Device, program: Program, inputs: Arrays) -> Arrays | Failure:
     return execution.failure or outputs
 
 
-def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | Failure:
+def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | Stop:
     """The outputs at each of the exercise's sizes, which must be the oracle's; the failure of a
     kernel that the device cannot run."""
     oracle, found = load_oracle(exercise), []
@@ -130,7 +131,7 @@ def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | F
         case = Case("conformance", sizes, hidden=False)
         inputs = make_inputs(exercise, case, 5)
         outputs = run(device, program, inputs)
-        if isinstance(outputs, Failure):
+        if isinstance(outputs, Stop):
             assert outputs.status is Status.UNSUPPORTED, outputs
             return outputs
         judged = judge_case(
@@ -146,7 +147,7 @@ def run_all(device: Device, made: Built, exercise: Exercise) -> list[Arrays] | F
 def test_a_truth_kernel_gives_the_output_that_was_recorded(gpu: Device, recorded: Recorded) -> None:
     program, arrays = make_plan(recorded, gpu.info)
     outputs = run(gpu, program, arrays)
-    assert not isinstance(outputs, Failure), outputs
+    assert not isinstance(outputs, Stop), outputs
     (output,) = outputs.values()
     assert hashlib.sha256(output.tobytes()).hexdigest() == recorded.sha256
 
@@ -166,8 +167,8 @@ def test_both_devices_give_the_same_bits(
     one = known[path].result()
     measured = run_all(gpu, one.built, exercise_of(path))
     assert isinstance(measured, list), measured
-    if isinstance(one.emulated, Failure):
-        pytest.skip(f"right on the GPU; {one.emulated.message}")
+    if isinstance(one.emulated, Stop):
+        pytest.skip(f"right on the GPU; {tell(one.emulated).message}")
     for real, emulated in zip(measured, one.emulated, strict=True):
         assert {name: array.tobytes() for name, array in real.items()} == {
             name: array.tobytes() for name, array in emulated.items()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.devices.parameters import pack_parameters
+from grader.devices.parameter_space import pack_parameters
 from grader.records import (
     Binary,
     BufferArgument,
@@ -29,6 +29,7 @@ from grader.records import (
     ScalarArgument,
     Status,
 )
+from grader.words.hidden import tell
 from tests.support.assembler import assemble
 
 DEVICE = EmulatedDevice("h100", threads=1)
@@ -324,7 +325,7 @@ def test_a_fault_ends_the_plan_with_what_was_counted_until_then() -> None:
     assert len(execution.launches) == 2
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
-    (finding,) = execution.failure.findings
+    (finding,) = tell(execution.failure).findings
     assert (finding.kind, finding.line, finding.buffer, finding.offset_bytes) == (
         FindingKind.OUT_OF_BOUNDS,
         11,
@@ -358,8 +359,8 @@ def test_an_unknown_instruction_is_told_before_anything_of_its_launch_runs() -> 
     assert len(execution.launches) == 1
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
-    assert "HMMA" in execution.failure.message
-    assert "line 12" in execution.failure.message
+    assert "HMMA" in tell(execution.failure).message
+    assert "line 12" in tell(execution.failure).message
 
 
 def test_buffers_that_do_not_fit_are_the_submissions_mistake() -> None:

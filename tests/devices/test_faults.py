@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from grader.devices.emulated.fault_words import describe_fault, describe_unsupported
-from grader.emulator import Fault, FaultKind, GlobalMemory, Unsupported
-from grader.records import Dim3, Failure, FindingKind, Kernel, Status
+from grader.devices.emulated.fault_facts import read_fault
+from grader.emulator import Fault, FaultKind, GlobalMemory
+from grader.records import Dim3, Failure, FindingKind, Kernel, NotEmulated, Status
+from grader.words.hidden import tell
 
 KERNEL = Kernel("_Z1kPf", "transpose<32, 8>", (), 0x210, 32, 0, 0, None, ())
 MEMORY = GlobalMemory({"in": 6000, "out": 6000})
@@ -29,7 +30,7 @@ FAULT = Fault(
 
 
 def described(**changes: object) -> Failure:
-    return describe_fault(replace(FAULT, **changes), KERNEL, MEMORY, BUDGET)  # type: ignore[arg-type]
+    return tell(read_fault(replace(FAULT, **changes), KERNEL, MEMORY, BUDGET))  # type: ignore[arg-type]
 
 
 PLACES = [
@@ -161,9 +162,9 @@ def test_every_kind_of_fault_has_words(kind: FaultKind) -> None:
 
 
 def test_an_unknown_instruction_is_the_graders_limit() -> None:
-    failure = describe_unsupported(Unsupported("the instruction HMMA.16816.F32", 12), KERNEL)
+    failure = tell(NotEmulated("k", 12, "the instruction HMMA.16816.F32"))
     assert failure.status is Status.UNSUPPORTED
     assert "HMMA.16816.F32" in failure.message
     assert "line 12" in failure.message
     assert "not your mistake" in failure.advice
-    assert "line" not in describe_unsupported(Unsupported("X"), KERNEL).message
+    assert "line" not in tell(NotEmulated("k", None, "X")).message

@@ -31,6 +31,7 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
+from grader.words.hidden import tell
 from tests.support.device_plans import Ready, compile_text, make_ready
 
 pytestmark = pytest.mark.gpu
@@ -215,7 +216,7 @@ def test_a_store_outside_of_a_buffer_is_found(
     execution, out = execute(device, ready(device, text))
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
-    (finding,) = execution.failure.findings
+    (finding,) = tell(execution.failure).findings
     assert (finding.kind, finding.kernel, finding.buffer, finding.offset_bytes) == (
         FindingKind.OUT_OF_BOUNDS,
         "stray",
@@ -265,12 +266,12 @@ def test_a_fault_is_the_students_and_the_next_submission_is_graded_normally(
     kind, said = FAULTS[statement]
     execution, _ = execute(device, ready(device, text))
     assert execution.failure is not None
-    print(execution.failure.message)
+    print(tell(execution.failure).message)
     assert execution.failure.status is Status.RUNTIME_ERROR
-    assert execution.failure.message.startswith("Kernel broken did not end well")
-    assert said in execution.failure.message
-    assert kind is None or execution.failure.findings[0].kind is kind
-    assert execution.failure.advice
+    assert tell(execution.failure).message.startswith("Kernel broken did not end well")
+    assert said in tell(execution.failure).message
+    assert kind is None or tell(execution.failure).findings[0].kind is kind
+    assert tell(execution.failure).advice
     assert_works(device)
 
 
@@ -286,7 +287,7 @@ def test_a_kernel_without_end_is_ended_and_the_gpu_still_works(device: RemoteDev
     print(f"ended and probed after {seconds:.1f} s")
     assert execution.failure is not None
     assert execution.failure.status is Status.TIMEOUT
-    assert execution.failure.findings[0].kind is FindingKind.WALL_LIMIT
+    assert tell(execution.failure).findings[0].kind is FindingKind.WALL_LIMIT
     assert seconds < 30
     assert_works(device)
 
@@ -300,11 +301,11 @@ def refused(device: RemoteDevice, plan: Ready, **changes: object) -> str:
     launch = replace(plan.launches[0], **changes)  # type: ignore[arg-type]
     execution, _ = execute(device, replace(plan, launches=(launch,)))
     assert execution.failure is not None
-    print(execution.failure.message)
+    print(tell(execution.failure).message)
     assert execution.failure.status is Status.LAUNCH_ERROR
-    assert execution.failure.advice
+    assert tell(execution.failure).advice
     assert_works(device)
-    return execution.failure.message
+    return tell(execution.failure).message
 
 
 def test_too_many_threads_and_blocks_are_refused(device: RemoteDevice) -> None:
@@ -345,7 +346,7 @@ def test_buffers_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     execution, _ = device.run(program, arrays, limits=LIMITS)
     assert execution.failure is not None
     assert execution.failure.status is Status.LAUNCH_ERROR
-    assert "Out of device memory" in execution.failure.message
+    assert "Out of device memory" in tell(execution.failure).message
     assert_works(device)
 
 
@@ -361,7 +362,7 @@ def test_variables_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     execution, _ = device.run(program, arrays, limits=LIMITS)
     assert execution.failure is not None
     assert execution.failure.status is Status.LAUNCH_ERROR
-    assert "Out of device memory" in execution.failure.message
+    assert "Out of device memory" in tell(execution.failure).message
     assert_works(device)
 
 
@@ -645,7 +646,7 @@ def test_a_fault_in_some_run_is_the_students(device: RemoteDevice) -> None:
     )
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
-    assert execution.failure.message.startswith("Kernel scale did not end well")
+    assert tell(execution.failure).message.startswith("Kernel scale did not end well")
     assert_works(device)
 
 

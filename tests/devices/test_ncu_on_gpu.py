@@ -23,6 +23,7 @@ from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
+from grader.words.hidden import tell
 from tests.support.corpus import with_ideal_sectors_together
 from tests.support.device_plans import atomics_arrays, make_atomics, make_ready
 from tests.support.known import KNOWN
@@ -102,7 +103,7 @@ def emulate(plan: PlanRun) -> list[Counters]:
     device = EmulatedDevice("h100")
     execution, _ = device.run(plan.program, plan.arrays, limits=LIMITS)
     if execution.failure is not None and execution.failure.status is Status.UNSUPPORTED:
-        pytest.skip(execution.failure.message)
+        pytest.skip(tell(execution.failure).message)
     assert execution.failure is None, execution.failure
     return [with_ideal_sectors_together(launch.counters) for launch in execution.launches]
 

@@ -13,7 +13,8 @@ from grader.devices.gpu.placement import (
     guard_bytes,
     place_buffers,
 )
-from grader.records import DeviceBuffer, Role
+from grader.records import DeviceBuffer, Role, Spot
+from grader.words.phrases import beside
 
 A = DeviceBuffer("a", "float32", (10, 3), Role.INPUT)
 EMPTY = DeviceBuffer("empty", "float64", (0,), Role.SCRATCH)
@@ -36,7 +37,15 @@ def memory(placement: Placement) -> np.ndarray:
 
 def damage(placement: Placement, memory: np.ndarray) -> tuple[str, int, str] | None:
     found = find_damage(placement, lambda offset, size_bytes: memory[offset : offset + size_bytes])
-    return None if found is None else (found.place.name, found.offset_bytes, found.words)
+    return (
+        None
+        if found is None
+        else (
+            found.place.name,
+            found.offset_bytes,
+            beside(Spot(None, None, found.place.name, found.offset_bytes, found.place.size_bytes)),
+        )
+    )
 
 
 def test_buffers_are_aligned_and_apart(placement: Placement) -> None:

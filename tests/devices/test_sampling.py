@@ -16,7 +16,7 @@ from grader.devices.emulated.plan_run import Ran, Ready
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.emulated.sampling import Stage, run_modelled
-from grader.devices.parameters import pack_parameters
+from grader.devices.parameter_space import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, translate
 from grader.grading.building import build, find_toolchain, make_program
 from grader.records import ModelledMode, Program, Submission

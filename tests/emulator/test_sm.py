@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.devices.gpus import read_gpus
-from grader.emulator.timing.code import CodeRow
+from grader.emulator.timing.code_table import CodeRow
 from grader.emulator.timing.compiled import make_rows
 from grader.emulator.timing.expand import Access, Line, Step
 from grader.emulator.timing.parameters import Load, Parameters, find_parameters

@@ -20,14 +20,14 @@ import pytest
 
 from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.devices.gpu.cuda_words import (
-    describe_damage,
-    describe_fault,
-    describe_refusal,
+from grader.devices.gpu.cuda_facts import (
     out_of_memory,
+    read_damage,
+    read_fault,
+    read_refusal,
 )
 from grader.devices.gpu.placement import Damage, Place
-from grader.devices.remote.remote_device import wall_limit_failure
+from grader.devices.remote.overdue import wall_limit
 from grader.errors import GraderError, WorkerError
 from grader.grading.building import Built, build, find_toolchain
 from grader.grading.cases import Bench, prepare_case, run_case
@@ -44,6 +44,7 @@ from grader.records import (
     RunLimits,
     Score,
     Status,
+    Stop,
     Submission,
 )
 from grader.report.annotation import TERMINAL_COLUMNS, annotate
@@ -338,35 +339,35 @@ def test_what_a_launch_line_comes_to(plan: str, words: str, bench: Bench) -> Non
 # --- what other devices and the machine say -------------------------------------------------------
 
 
-def _damage(offset: Callable[[int], int]) -> Callable[[Program], Failure]:
-    def describe(program: Program) -> Failure:
+def _damage(offset: Callable[[int], int]) -> Callable[[Program], Stop]:
+    def describe(program: Program) -> Stop:
         size_bytes = program.buffers[0].size_bytes
-        return describe_damage(
+        return read_damage(
             Damage(Place("out", 0, size_bytes), offset(size_bytes)), program.launches[0], "k"
         )
 
     return describe
 
 
-def _out_of_memory(program: Program) -> Failure:
+def _out_of_memory(program: Program) -> Stop:
     rows, cols = program.buffers[1].shape
     scratch = DeviceBuffer("s", "float32", (rows, cols, 1024), Role.SCRATCH)
     return out_of_memory([*program.buffers, scratch], program.binary)
 
 
-def _cuda(said: str) -> Callable[[Program], Failure]:
-    return lambda program: describe_fault(
+def _cuda(said: str) -> Callable[[Program], Stop]:
+    return lambda program: read_fault(
         Exception(f"cuCtxSynchronize failed: {said}"), program.launches[0], "k"
     )
 
 
-def _refusal(program: Program) -> Failure:
-    return describe_refusal(
+def _refusal(program: Program) -> Stop:
+    return read_refusal(
         Exception("cuLaunchKernel failed: invalid argument"), program.launches[0], "k"
     )
 
 
-ELSEWHERE: dict[str, tuple[Callable[[Program], Failure], str]] = {
+ELSEWHERE: dict[str, tuple[Callable[[Program], Stop], str]] = {
     "a damaged band": (
         _damage(lambda size_bytes: size_bytes + size_bytes // 7),
         "past the end of buffer out",
@@ -384,7 +385,7 @@ ELSEWHERE: dict[str, tuple[Callable[[Program], Failure], str]] = {
     "out of memory": (_out_of_memory, "out of device memory"),
     "a refused launch": (_refusal, "refused the launch"),
     "the wall limit": (
-        lambda program: wall_limit_failure(program.launches, RunLimits(1, 60)),
+        lambda program: wall_limit(program.launches, RunLimits(1, 60)),
         "the time limit of this exercise",
     ),
 }
@@ -392,7 +393,7 @@ ELSEWHERE: dict[str, tuple[Callable[[Program], Failure], str]] = {
 
 @pytest.mark.parametrize(("describe", "words"), ELSEWHERE.values(), ids=ELSEWHERE)
 def test_what_a_gpu_and_the_clock_end(
-    describe: Callable[[Program], Failure], words: str, bench: Bench
+    describe: Callable[[Program], Stop], words: str, bench: Bench
 ) -> None:
     plan = "// launch: k<<<dim3(rows, cols), dim3(rows / 2), cols * 4>>>(out, in, rows, cols, rows)"
     built = planned(bench, plan)

@@ -12,6 +12,7 @@ from grader.devices.gpus import read_gpus
 from grader.devices.room import check_room, out_of_memory
 from grader.errors import GraderError
 from grader.records import DeviceBuffer, LaunchLimits, Role, Score, Status
+from grader.words.hidden import tell
 
 TRANSPOSE = Path(__file__).resolve().parents[2] / "exercises" / "transpose"
 KERNEL = """\
@@ -99,8 +100,8 @@ def test_scratch_and_variables_count_together() -> None:
     assert check_room(scratch, 800 << 20, limits) is None
     failure = check_room(scratch, 900 << 20, limits)
     assert failure is not None
-    assert f"scratch buffers need {1200 << 20:,} bytes" in failure.message
-    assert f"variables take {900 << 20:,} bytes" in failure.message
+    assert f"scratch buffers need {1200 << 20:,} bytes" in tell(failure).message
+    assert f"variables take {900 << 20:,} bytes" in tell(failure).message
 
 
 def test_who_asks_for_little_is_not_to_blame_for_a_full_machine() -> None:

@@ -18,6 +18,7 @@ from grader.grading.building import Built, Toolchain, build, find_toolchain, mak
 from grader.grading.mistakes import SubmissionError
 from grader.records import Failure, Status, Submission
 from grader.spec.exercise import Atomics, Forbidden
+from grader.spec.launch_lines import Plan
 from grader.spec.reader import read_exercise
 from grader.submission.plan import read_plan
 
@@ -104,8 +105,7 @@ def judge(
     ]
     source = _submission(KERNELS + "\n".join(lines))
     plan = read_plan(source)
-    assert plan is not None
-    assert not isinstance(plan, Failure), plan
+    assert isinstance(plan, Plan), plan
     exercise = replace(TRANSPOSE, forbid=forbid)
     built = replace(compiled, source=source, plan=plan, rules_of=exercise)
     try:

@@ -11,15 +11,16 @@ from grader.judging.evidence import Evidence
 from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
 from grader.metrics import METRICS, format_value
 from grader.records import (
+    Act,
     Counters,
     DeviceInfo,
     Execution,
-    Failure,
+    Faulted,
     LineCounters,
     Lookups,
     MetricValue,
+    Observation,
     Source,
-    Status,
     Timing,
     Traffic,
 )
@@ -157,7 +158,7 @@ def test_an_efficiency_without_accesses_has_no_value() -> None:
 
 def test_a_run_that_failed_counts_nothing() -> None:
     failed = replace(
-        make_execution((LineCounters(8, CLEAN),)), failure=Failure(Status.TIMEOUT, "too slow")
+        make_execution((LineCounters(8, CLEAN),)), failure=Faulted(Observation(Act.TOO_LONG))
     )
     metrics = collect(failed)
     assert (metrics["shared_wavefronts"].value, metrics["shared_wavefronts"].reason) == (

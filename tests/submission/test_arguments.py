@@ -15,6 +15,8 @@ from grader.records import (
 )
 from grader.spec.launch_lines import parse_launch
 from grader.submission.arguments import bind_arguments, element_dtype
+from grader.submission.plan_mistakes import launch_mistake
+from grader.words.hidden import tell
 
 BUFFERS = {
     "f": DeviceBuffer("f", "float32", (4,), Role.INPUT),
@@ -154,9 +156,10 @@ def test_argument_that_does_not_suit(
 ) -> None:
     with pytest.raises(LanguageError) as caught:
         bind(argument, parameter)
-    assert message in caught.value.message
+    told = tell(launch_mistake(caught.value, ""))
+    assert message in told.message
     assert caught.value.column == 13
-    assert caught.value.advice
+    assert told.advice
 
 
 @pytest.mark.parametrize(

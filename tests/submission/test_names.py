@@ -12,6 +12,8 @@ from grader.cpp.cursor import LanguageError
 from grader.records import Kernel, KernelParameter
 from grader.spec.launch_lines import KernelName, parse_launch
 from grader.submission.names import find_kernel, normalise_text
+from grader.submission.plan_mistakes import launch_mistake
+from grader.words.hidden import tell
 
 KERNELS = [
     "naive",
@@ -131,9 +133,9 @@ def test_kernel_is_found(written: str, found: str) -> None:
 def test_kernel_that_is_not_there(written: str, message: str, advice: str) -> None:
     with pytest.raises(LanguageError) as caught:
         find(written)
-    assert caught.value.message.startswith(message)
-    assert advice in caught.value.advice
-    assert (caught.value.line, caught.value.column) == (4, 12)
+    told = tell(launch_mistake(caught.value, ""))
+    assert told.message.startswith(f"line 4, column 12: {message}")
+    assert advice in told.advice
 
 
 def test_file_without_kernels() -> None:

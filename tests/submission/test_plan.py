@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from grader.records import Failure, Status, Submission
+from grader.records import Failure, PlanMistake, Status, Submission
 from grader.spec.launch_lines import Plan, parse_launch
 from grader.submission.plan import MAX_LINES, macro_names, read_macros, read_plan
+from grader.words.hidden import tell
 
 LAUNCH = "k<<<1, TILE>>>(out, rows)"
 
@@ -22,8 +23,9 @@ def plan_of(text: str) -> Plan:
 
 
 def failure_of(text: str) -> Failure:
-    failure = read_plan(submit(text))
-    assert isinstance(failure, Failure)
+    mistake = read_plan(submit(text))
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert failure.status is Status.LAUNCH_ERROR
     assert failure.advice
     return failure
@@ -206,16 +208,18 @@ def test_macro_that_is_a_template_argument_may_be_a_type() -> None:
     ],
 )
 def test_macro_that_is_no_integer_is_named(name: str, text: str, place: str, message: str) -> None:
-    failure = read_macros(plan_of(MACROS), {name: text}, MACROS)
-    assert isinstance(failure, Failure)
+    mistake = read_macros(plan_of(MACROS), {name: text}, MACROS)
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert failure.message.startswith(place)
     assert message in failure.message
 
 
 def test_macro_of_the_default_plan_is_named_without_a_line() -> None:
     plan = Plan((parse_launch("k<<<TILE, 1>>>()"),))
-    failure = read_macros(plan, {"TILE": "x"}, "")
-    assert isinstance(failure, Failure)
+    mistake = read_macros(plan, {"TILE": "x"}, "")
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert failure.message.startswith(
         "the exercise's default launch line, column 5: the macro 'TILE'"
     )
@@ -246,14 +250,16 @@ def test_each_part_has_its_own_lines(part: str | None, kernel: str, scratch: int
 def test_a_mistake_in_a_part_s_line_is_that_part_s() -> None:
     source = submit("// launch in_place: square<<<1 3>>>(out)\n")
     assert read_plan(source, parts=("in_place",)) is None
-    failure = read_plan(source, part="in_place", parts=("in_place",))
-    assert isinstance(failure, Failure)
+    mistake = read_plan(source, part="in_place", parts=("in_place",))
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert "line 1, column 32" in failure.message
 
 
 def test_a_part_that_does_not_exist_is_named() -> None:
-    failure = read_plan(submit("// launch in_plaec: square<<<1, 3>>>(out)\n"), parts=("in_place",))
-    assert isinstance(failure, Failure)
+    mistake = read_plan(submit("// launch in_plaec: square<<<1, 3>>>(out)\n"), parts=("in_place",))
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert "has no part 'in_plaec'; did you mean 'in_place'?" in failure.message
 
 

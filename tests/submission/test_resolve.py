@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from grader.records import (
     KernelParameter,
     Launch,
     LaunchLimits,
+    PlanMistake,
     Role,
     ScalarArgument,
     Status,
@@ -23,6 +25,8 @@ from grader.records import (
 from grader.spec.launch_lines import Plan, parse_launch
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
+from grader.submission.scalars import NO_SCALARS, Scalar
+from grader.words.hidden import tell
 
 H100 = LaunchLimits(1024, Dim3(1024, 1024, 64), Dim3((1 << 31) - 1, 65535, 65535), 232_448, 65_536)
 PARAMETERS = tuple(
@@ -54,7 +58,8 @@ def resolve(
     kernels: tuple[Kernel, ...] = (TRANSPOSE, EMPTY),
     limits: LaunchLimits = H100,
     macros: dict[str, int] = MACROS,
-) -> ResolvedPlan | Failure:
+    scalars: Mapping[str, Scalar] = NO_SCALARS,
+) -> ResolvedPlan | PlanMistake:
     plan = read_plan(Submission("mine.cu", "", source))
     assert isinstance(plan, Plan), plan
     return resolve_plan(
@@ -65,14 +70,16 @@ def resolve(
         kernels=kernels,
         limits=limits,
         source=source,
+        scalars=scalars,
     )
 
 
 def failure_of(
     source: str, *, kernels: tuple[Kernel, ...] = (TRANSPOSE, EMPTY), limits: LaunchLimits = H100
 ) -> Failure:
-    failure = resolve(source, kernels=kernels, limits=limits)
-    assert isinstance(failure, Failure)
+    mistake = resolve(source, kernels=kernels, limits=limits)
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert failure.status is Status.LAUNCH_ERROR
     assert failure.advice
     return failure
@@ -269,6 +276,21 @@ def test_scratch_buffer_that_cannot_be(scratch: str, column: int, message: str) 
     assert message in failure.message
 
 
+def test_a_scalar_is_a_whole_argument_only() -> None:
+    scalars = {"alpha": 2, "beta": 0.5}
+    taken = resolve("// launch: transpose<<<1, 32>>>(out, in, alpha, 3)", scalars=scalars)
+    assert isinstance(taken, ResolvedPlan)
+    assert taken.launches[0].arguments[2:] == (ScalarArgument(2, 4), ScalarArgument(3, 4))
+    for line in ("<<<alpha, 32>>>(out, in, 1, 1)", "<<<1, 32>>>(out, in, 2 * alpha, 1)"):
+        refused = resolve(f"// launch: transpose{line}", scalars=scalars)
+        assert isinstance(refused, PlanMistake)
+        assert "'alpha' is a scalar, and can only be a whole argument" in tell(refused).message
+    refused = resolve("// launch: transpose<<<1, 32>>>(out, in, beta, 1)", scalars=scalars)
+    assert isinstance(refused, PlanMistake)
+    words = tell(refused).message
+    assert "argument 3 is the float 'beta', but the kernel's parameter is int" in words
+
+
 def test_scratch_buffers_share_the_limit() -> None:
     failure = failure_of(
         "// scratch: char x[4294967296]\n// scratch: char y[1]\n// launch: empty<<<1, 1>>>()"
@@ -278,7 +300,7 @@ def test_scratch_buffers_share_the_limit() -> None:
 
 def test_mistake_in_the_default_plan_names_no_line() -> None:
     plan = Plan((parse_launch("transpose<<<1, 1>>>(out, in, rows, cols)"),))
-    failure = resolve_plan(
+    mistake = resolve_plan(
         plan,
         sizes=SIZES,
         macros={},
@@ -287,7 +309,8 @@ def test_mistake_in_the_default_plan_names_no_line() -> None:
         limits=H100,
         source="// other text",
     )
-    assert isinstance(failure, Failure)
+    assert isinstance(mistake, PlanMistake)
+    failure = tell(mistake)
     assert (
         failure.message
         == "the exercise's default launch line, column 1: there is no kernel 'transpose'"

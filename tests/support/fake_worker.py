@@ -20,18 +20,19 @@ from grader.devices.remote.worker import limit_process, serve
 from grader.errors import UsageError
 from grader.records import (
     COUNTING,
+    Act,
     ClockState,
     DeviceInfo,
     Dim3,
     Execution,
-    Failure,
+    Faulted,
     LaunchLimits,
     Mode,
+    Observation,
     Program,
     Progress,
     RunLimits,
     ShowProgress,
-    Status,
     TimedLaunch,
     TimedStep,
 )
@@ -73,7 +74,7 @@ class FakeDevice:
         return Execution(()), {"out": arrays["in"]}
 
     def do_fail(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
-        return Execution((), failure=Failure(Status.RUNTIME_ERROR, "out of bounds")), {}
+        return Execution((), failure=Faulted(Observation(Act.ACCESS_OUT_OF_BOUNDS))), {}
 
     def do_loop(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
         child = subprocess.Popen(["sleep", "60"])
@@ -139,7 +140,7 @@ class FakeTimingDevice(FakeDevice):
     ) -> tuple[Execution, list[Arrays]]:
         self._what = programs[-1].launches[0].symbol
         if self._what == "fail":
-            return Execution((), failure=Failure(Status.RUNTIME_ERROR, "out of bounds")), []
+            return Execution((), failure=Faulted(Observation(Act.ACCESS_OUT_OF_BOUNDS))), []
         return Execution(()), [{"out": 2 * arrays["in"]} for arrays in input_sets]
 
     def time(

@@ -22,7 +22,6 @@ from grader.records import (
     CheckedMode,
     DeviceBuffer,
     Finding,
-    FindingKind,
     Program,
     Role,
     RunLimits,
@@ -31,6 +30,8 @@ from grader.records import (
 from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
+from grader.words.hidden import tell
+from grader.words.observations import tell_observation, tell_order
 from tests.support.compiling import compile_source
 
 FOLDER = Path(__file__).parents[1] / "data" / "planted_bugs"
@@ -94,11 +95,11 @@ def find_bugs(planted: Planted) -> tuple[Finding, ...]:
         mode = CheckedMode(backwards=backwards)
         execution, got = device.run(program, arrays, limits=LIMITS, mode=mode)
         if execution.failure is not None:
-            return (*found, *execution.failure.findings)
-        found += execution.findings
+            return (*found, *tell(execution.failure).findings)
+        found += (tell_observation(each, hidden=False) for each in execution.findings)
         outputs.append({name: array.tobytes() for name, array in got.items()})
     if not found and outputs[0] != outputs[1]:
-        found.append(Finding(FindingKind.ORDER_DEPENDENT, "the outputs differ"))
+        found.append(tell_order(None, "the outputs differ"))
     return tuple(found)
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from grader.authoring.sweep.points import Sizes, sweep_case
 from grader.authoring.sweep.rows import timed_row
-from grader.authoring.sweep.sizes import Sizes, sweep_case
 from grader.devices.base import Arrays
 from grader.grading.building import Built
 from grader.grading.cases import Bench, Oracle, run_case

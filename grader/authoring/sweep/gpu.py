@@ -8,8 +8,8 @@ from dataclasses import replace
 from random import Random
 from statistics import median
 
+from grader.authoring.sweep.points import Sizes
 from grader.authoring.sweep.rows import timed_row
-from grader.authoring.sweep.sizes import Sizes
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU, Choice
 from grader.devices.gpu.library import find_array_library, time_on_gpu
@@ -19,7 +19,7 @@ from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Oracle
 from grader.grading.measure import measure
 from grader.grading.mistakes import SubmissionError
-from grader.grading.own_programs import make_others
+from grader.grading.own_programs import check_culprit, make_others
 from grader.grading.session import Session
 from grader.records import SUBMISSION, Progress, Timing
 from grader.report.sweep import SweepRow
@@ -53,8 +53,9 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
     sets = [draw_input_set(bench, case, number) for number in range(count_input_sets(bench, case))]
     inputs = [each.inputs for each in sets]
     execution, outputs = device.prepare(programs, inputs, limits=bench.limits)
+    check_culprit(execution)
     if execution.failure is not None:
-        yield SweepRow(SUBMISSION, False, note=execution.failure.message)
+        yield SweepRow(SUBMISSION, False, note=SubmissionError(execution.failure).message)
         return
     result = judge_sets(bench, case, sets, outputs, execution)
     labels = [program.label for program in programs]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from grader.authoring.sweep.counted import sweep_emulated
 from grader.authoring.sweep.gpu import sweep_gpu, time_library
+from grader.authoring.sweep.points import Sizes, parse_sizes, sweep_case
 from grader.authoring.sweep.processor import LoopTimer, load_loop, time_numpy
 from grader.authoring.sweep.rows import compare_rows
-from grader.authoring.sweep.sizes import Sizes, parse_sizes, sweep_case
 from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.library import find_array_library

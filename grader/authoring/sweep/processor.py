@@ -17,8 +17,8 @@ from statistics import median
 
 import numpy as np
 
+from grader.authoring.sweep.points import Sizes, sweep_case
 from grader.authoring.sweep.rows import timed_row
-from grader.authoring.sweep.sizes import Sizes, sweep_case
 from grader.devices.base import Arrays
 from grader.errors import SpecError, SpecProblem
 from grader.grading.cases import Oracle

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.authoring.sweep.sizes import Sizes
+from grader.authoring.sweep.points import Sizes
 from grader.judging.timing import NAIVE
 from grader.records import Source
 from grader.report.sweep import C_LOOP, NUMPY, SweepRow

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grader.devices.emulated.finding_words import describe_hazard
+from grader.devices.emulated.finding_facts import read_finding
 from grader.emulator import GlobalMemory, Hazard
-from grader.records import POISON_WORD, DeviceBuffer, Finding, FindingKind, Kernel, Role
+from grader.records import POISON_WORD, DeviceBuffer, FindingKind, Kernel, Observation, Role
 
 SHARED_POISON, OTHER_SHARED_POISON = 0xFF, 0x00
 """Bytes that shared memory holds at the start of a block."""
@@ -42,16 +42,16 @@ def same_outputs(
     return True
 
 
-def describe_findings(
+def gather_findings(
     checking: Checking, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], *, certain_only: bool
-) -> tuple[Finding, ...]:
+) -> tuple[Observation, ...]:
     """The findings of a run, one for each kind, kernel and pair of lines; of races the one that
     asks for the wider barrier."""
-    found: dict[tuple[object, ...], Finding] = {}
+    found: dict[tuple[object, ...], Observation] = {}
     for kernel, hazard in sorted(checking.hazards, key=lambda pair: pair[1].in_warp):
         if certain_only and not hazard.certain:
             continue
-        finding = describe_hazard(hazard, kernel, memory, buffers)
+        finding = read_finding(hazard, kernel, memory, buffers)
         lines = sorted(line or 0 for line in (finding.line, finding.other_line))
         found.setdefault((finding.kind, finding.kernel, *lines), finding)
     racing = {
@@ -63,12 +63,12 @@ def describe_findings(
     return tuple(finding for finding in found.values() if not _is_explained(finding, racing))
 
 
-def _is_explained(finding: Finding, racing: set[tuple[str | None, int | None]]) -> bool:
+def _is_explained(finding: Observation, racing: set[tuple[str | None, int | None]]) -> bool:
     """Whether a read of what nobody had written is one of what somebody was still to write."""
     return (
         finding.kind is FindingKind.UNINITIALIZED_READ and (finding.kernel, finding.line) in racing
     )
 
 
-def _lines(finding: Finding) -> tuple[int | None, int | None]:
+def _lines(finding: Observation) -> tuple[int | None, int | None]:
     return finding.line, finding.other_line

@@ -12,10 +12,10 @@ from grader.devices.emulated.checked_run import (
     OTHER_POISON,
     OTHER_SHARED_POISON,
     Checking,
-    describe_findings,
+    gather_findings,
     same_outputs,
 )
-from grader.devices.emulated.fault_words import describe_fault, describe_unsupported
+from grader.devices.emulated.fault_facts import read_fault
 from grader.devices.emulated.inspection import inspect_run, run_model
 from grader.devices.emulated.launch_counts import count_launch
 from grader.devices.emulated.machine_code import Code
@@ -28,7 +28,7 @@ from grader.devices.emulated.plan_run import (
     outputs_of,
 )
 from grader.devices.gpus import Gpu, read_gpus
-from grader.devices.parameters import pack_parameters
+from grader.devices.parameter_space import pack_parameters
 from grader.devices.room import out_of_memory
 from grader.emulator import (
     GlobalMemory,
@@ -42,15 +42,17 @@ from grader.records import (
     CountingMode,
     DeviceInfo,
     Execution,
-    Failure,
+    Faulted,
     Launch,
     LaunchResult,
     Mode,
     ModelledMode,
+    NotEmulated,
     Program,
     Progress,
     RunLimits,
     ShowProgress,
+    Stop,
 )
 
 KEPT_BINARIES = 4
@@ -105,8 +107,8 @@ class EmulatedDevice:
                 ),
                 default=0,
             )
-            failure = out_of_memory(program.buffers, variable_bytes, local_bytes)
-            return Execution((), failure=failure), {}
+            stop = out_of_memory(program.buffers, variable_bytes, local_bytes)
+            return Execution((), failure=stop), {}
 
     def _count(self, plan: Plan, mode: CountingMode) -> tuple[Execution, Arrays]:
         execution, memory = self.perform(plan, Way(backwards=mode.backwards))
@@ -121,10 +123,12 @@ class EmulatedDevice:
         certain = execution.failure is not None or self._is_same_with_other_poison(
             plan, way, checking, memory
         )
-        findings = describe_findings(checking, memory, buffers, certain_only=certain)
-        if execution.failure is not None:
-            failure = replace(execution.failure, findings=(*execution.failure.findings, *findings))
+        findings = gather_findings(checking, memory, buffers, certain_only=certain)
+        if isinstance(execution.failure, Faulted):
+            failure = replace(execution.failure, others=findings)
             return replace(execution, failure=failure), {}
+        if execution.failure is not None:
+            return execution, {}
         return replace(execution, findings=findings), outputs_of(execution, memory, buffers)
 
     def _is_same_with_other_poison(
@@ -172,7 +176,7 @@ class EmulatedDevice:
 
     def _launch(
         self, code: Code, launch: Launch, plan: Plan, memory: GlobalMemory, budget: int, way: Way
-    ) -> tuple[LaunchResult | None, Failure | None]:
+    ) -> tuple[LaunchResult | None, Stop | None]:
         kernel = code.kernels[launch.symbol]
         try:
             native = code.translate(
@@ -182,7 +186,7 @@ class EmulatedDevice:
                 progress=plan.progress,
             )
         except Unsupported as problem:
-            return None, describe_unsupported(problem, kernel)
+            return None, NotEmulated(kernel.name, problem.line, problem.what)
         addresses = {name: region.address for name, region in memory.regions.items()}
         settings = LaunchSettings(
             grid=(launch.grid.x, launch.grid.y, launch.grid.z),
@@ -204,9 +208,8 @@ class EmulatedDevice:
         result = count_launch(self.gpu, kernel, launch, ran)
         if ran.outcome.fault is None:
             return result, None
-        return result, describe_fault(
-            ran.outcome.fault, kernel, memory, plan.limits.warp_instructions
-        )
+        budget = plan.limits.warp_instructions
+        return result, read_fault(ran.outcome.fault, kernel, memory, budget)
 
     def _code_of(self, binary: Binary) -> Code:
         """What is kept of a binary; that of the last few, for a grading comes back to its

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from grader.devices.base import Arrays
-from grader.devices.emulated.checked_run import Checking, describe_findings
+from grader.devices.emulated.checked_run import Checking, gather_findings
 from grader.devices.emulated.plan_run import (
     Plan,
     Ran,
@@ -22,7 +22,7 @@ from grader.devices.emulated.plan_run import (
 from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.gpus import resident_blocks
 from grader.emulator import GlobalMemory, LaunchOutcome, run_launch
-from grader.records import Coverage, Execution, Finding, FindingKind, ModelledMode, Role
+from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation, Role
 
 if TYPE_CHECKING:
     from grader.devices.emulated.emulated_device import EmulatedDevice
@@ -133,7 +133,7 @@ def _check_some_blocks(
     memory: GlobalMemory,
     seed: int,
     execution: Execution,
-) -> tuple[Finding, ...]:
+) -> tuple[Observation, ...]:
     """What the checked mode says of some blocks of each launch, which the seed draws. Only what
     they do to each other counts: what they read of other blocks is not there.
     """
@@ -160,5 +160,5 @@ def _check_some_blocks(
         return Ran(replace(outcome, fault=None))
 
     device.launch_all(replace(plan, progress=None), memory, Way(run_some, checking))
-    found = describe_findings(checking, memory, plan.program.buffers, certain_only=True)
+    found = gather_findings(checking, memory, plan.program.buffers, certain_only=True)
     return tuple(finding for finding in found if finding.kind is FindingKind.RACE)

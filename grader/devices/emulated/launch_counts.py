@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from grader.devices.emulated.plan_run import Ran
 from grader.devices.gpus import Gpu
-from grader.devices.parameters import make_result
+from grader.devices.parameter_space import make_result
 from grader.emulator import InstructionCounts
 from grader.records import Counters, Kernel, Launch, LaunchResult, LineCounters
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from grader import records
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.devices.parameters import parameter_bytes
+from grader.devices.parameter_space import parameter_bytes
 from grader.emulator import (
     ARCHITECTURES,
     Instruction,

@@ -14,11 +14,10 @@ import pycuda.driver as cuda
 
 from grader.devices.base import Arrays
 from grader.devices.gpu.arena import Arena
-from grader.devices.gpu.cuda_words import describe_fault
+from grader.devices.gpu.cuda_facts import read_fault
 from grader.devices.gpu.driver import reset_persisting_l2
 from grader.devices.gpu.modules import Code, PlanError, ReadyLaunch
 from grader.devices.gpu.own_kernels import OwnKernels
-from grader.errors import GraderError
 from grader.records import SUBMISSION, DeviceBuffer, Program, Role, TimedStep
 
 SHORT_MS = 0.1
@@ -38,13 +37,14 @@ change them by more."""
 class Slot:
     """Buffers for one run of any of the programs, with the contents of one input set.
 
-    Scratch buffers are each program's own, and named after it. `input_digests` are those of the
-    untouched inputs.
+    Scratch buffers are each program's own, and named after it. `filled` is what outputs hold before
+    a run that hold something. `input_digests` are those of the untouched inputs.
     """
 
     input_set: int
     arena: Arena
     launches: Mapping[str, tuple[ReadyLaunch, ...]]
+    filled: Arrays
     input_digests: tuple[int, ...]
 
     def names(self, role: Role) -> list[str]:
@@ -52,8 +52,10 @@ class Slot:
         return [buffer.name for buffer in self.arena.buffers if buffer.role is role]
 
     def poison(self, label: str) -> None:
-        """Overwrite the outputs and the program's scratch."""
-        self.arena.poison(self.names(Role.OUTPUT))
+        """Overwrite the outputs, with what they are to hold if they hold something, and the
+        program's scratch."""
+        self.arena.poison([name for name in self.names(Role.OUTPUT) if name not in self.filled])
+        self.arena.upload(self.filled)
         self.arena.poison(
             [name for name in self.names(Role.SCRATCH) if name.startswith(f"{label}:")]
         )
@@ -126,8 +128,7 @@ class Bench:
     def choose_batch(self) -> None:
         """Time each program a little, and make as many slots as a batch of the shortest one needs.
 
-        Raises PlanError, PyCUDA's MemoryError, and GraderError for a program of the exercise's own
-        that does not end well.
+        Raises PlanError and PyCUDA's MemoryError.
         """
         self._flushes = 4
         shortest_ms, host_seconds = math.inf, 0.0
@@ -197,7 +198,7 @@ class Bench:
         except cuda.Error as error:
             launches = self._slots[0].launches[label]
             names = " or ".join(dict.fromkeys(launch.kernel.name for launch in launches))
-            raise PlanError(describe_fault(error, launches[0].launch, names)) from error
+            raise PlanError(read_fault(error, launches[0].launch, names)) from error
         milliseconds, seconds = zip(*taken, strict=True)
         return min(milliseconds), min(seconds)
 
@@ -251,7 +252,8 @@ class Bench:
             for label, program in self._programs.items()
         }
         names = [buffer.name for buffer in shared if buffer.role is Role.INPUT]
-        return Slot(input_set, arena, launches, arena.digests(names, self._own))
+        filled = {name: array for name, array in inputs.items() if name not in names}
+        return Slot(input_set, arena, launches, filled, arena.digests(names, self._own))
 
     def _at_start(self, label: str, slot: Slot) -> Slot:
         """The slot for the next run of a program: if it has `__device__` variables it is loaded
@@ -278,16 +280,12 @@ class Bench:
 
 @contextlib.contextmanager
 def _naming_the_culprit(label: str) -> Iterator[None]:
-    """Lets the submission's PlanError pass. One of the grader's own programs that fails is our
-    fault: GraderError."""
+    """Notes in a PlanError which program did not run to its end."""
     try:
         yield
     except PlanError as problem:
-        if label == SUBMISSION:
-            raise
-        raise GraderError(
-            f"the exercise's {label} program failed: {problem}", "Correct the exercise."
-        ) from problem
+        problem.culprit = label
+        raise
 
 
 def is_reordered(got: np.ndarray, verified: np.ndarray) -> bool:

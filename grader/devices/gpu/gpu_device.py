@@ -13,14 +13,14 @@ import pycuda.driver as cuda
 from grader.devices.base import Arrays
 from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.bench import Bench
-from grader.devices.gpu.cuda_words import out_of_memory
+from grader.devices.gpu.cuda_facts import out_of_memory
 from grader.devices.gpu.driver import open_gpu
 from grader.devices.gpu.modules import Code, PlanError
 from grader.devices.gpu.nvml import ClockSampler
 from grader.devices.gpu.own_kernels import OwnKernels
 from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpu.ptx import digest_on_host
-from grader.devices.parameters import make_result
+from grader.devices.parameter_space import make_result
 from grader.errors import GraderError
 from grader.records import (
     COUNTING,
@@ -92,7 +92,7 @@ class GpuDevice:
         try:
             return self._run(program, arrays)
         except PlanError as problem:
-            return Execution((), failure=problem.failure), {}
+            return Execution((), failure=problem.stop), {}
         except cuda.MemoryError:
             return Execution((), failure=out_of_memory(program.buffers, program.binary)), {}
 
@@ -108,7 +108,7 @@ class GpuDevice:
             if not modified:
                 bench.choose_batch()
         except PlanError as problem:
-            return Execution((), failure=problem.failure), []
+            return Execution((), failure=problem.stop, culprit=problem.culprit), []
         except cuda.MemoryError:
             return Execution((), failure=out_of_memory(submission.buffers, submission.binary)), []
         self._bench = bench

@@ -14,10 +14,10 @@ from pycuda.compiler import SourceModule
 
 from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.compiler import write_compiler
-from grader.devices.gpu.cuda_words import describe_damage, describe_fault, describe_refusal
-from grader.devices.parameters import pack_parameters
+from grader.devices.gpu.cuda_facts import read_damage, read_fault, read_refusal
+from grader.devices.parameter_space import pack_parameters
 from grader.errors import GraderError
-from grader.records import Binary, Failure, Kernel, Launch
+from grader.records import SUBMISSION, Binary, Kernel, Launch, Stop
 
 UNASKED_SHARED_BYTES = 48 << 10
 """Dynamic shared memory beyond this must be asked for (CUDA C++ Programming Guide, "Shared Memory"
@@ -32,11 +32,12 @@ GRADE_AGAIN = (
 
 
 class PlanError(Exception):
-    """A plan did not run to its end; `failure` says why in a student's words."""
+    """A plan did not run to its end, for this reason."""
 
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop)
+        self.stop = stop
+        self.culprit = SUBMISSION
 
 
 @dataclass(frozen=True)
@@ -61,18 +62,18 @@ class ReadyLaunch:
         try:
             self.start()
         except cuda.Error as error:
-            raise PlanError(describe_refusal(error, self.launch, self.kernel.name)) from error
+            raise PlanError(read_refusal(error, self.launch, self.kernel.name)) from error
         try:
             cuda.Context.synchronize()
         except cuda.Error as error:
-            raise PlanError(describe_fault(error, self.launch, self.kernel.name)) from error
+            raise PlanError(read_fault(error, self.launch, self.kernel.name)) from error
         self.look_for_damage(arena)
 
     def look_for_damage(self, arena: Arena) -> None:
         """Raises PlanError when a guard band is not whole."""
         damage = arena.find_damage()
         if damage is not None:
-            raise PlanError(describe_damage(damage, self.launch, self.kernel.name))
+            raise PlanError(read_damage(damage, self.launch, self.kernel.name))
 
 
 class Code:
@@ -105,7 +106,7 @@ class Code:
                         launch.dynamic_shared_bytes,
                     )
             except cuda.Error as error:
-                raise PlanError(describe_refusal(error, launch, kernel.name)) from error
+                raise PlanError(read_refusal(error, launch, kernel.name)) from error
             space = pack_parameters(kernel, launch, addresses)
             # PyCUDA passes an array's bytes as they are: the whole parameter space, already laid
             # out, is one argument.

@@ -6,8 +6,8 @@ to 10.0, but for `memory_*`: metrics of the source page, which that list leaves 
 exact: software-patched (`smsp__sass_*`), derived from addresses (`memory_*`), or hardware counters
 that were equal on every run. The hardware's own conflict counter is not among them: it also counts
 lost arbitration (docs/devices.md), and is for information only, like the DRAM traffic. Nor is its
-count of the sectors of atomics, `l1tex__t_sectors_*_op_atom`: lanes that meet at an address take one each
-there.
+count of the sectors of atomics, `l1tex__t_sectors_*_op_atom`: lanes that meet at an address take
+one each there.
 """
 
 from __future__ import annotations

@@ -66,15 +66,6 @@ class Damage:
     place: Place
     offset_bytes: int
 
-    @property
-    def words(self) -> str:
-        """Where it is, for people."""
-        if self.offset_bytes < 0:
-            return f"{-self.offset_bytes:,} bytes before the start of buffer {self.place.name}"
-        beyond = self.offset_bytes - self.place.size_bytes
-        where = f"{beyond:,} bytes past" if beyond else "right behind"
-        return f"{where} the end of buffer {self.place.name} ({self.place.size_bytes:,} bytes)"
-
 
 def place_buffers(buffers: Sequence[DeviceBuffer]) -> Placement:
     """Places for all buffers, in order, each aligned and between bands."""

@@ -1,5 +1,4 @@
-"""What a plan whose wall time is over is told: that it had not ended, or that its kernels had not
-been translated."""
+"""Why a plan's wall time is over: it had not ended, or its kernels had not been translated."""
 
 from __future__ import annotations
 
@@ -7,14 +6,15 @@ import time
 from collections.abc import Sequence
 
 from grader.records import (
-    Failure,
-    Finding,
-    FindingKind,
+    Act,
+    Faulted,
     Launch,
+    NotTranslated,
+    Observation,
     Progress,
     RunLimits,
     ShowProgress,
-    Status,
+    Stop,
 )
 
 
@@ -44,49 +44,22 @@ class TranslationClock:
             self._progress(note)
 
 
-def overdue_failure(
+def find_why_overdue(
     launches: Sequence[Launch], limits: RunLimits, clock: TranslationClock
-) -> Failure:
-    """The failure of a plan that the emulated device had not run to its end: most of its time may
-    have gone into making code."""
-    return (
-        _slow_translation_failure(launches, limits)
-        if clock.prevails
-        else wall_limit_failure(launches, limits)
-    )
+) -> Stop:
+    """Why the emulated device had not run a plan to its end: most of its time may have gone into
+    making code."""
+    if clock.prevails:
+        return NotTranslated(limits.wall_seconds, _quote(launches))
+    return wall_limit(launches, limits)
 
 
-def _slow_translation_failure(launches: Sequence[Launch], limits: RunLimits) -> Failure:
-    """The failure of a plan whose time went into making code of its kernels: the emulated device's
-    limit, not a loop of theirs."""
-    return Failure(
-        status=Status.UNSUPPORTED,
-        message=(
-            "This takes too long to translate: the emulated device had not made code of the"
-            f" kernels after {limits.wall_seconds:g} s, the time limit of this exercise."
-        ),
-        detail="\n".join(launch.text for launch in launches),
-        advice=(
-            "This is the grader's limit, not your mistake: grade it on a GPU, or let the kernel"
-            " have less code (unroll less)."
-        ),
-    )
+def wall_limit(launches: Sequence[Launch], limits: RunLimits) -> Faulted:
+    """What stops a plan that was still running when its wall time was over."""
+    kernel = launches[0].symbol if len(launches) == 1 else None
+    seen = Observation(Act.TOO_LONG, kernel, limit_seconds=limits.wall_seconds)
+    return Faulted(seen, quoted=_quote(launches))
 
 
-def wall_limit_failure(launches: Sequence[Launch], limits: RunLimits) -> Failure:
-    """The failure of a plan that was still running when its wall time was over."""
-    message = (
-        f"The kernels had not ended after {limits.wall_seconds:g} s, the time limit of this"
-        " exercise."
-    )
-    only = launches[0] if len(launches) == 1 else None
-    return Failure(
-        status=Status.TIMEOUT,
-        message=message,
-        detail="\n".join(launch.text for launch in launches),
-        advice=(
-            "Look for a loop whose end is never reached: does its counter advance, and towards the"
-            " bound?"
-        ),
-        findings=(Finding(FindingKind.WALL_LIMIT, message, kernel=only.symbol if only else None),),
-    )
+def _quote(launches: Sequence[Launch]) -> str:
+    return "\n".join(launch.text for launch in launches)

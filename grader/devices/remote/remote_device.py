@@ -19,7 +19,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 import numpy as np
 
 from grader.devices.base import Arrays, TimingDevice
-from grader.devices.remote.overdue import TranslationClock, overdue_failure, wall_limit_failure
+from grader.devices.remote.overdue import TranslationClock, find_why_overdue, wall_limit
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
@@ -168,8 +168,8 @@ class RemoteDevice:
             )
         except TimeoutError:
             self._replace_stuck_worker()
-            failure = overdue_failure(program.launches, limits, clock)
-            return Execution((), failure=failure), {}
+            stop = find_why_overdue(program.launches, limits, clock)
+            return Execution((), failure=stop), {}
         if execution.failure is not None:
             self.close()
             return execution, {}
@@ -191,7 +191,7 @@ class RemoteDevice:
             )
         except TimeoutError:
             self._replace_stuck_worker()
-            return Execution((), failure=wall_limit_failure(submission.launches, limits)), []
+            return Execution((), failure=wall_limit(submission.launches, limits)), []
         self._limits = limits
         if execution.failure is not None:
             self.close()

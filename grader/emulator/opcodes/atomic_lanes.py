@@ -30,7 +30,7 @@ from grader.emulator.native.tools import (
     each_set_bit,
     offset,
 )
-from grader.emulator.opcodes.common import CANONICAL_NAN
+from grader.emulator.opcodes.intrinsics import CANONICAL_NAN
 from grader.emulator.opcodes.small_floats import BFLOAT, HALF, SmallFloat, flush, round_to, unpack
 
 _INVALID = 0xFFF8 << 48

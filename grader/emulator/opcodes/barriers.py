@@ -19,7 +19,7 @@ from grader.emulator.layout import (
     VoteMode,
 )
 from grader.emulator.native.tools import I1, Value, const, lane_bits, splat
-from grader.emulator.opcodes.common import not_emulated, skip_together
+from grader.emulator.opcodes.intrinsics import not_emulated, skip_together
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Operand, Predicate, Register
 from grader.emulator.timing.pipes import BARRIER

@@ -9,8 +9,8 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow
 from grader.emulator.native.tools import I1, I32, POINTER, const, lane_bits, splat
-from grader.emulator.opcodes.common import not_emulated
 from grader.emulator.opcodes.control import bra, go_to_computed
+from grader.emulator.opcodes.intrinsics import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Register
 from grader.emulator.timing.pipes import NO_PIPE

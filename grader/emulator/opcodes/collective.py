@@ -24,7 +24,7 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.opcodes.absent import note_absent_lanes
-from grader.emulator.opcodes.common import (
+from grader.emulator.opcodes.intrinsics import (
     call_external,
     not_emulated,
     note_meeting,

@@ -24,7 +24,12 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.opcodes.collective import branch_if_apart
-from grader.emulator.opcodes.common import not_emulated, note_meeting, release_paths, repeat_while
+from grader.emulator.opcodes.intrinsics import (
+    not_emulated,
+    note_meeting,
+    release_paths,
+    repeat_while,
+)
 from grader.emulator.opcodes.load_store import slot_pointer
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special

@@ -8,7 +8,7 @@ from dataclasses import replace
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import LANES_F32, Value
-from grader.emulator.opcodes.common import (
+from grader.emulator.opcodes.intrinsics import (
     QUIET_BIT,
     call_external,
     canonical,

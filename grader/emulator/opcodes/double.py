@@ -10,7 +10,8 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
-from grader.emulator.opcodes.common import (
+from grader.emulator.opcodes.integer import combine
+from grader.emulator.opcodes.intrinsics import (
     QUIET_BIT,
     f64,
     float_compare,
@@ -18,7 +19,6 @@ from grader.emulator.opcodes.common import (
     set_f64,
     without_sign_changes,
 )
-from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.rounding import rounded_double
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.opcodes.small_floats import ROUNDINGS, Rounding, rounding_of

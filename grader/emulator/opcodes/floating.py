@@ -6,8 +6,8 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
-from grader.emulator.opcodes.common import CANONICAL_NAN, canonical, float_compare, intrinsic
 from grader.emulator.opcodes.integer import combine
+from grader.emulator.opcodes.intrinsics import CANONICAL_NAN, canonical, float_compare, intrinsic
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.opcodes.small_floats import (
     ROUNDINGS,

@@ -15,8 +15,8 @@ from dataclasses import replace
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
-from grader.emulator.opcodes.common import canonical, float_compare
 from grader.emulator.opcodes.integer import combine
+from grader.emulator.opcodes.intrinsics import canonical, float_compare
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.opcodes.small_floats import (
     HALF,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import I1, Value
-from grader.emulator.opcodes.common import call_external, intrinsic
+from grader.emulator.opcodes.intrinsics import call_external, intrinsic
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Constant, Operand, Predicate, Register
 from grader.emulator.timing.pipes import HEAVY, SPECIAL_UNIT

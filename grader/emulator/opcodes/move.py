@@ -23,7 +23,7 @@ from grader.emulator.native.tools import (
     splat,
 )
 from grader.emulator.opcodes.absent import note_absent_lanes, note_absent_sources
-from grader.emulator.opcodes.common import not_emulated
+from grader.emulator.opcodes.intrinsics import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import (
     ZERO_REGISTER,

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import LANES_F32, Value
-from grader.emulator.opcodes.common import canonical, intrinsic
 from grader.emulator.opcodes.convert import read_float
+from grader.emulator.opcodes.intrinsics import canonical, intrinsic
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.opcodes.small_floats import BFLOAT, HALF, flush, round_to
 from grader.emulator.operands import Immediate

@@ -108,7 +108,7 @@ COLD void learn(const Context &context, Access access, Slot &slot, uint32_t base
         slot.highest = int32_t(delta) > slot.highest ? int32_t(delta) : slot.highest;
     }
     slot.kind = pattern_kind(slot.deltas, mask, access.width);
-    if (context.watch != nullptr && !access.atomic)
+    if (context.checked_state != nullptr && !access.atomic)
         slot.meeting = meeting_lanes(slot.deltas, mask);
     if (access.space == Space::GLOBAL)
         count_sectors(access, slot, relative, mask);
@@ -277,7 +277,7 @@ HOT uint32_t begin(Context &context, Warp &warp, Access access, Slot &slot, uint
     }
     if (unlikely(warp.trace < warp.trace_end) && !access.is(AccessFlag::UNTRACED))
         trace_access(context, warp, access, slot, instruction, mask);
-    if (unlikely(context.watch != nullptr) && !local)
+    if (unlikely(context.checked_state != nullptr) && !local)
         watch_access(context, warp, access, slot, instruction, mask);
     if (local)
         for (uint32_t lane = 0; lane < WARP_LANES; ++lane)

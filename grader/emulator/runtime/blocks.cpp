@@ -238,8 +238,8 @@ static uint32_t run_block(Context &context)
         }
         if (unlikely(stuck != 0) && !release_named(context))
             return blame_barrier(context);
-        if (context.watch != nullptr)
-            end_epoch(*context.watch);
+        if (context.checked_state != nullptr)
+            end_epoch(*context.checked_state);
         uint32_t code = stuck == 0 ? release_all(context) : +FaultCode::NONE;
         if (living == 0 || code != FaultCode::NONE)
             return code;
@@ -253,8 +253,8 @@ EXPORT uint32_t emulator_run_blocks(Context *context, uint64_t first, uint64_t e
     uint64_t count = width * height * context->grid_z;
     for (uint64_t turn = first; turn < end; ++turn) {
         uint64_t linear = in_order(*context, turn, count);
-        if (context->watch != nullptr)
-            start_block(*context->watch, linear);
+        if (context->checked_state != nullptr)
+            start_block(*context->checked_state, linear);
         context->ctaid_x = uint32_t(linear % width);
         context->ctaid_y = uint32_t(linear / width % height);
         context->ctaid_z = uint32_t(linear / width / height);

@@ -9,22 +9,22 @@
 
 // --- where threads meet --------------------------------------------------------------------------
 
-void end_epoch(Watch &watch) { ++watch.epoch; }
+void end_epoch(CheckedState &state) { ++state.epoch; }
 
-void start_block(Watch &watch, uint64_t linear)
+void start_block(CheckedState &state, uint64_t linear)
 {
-    memset(host_pointer(watch.shared_writers), 0, watch.shared_tag_bytes);
-    memset(host_pointer(watch.shared_readers), 0, watch.shared_tag_bytes);
-    if (watch.block != 0)
-        watch.block = linear + 1;
-    watch.acquired = 0;
-    end_epoch(watch);
+    memset(host_pointer(state.shared_writers), 0, state.shared_tag_bytes);
+    memset(host_pointer(state.shared_readers), 0, state.shared_tag_bytes);
+    if (state.block != 0)
+        state.block = linear + 1;
+    state.acquired = 0;
+    end_epoch(state);
 }
 
 // The block's writes so far are visible to whoever sees what it writes from here on.
-static void pass_fence(Watch &watch)
+static void pass_fence(CheckedState &state)
 {
-    uint16_t &count = watch.fences[watch.block];
+    uint16_t &count = state.fences[state.block];
     if (count < DETAIL_MASK)
         ++count;
 }
@@ -32,9 +32,9 @@ static void pass_fence(Watch &watch)
 // A fence; `beyond` the block, or of it alone.
 EXPORT void emulator_fence(Context *context, uint32_t beyond)
 {
-    end_epoch(*context->watch);
+    end_epoch(*context->checked_state);
     if (beyond)
-        pass_fence(*context->watch);
+        pass_fence(*context->checked_state);
 }
 
 // --- one access ----------------------------------------------------------------------------------
@@ -63,11 +63,11 @@ struct Relation {
 enum class Role { WRITER, READER };
 
 // Whether a tag is not surely ordered before this access.
-static bool is_foreign(const Watched &watched, uint64_t tag, uint64_t own, const Own &access,
+static bool is_foreign(const CheckedAccess &checked, uint64_t tag, uint64_t own, const Own &access,
                        Role role)
 {
-    if (!watched.shared())
-        return tag != 0 && Tag{tag}.owner() != watched.watch.block;
+    if (!checked.shared())
+        return tag != 0 && Tag{tag}.owner() != checked.state.block;
     Relation found(tag, own, access);
     bool late = tag & FLAG;
     if (role == Role::WRITER)
@@ -91,156 +91,156 @@ static uint64_t reading_tag(uint64_t reader, uint64_t own, bool meets, const Own
     return meets || (recent && found.of_another_lane) ? own | FLAG : own;
 }
 
-static void fill_tags(const Watched &watched, uint64_t *tags)
+static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
 {
-    const Watch &watch = watched.watch;
-    uint64_t owner = watch.block, flag = 1, detail;
-    if (watched.shared()) {
-        uint32_t meetings = watched.warp.meetings;
-        owner = watch.epoch;
-        flag = watched.asynchronous();
-        detail = flag ? watched.warp.copies_committed
+    const CheckedState &state = checked.state;
+    uint64_t owner = state.block, flag = 1, detail;
+    if (checked.shared()) {
+        uint32_t meetings = checked.warp.meetings;
+        owner = state.epoch;
+        flag = checked.asynchronous();
+        detail = flag ? checked.warp.copies_committed
                       : (meetings < DETAIL_MASK ? meetings : DETAIL_MASK);
     } else {
-        detail = watch.fences[watch.block];
+        detail = state.fences[state.block];
     }
     uint64_t common = owner << OWNER_SHIFT | flag << FLAG_SHIFT |
                       (detail & DETAIL_MASK) << DETAIL_SHIFT |
-                      uint64_t(watched.instruction) << INSTRUCTION_SHIFT |
-                      uint64_t(watched.warp.index) * WARP_LANES;
+                      uint64_t(checked.instruction) << INSTRUCTION_SHIFT |
+                      uint64_t(checked.warp.index) * WARP_LANES;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
         tags[lane] = common | lane;
 }
 
 // The lanes whose granule somebody else may have touched without waiting; a load leaves its tag
 // where it is the first reader. All lanes look before any leaves its tag.
-static uint32_t look(const Watched &watched, uint32_t granule, uint32_t mask, const Own &own)
+static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t mask, const Own &own)
 {
     uint32_t suspects = 0;
     uint64_t leaving[WARP_LANES] = {};
     for (uint32_t lane : Lanes{mask}) {
-        uint64_t address = watched.context.lane_addresses[lane] + (granule << watched.shift);
-        uint64_t writer = *watched.writer(address), reader = *watched.reader(address);
+        uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
+        uint64_t writer = *checked.writer(address), reader = *checked.reader(address);
         uint64_t tag = own.tags[lane];
-        bool suspect = is_foreign(watched, writer, tag, own, Role::WRITER) ||
-                       (watched.shared() && watched.reads() && writer == 0);
-        if (!watched.access.load)
-            suspect |= is_foreign(watched, reader, tag, own, Role::READER);
+        bool suspect = is_foreign(checked, writer, tag, own, Role::WRITER) ||
+                       (checked.shared() && checked.reads() && writer == 0);
+        if (!checked.access.load)
+            suspect |= is_foreign(checked, reader, tag, own, Role::READER);
         suspects |= suspect ? bit(lane) : 0;
-        if (watched.access.load)
-            leaving[lane] = watched.shared()
+        if (checked.access.load)
+            leaving[lane] = checked.shared()
                                 ? reading_tag(reader, tag, has(own.meeting, lane), own)
                                 : (reader == 0 ? tag : 0);
     }
-    if (watched.access.load)
+    if (checked.access.load)
         for (uint32_t lane : Lanes{mask})
             if (leaving[lane] != 0)
-                *watched.reader(watched.context.lane_addresses[lane] +
-                                (granule << watched.shift)) = leaving[lane];
+                *checked.reader(checked.context.lane_addresses[lane] +
+                                (granule << checked.shift)) = leaving[lane];
     return suspects;
 }
 
 // The lanes that read bytes of global memory which nobody wrote.
-static uint32_t look_at_written(const Watched &watched, uint32_t mask)
+static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
 {
     uint32_t missing = 0;
     for (uint32_t lane : Lanes{mask}) {
-        const uint8_t *marks = watched.written(watched.context.lane_addresses[lane]);
+        const uint8_t *marks = checked.written(checked.context.lane_addresses[lane]);
         uint8_t all = 1;
-        for (uint32_t byte = 0; byte < watched.access.bounded_bytes(); ++byte)
+        for (uint32_t byte = 0; byte < checked.access.bounded_bytes(); ++byte)
             all &= marks[byte];
         missing |= all ? 0 : bit(lane);
     }
     return missing;
 }
 
-static void mark_written(const Watched &watched, uint32_t mask)
+static void mark_written(const CheckedAccess &checked, uint32_t mask)
 {
     for (uint32_t lane : Lanes{mask})
-        memset(watched.written(watched.context.lane_addresses[lane]), 1,
-               watched.access.bounded_bytes());
+        memset(checked.written(checked.context.lane_addresses[lane]), 1,
+               checked.access.bounded_bytes());
 }
 
 // The lanes of an atomic operation whose granule keeps an earlier writer's tag: who reads it next
 // may not have waited for that one.
-static uint32_t keeping_lanes(const Watched &watched, uint32_t granule, uint32_t mask,
+static uint32_t keeping_lanes(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
                               const Own &own)
 {
     uint32_t keeping = 0;
     for (uint32_t lane : Lanes{mask}) {
-        uint64_t address = watched.context.lane_addresses[lane] + (granule << watched.shift);
-        if (is_foreign(watched, *watched.writer(address), own.tags[lane], own, Role::WRITER))
+        uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
+        if (is_foreign(checked, *checked.writer(address), own.tags[lane], own, Role::WRITER))
             keeping |= bit(lane);
     }
     return keeping;
 }
 
-static void leave_writer_tags(const Watched &watched, uint32_t granule, uint32_t mask,
+static void leave_writer_tags(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
                               const Own &own)
 {
-    bool atomic = watched.access.atomic;
-    uint32_t keeping = atomic ? keeping_lanes(watched, granule, mask, own) : 0;
-    uint32_t drawer = watched.has(Trait::DRAWS) ? watched.drawer_number() : 0;
+    bool atomic = checked.access.atomic;
+    uint32_t keeping = atomic ? keeping_lanes(checked, granule, mask, own) : 0;
+    uint32_t drawer = checked.has(Trait::DRAWS) ? checked.drawer_number() : 0;
     for (uint32_t lane : Lanes{mask}) {
-        uint64_t address = watched.context.lane_addresses[lane] + (granule << watched.shift);
+        uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
         if (!has(keeping, lane))
-            *watched.writer(address) = own.tags[lane];
+            *checked.writer(address) = own.tags[lane];
         if (atomic)
-            *watched.drawer(address) = drawer;
+            *checked.drawer(address) = drawer;
     }
 }
 
-static void compare(const Watched &watched, const Slot &slot, uint32_t mask)
+static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mask)
 {
-    Access access = watched.access;
-    fill_tags(watched, watched.watch.own_tags);
-    Own own{watched.watch.own_tags, uint64_t(watched.warp.synced) << DETAIL_SHIFT,
+    Access access = checked.access;
+    fill_tags(checked, checked.state.own_tags);
+    Own own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
             access.atomic ? 0 : slot.meeting};
     // All lanes read one place: the lowest one stands for them.
     bool together = access.load && access.width >= 4 && slot.kind == PatternKind::BROADCAST;
     uint32_t looked_at = together ? mask & -mask : mask, suspects = 0;
-    for (uint32_t granule = 0; granule < watched.granules(); ++granule)
-        suspects |= look(watched, granule, looked_at, own);
-    if (!watched.shared() && watched.reads())
-        suspects |= look_at_written(watched, looked_at);
+    for (uint32_t granule = 0; granule < checked.granules(); ++granule)
+        suspects |= look(checked, granule, looked_at, own);
+    if (!checked.shared() && checked.reads())
+        suspects |= look_at_written(checked, looked_at);
     for (uint32_t lane : Lanes{suspects})
-        judge(watched, lane);
-    if (!watched.reads())
-        report_collisions(watched, own.meeting & mask);
+        judge(checked, lane);
+    if (!checked.reads())
+        report_collisions(checked, own.meeting & mask);
     if (access.load)
         return;
-    if (!watched.shared())
-        mark_written(watched, mask);
-    for (uint32_t granule = 0; granule < watched.granules(); ++granule)
-        leave_writer_tags(watched, granule, mask, own);
+    if (!checked.shared())
+        mark_written(checked, mask);
+    for (uint32_t granule = 0; granule < checked.granules(); ++granule)
+        leave_writer_tags(checked, granule, mask, own);
 }
 
 // An exchange gives a lock back, and what returns a value, or a volatile read, may have got one:
 // may tell what another block wrote.
-static void pass_on(const Watched &watched)
+static void pass_on(const CheckedAccess &checked)
 {
-    Watch &watch = watched.watch;
-    if (watched.has(Trait::EXCHANGES))
-        end_epoch(watch);
-    if (watched.shared())
+    CheckedState &state = checked.state;
+    if (checked.has(Trait::EXCHANGES))
+        end_epoch(state);
+    if (checked.shared())
         return;
-    if (watched.has(Trait::EXCHANGES))
-        pass_fence(watch);
-    bool is_volatile = watched.access.load && !watched.plain();
-    if (is_volatile || watched.has(Trait::DRAWS))
-        watch.acquired = 1;
+    if (checked.has(Trait::EXCHANGES))
+        pass_fence(state);
+    bool is_volatile = checked.access.load && !checked.plain();
+    if (is_volatile || checked.has(Trait::DRAWS))
+        state.acquired = 1;
 }
 
 void watch_access(Context &context, const Warp &warp, Access access, const Slot &slot,
                   uint32_t instruction, uint32_t mask)
 {
-    Watch &watch = *context.watch;
+    CheckedState &state = *context.checked_state;
     bool shared = access.space == Space::SHARED;
-    Watched watched{context,     watch, warp, access,
-                    instruction, shared ? watch.shared_shift : watch.global_shift,
-                    watch.traits[instruction]};
+    CheckedAccess checked{context,     state, warp, access,
+                    instruction, shared ? state.shared_shift : state.global_shift,
+                    state.traits[instruction]};
     if (shared)
-        report_overrun(watched, mask);
-    compare(watched, slot, mask);
-    pass_on(watched);
+        report_overrun(checked, mask);
+    compare(checked, slot, mask);
+    pass_on(checked);
 }

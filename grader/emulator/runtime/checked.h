@@ -1,5 +1,5 @@
-// The checked mode: every access of a warp is compared with those before it. A context has a Watch
-// record in this mode only.
+// The checked mode: every access of a warp is compared with those before it. A context has a
+// CheckedState in this mode only.
 #pragma once
 
 #include "counting.h"
@@ -9,10 +9,10 @@ void watch_access(Context &context, const Warp &warp, Access access, const Slot 
                   uint32_t instruction, uint32_t mask);
 
 // Forget the last block's shared memory.
-void start_block(Watch &watch, uint64_t linear);
+void start_block(CheckedState &state, uint64_t linear);
 // What all threads of the block have done so far is ordered before what any of them does from here
 // on.
-void end_epoch(Watch &watch);
+void end_epoch(CheckedState &state);
 
 // The fields of a tag, see checked_layout.py.
 struct Tag {
@@ -31,9 +31,9 @@ struct Tag {
 constexpr uint64_t FLAG = uint64_t(1) << FLAG_SHIFT;
 
 // An access of the checked mode. `shift`: log2 of the granule.
-struct Watched {
+struct CheckedAccess {
     Context &context;
-    Watch &watch;
+    CheckedState &state;
     const Warp &warp;
     Access access;
     uint32_t instruction, shift;
@@ -55,24 +55,24 @@ struct Watched {
     }
     uint64_t *writer(uint64_t address) const
     {
-        return entry<uint64_t>(shared() ? watch.shared_writers : watch.global_writers, address);
+        return entry<uint64_t>(shared() ? state.shared_writers : state.global_writers, address);
     }
     uint64_t *reader(uint64_t address) const
     {
-        return entry<uint64_t>(shared() ? watch.shared_readers : watch.global_readers, address);
+        return entry<uint64_t>(shared() ? state.shared_readers : state.global_readers, address);
     }
     uint32_t *drawer(uint64_t address) const
     {
-        return entry<uint32_t>(shared() ? watch.shared_drawers : watch.global_drawers, address);
+        return entry<uint32_t>(shared() ? state.shared_drawers : state.global_drawers, address);
     }
     // Who draws, see checked_layout.py.
-    uint32_t drawer_number() const { return shared() ? warp.index + 1 : uint32_t(watch.block); }
+    uint32_t drawer_number() const { return shared() ? warp.index + 1 : uint32_t(state.block); }
     // Of each byte of global memory, whether it was written.
-    uint8_t *written(uint64_t address) const { return host_pointer(watch.written + address); }
+    uint8_t *written(uint64_t address) const { return host_pointer(state.written + address); }
 };
 
 // findings.cpp: report what a lane does wrong by the exact rules, lanes of one store that leave
 // different values at one address, and lanes that leave the array that the program means.
-void judge(const Watched &watched, uint32_t lane);
-void report_collisions(const Watched &watched, uint32_t mask);
-void report_overrun(const Watched &watched, uint32_t mask);
+void judge(const CheckedAccess &checked, uint32_t lane);
+void report_collisions(const CheckedAccess &checked, uint32_t mask);
+void report_overrun(const CheckedAccess &checked, uint32_t mask);

@@ -23,13 +23,13 @@ static uint32_t block_number(const Context &context)
 static void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
                    uint64_t address, uint32_t mask = 0)
 {
-    Watch &watch = *context.watch;
-    uint8_t &reported = watch.reported[code * watch.instructions + instruction];
+    CheckedState &state = *context.checked_state;
+    uint8_t &reported = state.reported[code * state.instructions + instruction];
     if (reported)
         return;
     reported = 1;
     auto others_block = uint32_t(other.owner());
-    Found &found = watch.found[watch.found_count++];
+    Found &found = state.found[state.found_count++];
     found.code = code;
     found.instruction = instruction;
     found.other_instruction = other.instruction();
@@ -55,156 +55,156 @@ EXPORT void emulator_report_lanes(const Context *context, const Warp *warp, uint
 
 // Whether a lane of the own warp has not been waited for; of more meetings than a tag can count
 // nothing is known.
-static bool is_unsynced(const Watched &watched, Tag own, Tag other)
+static bool is_unsynced(const CheckedAccess &checked, Tag own, Tag other)
 {
-    uint32_t known = watched.warp.met[own.lane()][other.lane()], synced = watched.warp.synced;
+    uint32_t known = checked.warp.met[own.lane()][other.lane()], synced = checked.warp.synced;
     return other.detail() != DETAIL_MASK && other.detail() >= (known > synced ? known : synced);
 }
 
-static bool is_unordered(const Watched &watched, Tag own, Tag other, bool after_read)
+static bool is_unordered(const CheckedAccess &checked, Tag own, Tag other, bool after_read)
 {
-    const Watch &watch = watched.watch;
+    const CheckedState &state = checked.state;
     if (!other.exists())
         return false;
-    if (!watched.shared()) {
-        bool fenced = watch.fences[other.owner()] > other.detail();
-        return other.owner() != own.owner() && !(fenced && watch.acquired);
+    if (!checked.shared()) {
+        bool fenced = state.fences[other.owner()] > other.detail();
+        return other.owner() != own.owner() && !(fenced && state.acquired);
     }
     if (other.owner() != own.owner())
         return false;
-    if (other.warp() != watched.warp.index)
+    if (other.warp() != checked.warp.index)
         return true;
     // A reader's flag: other lanes read too. A writer's: a copy, which has rules of its own.
     bool another = other.thread() != own.thread();
     another = after_read ? another || other.flag() : another && !other.flag();
-    return another && is_unsynced(watched, own, other);
+    return another && is_unsynced(checked, own, other);
 }
 
 // Whether the granule's last atomic operation was the own block's (in shared memory, the own
 // warp's), and gave it a value.
-static bool drew_last(const Watched &watched, uint64_t address)
+static bool drew_last(const CheckedAccess &checked, uint64_t address)
 {
-    return *watched.drawer(address) == watched.drawer_number();
+    return *checked.drawer(address) == checked.drawer_number();
 }
 
 // Whether an instruction's source line is not behind another one's; so it is where a line is not
 // known.
-static bool in_front(const Watch &watch, uint32_t instruction, uint32_t other)
+static bool in_front(const CheckedState &state, uint32_t instruction, uint32_t other)
 {
-    return watch.lines[other] == 0 || watch.lines[instruction] <= watch.lines[other];
+    return state.lines[other] == 0 || state.lines[instruction] <= state.lines[other];
 }
 
 // Whether what these two instructions do is no race in whatever order it comes.
-static bool is_excused(const Watched &watched, Tag other, uint64_t address, bool after_read)
+static bool is_excused(const CheckedAccess &checked, Tag other, uint64_t address, bool after_read)
 {
-    uint8_t traits = watched.watch.traits[other.instruction()];
-    if (!watched.plain() && (traits & Trait::ATOMIC))
+    uint8_t traits = checked.state.traits[other.instruction()];
+    if (!checked.plain() && (traits & Trait::ATOMIC))
         return true;
-    if (watched.plain() && (traits & Trait::CHANGES) && drew_last(watched, address))
+    if (checked.plain() && (traits & Trait::CHANGES) && drew_last(checked, address))
         return true;
-    if (watched.access.load && watched.plain() && (traits & Trait::RETRIED) &&
-        in_front(watched.watch, watched.instruction, other.instruction()))
+    if (checked.access.load && checked.plain() && (traits & Trait::RETRIED) &&
+        in_front(checked.state, checked.instruction, other.instruction()))
         return true;
-    return watched.access.atomic && after_read && watched.has(Trait::RETRIED) &&
-           in_front(watched.watch, other.instruction(), watched.instruction);
+    return checked.access.atomic && after_read && checked.has(Trait::RETRIED) &&
+           in_front(checked.state, other.instruction(), checked.instruction);
 }
 
-static void judge_pair(const Watched &watched, Tag own, Tag other, uint64_t address,
+static void judge_pair(const CheckedAccess &checked, Tag own, Tag other, uint64_t address,
                        bool after_read)
 {
-    if (!is_unordered(watched, own, other, after_read) ||
-        is_excused(watched, other, address, after_read))
+    if (!is_unordered(checked, own, other, after_read) ||
+        is_excused(checked, other, address, after_read))
         return;
-    uint32_t code = !watched.shared()                       ? +FindingCode::GLOBAL_RACE
-                    : other.warp() == watched.warp.index ? +FindingCode::WARP_RACE
+    uint32_t code = !checked.shared()                       ? +FindingCode::GLOBAL_RACE
+                    : other.warp() == checked.warp.index ? +FindingCode::WARP_RACE
                                                             : +FindingCode::SHARED_RACE;
-    report(watched.context, code, watched.instruction, own, other, address);
+    report(checked.context, code, checked.instruction, own, other, address);
 }
 
 // Whether an asynchronous copy may not have arrived: its thread has not waited for its group.
-static bool is_under_way(const Watched &watched, Tag writer)
+static bool is_under_way(const CheckedAccess &checked, Tag writer)
 {
-    const Warp &copier = warp_at(watched.context, writer.warp());
+    const Warp &copier = warp_at(checked.context, writer.warp());
     return writer.detail() >= (copier.copies_completed & DETAIL_MASK);
 }
 
 // --- a lane --------------------------------------------------------------------------------------
 
 // Whether a plain store changes what is in memory.
-static bool changes_memory(const Watched &watched, uint32_t lane)
+static bool changes_memory(const CheckedAccess &checked, uint32_t lane)
 {
-    const Context &context = watched.context;
-    if (watched.reads())
+    const Context &context = checked.context;
+    if (checked.reads())
         return true;
-    uint64_t host = watched.shared() ? context.shared_host : context.global_host;
+    uint64_t host = checked.shared() ? context.shared_host : context.global_host;
     const uint8_t *place = host_pointer(host + context.lane_addresses[lane]);
-    uint32_t size = watched.access.width < 4 ? watched.access.width : 4;
-    for (uint32_t word = 0; word < watched.access.words(); ++word)
+    uint32_t size = checked.access.width < 4 ? checked.access.width : 4;
+    for (uint32_t word = 0; word < checked.access.words(); ++word)
         if (memcmp(&context.lane_data[word * WARP_LANES + lane], place + 4 * word, size) != 0)
             return true;
     return false;
 }
 
-static void judge_granule(const Watched &watched, Tag own, uint64_t address, bool changes)
+static void judge_granule(const CheckedAccess &checked, Tag own, uint64_t address, bool changes)
 {
-    Tag writer{*watched.writer(address)};
-    if (watched.shared() && watched.reads()) {
+    Tag writer{*checked.writer(address)};
+    if (checked.shared() && checked.reads()) {
         if (!writer.exists())
-            report(watched.context, FindingCode::MAYBE_SHARED_UNWRITTEN, watched.instruction, own,
+            report(checked.context, FindingCode::MAYBE_SHARED_UNWRITTEN, checked.instruction, own,
                    own, address);
-        if (writer.flag() && is_under_way(watched, writer))
-            report(watched.context, FindingCode::ASYNC_COPY, watched.instruction, own, writer,
+        if (writer.flag() && is_under_way(checked, writer))
+            report(checked.context, FindingCode::ASYNC_COPY, checked.instruction, own, writer,
                    address);
     }
     if (!changes)
         return;
-    judge_pair(watched, own, writer, address, false);
-    if (!watched.access.load)
-        judge_pair(watched, own, Tag{*watched.reader(address)}, address, true);
+    judge_pair(checked, own, writer, address, false);
+    if (!checked.access.load)
+        judge_pair(checked, own, Tag{*checked.reader(address)}, address, true);
 }
 
-void judge(const Watched &watched, uint32_t lane)
+void judge(const CheckedAccess &checked, uint32_t lane)
 {
-    Tag own{watched.watch.own_tags[lane]};
-    uint64_t address = watched.context.lane_addresses[lane];
-    bool changes = changes_memory(watched, lane);
-    for (uint32_t granule = 0; granule < watched.granules(); ++granule)
-        judge_granule(watched, own, address + (granule << watched.shift), changes);
-    if (watched.shared() || !watched.reads())
+    Tag own{checked.state.own_tags[lane]};
+    uint64_t address = checked.context.lane_addresses[lane];
+    bool changes = changes_memory(checked, lane);
+    for (uint32_t granule = 0; granule < checked.granules(); ++granule)
+        judge_granule(checked, own, address + (granule << checked.shift), changes);
+    if (checked.shared() || !checked.reads())
         return;
-    for (uint32_t byte = 0; byte < watched.access.bounded_bytes(); ++byte)
-        if (*watched.written(address + byte) == 0)
-            report(watched.context, FindingCode::MAYBE_GLOBAL_UNWRITTEN, watched.instruction, own,
+    for (uint32_t byte = 0; byte < checked.access.bounded_bytes(); ++byte)
+        if (*checked.written(address + byte) == 0)
+            report(checked.context, FindingCode::MAYBE_GLOBAL_UNWRITTEN, checked.instruction, own,
                    own, address + byte);
 }
 
 // --- all lanes -----------------------------------------------------------------------------------
 
 // The lanes that store something else than this one.
-static uint32_t lanes_with_other_data(const Watched &watched, uint32_t lane)
+static uint32_t lanes_with_other_data(const CheckedAccess &checked, uint32_t lane)
 {
-    uint32_t stored = watched.access.width < 4 ? (1u << 8 * watched.access.width) - 1 : ~0u;
+    uint32_t stored = checked.access.width < 4 ? (1u << 8 * checked.access.width) - 1 : ~0u;
     uint32_t others = 0;
-    for (uint32_t word = 0; word < watched.access.words(); ++word) {
-        const uint32_t *data = watched.context.lane_data + word * WARP_LANES;
+    for (uint32_t word = 0; word < checked.access.words(); ++word) {
+        const uint32_t *data = checked.context.lane_data + word * WARP_LANES;
         others |= lanes_where(
             [=](uint32_t each) { return ((data[each] ^ data[lane]) & stored) != 0; });
     }
     return others;
 }
 
-void report_collisions(const Watched &watched, uint32_t mask)
+void report_collisions(const CheckedAccess &checked, uint32_t mask)
 {
-    const Context &context = watched.context;
+    const Context &context = checked.context;
     for (uint32_t rest = mask; rest != 0;) {
         uint32_t lane = lowest_lane(rest), address = context.lane_addresses[lane];
         uint32_t there = lanes_equal(context.lane_addresses, address) & rest;
-        uint32_t others = there & lanes_with_other_data(watched, lane);
+        uint32_t others = there & lanes_with_other_data(checked, lane);
         if (others != 0) {
-            Tag first{watched.watch.own_tags[lane]};
-            Tag second{watched.watch.own_tags[lowest_lane(others)]};
-            report(context, watched.shared() ? FindingCode::WARP_RACE : FindingCode::GLOBAL_RACE,
-                   watched.instruction, second, first, address);
+            Tag first{checked.state.own_tags[lane]};
+            Tag second{checked.state.own_tags[lowest_lane(others)]};
+            report(context, checked.shared() ? FindingCode::WARP_RACE : FindingCode::GLOBAL_RACE,
+                   checked.instruction, second, first, address);
         }
         rest ^= there;
     }
@@ -212,20 +212,20 @@ void report_collisions(const Watched &watched, uint32_t mask)
 
 // An access to shared memory that leaves the array that the program means is no fault where it has
 // a neighbour.
-void report_overrun(const Watched &watched, uint32_t mask)
+void report_overrun(const CheckedAccess &checked, uint32_t mask)
 {
-    const Context &context = watched.context;
-    auto [first, past] = watched.watch.extents[watched.instruction];
+    const Context &context = checked.context;
+    auto [first, past] = checked.state.extents[checked.instruction];
     if (first == past) // not known
         return;
-    int32_t least = first, most = past - int32_t(watched.access.width);
+    int32_t least = first, most = past - int32_t(checked.access.width);
     uint32_t strays = mask & lanes_where([&context, least, most](uint32_t lane) {
         auto start = int32_t(context.lane_addresses[lane] - context.shared_base);
         return start < least || start > most;
     });
     if (strays != 0) {
         uint32_t lane = lowest_lane(strays);
-        emulator_report_lanes(&context, &watched.warp, FindingCode::SHARED_OVERRUN,
-                              watched.instruction, lane, strays, context.lane_addresses[lane]);
+        emulator_report_lanes(&context, &checked.warp, FindingCode::SHARED_OVERRUN,
+                              checked.instruction, lane, strays, context.lane_addresses[lane]);
     }
 }

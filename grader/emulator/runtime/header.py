@@ -14,7 +14,7 @@ _RECORDS = {
     "Warp": layout.WARP,
     "Extent": checked_layout.EXTENT,
     "Found": checked_layout.FOUND,
-    "Watch": checked_layout.WATCH,
+    "CheckedState": checked_layout.CHECKED_STATE,
     "Context": layout.CONTEXT,
 }
 _ENUMS = (

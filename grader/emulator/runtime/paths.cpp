@@ -138,7 +138,7 @@ void release_paths(Context &context, Warp &warp, bool left)
         if (arrived != expected)
             continue;
         // That paths meet at a BSYNC is the hardware's doing, on which no program may rely.
-        if (context.watch != nullptr && barrier >= WARPSYNC_BARRIER)
+        if (context.checked_state != nullptr && barrier >= WARPSYNC_BARRIER)
             meet(warp, expected);
         merge(context, warp, slot, expected, left);
     }

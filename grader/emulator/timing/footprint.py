@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grader.emulator.timing.code import CodeTable
+from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.expand import GLOBAL, LINE_BYTES, LINE_SECTORS, SECTOR_BYTES
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.streams import Streams

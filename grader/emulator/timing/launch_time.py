@@ -13,7 +13,7 @@ import numpy as np
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.machine import BlockTrace
 from grader.emulator.timing.bounds import Use, find_bounds
-from grader.emulator.timing.code import CodeTable, describe_code
+from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.expand import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint

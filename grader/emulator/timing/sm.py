@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.emulator.timing.code import CodeRow
+from grader.emulator.timing.code_table import CodeRow
 from grader.emulator.timing.compiled import compiled, step
 from grader.emulator.timing.memory_units import access_memory, pass_queue
 from grader.emulator.timing.parameters import Parameters

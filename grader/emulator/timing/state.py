@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from grader.emulator.timing.code import CodeRow
+from grader.emulator.timing.code_table import CodeRow
 from grader.emulator.timing.compiled import layout_of, make_record, make_rows
 from grader.emulator.timing.expand import Access, Line, Step
 from grader.emulator.timing.parameters import L1_WAYS, Parameters

@@ -26,6 +26,7 @@ from grader.devices.remote.protocol import (
 )
 from grader.errors import WorkerError
 from grader.records import (
+    Act,
     Binary,
     BufferArgument,
     CheckedMode,
@@ -36,9 +37,7 @@ from grader.records import (
     DeviceInfo,
     Dim3,
     Execution,
-    Failure,
-    Finding,
-    FindingKind,
+    Faulted,
     Kernel,
     KernelParameter,
     Launch,
@@ -46,13 +45,15 @@ from grader.records import (
     LaunchResult,
     LineCounters,
     ModelledMode,
+    Observation,
+    Party,
     Program,
     Progress,
     Role,
     RunLimits,
     SassInstruction,
     ScalarArgument,
-    Status,
+    Spot,
     TimedLaunch,
     TimedStep,
 )
@@ -90,14 +91,13 @@ INFO = DeviceInfo(
     stands_for="nothing",
 )
 OUT = DeviceBuffer("out", "float32", (3, 2), Role.OUTPUT)
-FAILURE = Failure(
-    Status.TIMEOUT,
-    "too long",
-    findings=(
-        Finding(
-            FindingKind.OUT_OF_BOUNDS, "beyond", block=Dim3(1), thread=Dim3(2, 3), offset_bytes=-4
-        ),
+FAILURE = Faulted(
+    Observation(
+        Act.ACCESS_OUT_OF_BOUNDS,
+        by=Party(3, Dim3(1), Dim3(2, 3), stores=True),
+        spot=Spot("global", 1 << 40, "out", -4, 4096),
     ),
+    quoted="k<<<1, 2>>>()",
 )
 RESULT = LaunchResult(
     "k",

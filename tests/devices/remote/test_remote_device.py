@@ -27,6 +27,7 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
+from grader.words.hidden import tell
 
 COMMAND = (sys.executable, str(Path(__file__).parents[2] / "support" / "fake_worker.py"))
 BUFFERS = (
@@ -81,8 +82,8 @@ def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(
     assert time.monotonic() - started < 30
     assert execution.failure is not None
     assert execution.failure.status is Status.TIMEOUT
-    assert execution.failure.findings[0].kind is FindingKind.WALL_LIMIT
-    assert "0.3 s" in execution.failure.message
+    assert tell(execution.failure).findings[0].kind is FindingKind.WALL_LIMIT
+    assert "0.3 s" in tell(execution.failure).message
     np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
 
 
@@ -92,7 +93,7 @@ def test_a_worker_that_translates_until_the_limit_is_told_apart_from_one_that_ru
     execution, _ = execute(device, "translate", wall_seconds=0.3)
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
-    assert "takes too long to translate" in execution.failure.message
+    assert "takes too long to translate" in tell(execution.failure).message
     execution, _ = execute(device, "translate_and_loop", wall_seconds=0.3)
     assert execution.failure is not None
     assert execution.failure.status is Status.TIMEOUT

@@ -9,12 +9,19 @@ from enum import StrEnum
 
 import numpy as np
 
-from grader.emulator.checked_layout import EXTENT, FOUND, MAX_BLOCKS, WATCH, FindingCode, Trait
+from grader.emulator.checked_layout import (
+    CHECKED_STATE,
+    EXTENT,
+    FOUND,
+    MAX_BLOCKS,
+    FindingCode,
+    Trait,
+)
 from grader.emulator.decode import Decoded
 from grader.emulator.layout import WARP_LANES
 from grader.emulator.memory import FIRST_OFFSET, GlobalMemory
-from grader.emulator.native.watching import granule_shifts, traits
 from grader.emulator.program import KernelCode
+from grader.emulator.traits import granule_shifts, traits
 
 Triple = tuple[int, int, int]
 
@@ -79,7 +86,7 @@ _MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {
 }
 
 
-class Watch:
+class CheckedLaunch:
     """The tags of one launch. `memory` must track what is written."""
 
     def __init__(
@@ -112,7 +119,7 @@ class Watch:
         self._global = np.zeros((2, global_granules), dtype=np.uint64)
         self._shared_drawers = np.zeros(shared_granules, dtype=np.uint32)
         self._global_drawers = np.zeros(global_granules, dtype=np.uint32)
-        self.record = np.zeros(1, dtype=WATCH)
+        self.record = np.zeros(1, dtype=CHECKED_STATE)
         record = self.record[0]
         record["shared_shift"], record["global_shift"] = shifts["shared"], shifts["global"]
         record["block"] = blocks <= MAX_BLOCKS

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from grader.devices.gpu.cuda_words import (
-    SPARE_BYTES,
-    describe_fault,
-    describe_refusal,
+from grader.devices.gpu.cuda_facts import (
     out_of_memory,
+    read_fault,
+    read_refusal,
 )
+from grader.devices.room import SPARE_BYTES
 from grader.errors import GraderError
 from grader.records import Binary, DeviceBuffer, Dim3, FindingKind, Kernel, Launch, Role, Status
+from grader.words.hidden import tell
 
 LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 0, (), 1, "k<<<dim3(4, 5), dim3(32, 8)>>>()")
 
@@ -32,7 +33,7 @@ LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 0, (), 1, "k<<<dim3(4, 5), dim3
     ],
 )
 def test_a_fault_is_the_students_and_names_what_cuda_said(said: str, kind: FindingKind) -> None:
-    failure = describe_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k")
+    failure = tell(read_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k"))
     assert failure.status is Status.RUNTIME_ERROR
     assert [finding.kind for finding in failure.findings] == [kind]
     assert f"(CUDA: {said})" in failure.message
@@ -42,7 +43,7 @@ def test_a_fault_is_the_students_and_names_what_cuda_said(said: str, kind: Findi
 
 
 def test_the_watchdog_of_a_display_is_a_time_out() -> None:
-    failure = describe_fault(
+    failure = read_fault(
         RuntimeError("cuCtxSynchronize failed: the launch timed out and was terminated"),
         LAUNCH,
         "k",
@@ -56,9 +57,9 @@ def test_the_watchdog_of_a_display_is_a_time_out() -> None:
 )
 def test_a_broken_gpu_is_not_the_students(said: str) -> None:
     with pytest.raises(GraderError, match="The GPU failed"):
-        describe_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k")
+        read_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k")
     with pytest.raises(GraderError, match="The GPU failed"):
-        describe_refusal(RuntimeError(f"cuLaunchKernel failed: {said}"), LAUNCH, "k")
+        read_refusal(RuntimeError(f"cuLaunchKernel failed: {said}"), LAUNCH, "k")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_a_broken_gpu_is_not_the_students(said: str) -> None:
     ],
 )
 def test_a_refused_launch_has_advice(said: str, advice: str) -> None:
-    failure = describe_refusal(RuntimeError(f"cuLaunchKernel failed: {said}"), LAUNCH, "k")
+    failure = tell(read_refusal(RuntimeError(f"cuLaunchKernel failed: {said}"), LAUNCH, "k"))
     assert failure.status is Status.LAUNCH_ERROR
     assert said in failure.message
     assert advice in failure.advice
@@ -95,9 +96,8 @@ def binary(*, variable_bytes: int = 0, local_bytes: int = 0) -> Binary:
     ids=["scratch", "variables", "local memory"],
 )
 def test_who_asks_for_much_memory_must_ask_for_less(scratch_bytes: int, code: Binary) -> None:
-    failure = out_of_memory(
-        [GIVEN, DeviceBuffer("t", "int8", (scratch_bytes,), Role.SCRATCH)], code
-    )
+    scratch = DeviceBuffer("t", "int8", (scratch_bytes,), Role.SCRATCH)
+    failure = tell(out_of_memory([GIVEN, scratch], code))
     assert failure.status is Status.LAUNCH_ERROR
     assert f"buffers need {(1 << 30) + scratch_bytes:,} bytes" in failure.message
     assert ("__device__" in failure.message) == (code.variable_bytes > 0)

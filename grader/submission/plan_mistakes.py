@@ -1,10 +1,9 @@
-"""Turn a mistake in a launch line into a Failure that shows the line with a caret under the
-place."""
+"""Mistakes in launch lines, with the line and a caret under the place."""
 
 from __future__ import annotations
 
 from grader.cpp.cursor import LanguageError
-from grader.records import Cause, Failure, Status
+from grader.records import PlanMistake
 from grader.spec.launch_lines import LaunchLine, ScratchBuffer
 
 _CONTEXT = 120
@@ -21,30 +20,34 @@ _DEFAULT_PLAN = (
 )
 
 
-def launch_failure(error: LanguageError, source: str) -> Failure:
-    """The failure of a mistake in a line of the submission's `source`."""
+def launch_mistake(error: LanguageError, source: str) -> PlanMistake:
+    """A mistake in a line of the submission's `source`."""
     lines = source.split("\n")
     shown = lines[error.line - 1] if 1 <= error.line <= len(lines) else ""
-    detail = draw_caret(shown, error.column, gutter=f"{error.line} | ")
-    cause = Cause(error.obstacle, error.line, error.column)
-    return Failure(
-        Status.LAUNCH_ERROR, str(error), detail, error.advice or LAUNCH_FORM, cause=cause
-    )
+    quoted = draw_caret(shown, error.column, gutter=f"{error.line} | ")
+    return _make_mistake(error, error.line, LAUNCH_FORM, quoted)
 
 
-def plan_failure(error: LanguageError, written: LaunchLine | ScratchBuffer, source: str) -> Failure:
-    """The failure of a mistake in `written`, which is a line of `source` or, where it has no line,
-    of the exercise's own plan."""
+def plan_mistake(
+    error: LanguageError, written: LaunchLine | ScratchBuffer, source: str
+) -> PlanMistake:
+    """A mistake in `written`, which is a line of `source` or, where it has no line, of the
+    exercise's own plan."""
     if written.line is not None:
-        return launch_failure(error, source)
-    message = f"the exercise's default launch line, column {error.column}: {error.message}"
-    detail = draw_caret(written.text, error.column - written.column + 1, gutter="")
-    return Failure(
-        Status.LAUNCH_ERROR,
-        message,
-        detail,
-        error.advice or _DEFAULT_PLAN,
-        cause=Cause(error.obstacle),
+        return launch_mistake(error, source)
+    quoted = draw_caret(written.text, error.column - written.column + 1, gutter="")
+    return _make_mistake(error, None, _DEFAULT_PLAN, quoted)
+
+
+def _make_mistake(error: LanguageError, line: int | None, advice: str, quoted: str) -> PlanMistake:
+    return PlanMistake(
+        line,
+        error.column,
+        error.message,
+        error.advice or advice,
+        quoted,
+        error.obstacle,
+        error.figures,
     )
 
 

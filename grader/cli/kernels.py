@@ -1,0 +1,240 @@
+"""The subcommands that take kernels without an exercise: `run` and `inspect`."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.cli.common import (
+    Command,
+    add_device,
+    add_json,
+    add_no_isolation,
+    check_target,
+    make_parser,
+    print_or_json,
+)
+from grader.errors import UsageError
+from grader.report.text import clean_line, clean_text
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from grader.explore.kernel_data import Output
+    from grader.records import UnlistedFile
+
+RUN_DESCRIPTION = """\
+Run the kernels of any .cu file, without an exercise, and show what they did: launches, counters,
+times, findings and outputs. No main() and no host code is needed: comment lines of the file say how
+its kernels are launched, and options say on what.
+"""
+RUN_EPILOG = """\
+the file:
+  // launch: saxpy<<<ceil_div(n, 256), 256>>>(y, x, alpha, n)
+  __global__ void saxpy(float *y, const float *x, float alpha, int n) { ... }
+
+  A launch line may use the inputs, outputs and scalars as whole arguments, and sizes and integer
+  #defines everywhere. `// scratch: float partial[n]` declares a buffer of the file's own.
+
+examples:
+  grade run saxpy.cu --size n=65536 --input x=normal:n --output y=index:n --scalar alpha=2.0
+  grade run saxpy.cu --size n=1000 --input x=normal:n --output y=index:n --scalar alpha=2.0 --check
+                                             look for races, reads of garbage and bad indices
+  grade run transpose.cu --size rows=512 --size cols=384 --input in=index:rows,cols \\
+      --output out=float32:cols,rows --model
+                                             also model the times on an H100
+  grade run mine.cu --input x=points.npy --output sum=float64:1 --save sum=sum.npy
+
+what arrays are:
+  --input NAME=HOW:SHAPE[:TYPE]   HOW is normal (mean 0, deviation 1), small_integers (-8 to 8) or
+                                  index (0, 1, 2, ...); SHAPE is extents with commas between them,
+                                  which may use sizes: rows,cols or 2*n; TYPE is float32 if left out
+  --output NAME=TYPE:SHAPE        holds no value that a kernel could use before the run
+  --output NAME=HOW:SHAPE[:TYPE]  holds values before the run: for kernels that add to it
+  NAME=FILE.npy                   is read from a file that numpy.save wrote
+
+  A scalar takes the width of the kernel's parameter: 2 is an integer, 2.0 is not.
+
+exit codes: 0 it ran, 1 it does not compile or run, or something was found in the checked mode, 2
+bad usage, 3 the grader or the machine failed
+"""
+INSPECT_DESCRIPTION = """\
+List the kernels of .cu and .cubin files: registers, shared and local memory, machine instructions,
+and what of them the emulated device cannot execute. Nothing is run.
+"""
+INSPECT_EPILOG = """\
+examples:
+  grade inspect mine.cu                          as it is compiled for an H100
+  grade inspect mine.cu --device emulated:t4     for another GPU
+  grade inspect *.cu build/*.cubin --json -      all of them, as JSON
+
+Registers and local memory are those of a thread, shared memory that of a block, without what a
+launch asks for dynamically. A kernel that uses local memory spills registers, or has an array of
+its own that the compiler cannot keep in registers.
+
+exit codes: 0 all files were listed, 1 one of them could not be, 2 bad usage, 3 the grader or the
+machine failed
+"""
+
+
+def _run_parser() -> argparse.ArgumentParser:
+    parser = make_parser("run", RUN_DESCRIPTION, RUN_EPILOG)
+    parser.add_argument("file", metavar="FILE.cu", help="the kernels, with their launch lines")
+    named = (
+        ("size", "NAME=N", "an integer that launch lines and shapes may use"),
+        ("input", "NAME=ARRAY", "what kernels read; see below"),
+        ("output", "NAME=ARRAY", "what kernels write; see below"),
+        ("scalar", "NAME=NUMBER", "a number that is an argument of a kernel"),
+        ("save", "NAME=FILE.npy", "write an output to a file"),
+    )
+    for name, metavar, text in named:
+        parser.add_argument(
+            f"--{name}", action="append", default=[], metavar=metavar, help=f"{text}; repeatable"
+        )
+    add_device(parser)
+    parser.add_argument("--check", action="store_true", help="run in the checked mode")
+    parser.add_argument(
+        "--model", action="store_true", help="model the times on the emulated device"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="draw inputs, and what is sampled, from this seed (default: 0)",
+    )
+    add_no_isolation(parser)
+    add_json(parser, "launches, counters, findings and summaries of outputs")
+    return parser
+
+
+def run_kernels(options: argparse.Namespace) -> int:
+    """`grade run FILE.cu`: 0 when it ran and nothing was found."""
+    check_target(options.json)
+    from grader.explore.kernel_run import run
+    from grader.explore.kernel_words import (
+        parse_scalars,
+        parse_sizes,
+        read_inputs,
+        read_outputs,
+        split_names,
+    )
+    from grader.grading.mistakes import SubmissionError
+    from grader.report.kernel_pages import (
+        format_failure,
+        format_run,
+        print_failure,
+        print_run,
+    )
+    from grader.report.terminal import make_console, progress_display
+
+    sizes = parse_sizes(options.size)
+    outputs = read_outputs(options.output, sizes, seed=options.seed)
+    saved = split_names("--save", options.save)
+    _check_saved(saved, outputs)
+    try:
+        with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
+            found = run(
+                Path(options.file),
+                inputs=read_inputs(options.input, sizes, seed=options.seed),
+                outputs=outputs,
+                sizes=sizes,
+                scalars=parse_scalars(options.scalar),
+                device=options.device,
+                check=options.check,
+                model=options.model,
+                seed=options.seed,
+                isolated=not options.no_isolation,
+                progress=show,
+            )
+    except SubmissionError as error:
+        failure, line = error.failure, error.line
+        print_or_json(
+            options.json,
+            lambda: format_failure(failure, line),
+            lambda console: print_failure(failure, console=console),
+        )
+        return 1
+    print_or_json(
+        options.json,
+        lambda: format_run(found),
+        lambda console: print_run(found, console=console),
+    )
+    for name, target in saved.items():
+        if name in found.outputs:
+            _save(found.outputs[name], Path(target))
+    return 1 if found.findings else 0
+
+
+def _check_saved(saved: Mapping[str, str], outputs: Mapping[str, Output]) -> None:
+    """Raises UsageError for a file that cannot be written, or is of no output."""
+    for name, target in saved.items():
+        if name not in outputs:
+            raise UsageError(
+                f"--save {name}={target}: there is no output {name!r}",
+                f"Outputs are: {', '.join(outputs)}.",
+            )
+        check_target(target, "the output")
+
+
+def _save(array: np.ndarray, target: Path) -> None:
+    import numpy as np
+
+    from grader.report.files import write_file
+
+    content = io.BytesIO()
+    np.save(content, array)
+    write_file(target, content.getvalue(), "the output")
+
+
+def _inspect_parser() -> argparse.ArgumentParser:
+    parser = make_parser("inspect", INSPECT_DESCRIPTION, INSPECT_EPILOG)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a .cu file or a .cubin")
+    parser.add_argument(
+        "--device",
+        default="emulated",
+        metavar="DEVICE",
+        help="compile .cu files for it: emulated[:ID] (the default) or gpu[:N]",
+    )
+    parser.add_argument(
+        "--arch", metavar="ARCH", help="compile .cu files for this architecture instead: sm_80, say"
+    )
+    add_no_isolation(parser)
+    add_json(parser, "the kernels")
+    return parser
+
+
+def inspect_kernels(options: argparse.Namespace) -> int:
+    """`grade inspect FILE...`: 0 when all files were listed."""
+    check_target(options.json)
+    from grader.explore.kernel_list import inspect
+    from grader.report.kernel_pages import format_list, print_list
+
+    found = inspect(
+        options.files,
+        device=options.device,
+        arch=options.arch,
+        isolated=not options.no_isolation,
+    )
+    print_or_json(
+        options.json,
+        lambda: format_list(found),
+        lambda console: print_list(found, console=console),
+    )
+    for error in found.errors:
+        _tell_error(error)
+    return 1 if found.errors else 0
+
+
+def _tell_error(error: UnlistedFile) -> None:
+    print(clean_line(f"{error.file}: {error.message}"), file=sys.stderr)
+    if rest := "\n".join(filter(None, (error.detail, error.advice))):
+        print(clean_text(rest), file=sys.stderr)
+
+
+RUN = Command(_run_parser, run_kernels)
+INSPECT = Command(_inspect_parser, inspect_kernels)

@@ -1,0 +1,50 @@
+"""What stopped a launch of the emulated device, as facts: which thread at which line did what to
+which buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from grader.emulator import Fault, FaultKind, GlobalMemory
+from grader.records import Act, Dim3, Faulted, Kernel, NotEmulated, Observation, Party, Spot
+
+_ACTS: Mapping[FaultKind, Act] = {
+    FaultKind.OUT_OF_BOUNDS: Act.ACCESS_OUT_OF_BOUNDS,
+    FaultKind.MISALIGNED: Act.MISALIGNED_ACCESS,
+    FaultKind.BARRIER_DIVERGENCE: Act.SKIPPED_BARRIER,
+    FaultKind.ABSENT_LANES: Act.SKIPPED_COLLECTIVE,
+    FaultKind.INSTRUCTION_LIMIT: Act.TOO_MANY_INSTRUCTIONS,
+    FaultKind.TRAP: Act.TRAP,
+    FaultKind.ASSERT: Act.ASSERTION,
+}
+
+
+def read_fault(
+    fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int
+) -> Faulted | NotEmulated:
+    """Why a launch was stopped. `memory` held the buffers; `budget` is the limit on executed warp
+    instructions."""
+    if fault.kind is FaultKind.UNSUPPORTED:
+        return NotEmulated(kernel.name, fault.line, opcode=fault.opcode)
+    other = None if fault.other_line is None else Party(fault.other_line)
+    observation = Observation(
+        _ACTS[fault.kind],
+        kernel.name,
+        Party(fault.line, Dim3(*fault.block), Dim3(*fault.thread), fault.store),
+        other,
+        _find_spot(fault, memory),
+        width_bytes=fault.width,
+        said=fault.message,
+        limit_instructions=budget,
+    )
+    return Faulted(observation)
+
+
+def _find_spot(fault: Fault, memory: GlobalMemory) -> Spot:
+    if fault.space != "global":
+        return Spot(fault.space, fault.address, size_bytes=fault.shared_bytes)
+    located = memory.nearest(fault.address)
+    if located is None:
+        return Spot(fault.space, fault.address)
+    region, offset = located
+    return Spot(fault.space, fault.address, region.name, offset, region.size_bytes)

@@ -1,0 +1,97 @@
+"""What CUDA reports of a kernel, and what guard bands show, as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.devices.gpu.placement import Damage
+from grader.devices.room import SPARE_BYTES, scratch_bytes
+from grader.errors import GraderError
+from grader.records import (
+    Act,
+    Binary,
+    DeviceBuffer,
+    Faulted,
+    Launch,
+    Observation,
+    OutOfGpuMemory,
+    Party,
+    Refused,
+    Spot,
+)
+
+_ACTS: Mapping[str, Act] = {
+    "timed out": Act.WATCHDOG,
+    "illegal memory access": Act.ILLEGAL_ADDRESS,
+    "misaligned address": Act.MISALIGNED_ADDRESS,
+    "assert": Act.FAILED_ASSERT,
+    "illegal instruction": Act.ILLEGAL_INSTRUCTION,
+    "stack": Act.STACK_OVERRUN,
+    "unspecified launch failure": Act.UNNAMED_FAULT,
+    "address space": Act.OTHER_ADDRESS_SPACE,
+    "program counter": Act.INVALID_JUMP,
+}
+"""Faults of a running kernel, by a part of what cuGetErrorString says of them."""
+
+_NOT_THE_STUDENTS = ("uncorrectable", "unknown error", "system", "driver", "busy", "contained")
+"""Parts of what CUDA says when the machine failed."""
+
+RESIDENT_THREADS = 1 << 18
+"""For about as many threads a large GPU sets local memory aside (an H100: 132 multiprocessors of
+2,048)."""
+
+
+def read_fault(error: Exception, launch: Launch, kernel: str) -> Faulted:
+    """Why a kernel that started did not end well. Raises GraderError where the machine is to
+    blame."""
+    said = _said(error)
+    act = next((act for part, act in _ACTS.items() if part in said), Act.UNKNOWN_FAULT)
+    if act is Act.WATCHDOG:
+        return Faulted(Observation(act, kernel), quoted=said)
+    _check_machine(said)
+    return Faulted(Observation(act, kernel, said=said), quoted=launch.text)
+
+
+def read_refusal(error: Exception, launch: Launch, kernel: str) -> Refused:
+    """Why CUDA did not begin a launch. Raises GraderError where the machine is to blame."""
+    said = _said(error)
+    _check_machine(said)
+    return Refused(kernel, launch.line, said, launch.text)
+
+
+def read_damage(damage: Damage, launch: Launch, kernel: str) -> Faulted:
+    """What a guard band shows that is not whole after a launch."""
+    place = damage.place
+    spot = Spot(buffer=place.name, offset_bytes=damage.offset_bytes, size_bytes=place.size_bytes)
+    observation = Observation(Act.GUARD_BAND, kernel, Party(stores=True), spot=spot)
+    return Faulted(observation, quoted=launch.text)
+
+
+def out_of_memory(buffers: Sequence[DeviceBuffer], binary: Binary) -> OutOfGpuMemory:
+    """What a plan needs that does not fit the GPU. Raises GraderError where the submission itself
+    asks for little."""
+    needed = sum(buffer.size_bytes for buffer in buffers)
+    local = RESIDENT_THREADS * max((kernel.local_bytes for kernel in binary.kernels), default=0)
+    if scratch_bytes(buffers) + binary.variable_bytes + local < SPARE_BYTES:
+        raise GraderError(
+            f"The GPU has no room for the exercise: its buffers need {needed:,} bytes, some of them"
+            " several times.",
+            "Another program may fill the GPU's memory: see `nvidia-smi`. Grade again when it has"
+            " ended, or on a larger GPU.",
+        )
+    return OutOfGpuMemory(needed, binary.variable_bytes)
+
+
+def _check_machine(said: str) -> None:
+    """Raises GraderError for what only a failing machine makes CUDA say."""
+    if any(part in said for part in _NOT_THE_STUDENTS):
+        raise GraderError(
+            f"The GPU failed: {said}.",
+            "Look at `nvidia-smi -q` and the system's log; grade again when the GPU is well.",
+        )
+
+
+def _said(error: Exception) -> str:
+    """CUDA's own words in one of PyCUDA's messages, `cuLaunchKernel failed: too many resources
+    requested for launch`."""
+    return str(error).partition(" failed: ")[2].strip() or str(error)

@@ -1,0 +1,170 @@
+"""What kernels are run with when there is no exercise: arrays, sizes and scalars by name, checked
+before anything runs."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.cpp.cursor import quote
+from grader.cpp.types import CPP_NAMES
+from grader.devices.base import Arrays
+from grader.errors import UsageError
+from grader.records import DeviceBuffer, Role
+from grader.submission.scalars import Scalar
+
+Shape = int | Sequence[int]
+Output = np.ndarray | tuple[str, Shape]
+"""What an output holds before the run, or its type and shape where it holds nothing yet."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_LANGUAGE = ("ceil_div", "dim3", "max", "min")
+"""Names that launch lines have of themselves."""
+_SIZE_BITS = 63
+
+
+@dataclass(frozen=True)
+class KernelData:
+    """The buffers in order, what they hold before the run (outputs that hold nothing are left out),
+    and the numbers that launch lines may use."""
+
+    buffers: tuple[DeviceBuffer, ...]
+    arrays: Arrays
+    sizes: Mapping[str, int]
+    scalars: Mapping[str, Scalar]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names that a launch line may use."""
+        return frozenset((*(each.name for each in self.buffers), *self.sizes, *self.scalars))
+
+    @property
+    def fills_outputs(self) -> bool:
+        """Whether an output holds something before the run."""
+        return any(each.role is Role.OUTPUT and each.name in self.arrays for each in self.buffers)
+
+
+def read_data(
+    inputs: Mapping[str, np.ndarray],
+    outputs: Mapping[str, Output],
+    sizes: Mapping[str, int],
+    scalars: Mapping[str, Scalar],
+) -> KernelData:
+    """The data, with its own C-contiguous copies where arrays are none. Raises UsageError, which
+    names the argument, for what no kernel can take."""
+    _check_names({"inputs": inputs, "outputs": outputs, "sizes": sizes, "scalars": scalars})
+    if not outputs:
+        raise UsageError(
+            "outputs: there is no output, so that nothing could be seen of the run",
+            'Name what the kernels write: outputs={"y": ("float32", (n,))}.',
+        )
+    arrays = {name: _read_array(f"inputs[{name!r}]", array) for name, array in inputs.items()}
+    buffers = [_buffer(name, array, Role.INPUT) for name, array in arrays.items()]
+    for name, output in outputs.items():
+        what = f"outputs[{name!r}]"
+        if isinstance(output, tuple):
+            buffers.append(_read_declared(what, name, output))
+        else:
+            arrays[name] = _read_array(what, output)
+            buffers.append(_buffer(name, arrays[name], Role.OUTPUT))
+    return KernelData(
+        tuple(buffers),
+        arrays,
+        {name: _read_size(name, size) for name, size in sizes.items()},
+        {name: _read_scalar(name, scalar) for name, scalar in scalars.items()},
+    )
+
+
+def _check_names(given: Mapping[str, Mapping[str, object]]) -> None:
+    """Raises UsageError for a name that launch lines cannot use, or that stands for two things."""
+    seen: dict[str, str] = {}
+    for argument, names in given.items():
+        for name in names:
+            if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+                raise UsageError(
+                    f"{argument}: {name!r} is no identifier",
+                    "Use letters, digits and _, as for a variable in C.",
+                )
+            if name in _LANGUAGE:
+                raise UsageError(
+                    f"{argument}: {quote(name)} is a word of launch lines", "Use another name."
+                )
+            if name in seen:
+                raise UsageError(
+                    f"{argument}: {quote(name)} is given twice, in {seen[name]} too",
+                    "Give each name once. What kernels read and write is an output that holds"
+                    " something before the run.",
+                )
+            seen[name] = argument
+
+
+def _read_array(what: str, array: object) -> np.ndarray:
+    if not isinstance(array, np.ndarray):
+        raise UsageError(
+            f"{what} is no NumPy array, but {type(array).__name__}",
+            "Give an array: np.asarray(values, dtype=np.float32), say.",
+        )
+    _check_dtype(what, array.dtype)
+    _check_extents(what, array.shape)
+    return np.array(array, order="C")
+
+
+def _read_declared(what: str, name: str, declared: tuple[object, ...]) -> DeviceBuffer:
+    """An output of a type and a shape."""
+    try:
+        type_, extents = declared
+        dtype = np.dtype("" if type_ is None else type_)  # type: ignore[call-overload]
+        each = extents if isinstance(extents, Sequence) else (extents,)
+        shape = tuple(map(operator.index, each))
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"{what} is neither an array nor a type and a shape",
+            f'Give what it holds before the run, or both: "{name}": ("float32", (n,)).',
+        ) from None
+    _check_dtype(what, dtype)
+    _check_extents(what, shape)
+    return DeviceBuffer(name, dtype.name, shape, Role.OUTPUT)
+
+
+def _buffer(name: str, array: np.ndarray, role: Role) -> DeviceBuffer:
+    return DeviceBuffer(name, array.dtype.name, array.shape, role)
+
+
+def _check_dtype(what: str, dtype: np.dtype) -> None:
+    if dtype.name not in CPP_NAMES or not dtype.isnative:
+        raise UsageError(
+            f"{what} is of {dtype.newbyteorder('=')}{'' if dtype.isnative else ', byte-swapped'},"
+            " which no kernel can take",
+            f"Convert it with .astype to one of {', '.join(CPP_NAMES)}.",
+        )
+
+
+def _check_extents(what: str, shape: tuple[int, ...]) -> None:
+    if min(shape, default=1) < 1:
+        raise UsageError(f"{what} has no elements", "Give it at least one.")
+
+
+def _read_size(name: str, size: object) -> int:
+    if isinstance(size, bool) or not isinstance(size, int | np.integer):
+        raise UsageError(
+            f"sizes[{name!r}] is no integer, but {type(size).__name__}",
+            "Sizes are integers; give a floating-point number as a scalar.",
+        )
+    if not -(1 << _SIZE_BITS) <= int(size) < 1 << _SIZE_BITS:
+        raise UsageError(f"sizes[{name!r}] does not fit 64 bits", "Give a smaller one.")
+    return int(size)
+
+
+def _read_scalar(name: str, scalar: object) -> Scalar:
+    if not isinstance(scalar, int | float | np.generic):
+        raise UsageError(
+            f"scalars[{name!r}] is no number, but {type(scalar).__name__}",
+            "Give an int, a float, or a number of NumPy: np.float32(2), say.",
+        )
+    if isinstance(scalar, np.generic):
+        _check_dtype(f"scalars[{name!r}]", scalar.dtype)
+    return scalar

@@ -1,0 +1,204 @@
+"""A run of kernels without an exercise: what is asked for, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+
+from grader.devices.base import Arrays, Device
+from grader.devices.choose import Choice
+from grader.explore.kernel_data import KernelData
+from grader.explore.launch_times import Times, modelled_times
+from grader.grading.building import Built, Toolchain, build_plan, launch_on
+from grader.grading.cases import collect_printed
+from grader.grading.mistakes import SubmissionError
+from grader.records import (
+    COUNTING,
+    SUBMISSION,
+    CheckedMode,
+    DeviceInfo,
+    Execution,
+    Failure,
+    Finding,
+    FindingKind,
+    KernelLaunch,
+    KernelRun,
+    LaunchResult,
+    LaunchTime,
+    Mode,
+    ModelledMode,
+    Observation,
+    Program,
+    RunLimits,
+    ShowProgress,
+    Status,
+    Stop,
+    Submission,
+    ToolLimits,
+)
+from grader.spec.exercise import Case
+from grader.spec.launch_lines import Plan
+from grader.words.findings import advise
+from grader.words.hidden import tell
+from grader.words.observations import tell_observation
+from grader.words.outputs import describe_modified
+
+LIMITS = RunLimits(warp_instructions=10_000_000_000, wall_seconds=300.0)
+"""What one run may use: about a minute of the emulated device on a few cores."""
+COMPILE_LIMITS = ToolLimits(wall_seconds=60.0)
+
+
+@dataclass(frozen=True)
+class KernelJob:
+    """What is asked: run these launches of this source on this data and device."""
+
+    source: Submission
+    plan: Plan
+    data: KernelData
+    choice: Choice
+    cache: Path
+    show: ShowProgress
+    check: bool
+    model: bool
+    seed: int
+    isolated: bool
+
+    def build(self, tools: Toolchain, arch: str) -> Built:
+        """The compiled source. Raises SubmissionError."""
+        return build_plan(
+            self.source, self.plan, self.data.names, tools, arch=arch, limits=COMPILE_LIMITS
+        )
+
+    def make_program(self, built: Built, info: DeviceInfo) -> Program:
+        """Its launches on the data. Raises SubmissionError."""
+        data = self.data
+        return launch_on(
+            SUBMISSION,
+            built,
+            data.buffers,
+            sizes=data.sizes,
+            limits=info.limits,
+            scalars=data.scalars,
+        )
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """What the emulated device says of a run; no outputs where a finding ended it."""
+
+    execution: Execution
+    outputs: Arrays
+    findings: tuple[Finding, ...] = ()
+    times: Times = ()
+
+
+def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
+    """Runs the program on the emulated device: all of its blocks, in the checked mode if that is
+    asked, and once more for the times. Raises SubmissionError."""
+    checked = _run(job, device, program, CheckedMode()) if job.check else None
+    if checked is not None and (stopped := _as_findings(checked[0])):
+        return Emulated(checked[0], {}, stopped)
+    modelled = _run(job, device, program, ModelledMode(job.seed)) if job.model else None
+    if modelled is not None:
+        _refuse(modelled[0])
+    whole = checked
+    if whole is None and modelled is not None and modelled[0].ran_whole:
+        whole = modelled
+    execution, outputs = whole or _run(job, device, program, COUNTING)
+    _refuse(execution)
+    times = () if modelled is None else modelled_times(modelled[0])
+    return Emulated(execution, outputs, _tell(execution.findings), times)
+
+
+def tell_run(
+    execution: Execution,
+    outputs: Arrays,
+    launches: Sequence[KernelLaunch],
+    findings: Sequence[Finding],
+    info: DeviceInfo,
+    *,
+    check: bool,
+    notes: Sequence[str] = (),
+) -> KernelRun:
+    """The record of a run that came to its end, or that a finding ended. Raises SubmissionError
+    where an input was written to; in the checked mode that is a finding."""
+    modified = [_modified(name) for name in execution.modified_inputs]
+    if modified and not check:
+        raise SubmissionError(_input_failure(modified))
+    printed = "".join(launch.printed for launch in execution.launches) + execution.printed
+    return KernelRun(
+        outputs,
+        tuple(launches),
+        (*findings, *modified),
+        printed,
+        f"{info.name} ({info.stands_for})",
+        tuple(notes),
+    )
+
+
+def tell_launches(
+    launches: Sequence[LaunchResult], times: Sequence[LaunchTime | None]
+) -> list[KernelLaunch]:
+    """The records of launches that were counted, each with its time."""
+    return [
+        KernelLaunch(
+            launch.kernel,
+            launch.grid,
+            launch.block,
+            launch.registers,
+            launch.static_shared_bytes,
+            launch.dynamic_shared_bytes,
+            launch.local_bytes,
+            launch.occupancy,
+            launch.counters,
+            launch.lines,
+            launch.printed,
+            time,
+        )
+        for launch, time in zip_longest(launches, times[: len(launches)])
+    ]
+
+
+def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
+    """The error of a run that did not come to its end, with advice and what was printed before."""
+    printed = collect_printed(execution, Case("run", {}, hidden=False))
+    failure = tell(stop)
+    return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
+
+
+def _run(job: KernelJob, device: Device, program: Program, mode: Mode) -> tuple[Execution, Arrays]:
+    arrays = job.data.arrays
+    return device.run(program, arrays, limits=LIMITS, mode=mode, progress=job.show)
+
+
+def _as_findings(execution: Execution) -> tuple[Finding, ...]:
+    """The findings of a fault that ended a run in the checked mode."""
+    if execution.failure is None or execution.failure.status is not Status.RUNTIME_ERROR:
+        return ()
+    return tell(execution.failure).findings
+
+
+def _tell(seen: Iterable[Observation]) -> tuple[Finding, ...]:
+    return tuple(tell_observation(each, hidden=False) for each in seen)
+
+
+def _refuse(execution: Execution) -> None:
+    if execution.failure is not None:
+        raise fail_run(execution, execution.failure)
+
+
+def _modified(name: str) -> Finding:
+    return Finding(FindingKind.INPUT_MODIFIED, describe_modified([name]), buffer=name)
+
+
+def _input_failure(modified: Sequence[Finding]) -> Failure:
+    names = [finding.buffer or "" for finding in modified]
+    advice = "Give what kernels write to as an output, with what it holds before the run."
+    return Failure(
+        Status.RUNTIME_ERROR,
+        f"{describe_modified(names).capitalize()}.",
+        advice=advice,
+        findings=tuple(modified),
+    )

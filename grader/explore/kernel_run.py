@@ -1,0 +1,136 @@
+"""Runs any kernels, without an exercise: the launches of a source, on arrays of one's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from grader.cpp.declarations import find_kernels
+from grader.devices.choose import EMULATED, GPU
+from grader.devices.remote.remote_device import RemoteDevice
+from grader.errors import UsageError
+from grader.explore.kernel_data import KernelData, Output, read_data
+from grader.explore.kernel_job import KernelJob, emulate, tell_launches, tell_run
+from grader.explore.kernels_on_gpu import run_on_gpu
+from grader.folders import default_cache
+from grader.grading.building import find_toolchain
+from grader.grading.grade import check_seed, choose_device
+from grader.grading.mistakes import SubmissionError, value_of
+from grader.records import Failure, KernelRun, Progress, ShowProgress, Status, Submission
+from grader.spec.launch_lines import Plan
+from grader.submission.plan import read_plan
+from grader.submission.plan_mistakes import LAUNCH_FORM
+from grader.submission.scalars import Scalar
+from grader.submission.source_file import parse_submission, read_submission
+
+TEXT_NAME = "source.cu"
+"""What a source is called in messages that is given as text."""
+
+
+def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
+    source: Path | str,
+    *,
+    inputs: Mapping[str, np.ndarray] | None = None,
+    outputs: Mapping[str, Output],
+    sizes: Mapping[str, int] | None = None,
+    scalars: Mapping[str, Scalar] | None = None,
+    device: str = "emulated:h100",
+    check: bool = False,
+    model: bool = False,
+    seed: int = 0,
+    isolated: bool = True,
+    progress: ShowProgress | None = None,
+) -> KernelRun:
+    """Run the kernels of a source as its `// launch:` lines say.
+
+    `source` is a path, or the text itself. The launch lines may use the names of `inputs`,
+    `outputs` and `scalars` as arguments, and the integers of `sizes` everywhere. An output is an
+    array, which holds what it holds before the run, or its type and shape: `("float32", (n,))`.
+    Arrays are copied. Scalars take the width of the kernel's parameter; those of NumPy keep their
+    type.
+
+    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `check`: run in the checked
+    mode, whose findings the result holds. `model`: model the times on the emulated device; a GPU
+    measures them anyway. `seed` draws what is sampled. `isolated`: as for `grade`.
+
+    Raises SubmissionError for a source that fails, UsageError for arguments that no kernel can
+    take, and other GraderErrors where the grader or the machine fails.
+    """
+    choice = choose_device(device)
+    data = read_data(inputs or {}, outputs, sizes or {}, scalars or {})
+    text = value_of(_read_source(source))
+    job = KernelJob(
+        text,
+        _read_plan(text, data),
+        data,
+        choice,
+        cache=default_cache(os.environ),
+        show=progress or _show_nothing,
+        check=check,
+        model=model,
+        seed=check_seed(seed),
+        isolated=isolated,
+    )
+    return _PAGES[choice.kind](job)
+
+
+def run_on_emulated(job: KernelJob) -> KernelRun:
+    """Runs the job's launches on the emulated device. Raises SubmissionError."""
+    with RemoteDevice(str(job.choice), isolated=job.isolated, models=job.model) as device:
+        tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+        info = device.info
+        seen = emulate(job, device, job.make_program(job.build(tools, info.arch), info))
+    launches = tell_launches(seen.execution.launches, seen.times)
+    return tell_run(seen.execution, seen.outputs, launches, seen.findings, info, check=job.check)
+
+
+_PAGES: Mapping[str, Callable[[KernelJob], KernelRun]] = {
+    EMULATED: run_on_emulated,
+    GPU: run_on_gpu,
+}
+
+
+def _read_source(source: Path | str) -> Submission | Failure:
+    if isinstance(source, Path) or _names_file(source):
+        return read_submission(Path(source))
+    return parse_submission(source.encode("utf-8", "surrogatepass"), TEXT_NAME)
+
+
+def _names_file(text: str) -> bool:
+    """Whether a text is the name of a file that is there, or looks like one."""
+    try:
+        return "\n" not in text and (text.endswith(".cu") or Path(text).is_file())
+    except (OSError, ValueError):  # too long for a name, or with a null character
+        return False
+
+
+def _read_plan(source: Submission, data: KernelData) -> Plan:
+    """The launch lines. Raises SubmissionError where there are none, and UsageError where a scratch
+    buffer has the name of something that is given."""
+    plan = value_of(read_plan(source))
+    if plan is None:
+        kernel = next(iter(find_kernels(source.text)), "kernel")
+        names = ", ".join((*(buffer.name for buffer in data.buffers), *data.scalars, *data.sizes))
+        grid = f"ceil_div({next(iter(data.sizes))}, 256)" if data.sizes else "1"
+        example = f"// launch: {kernel}<<<{grid}, 256>>>({names})"
+        raise SubmissionError(
+            Failure(
+                Status.LAUNCH_ERROR,
+                f"{source.name} has no launch line, which says how its kernels are launched.",
+                advice=f"Write one as a comment: {example}\n{LAUNCH_FORM}",
+            )
+        )
+    for scratch in plan.scratch:
+        if scratch.name in data.names:
+            raise UsageError(
+                f"'{scratch.name}' is given, and line {scratch.line} declares it as scratch memory",
+                "Give one of them another name.",
+            )
+    return plan
+
+
+def _show_nothing(_: Progress) -> None:
+    """Takes the place of progress that nobody wants to see."""

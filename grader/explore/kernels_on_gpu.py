@@ -1,0 +1,119 @@
+"""A run of kernels on a GPU, from top to bottom."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from grader.devices.gpu.gpu_lock import hold_gpu
+from grader.devices.gpu.ncu import Hold, count_with_ncu
+from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
+from grader.devices.remote.remote_device import RemoteDevice
+from grader.errors import GraderError
+from grader.explore.kernel_job import (
+    LIMITS,
+    Emulated,
+    KernelJob,
+    emulate,
+    fail_run,
+    tell_launches,
+    tell_run,
+)
+from grader.explore.launch_times import measure_launches
+from grader.grading.building import Built, find_toolchain
+from grader.grading.mistakes import SubmissionError
+from grader.grading.stand_in import stand_in
+from grader.records import KernelLaunch, KernelRun, LaunchResult, Program
+from grader.sandbox.process import run_tool
+
+
+def run_on_gpu(job: KernelJob) -> KernelRun:
+    """Runs the job's launches on its GPU, and times them; the emulated device looks for findings
+    and counts, where Nsight Compute does not. Raises SubmissionError."""
+    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
+        tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
+        info, arrays = device.info, job.data.arrays
+        built = job.build(tools, info.arch)
+        program = job.make_program(built, info)
+        gpu = stand_in(info)
+        emulated = _emulate(job, gpu.id, built if gpu.arch == info.arch else None)
+        hold = partial(hold_gpu, device.uuid, show=job.show)
+        with hold():
+            execution, outputs = device.run(program, arrays, limits=LIMITS)
+            if execution.failure is not None:
+                raise fail_run(execution, execution.failure)
+            times = measure_launches(
+                device, program, arrays, limits=LIMITS, seed=job.seed, show=job.show
+            )
+    notes = [times] if isinstance(times, str) else []
+    launches = tell_launches(execution.launches, () if isinstance(times, str) else times)
+    findings = () if isinstance(emulated, str) else emulated.findings
+    if job.check and isinstance(emulated, str):
+        notes.append(f"The checked mode could not look at it: {emulated}")
+    launches, how = _count(job, program, launches, emulated, hold)
+    return tell_run(
+        execution, outputs, launches, findings, info, check=job.check, notes=[*notes, how]
+    )
+
+
+def _emulate(job: KernelJob, gpu_id: str, built: Built | None) -> Emulated | str:
+    """What the emulated device says of the run, or why it says nothing. It compiles where nothing
+    that it can execute is `built`."""
+    job = replace(job, model=False)
+    try:
+        with RemoteDevice(f"emulated:{gpu_id}", isolated=job.isolated) as device:
+            if built is None:
+                tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+                built = job.build(tools, device.info.arch)
+            return emulate(job, device, job.make_program(built, device.info))
+    except (GraderError, SubmissionError) as error:
+        return str(error)
+
+
+def _count(
+    job: KernelJob,
+    program: Program,
+    launches: Sequence[KernelLaunch],
+    emulated: Emulated | str,
+    hold: Hold,
+) -> tuple[list[KernelLaunch], str]:
+    """The launches with the counters of Nsight Compute, or else those of the emulated device, which
+    also counts line by line; and who counted, as a sentence."""
+    seen: Sequence[LaunchResult] = (
+        () if isinstance(emulated, str) or not emulated.outputs else emulated.execution.launches
+    )
+    if len(seen) == len(launches):
+        launches = [
+            replace(launch, counters=counted.counters, lines=counted.lines)
+            for launch, counted in zip(launches, seen, strict=True)
+        ]
+    else:
+        launches = [replace(launch, counters=None, lines=()) for launch in launches]
+    counted = _ask_ncu(job, program, hold)
+    if not isinstance(counted, NotCounted):
+        rows = zip(launches, counted, strict=True)
+        return [replace(each, counters=row.counters) for each, row in rows], (
+            "Counters are those of Nsight Compute."
+        )
+    if seen:
+        return launches, f"Counters are those of the emulated device: {counted.reason}."
+    why = emulated if isinstance(emulated, str) else "a finding ended its run"
+    return launches, f"There are no counters: {counted.reason}, and the emulated device: {why}."
+
+
+def _ask_ncu(
+    job: KernelJob, program: Program, hold: Hold
+) -> tuple[CountedLaunch, ...] | NotCounted:
+    if job.data.fills_outputs:
+        return NotCounted("Nsight Compute runs no kernel on outputs that hold something")
+    return count_with_ncu(
+        program,
+        job.data.arrays,
+        gpu_index=int(job.choice.id),
+        run=run_tool,
+        limits=LIMITS,
+        environ=os.environ,
+        hold=hold,
+    )

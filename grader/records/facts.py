@@ -1,0 +1,257 @@
+"""A student's mistakes as facts: who did what to which memory, which launch cannot be, with the
+figures. `words` makes sentences of them, for those who may know the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, Self
+
+from grader.records.outcomes import FindingKind
+from grader.records.requests import Dim3
+from grader.statuses import Status
+
+
+class Act(StrEnum):
+    """What a kernel did wrong, as closely as a device can tell; `kind` is what a score calls it.
+
+    The acts of the second group are those that CUDA has a word for, but no place.
+    """
+
+    kind: FindingKind
+
+    def __new__(cls, name: str, kind: FindingKind) -> Self:
+        act = str.__new__(cls, name)
+        act._value_, act.kind = name, kind
+        return act
+
+    ACCESS_OUT_OF_BOUNDS = "access_out_of_bounds", FindingKind.OUT_OF_BOUNDS
+    OTHER_ARRAY = "other_array", FindingKind.OUT_OF_BOUNDS
+    GUARD_BAND = "guard_band", FindingKind.OUT_OF_BOUNDS
+    MISALIGNED_ACCESS = "misaligned_access", FindingKind.MISALIGNED
+    SKIPPED_BARRIER = "skipped_barrier", FindingKind.BARRIER_DIVERGENCE
+    SKIPPED_COLLECTIVE = "skipped_collective", FindingKind.ABSENT_LANES
+    ABSENT_IN_MASK = "absent_in_mask", FindingKind.ABSENT_LANES
+    READ_FROM_ABSENT = "read_from_absent", FindingKind.ABSENT_LANES
+    TRAP = "trap", FindingKind.TRAP
+    ASSERTION = "assertion", FindingKind.TRAP
+    RACE = "race", FindingKind.RACE
+    USE_DURING_COPY = "use_during_copy", FindingKind.COPY_UNDER_WAY
+    USE_OF_UNWRITTEN = "use_of_unwritten", FindingKind.UNINITIALIZED_READ
+    TOO_MANY_INSTRUCTIONS = "too_many_instructions", FindingKind.INSTRUCTION_LIMIT
+    TOO_LONG = "too_long", FindingKind.WALL_LIMIT
+
+    ILLEGAL_ADDRESS = "illegal_address", FindingKind.OUT_OF_BOUNDS
+    MISALIGNED_ADDRESS = "misaligned_address", FindingKind.MISALIGNED
+    FAILED_ASSERT = "failed_assert", FindingKind.TRAP
+    ILLEGAL_INSTRUCTION = "illegal_instruction", FindingKind.TRAP
+    STACK_OVERRUN = "stack_overrun", FindingKind.OUT_OF_BOUNDS
+    UNNAMED_FAULT = "unnamed_fault", FindingKind.TRAP
+    OTHER_ADDRESS_SPACE = "other_address_space", FindingKind.OUT_OF_BOUNDS
+    INVALID_JUMP = "invalid_jump", FindingKind.OUT_OF_BOUNDS
+    UNKNOWN_FAULT = "unknown_fault", FindingKind.TRAP
+    WATCHDOG = "watchdog", FindingKind.WALL_LIMIT
+
+
+@dataclass(frozen=True)
+class Party:
+    """A thread at a line of the source, as far as they are known, and what it does there."""
+
+    line: int | None = None
+    block: Dim3 | None = None
+    thread: Dim3 | None = None
+    stores: bool = False
+    atomic: bool = False
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place in memory. `space` is `global`, `shared`, `local` or `constant`; `address` lies in
+    it.
+
+    `buffer` is the buffer or variable of `size_bytes` that it lies in or next to, `offset_bytes`
+    relative to its start; of shared memory the size is the block's. `element` is the place in the
+    array's own indices.
+    """
+
+    space: str | None = None
+    address: int | None = None
+    buffer: str | None = None
+    offset_bytes: int | None = None
+    size_bytes: int | None = None
+    element: str | None = None
+
+    @property
+    def memory(self) -> str | None:
+        """The buffer, or the memory that has no buffers: `shared memory`."""
+        if self.buffer is None and self.space in ("shared", "local", "constant"):
+            return f"{self.space} memory"
+        return self.buffer
+
+
+@dataclass(frozen=True)
+class MeantArray:
+    """The shared array that an access means which lands in another one, and the element of it that
+    the index would be. `before`: it landed before the array's start."""
+
+    name: str
+    element: str
+    before: bool
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a device saw a kernel do wrong.
+
+    `other` is the access that came first, or where the threads are that do not come. `lanes` are
+    those of an operation of a warp. Of a race, `in_warp`: the two are lanes of one warp, and
+    `barrier_between`: a barrier stands between their lines. `said` are CUDA's words, or those of
+    the kernel's own assertion. The limits are those that are spent.
+    """
+
+    act: Act
+    kernel: str | None = None
+    by: Party = Party()
+    other: Party | None = None
+    spot: Spot = Spot()
+    width_bytes: int = 0
+    meant: MeantArray | None = None
+    lanes: tuple[int, ...] = ()
+    in_warp: bool = False
+    barrier_between: bool = False
+    said: str = ""
+    limit_instructions: int = 0
+    limit_seconds: float = 0.0
+
+    @property
+    def kind(self) -> FindingKind:
+        """What a score calls it."""
+        return self.act.kind
+
+    @property
+    def line(self) -> int | None:
+        return self.by.line
+
+    @property
+    def other_line(self) -> int | None:
+        return self.other.line if self.other is not None else None
+
+
+@dataclass(frozen=True)
+class Faulted:
+    """A kernel did something wrong, or too much. `others`: what the checked mode saw before.
+    `quoted`: the launch lines, or a tool's words."""
+
+    observation: Observation
+    others: tuple[Observation, ...] = ()
+    quoted: str = ""
+
+    @property
+    def status(self) -> Status:
+        """How a grading ends that meets it."""
+        limits = (FindingKind.INSTRUCTION_LIMIT, FindingKind.WALL_LIMIT)
+        return Status.TIMEOUT if self.observation.kind in limits else Status.RUNTIME_ERROR
+
+    @property
+    def findings(self) -> tuple[Observation, ...]:
+        """All that was seen."""
+        return (self.observation, *self.others)
+
+
+@dataclass(frozen=True)
+class NotEmulated:
+    """The emulated device does not know something: `what` names it; without, it is a form of the
+    instruction `opcode`."""
+
+    kernel: str
+    line: int | None
+    what: str = ""
+    opcode: str = ""
+    status: ClassVar[Status] = Status.UNSUPPORTED
+
+
+@dataclass(frozen=True)
+class NotTranslated:
+    """The emulated device had not made code of the kernels when the time limit was over."""
+
+    wall_seconds: float
+    quoted: str
+    status: ClassVar[Status] = Status.UNSUPPORTED
+
+
+@dataclass(frozen=True)
+class Refused:
+    """CUDA, which `said` why, did not begin a launch; `quoted` is its line."""
+
+    kernel: str
+    line: int | None
+    said: str
+    quoted: str
+    status: ClassVar[Status] = Status.LAUNCH_ERROR
+
+
+@dataclass(frozen=True)
+class OutOfMemory:
+    """The submission asks for more than there is of an emulated device's memory: `most_bytes`, or,
+    where that is None, what this machine has left."""
+
+    scratch_bytes: int
+    variable_bytes: int
+    local_bytes: int = 0
+    most_bytes: int | None = None
+    status: ClassVar[Status] = Status.LAUNCH_ERROR
+
+
+@dataclass(frozen=True)
+class OutOfGpuMemory:
+    """The buffers and variables do not fit the GPU's memory."""
+
+    buffer_bytes: int
+    variable_bytes: int
+    status: ClassVar[Status] = Status.LAUNCH_ERROR
+
+
+Stop = Faulted | NotEmulated | NotTranslated | Refused | OutOfMemory | OutOfGpuMemory
+"""Why a run did not come to its end."""
+
+
+class Obstacle(StrEnum):
+    """What keeps a launch of a plan from being made at some sizes."""
+
+    DIVISION_BY_ZERO = "division_by_zero"
+    BEYOND_64_BITS = "beyond_64_bits"
+    NO_INSTANCE = "no_instance"
+    ARGUMENT_TOO_WIDE = "argument_too_wide"
+    EXTENT_TOO_SMALL = "extent_too_small"
+    EXTENT_TOO_LARGE = "extent_too_large"
+    TOO_MANY_THREADS = "too_many_threads"
+    BEYOND_LAUNCH_BOUNDS = "beyond_launch_bounds"
+    NEGATIVE_SHARED_MEMORY = "negative_shared_memory"
+    TOO_MUCH_SHARED_MEMORY = "too_much_shared_memory"
+    TOO_MANY_REGISTERS = "too_many_registers"
+    EMPTY_SCRATCH = "empty_scratch"
+    TOO_MUCH_SCRATCH = "too_much_scratch"
+
+
+@dataclass(frozen=True)
+class PlanMistake:
+    """A launch or scratch line that cannot be. `line` is None in the exercise's own plan; `quoted`
+    shows the place with a caret.
+
+    Of an `obstacle`, which depends on the sizes, words are made with its `figures`. All other
+    mistakes show in the text alone: `message` and `advice` are those of its reader.
+    """
+
+    line: int | None
+    column: int
+    message: str
+    advice: str
+    quoted: str
+    obstacle: Obstacle | None = None
+    figures: Mapping[str, int | str] = field(default_factory=dict)
+    status: ClassVar[Status] = Status.LAUNCH_ERROR
+
+
+Fact = Stop | PlanMistake
+"""A student's mistake before it is told."""

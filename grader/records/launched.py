@@ -1,0 +1,113 @@
+"""What is told of kernels that were run or listed without an exercise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.records.outcomes import Finding
+from grader.records.requests import Dim3
+from grader.records.runs import Counters, LineCounters
+from grader.records.scores import Source
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class LaunchTime:
+    """The time of one launch on a cold L2 cache, in milliseconds, with the interval that it lies
+    in; modelled, or the median of measurements.
+
+    `bound` is the resource that the model says it waits for (`DRAM`, `latency`); None where the
+    time was measured. A launch of several is measured as what it adds to those before it.
+    """
+
+    ms: float
+    interval_ms: tuple[float, float]
+    bound: str | None
+    source: Source
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """One launch of a kernel: what it ran with, what it counted and, where that was asked, its
+    time.
+
+    `registers` and `local_bytes` are of a thread, shared bytes of a block; `occupancy` is
+    theoretical, 0 to 1. `lines` holds the counters of each source line. `counters` is None, and
+    `lines` empty, where nobody could count (on a GPU only). `printed` is what its `printf` wrote,
+    where the device tells launches apart.
+    """
+
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    registers: int
+    static_shared_bytes: int
+    dynamic_shared_bytes: int
+    local_bytes: int
+    occupancy: float
+    counters: Counters | None
+    lines: tuple[LineCounters, ...]
+    printed: str
+    time: LaunchTime | None
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRun:
+    """What a run left.
+
+    `outputs` holds each output as an array of its type and shape; none where a finding ended the
+    run. `launches` are in the order in which they ran. `findings` is what the checked mode found.
+    `printed` is all that `printf` wrote. `device` says what ran the kernels, and `notes` who
+    counted on a GPU, and what could not be had.
+    """
+
+    outputs: dict[str, np.ndarray]
+    launches: tuple[KernelLaunch, ...]
+    findings: tuple[Finding, ...]
+    printed: str
+    device: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class UnknownInstruction:
+    """A machine instruction that the emulated device does not know, with its source line where
+    that is known."""
+
+    instruction: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class ListedKernel:
+    """One compiled kernel of a file. `registers` and `local_bytes` are of a thread,
+    `static_shared_bytes` of a block; `instructions` is the number of its machine instructions."""
+
+    file: str
+    kernel: str
+    registers: int
+    static_shared_bytes: int
+    local_bytes: int
+    instructions: int
+    unsupported: tuple[UnknownInstruction, ...]
+
+
+@dataclass(frozen=True)
+class UnlistedFile:
+    """A file whose kernels cannot be listed, and why."""
+
+    file: str
+    message: str
+    detail: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class KernelList:
+    """The kernels of several files in their order, and the files that could not be listed."""
+
+    kernels: tuple[ListedKernel, ...]
+    errors: tuple[UnlistedFile, ...] = ()

@@ -1,0 +1,224 @@
+"""What a device saw a kernel do, in words: one row an act, told with all figures, and without them
+where the sizes of the run are secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from grader.records import Act, Finding, FindingKind, Observation, Party
+from grader.words import phrases as say
+from grader.words.phrases import plain_name
+
+_NAME_THE_PLACE = "`--device emulated` names the line, the thread and the buffer."
+_COMPARE = "sizes need not be multiples of the tile."
+
+
+def tell_observation(observation: Observation, *, hidden: bool) -> Finding:
+    """The finding that an observation is; `hidden`: its kind, its lines and plain names only."""
+    if hidden:
+        return _hide(observation)
+    by, other, spot = observation.by, observation.other or Party(), observation.spot
+    return Finding(
+        kind=observation.kind,
+        message=_ACTS[observation.act].words(observation),
+        kernel=observation.kernel,
+        line=by.line,
+        block=by.block,
+        thread=by.thread,
+        buffer=spot.memory,
+        offset_bytes=spot.offset_bytes,
+        other_line=other.line,
+        other_block=other.block,
+        other_thread=other.thread,
+        element=spot.element,
+    )
+
+
+def tell_fault(observation: Observation) -> tuple[str, str]:
+    """What to say of a run that an observation ended, and what to try."""
+    row = _ACTS[observation.act]
+    advice = row.advice.format(width=observation.width_bytes)
+    return row.sentence(observation, row.words(observation)), advice
+
+
+def tell_order(kernel: str | None, problem: str | None) -> Finding:
+    """The finding of a plan that is right in one order, and has a problem in the opposite one; None
+    where that must not be told."""
+    message = "the result depends on the order in which blocks and warps run"
+    if problem is not None:
+        message += f": right in one order, and in the opposite one: {problem}"
+    name = kernel if problem is not None else plain_name(kernel)
+    return Finding(FindingKind.ORDER_DEPENDENT, message, kernel=name)
+
+
+def _hide(observation: Observation) -> Finding:
+    return Finding(
+        observation.kind,
+        _ACTS[observation.act].hidden(observation),
+        kernel=plain_name(observation.kernel),
+        line=observation.line,
+        buffer=plain_name(observation.spot.memory),
+        other_line=observation.other_line,
+    )
+
+
+# --- sentences ------------------------------------------------------------------------------------
+
+
+def _with_thread(seen: Observation, words: str) -> str:
+    place = "" if seen.line is None else f"line {seen.line}: "
+    return f"{place}{words} (kernel {seen.kernel}, block {seen.by.block}, thread {seen.by.thread})."
+
+
+def _not_ended(seen: Observation, words: str) -> str:
+    place = "" if seen.line is None else f", near line {seen.line}"
+    return f"Kernel {seen.kernel} had not ended in block {seen.by.block}{place}: {words}."
+
+
+def _ended_badly(seen: Observation, words: str) -> str:
+    return f"Kernel {seen.kernel} did not end well: {words}."
+
+
+def _as_it_is(seen: Observation, words: str) -> str:
+    return words
+
+
+# --- the rows -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Row:
+    """`words` are a finding's, `hidden` those without a figure. Where the act ended the run,
+    `sentence` is made of the words, and `advice` is what to try; empty where the finding's kind
+    says that."""
+
+    words: Callable[[Observation], str]
+    hidden: Callable[[Observation], str]
+    advice: str = ""
+    sentence: Callable[[Observation, str], str] = _with_thread
+
+
+def _by_cuda(what: str, hidden: Callable[[Observation], str], advice: str) -> _Row:
+    """A fault of which CUDA tells the kernel only."""
+    return _Row(lambda seen: f"{what} (CUDA: {seen.said})", hidden, advice, _ended_badly)
+
+
+_ACTS: Mapping[Act, _Row] = {
+    Act.ACCESS_OUT_OF_BOUNDS: _Row(
+        lambda seen: f"{say.access(seen)} out of bounds: {say.target(seen.spot)}",
+        say.stray_hidden,
+        f"Compare the index with the sizes before the access; {_COMPARE}",
+    ),
+    Act.OTHER_ARRAY: _Row(say.other_array, say.stray_hidden),
+    Act.GUARD_BAND: _Row(
+        lambda seen: f"store out of bounds: {say.beside(seen.spot)}",
+        say.stray_hidden,
+        f"Compare the index with the sizes before the store; {_COMPARE} {_NAME_THE_PLACE}",
+        lambda seen, _: f"Kernel {seen.kernel} wrote out of bounds: {say.beside(seen.spot)}.",
+    ),
+    Act.MISALIGNED_ACCESS: _Row(
+        lambda seen: (
+            f"{say.access(seen)} at an address that is no multiple of {seen.width_bytes}:"
+            f" {say.target(seen.spot)}"
+        ),
+        say.misaligned_hidden,
+        "An access of {width} bytes needs an address that is a multiple of {width}: treat rows of"
+        " other lengths apart.",
+    ),
+    Act.SKIPPED_BARRIER: _Row(
+        say.skipped_barrier,
+        say.skipped_barrier,
+        "Move __syncthreads() out of the branch, so that every thread of the block executes it.",
+    ),
+    Act.SKIPPED_COLLECTIVE: _Row(
+        say.skipped_collective,
+        say.absent_hidden,
+        "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the"
+        " branch.",
+    ),
+    Act.ABSENT_IN_MASK: _Row(say.absent_in_mask, say.absent_hidden),
+    Act.READ_FROM_ABSENT: _Row(say.read_from_absent, say.absent_hidden),
+    Act.TRAP: _Row(
+        lambda seen: "the kernel stopped itself with __trap()",
+        say.trap_hidden,
+        "Look at the condition that leads there.",
+    ),
+    Act.ASSERTION: _Row(
+        lambda seen: seen.said,
+        say.trap_hidden,
+        "Look at what this thread has in the condition.",
+    ),
+    Act.RACE: _Row(say.race, say.race_hidden),
+    Act.USE_DURING_COPY: _Row(say.during_copy, say.during_copy_hidden),
+    Act.USE_OF_UNWRITTEN: _Row(say.unwritten, say.unwritten_hidden),
+    Act.TOO_MANY_INSTRUCTIONS: _Row(
+        lambda seen: (
+            f"the limit of {seen.limit_instructions:,} executed warp instructions is spent"
+        ),
+        lambda seen: "the limit of executed warp instructions is spent",
+        "Look for a loop whose condition never becomes false, for a grid far larger than the"
+        " matrix, and for warps that wait for each other by other means than __syncthreads(),"
+        " which the emulated device does not run side by side.",
+        _not_ended,
+    ),
+    Act.TOO_LONG: _Row(
+        lambda seen: (
+            f"The kernels had not ended after {seen.limit_seconds:g} s, the time limit of this"
+            " exercise."
+        ),
+        say.too_long_hidden,
+        "Look for a loop whose end is never reached: does its counter advance, and towards the"
+        " bound?",
+        _as_it_is,
+    ),
+    Act.ILLEGAL_ADDRESS: _by_cuda(
+        "it accessed an address that belongs to no buffer",
+        say.stray_hidden,
+        f"Compare the index with the sizes before the access. {_NAME_THE_PLACE}",
+    ),
+    Act.MISALIGNED_ADDRESS: _by_cuda(
+        "it accessed an address that is no multiple of the access's size",
+        say.misaligned_hidden,
+        "A float4 access needs an address that is a multiple of 16: treat rows of other lengths"
+        f" apart. {_NAME_THE_PLACE}",
+    ),
+    Act.FAILED_ASSERT: _by_cuda(
+        "an assert() of it did not hold",
+        say.trap_hidden,
+        f"Look at the condition of the assert(). {_NAME_THE_PLACE}",
+    ),
+    Act.ILLEGAL_INSTRUCTION: _by_cuda(
+        "it stopped itself with __trap()",
+        say.trap_hidden,
+        "Look at the condition that leads there.",
+    ),
+    Act.STACK_OVERRUN: _by_cuda(
+        "it overran its stack",
+        say.stray_hidden,
+        f"Look for a recursion without end, or an index beyond a local array. {_NAME_THE_PLACE}",
+    ),
+    Act.UNNAMED_FAULT: _by_cuda(
+        "it stopped for a reason that CUDA does not name",
+        say.trap_hidden,
+        f"Most often that is an access beyond a __shared__ array, or __trap(). {_NAME_THE_PLACE}",
+    ),
+    Act.OTHER_ADDRESS_SPACE: _by_cuda(
+        "it used an address of another memory than the instruction is for",
+        say.stray_hidden,
+        "Look for a pointer to shared memory that outlived its block, or an index far beyond an"
+        f" array. {_NAME_THE_PLACE}",
+    ),
+    Act.INVALID_JUMP: _by_cuda(
+        "it jumped to where no code is",
+        say.stray_hidden,
+        f"Look for an index beyond a local array. {_NAME_THE_PLACE}",
+    ),
+    Act.UNKNOWN_FAULT: _by_cuda("CUDA stopped it", say.trap_hidden, _NAME_THE_PLACE),
+    Act.WATCHDOG: _Row(
+        lambda seen: f"Kernel {seen.kernel} ran until the GPU's watchdog ended it.",
+        say.too_long_hidden,
+        "Look for a loop whose end is never reached.",
+        _as_it_is,
+    ),
+}

@@ -1,0 +1,316 @@
+"""Kernels without an exercise: outputs, counters, times and findings of runs on the emulated device,
+and on a GPU."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import grader
+from grader.cli import main
+from grader.devices.gpu.ncu import NOT_INSTALLED
+from grader.devices.remote.remote_device import RemoteDevice
+from grader.errors import UsageError
+from grader.explore import kernels_on_gpu, launch_times
+from grader.explore.launch_times import added_times
+from grader.grading import grade as grade_page
+from grader.grading.measure import measure
+from grader.records import SUBMISSION, FindingKind, KernelRun, Source, Status, Timing
+from tests.support.fake_gpu import FakeGpu
+
+N = 1000
+SAXPY = """\
+#define THREADS 256
+// launch: saxpy<<<ceil_div(n, THREADS), THREADS>>>(y, x, alpha, n)
+__global__ void saxpy(float* y, const float* x, float alpha, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += alpha * x[i];
+}
+"""
+X = np.arange(N, dtype=np.float32)
+GIVEN: dict[str, Any] = {
+    "inputs": {"x": X},
+    "outputs": {"y": np.ones(N, dtype=np.float32)},
+    "sizes": {"n": N},
+    "scalars": {"alpha": 2.5},
+}
+TWO_LAUNCHES = """\
+// scratch: float twice[n]
+// launch: add<<<ceil_div(n, 256), 256>>>(twice, x, x, n)
+// launch: add<<<ceil_div(n, 256), 256>>>(y, twice, x, n)
+__global__ void add(float* y, const float* a, const float* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a[i] + b[i];
+}
+"""
+SEVERAL = """\
+// launch: transpose<<<dim3(side / 32, side / 32), dim3(32, 32)>>>(out, in, side)
+// launch: reduce<<<1, 256>>>(total, in, side * side)
+// launch: widths<<<1, 1>>>(wide, real, a, b, c)
+__global__ void transpose(int* out, const int* in, int side) {
+  __shared__ int tile[32][32];
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  tile[threadIdx.y][threadIdx.x] = in[y * side + x];
+  __syncthreads();
+  x = blockIdx.y * 32 + threadIdx.x;
+  y = blockIdx.x * 32 + threadIdx.y;
+  out[y * side + x] = tile[threadIdx.x][threadIdx.y];
+}
+__global__ void reduce(int* total, const int* in, int n) {
+  int sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += in[i];
+  atomicAdd(total, sum);
+}
+extern "C" __global__ void widths(long long* wide, double* real, long long a, double b, float c) {
+  wide[0] = a;
+  real[0] = b;
+  real[1] = c;
+  printf("a = %lld\\n", a);
+}
+"""
+SIDE = 64
+IN = np.arange(SIDE * SIDE, dtype=np.int32).reshape(SIDE, SIDE)
+
+
+@pytest.fixture(scope="module")
+def several() -> KernelRun:
+    return grader.run(
+        SEVERAL,
+        inputs={"in": IN},
+        outputs={
+            "out": ("int32", IN.shape),
+            "total": np.full(1, 5, dtype=np.int32),
+            "wide": ("int64", 1),
+            "real": ("float64", (2,)),
+        },
+        sizes={"side": SIDE},
+        scalars={"a": (1 << 40) + 1, "b": 0.1, "c": np.float32(0.1)},
+        check=True,
+        model=True,
+    )
+
+
+def test_outputs_of_all_widths(several: KernelRun) -> None:
+    np.testing.assert_array_equal(several.outputs["out"], IN.T)
+    assert several.outputs["total"].tolist() == [5 + IN.sum()]
+    assert several.outputs["wide"].tolist() == [(1 << 40) + 1]
+    assert several.outputs["real"].tolist() == [0.1, float(np.float32(0.1))]
+    assert several.findings == ()
+
+
+def test_bank_conflicts_of_a_column_are_counted_exactly(several: KernelRun) -> None:
+    counters = several.launches[0].counters
+    warps = SIDE * SIDE // 32
+    assert counters is not None
+    assert counters.shared_load_instructions == counters.shared_store_instructions == warps
+    assert (counters.shared_load_wavefronts, counters.shared_store_wavefronts) == (
+        32 * warps,
+        warps,
+    )
+    assert counters.shared_wavefronts == 33 * warps
+    assert counters.shared_wavefronts_ideal == 2 * warps
+    assert counters.shared_bank_conflicts == 31 * warps
+    conflicts = {
+        line.line: line.counters.shared_bank_conflicts for line in several.launches[0].lines
+    }
+    assert {line: count for line, count in conflicts.items() if count} == {11: 31 * warps}
+    assert counters.global_load_efficiency == counters.global_store_efficiency == 1
+
+
+def test_a_launch_tells_what_it_ran_with(several: KernelRun) -> None:
+    transpose, reduce, widths = several.launches
+    assert (transpose.kernel, transpose.grid, transpose.block) == (
+        "transpose",
+        (2, 2, 1),
+        (32, 32, 1),
+    )
+    assert transpose.static_shared_bytes == 4096
+    assert (transpose.dynamic_shared_bytes, transpose.local_bytes) == (0, 0)
+    assert transpose.registers > 0
+    assert reduce.counters is not None
+    assert reduce.counters.global_atomic_requests > 0
+    assert widths.printed == several.printed == f"a = {(1 << 40) + 1}\n"
+
+
+def test_modelled_times_have_an_interval(several: KernelRun) -> None:
+    for launch in several.launches:
+        assert launch.time is not None
+        low, high = launch.time.interval_ms
+        assert 0 < low < launch.time.ms < high
+        assert (launch.time.source, bool(launch.time.bound)) == (Source.MODELLED, True)
+
+
+def test_a_path_and_its_text_run_alike(tmp_path: Path) -> None:
+    path = tmp_path / "saxpy.cu"
+    path.write_text(SAXPY)
+    runs = [grader.run(source, **GIVEN) for source in (SAXPY, path, str(path))]
+    for run in runs:
+        np.testing.assert_array_equal(run.outputs["y"], 1 + np.float32(2.5) * X)
+        assert run.launches == runs[0].launches
+        assert run.launches[0].time is None
+    assert GIVEN["outputs"]["y"].tolist() == [1] * N  # what was given stays
+
+
+def test_an_access_out_of_bounds_is_an_error_or_a_finding() -> None:
+    beyond = GIVEN | {"sizes": {"n": N + 1}}
+    with pytest.raises(grader.SubmissionError) as failed:
+        grader.run(SAXPY, **beyond)
+    error = failed.value
+    assert (error.status, error.line) == (Status.RUNTIME_ERROR, 5)
+    assert "buffer x" in error.message
+    assert error.advice
+    run = grader.run(SAXPY, **beyond, check=True)
+    assert [(each.kind, each.line) for each in run.findings] == [(FindingKind.OUT_OF_BOUNDS, 5)]
+    assert run.outputs == {}
+
+
+def test_checked_and_plain_runs_count_the_same() -> None:
+    plain, checked = (
+        grader.run(TWO_LAUNCHES, check=check, **_without_y()) for check in (False, True)
+    )
+    assert plain.launches == checked.launches
+    np.testing.assert_array_equal(plain.outputs["y"], 3 * X)
+    np.testing.assert_array_equal(checked.outputs["y"], 3 * X)
+
+
+def test_an_input_that_is_written_to_is_an_error() -> None:
+    with pytest.raises(grader.SubmissionError, match="wrote to its input `y`") as failed:
+        grader.run(SAXPY, **GIVEN | {"inputs": {"x": X, "y": X}, "outputs": {"z": ("float32", 1)}})
+    assert failed.value.status is Status.RUNTIME_ERROR
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "line", "message"),
+    [
+        (SAXPY.replace("alpha * x", "beta * x"), Status.COMPILE_ERROR, 5, '"beta" is undefined'),
+        (SAXPY.replace("// launch:", "//"), Status.LAUNCH_ERROR, None, "has no launch line"),
+        (SAXPY.replace("alpha, n)\n", "gamma, n)\n", 1), Status.LAUNCH_ERROR, 2, "'gamma' is not known"),
+        (f'#include "/etc/passwd"\n{SAXPY}', Status.REJECTED, None, "may not"),
+        (" ", Status.COMPILE_ERROR, None, "the file is empty"),
+    ],
+    ids=["compile", "no launch", "unknown", "include", "empty"],
+)  # fmt: skip
+def test_a_source_that_fails_says_where(
+    source: str, status: Status, line: int | None, message: str
+) -> None:
+    with pytest.raises(grader.SubmissionError) as failed:
+        grader.run(source, **GIVEN)
+    assert (failed.value.status, failed.value.line) == (status, line)
+    if status is not Status.REJECTED:
+        assert message in failed.value.message
+
+
+def test_without_a_launch_line_one_is_shown() -> None:
+    with pytest.raises(grader.SubmissionError) as failed:
+        grader.run(SAXPY.replace("// launch:", "//"), **GIVEN)
+    assert "// launch: saxpy<<<ceil_div(n, 256), 256>>>(x, y, alpha, n)" in failed.value.advice
+
+
+def test_wrong_usage() -> None:
+    with pytest.raises(UsageError, match=r"no_such\.cu does not exist"):
+        grader.run("no_such.cu", **GIVEN)
+    with pytest.raises(UsageError, match="there is no device"):
+        grader.run(SAXPY, **GIVEN, device="abacus")
+    with pytest.raises(UsageError, match="'x' is given, and line 1 declares it"):
+        grader.run(f"// scratch: int x[n]\n{SAXPY}", **GIVEN)
+
+
+def test_the_command_prints_and_saves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("saxpy.cu").write_text(SAXPY)
+    command = [
+        "run",
+        "saxpy.cu",
+        "--size",
+        "n=1000",
+        "--input",
+        "x=index:n",
+        "--device",
+        "emulated",
+    ]
+    command += ["--output", "y=small_integers:n"]
+    assert main([*command, "--scalar", "alpha=2.0", "--save", "y=y.npy", "--json", "run.json"]) == 0
+    assert "global_load_sectors" in capsys.readouterr().out
+    saved, told = np.load("y.npy"), json.loads(Path("run.json").read_text())
+    assert told["outputs"]["y"]["max"] == saved.max()
+    assert told["launches"][0]["counters"]["global_store_sectors"] == N // 8
+    assert main([*command, "--scalar", "alpha=2", "--json", "-"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["status"], error["line"]) == ("launch_error", 2)
+    assert main([*command, "--save", "z=z.npy"]) == 2
+
+
+def test_the_time_of_a_launch_is_what_it_adds() -> None:
+    timings = [Timing("first 1", 1.0, (0.9, 1.2), ()), Timing("all", 3.0, (2.8, 3.1), ())]
+    first, second = added_times(timings)
+    assert first is not None
+    assert second is not None
+    assert (first.ms, first.interval_ms) == (1.0, (0.9, 1.2))
+    assert second.ms == 2.0
+    assert second.interval_ms == pytest.approx((1.6, 2.2))
+
+
+def _without_y() -> dict[str, Any]:
+    return {"inputs": {"x": X}, "outputs": {"y": ("float32", N)}, "sizes": {"n": N}}
+
+
+@pytest.fixture
+def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+    """A GPU that is none: the emulated device stands in for it beside its clock."""
+    gpu = FakeGpu({SUBMISSION: 0.5, "first 1": 0.2}, noise=0.001)
+
+    def open_device(name: str, *, isolated: bool = True) -> FakeGpu | RemoteDevice:
+        if name.startswith("gpu"):
+            return gpu.named(name, isolated=isolated)
+        return RemoteDevice(name, isolated=isolated)
+
+    monkeypatch.setattr(grade_page, "has_pycuda", lambda: True)
+    monkeypatch.setattr(kernels_on_gpu, "RemoteDevice", open_device)
+    monkeypatch.setattr(kernels_on_gpu, "count_with_ncu", lambda *_, **__: NOT_INSTALLED)
+    monkeypatch.setattr(launch_times, "measure", partial(measure, clock=gpu.clock))
+    return gpu
+
+
+def test_a_run_on_a_gpu_is_timed_launch_by_launch(fake_gpu: FakeGpu) -> None:
+    run = grader.run(TWO_LAUNCHES, **_without_y(), device="gpu:1", check=True)
+    assert (fake_gpu.name, fake_gpu.prepared) == ("gpu:1", (SUBMISSION, "first 1"))
+    np.testing.assert_array_equal(run.outputs["y"], 3 * X)
+    times = [launch.time.ms if launch.time else None for launch in run.launches]
+    assert times == [pytest.approx(0.2, rel=0.01), pytest.approx(0.3, rel=0.01)]
+    assert [bool(launch.lines) for launch in run.launches] == [True, True]
+    assert run.findings == ()
+    assert run.notes == (f"Counters are those of the emulated device: {NOT_INSTALLED.reason}.",)
+
+
+def test_outputs_that_differ_from_run_to_run_are_not_timed(fake_gpu: FakeGpu) -> None:
+    fake_gpu.wrong = frozenset({0})
+    run = grader.run(SAXPY, **GIVEN, device="gpu")
+    assert run.launches[0].time is None
+    assert "do not give the same outputs" in run.notes[0]
+
+
+@pytest.mark.gpu
+def test_a_gpu_runs_counts_and_times() -> None:
+    run = grader.run(SAXPY, **GIVEN, device="gpu", check=True)
+    np.testing.assert_array_equal(run.outputs["y"], 1 + np.float32(2.5) * X)
+    assert run.findings == ()
+    (launch,) = run.launches
+    assert launch.time is not None, run.notes
+    assert (launch.time.source, launch.time.bound) == (Source.MEASURED, None)
+    assert launch.counters is not None, run.notes
+    assert launch.counters.global_store_sectors == N // 8
+
+
+@pytest.mark.gpu
+def test_a_gpu_times_each_launch() -> None:
+    run = grader.run(TWO_LAUNCHES, **_without_y(), device="gpu")
+    np.testing.assert_array_equal(run.outputs["y"], 3 * X)
+    assert [launch.time is not None for launch in run.launches] == [True, True], run.notes
+    assert [launch.counters is not None for launch in run.launches] == [True, True], run.notes
