@@ -110,8 +110,8 @@ def translate(
     """Translate one kernel. Raises Unsupported, with the source line, for anything that is not
     known.
 
-    `checked`: it compares each access with those before it, see `checked_launch.CheckedLaunch`. `quickly`: for short
-    runs, as the checked mode's are.
+    `checked`: it compares each access with those before it, see `checked_launch`. `quickly`: for
+    short runs, as the checked mode's are.
     """
     level = SHORT_RUNS if (checked if quickly is None else quickly) else LONG_RUNS
     if len(code.instructions) > MAX_INSTRUCTIONS:

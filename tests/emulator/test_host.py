@@ -26,6 +26,7 @@ from grader.records import (
     Status,
     Submission,
 )
+from grader.words.hidden import tell
 from tests.support.compiling import compile_source
 
 LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=60.0)
@@ -119,9 +120,9 @@ def test_a_failed_assertion_says_what_and_where() -> None:
     assert execution.failure.status is Status.RUNTIME_ERROR
     assert (
         "line 4: assert(threadIdx.x != 5 || blockIdx.x == 0) failed in void k(int *, int)"
-        in execution.failure.message
+        in tell(execution.failure).message
     )
-    assert "block (1, 0, 0), thread (5, 0, 0)" in execution.failure.message
+    assert "block (1, 0, 0), thread (5, 0, 0)" in tell(execution.failure).message
     assert outputs == {}
 
 
@@ -145,7 +146,10 @@ def test_an_access_past_a_variable_names_it() -> None:
         n=5,
     )
     assert execution.failure is not None
-    assert "right behind the end of buffer __device__ table (32 bytes)" in execution.failure.message
+    assert (
+        "right behind the end of buffer __device__ table (32 bytes)"
+        in tell(execution.failure).message
+    )
 
 
 def test_recursion_is_unsupported_by_name() -> None:
@@ -154,7 +158,7 @@ __global__ void k(int* y, int n) { y[0] = f(n); }"""
     execution, _ = run(compile_text(text))
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
-    assert "recursion" in execution.failure.message
+    assert "recursion" in tell(execution.failure).message
 
 
 def test_a_function_of_the_system_that_is_not_provided_is_told() -> None:
@@ -182,7 +186,7 @@ def test_generic_accesses_out_of_bounds_are_faults() -> None:
 __global__ void k(int* y, int n) { __shared__ int s[8]; put(threadIdx.x & 1 ? s : y, n); y[1] = s[0]; }"""
     execution, _ = run(compile_text(text), n=8)
     assert execution.failure is not None
-    assert "4-byte store to shared memory out of bounds" in execution.failure.message
+    assert "4-byte store to shared memory out of bounds" in tell(execution.failure).message
 
 
 def test_constant_memory_cannot_be_written() -> None:

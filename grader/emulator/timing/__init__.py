@@ -3,7 +3,7 @@ blocks, and the GPU's figures.
 
     figures.py          what a GPU is made of, and the fitted parameters
     pipes.py            pipes and latencies, of which an opcode's row names one
-    code_table.py        the same of a kernel's instructions, with the control bits of their encoding
+    code_table.py       the same of a kernel's instructions, with their control bits
     streams.py          traces -> instructions and accesses in order; expand.py does the work
     representative.py   which of the traced blocks stand for the launch
     parameters.py       an SM's parameters in cycles, from the figures and the launch
