@@ -21,8 +21,8 @@ sys.path.insert(0, str(ROOT))
 from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
 from grader.emulator.opcodes.reference import render_coverage  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, TIMED, TRAFFIC  # noqa: E402
-from grader.records import FindingKind  # noqa: E402
 from grader.statuses import CHECK_STATUSES, STATUSES, Doing  # noqa: E402
+from grader.words.findings import FINDINGS  # noqa: E402
 
 Json = dict[str, object]
 
@@ -35,20 +35,6 @@ _WHOSE = {
     Doing.STUDENT: "the submission",
     Doing.DEVICE: "the device",
     Doing.OURS: "the grader or the machine",
-}
-FINDINGS: dict[FindingKind, str] = {
-    FindingKind.OUT_OF_BOUNDS: "An access outside of its buffer or array.",
-    FindingKind.MISALIGNED: "An address that is not a multiple of the access's width.",
-    FindingKind.BARRIER_DIVERGENCE: "A barrier that some threads of the block cannot reach.",
-    FindingKind.INSTRUCTION_LIMIT: "More warp instructions than the exercise allows.",
-    FindingKind.WALL_LIMIT: "More time than the exercise allows.",
-    FindingKind.TRAP: "The kernel stopped itself: `__trap()` or `assert`.",
-    FindingKind.INPUT_MODIFIED: "An input is not as it was before the launch.",
-    FindingKind.RACE: "Two threads use an element, one of them writes, and nothing orders them.",
-    FindingKind.UNINITIALIZED_READ: "A read of memory that nobody wrote.",
-    FindingKind.COPY_UNDER_WAY: "An access to data whose asynchronous copy may not have arrived.",
-    FindingKind.ABSENT_LANES: "A mask of a shuffle, vote or barrier names lanes that do not come.",
-    FindingKind.ORDER_DEPENDENT: "The result differs when the warps run in the opposite order.",
 }
 
 
@@ -143,7 +129,7 @@ def make_statuses() -> str:
         for status, row in STATUSES.items()
     )
     checks = ((f"`{status}`", row.meaning) for status, row in CHECK_STATUSES.items())
-    findings = ((f"`{kind}`", meaning) for kind, meaning in FINDINGS.items())
+    findings = ((f"`{kind}`", row.meaning) for kind, row in FINDINGS.items())
     return f"""\
 # Statuses and exit codes
 

@@ -333,3 +333,14 @@ def test_a_function_fits_a_screen(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_says_its_subject_first(name: str) -> None:
     assert ast.get_docstring(TREES[name]), f"{FILES[name]} has no docstring"
+
+
+def test_the_guide_names_every_package() -> None:
+    table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    packages = {path.parent.name for path in (ROOT / "grader").glob("*/__init__.py")}
+    modules = {path.name for path in (ROOT / "grader").glob("*.py")} - {
+        "__init__.py",
+        "__main__.py",
+    }
+    assert not {name for name in packages if f"`{name}/`" not in table}
+    assert not {name for name in modules if f"`{name}`" not in table}
