@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -29,7 +29,6 @@ from grader.records import (
     LaunchTime,
     Mode,
     ModelledMode,
-    Observation,
     Program,
     RunLimits,
     ShowProgress,
@@ -41,13 +40,14 @@ from grader.records import (
 from grader.spec.exercise import Case
 from grader.spec.launch_lines import Plan
 from grader.words.findings import advise
-from grader.words.hidden import tell
-from grader.words.observations import tell_observation
+from grader.words.hidden import tell, tell_findings
 from grader.words.outputs import describe_modified
 
 LIMITS = RunLimits(warp_instructions=10_000_000_000, wall_seconds=300.0)
 """What one run may use: about a minute of the emulated device on a few cores."""
 COMPILE_LIMITS = ToolLimits(wall_seconds=60.0)
+_PUBLIC = Case("run", {}, hidden=False)
+"""Nothing of a run of one's own is secret."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     execution, outputs = whole or _run(job, device, program, COUNTING)
     _refuse(execution)
     times = () if modelled is None else modelled_times(modelled[0])
-    return Emulated(execution, outputs, _tell(execution.findings), times)
+    return Emulated(execution, outputs, tell_findings(execution.findings, _PUBLIC), times)
 
 
 def tell_run(
@@ -163,7 +163,7 @@ def tell_launches(
 
 def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
     """The error of a run that did not come to its end, with advice and what was printed before."""
-    printed = collect_printed(execution, Case("run", {}, hidden=False))
+    printed = collect_printed(execution, _PUBLIC)
     failure = tell(stop)
     return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
 
@@ -178,10 +178,6 @@ def _as_findings(execution: Execution) -> tuple[Finding, ...]:
     if execution.failure is None or execution.failure.status is not Status.RUNTIME_ERROR:
         return ()
     return tell(execution.failure).findings
-
-
-def _tell(seen: Iterable[Observation]) -> tuple[Finding, ...]:
-    return tuple(tell_observation(each, hidden=False) for each in seen)
 
 
 def _refuse(execution: Execution) -> None:

@@ -19,7 +19,8 @@ from grader.folders import default_cache
 from grader.grading.building import find_toolchain
 from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
-from grader.records import Failure, KernelRun, Progress, ShowProgress, Status, Submission
+from grader.grading.session import show_nothing
+from grader.records import Failure, KernelRun, ShowProgress, Status, Submission
 from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
 from grader.submission.plan_mistakes import LAUNCH_FORM
@@ -68,7 +69,7 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
         data,
         choice,
         cache=default_cache(os.environ),
-        show=progress or _show_nothing,
+        show=progress or show_nothing,
         check=check,
         model=model,
         seed=check_seed(seed),
@@ -130,7 +131,3 @@ def _read_plan(source: Submission, data: KernelData) -> Plan:
                 "Give one of them another name.",
             )
     return plan
-
-
-def _show_nothing(_: Progress) -> None:
-    """Takes the place of progress that nobody wants to see."""

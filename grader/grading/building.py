@@ -114,8 +114,9 @@ def build_plan(
     limits: ToolLimits,
     rules_of: Task | None = None,
 ) -> Built:
-    """Refuses forbidden includes, and compiles for `arch`. `names` are those that the plan may use
-    beside macros: buffers, sizes, scalars. Raises SubmissionError."""
+    """Refuses forbidden includes and look-ups of files, and compiles for `arch`. `names` are those
+    that the plan may use beside macros: buffers, sizes, scalars. Raises SubmissionError."""
+    refuse(check_lookups(source.text))
     macros = _explain_macros(source, plan, names, rules_of, tools, arch=arch, limits=limits)
     binary = compile_source(source, tools, arch=arch, limits=limits)
     return Built(source, plan, macros, binary, rules_of)
@@ -233,8 +234,7 @@ def _explain_macros(
     limits: ToolLimits,
 ) -> dict[str, int]:
     """The values of the macros that the plan uses. Refuses a source that includes what it may
-    not, or looks for files."""
-    refuse(check_lookups(source.text))
+    not."""
     names = macro_names(plan, known)
     seen = value_of(
         preprocess(source, names, nvcc=tools.nvcc, arch=arch, run=tools.run, limits=limits)

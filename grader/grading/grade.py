@@ -26,7 +26,7 @@ from grader.folders import default_cache
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.on_emulated import grade_on_emulated
 from grader.grading.on_gpu import grade_on_gpu
-from grader.grading.session import Job
+from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
 from grader.records import Failure, Progress, Score, ShowProgress, Status, Submission
@@ -78,7 +78,7 @@ def grade(
         subject,
         choice,
         cache=default_cache(os.environ) if cache is None else cache,
-        show=progress or _show_nothing,
+        show=progress or show_nothing,
         isolated=isolated,
         model=model,
     )
@@ -136,7 +136,3 @@ def _describe_environment() -> dict[str, str]:
         **versions,
         "platform": platform.platform(),
     }
-
-
-def _show_nothing(_: Progress) -> None:
-    """Takes the place of progress that nobody wants to see."""

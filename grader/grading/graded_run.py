@@ -51,6 +51,7 @@ from grader.records import (
     Program,
     Progress,
     Role,
+    RunLimits,
     ShowProgress,
     Status,
     Timing,
@@ -61,6 +62,9 @@ from grader.spec.tolerance import tolerance_at
 from grader.words.hidden import tell, tell_findings
 
 EMULATED = "emulated"
+SAMPLE_ROOM = 100
+"""How many times a job's instructions a run may take where a sample of its blocks stands for all
+of them."""
 
 
 @dataclass(frozen=True)
@@ -218,9 +222,7 @@ def _run(
 ) -> tuple[Execution, Arrays]:
     """Runs a program, at the timed sizes with room for what a sample of the blocks executes. The
     device's own steps are shown under the name of the stage."""
-    limits = bench.limits
-    if isinstance(mode, ModelledMode):
-        limits = replace(limits, warp_instructions=SAMPLE_ROOM * limits.warp_instructions)
+    limits = _sample_limits(bench) if isinstance(mode, ModelledMode) else bench.limits
 
     def show_step(step: Progress) -> None:
         show(Progress(stage, step.done, step.total))
@@ -228,9 +230,9 @@ def _run(
     return bench.device.run(program, inputs, limits=limits, mode=mode, progress=show_step)
 
 
-SAMPLE_ROOM = 100
-"""How many times a job's instructions a run may take at sizes that only a sample of the blocks
-makes bearable."""
+def _sample_limits(bench: Bench) -> RunLimits:
+    """What a run may use at sizes that only a sample of the blocks makes bearable."""
+    return replace(bench.limits, warp_instructions=SAMPLE_ROOM * bench.limits.warp_instructions)
 
 
 def _run_backwards(
@@ -238,9 +240,8 @@ def _run_backwards(
 ) -> tuple[Finding, ...]:
     """What the opposite order says where it left other outputs: they may be right too, as sums of
     floats in another order are."""
-    limits = replace(bench.limits, warp_instructions=SAMPLE_ROOM * bench.limits.warp_instructions)
     execution, got = bench.device.run(
-        program, inputs, limits=limits, mode=CountingMode(backwards=True)
+        program, inputs, limits=_sample_limits(bench), mode=CountingMode(backwards=True)
     )
     if execution.failure is not None:
         return ()

@@ -14,7 +14,7 @@ from grader.grading.building import Built, Toolchain
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, each_case
 from grader.grading.mistakes import SubmissionError
 from grader.judging.evidence import Evidence, Subject
-from grader.records import DeviceInfo, RunLimits, ShowProgress, Submission
+from grader.records import DeviceInfo, Progress, RunLimits, ShowProgress, Submission
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
 from grader.words.hints import explain_failed_case
@@ -122,3 +122,7 @@ def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
 def describe_sizes(sizes: Mapping[str, int]) -> str:
     """`rows = 2,048, cols = 2,048`."""
     return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
+
+
+def show_nothing(_: Progress) -> None:
+    """Takes the place of progress that nobody wants to see."""

@@ -13,7 +13,7 @@ from grader.grading.building import Built
 from grader.grading.cases import Bench, Oracle, run_case
 from grader.grading.graded_run import run_other, run_submission, why_untimed
 from grader.grading.mistakes import SubmissionError
-from grader.grading.session import Session
+from grader.grading.session import Session, show_nothing
 from grader.judging.timing import check_floor, model_timing, modelled_launches
 from grader.records import SUBMISSION, Counters, Execution, Progress, Source, Timing
 from grader.report.sweep import SweepRow
@@ -47,7 +47,7 @@ def _model(session: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow
     if label == SUBMISSION:
         return _model_own(session, bench, sizes)
     other = run_other(
-        bench, exercise, label, sizes, modelled=True, cache=session.job.cache, show=_show_nothing
+        bench, exercise, label, sizes, modelled=True, cache=session.job.cache, show=show_nothing
     )
     if other is None:
         return SweepRow(label, None, note="this device cannot run it")
@@ -57,7 +57,7 @@ def _model(session: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow
 def _model_own(session: Session, bench: Bench, sizes: Sizes) -> SweepRow:
     exercise = session.exercise
     try:
-        run = run_submission(bench, sizes, modelled=True, show=_show_nothing, inspect=False)
+        run = run_submission(bench, sizes, modelled=True, show=show_nothing, inspect=False)
     except SubmissionError as error:
         return SweepRow(SUBMISSION, False, note=error.message)
     if run.case is None:
@@ -69,10 +69,6 @@ def _model_own(session: Session, bench: Bench, sizes: Sizes) -> SweepRow:
     if timing is not None and (refused := check_floor([timing], sizes, exercise, session.info)):
         return SweepRow(SUBMISSION, False, note=refused.message)
     return replace(row, right=True)
-
-
-def _show_nothing(_: Progress) -> None:
-    """Takes the place of a run's own progress: the sweep's is shown."""
 
 
 def _describe_run(
