@@ -1,20 +1,22 @@
-"""What opcode functions write with: registers, predicates and guards of one kernel, while LLVM IR
-is emitted.
+"""What opcode functions write with: registers, predicates and guards of one instruction, while
+LLVM IR is emitted.
 
-Every kernel is emitted twice. The *converged* form runs while all living
+Every shape of an instruction is emitted twice. The *converged* step runs while all living
 lanes are on one path: it writes whole registers, since exited lanes need theirs no more. The
-*diverged* form merges each result under the path's mask.
+*diverged* step merges each result under the path's mask.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
 from llvmlite import ir
 
 from grader.emulator.constants import constant_word
 from grader.emulator.decode import Decoded
-from grader.emulator.flow import Block, Flow
-from grader.emulator.layout import CONTEXT, FUNCTION_PREFIX, SWITCH_FORM, FaultCode
+from grader.emulator.layout import CELL_HEAD_BYTES, CONTEXT, FUNCTION_PREFIX, SWITCH_FORM, WARP, FaultCode
 from grader.emulator.native.tools import (
     F32,
     F64,
@@ -25,6 +27,7 @@ from grader.emulator.native.tools import (
     LANES_I1,
     LANES_I32,
     LANES_I64,
+    POINTER,
     VOID,
     Record,
     Value,
@@ -33,75 +36,101 @@ from grader.emulator.native.tools import (
     cell,
     const,
     lane_bits,
+    offset,
     splat,
 )
 from grader.emulator.operands import (
     TRUE_PREDICATE,
     ZERO_REGISTER,
+    Address,
     Constant,
     Immediate,
     Operand,
     Predicate,
     Register,
 )
-from grader.emulator.program import KernelCode, Unsupported
+from grader.emulator.program import Unsupported
 from grader.emulator.registers import Registers
+from grader.emulator.shapes import AnyLiteral, Hole, offset_name
+
+STEP = ir.FunctionType(I32, [POINTER, POINTER, POINTER])
+"""`i32 step(context, warp, cell)`: do one instruction of a warp, and go on in the cell behind it,
+or in another one. Returns what `run_warp` of the runtime is told: a FaultCode (0: blocked or done)
+or SWITCH_FORM."""
+
+
+class CellLayout:
+    """The words of data of a shape's cells, in the order in which they were first asked for. Both
+    steps of a shape share it."""
+
+    def __init__(self) -> None:
+        self.holes: dict[Hole, int] = {}
+        self.size = ir.Constant(I64, 0)
+
+    def place(self, hole: Hole) -> int:
+        """Where a word lies in a cell."""
+        return CELL_HEAD_BYTES + 4 * self.holes.setdefault(hole, len(self.holes))
+
+    def close(self) -> None:
+        """All words are known: so is where the next cell begins."""
+        self.size.constant = cell_bytes(len(self.holes))
+
+
+def cell_bytes(words: int) -> int:
+    """Size of a cell with so many words of data."""
+    return CELL_HEAD_BYTES + 8 * -(-4 * words // 8)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A basic block to go on in: its number, and how many bytes behind this cell its first one
+    lies."""
+
+    block: Value
+    distance: Value
 
 
 class Emitter:
-    """Emits one form of one kernel. Opcode functions use the words below; they never touch records
-    themselves.
+    """Emits one step of one shape. Opcode functions use the words below; they never touch records
+    themselves."""
 
-    `slots` numbers memory instructions and the spaces that they touch; a kernel's forms share it.
-    """
-
-    def __init__(
-        self,
-        function: ir.Function,
-        warp_type: np.dtype,
-        flow: Flow,
-        code: KernelCode,
-        slots: dict[tuple[int, str], int],
-        *,
-        converged: bool,
-        checked: bool,
-    ) -> None:
+    def __init__(self, function: ir.Function, layout: CellLayout, *, converged: bool) -> None:
         self.function = function
         self.converged = converged
-        self.checked = checked
-        self.flow = flow
-        self.code = code
-        self._slots = slots
-        self.warp_type = warp_type
-        self.entries = [function.append_basic_block(f"block{block.index}") for block in flow.blocks]
-        self.context_pointer, self.warp_pointer = function.args
+        self.layout = layout
+        self.context_pointer, self.warp_pointer, self.cell_pointer = function.args
+        self.b = ir.IRBuilder(function.append_basic_block("entry"))
+        self.context = Record(self.b, self.context_pointer, CONTEXT)
+        self.warp = Record(self.b, self.warp_pointer, WARP)
+        self.mask = self.warp.load("mask")
+        self.active = bits_to_lanes(self.b, self.mask)
+        self.registers = Registers(self.b, self.warp_pointer, self.data)
         self.uniform = False
         self.guard: Value | None = None
 
     # --- where we are -----------------------------------------------------------------------------
 
-    def start_block(self, block: Block) -> None:
-        """Begin to emit a basic block: nothing is known about any register."""
-        self.block = block
-        self.b = ir.IRBuilder(self.entries[block.index])
-        self.context = Record(self.b, self.context_pointer, CONTEXT)
-        self.warp = Record(self.b, self.warp_pointer, self.warp_type)
-        self.mask = self.warp.load("mask")
-        self.active = bits_to_lanes(self.b, self.mask)
-        self.registers = Registers(self.b, self.warp)
-
     def start_instruction(self, instruction: Decoded, *, uniform: bool) -> None:
         """Set the guard, and whether the instruction works on uniform (one a warp) values."""
         self.instruction = instruction
         self.uniform = uniform
-        self.guard = None
         if instruction.guard is not None:
             self.guard = self.predicate(instruction.guard)
 
     def unsupported(self, what: str = "") -> Unsupported:
         """The error to raise for a form of the current instruction that is not known."""
-        opcode = self.instruction.opcode
-        return Unsupported(f"{opcode} {what}".strip(), self.instruction.line)
+        return Unsupported(f"{self.instruction.opcode} {what}".strip())
+
+    def data(self, kind: str, which: int = 0) -> Value:
+        """A word of the instruction's own data, as an i32; `translate` says of what kinds there
+        are."""
+        place = offset(self.b, self.cell_pointer, self.layout.place((kind, which)))
+        return self.b.load(place, typ=I32)
+
+    @property
+    def index(self) -> Value:
+        """The instruction's index in its kernel."""
+        return self.data("index")
 
     def stack_word(self, value: Value) -> Value:
         """A 32-bit variable on the stack with this value."""
@@ -124,10 +153,16 @@ class Emitter:
         """Give lanes that wait, or go on later, a path of their own."""
         self.call("push_path", self.warp_pointer, mask, pc, wait)
 
-    def slot_index(self, instruction: int, space: str) -> int:
-        """The slot of a memory instruction, by its index in the kernel, for the accesses to one
-        space."""
-        return self._slots.setdefault((instruction, space), len(self._slots))
+    def is_checked(self) -> Value:
+        """Whether the checked mode is on, as an i1."""
+        state = self.b.ptrtoint(self.context.load_pointer("checked_state"), I64)
+        return self.b.icmp_unsigned("!=", state, const(0, I64))
+
+    @contextmanager
+    def if_checked(self) -> Iterator[None]:
+        """What only the checked mode does. No register is to be read for the first time inside."""
+        with self.b.if_then(self.is_checked(), likely=False):
+            yield
 
     # --- types ------------------------------------------------------------------------------------
 
@@ -166,10 +201,25 @@ class Emitter:
 
     # --- reading ----------------------------------------------------------------------------------
 
+    def scalar_i32(self, operand: Operand) -> Value:
+        """A literal, or what is the same for all lanes, as one word."""
+        uniform, self.uniform = self.uniform, True
+        value = self.i32(operand)
+        self.uniform = uniform
+        return value
+
+    def lanes_i32(self, operand: Operand) -> Value:
+        """A source operand as 32 bits a lane, also of an instruction that works on uniform
+        values."""
+        uniform, self.uniform = self.uniform, False
+        value = self.i32(operand)
+        self.uniform = uniform
+        return value
+
     def i32(self, operand: Operand) -> Value:
         """A source operand as 32 bits; `-` is two's complement, `~` inverts."""
         if isinstance(operand, Immediate):
-            return self.const(operand.integer())
+            return self._literal(operand, "integer") or self.const(operand.integer())
         value = self._raw(operand)
         if getattr(operand, "absolute", False):
             raise self.unsupported("with |operand|")
@@ -182,7 +232,8 @@ class Emitter:
     def f32(self, operand: Operand) -> Value:
         """A source operand as float32; `-` flips the sign bit, `|x|` clears it."""
         if isinstance(operand, Immediate):
-            return self.b.bitcast(self.const(operand.float32_bits()), self.real)
+            bits = self._literal(operand, "float32") or self.const(operand.float32_bits())
+            return self.b.bitcast(bits, self.real)
         value = self._raw(operand)
         if getattr(operand, "inverted", False):
             raise self.unsupported("with ~operand")
@@ -196,8 +247,7 @@ class Emitter:
         """A source operand as 64 bits: a register pair, two words of constant memory, or a
         sign-extended literal."""
         if isinstance(operand, Immediate):
-            word = operand.integer()
-            return self.const64(word - (1 << 32) if word >> 31 else word)
+            return self.b.sext(self.i32(operand), self.double_word)
         if getattr(operand, "inverted", False) or getattr(operand, "absolute", False):
             raise self.unsupported("with this 64-bit operand")
         low, high = self._raw(operand), self._raw(self.upper(operand))
@@ -205,6 +255,24 @@ class Emitter:
         if getattr(operand, "negated", False):
             value = self.b.neg(value)
         return value
+
+    def f64_literal(self, operand: Immediate) -> Value:
+        """A literal as the bits of a float64."""
+        if not isinstance(operand, AnyLiteral):
+            return self.const64(operand.float64_bits())
+        low, high = (self._literal(operand, f"float64 {part}") for part in ("low", "high"))
+        return self.join(low, high)
+
+    def _literal(self, operand: Immediate, kind: str) -> Value | None:
+        """A literal that is data of the instruction; None for one that its shape spells out."""
+        if not isinstance(operand, AnyLiteral):
+            return None
+        return self._spread(self.data(kind, operand.position))
+
+    def offset_of(self, operand: Address | Constant) -> Value:
+        """The offset that an address, or a constant with an index, adds to its registers."""
+        position, behind = offset_name(operand.offset)
+        return self.b.add(self.data("offset", position), const(behind))
 
     def upper(self, operand: Operand) -> Operand:
         """The upper word of a 64-bit operand."""
@@ -340,23 +408,42 @@ class Emitter:
         """Write all changed registers and predicates to the warp's record; they stay known."""
         self.registers.write_back()
 
-    # --- leaving a basic block --------------------------------------------------------------------
+    # --- going on ---------------------------------------------------------------------------------
 
     @property
-    def following(self) -> int:
-        """The block after the current one. Raises Unsupported when the code ends here."""
-        if self.block.following is None:
-            raise self.unsupported("at the end of the code")
-        return self.block.following
+    def following(self) -> Place:
+        """The block after the one that the instruction ends. Unsupported where the code ends
+        here."""
+        return Place(self.data("following"), self.layout.size)
 
-    def go_to(self, block: int) -> None:
+    @property
+    def target(self) -> Place:
+        """The block that a branch names."""
+        distance = self.b.sext(self.data("distance"), I64)
+        return Place(self.data("target"), distance)
+
+    def go_on(self) -> None:
+        """Continue in the cell behind this one."""
+        self._enter(self.layout.size)
+
+    def go_to(self, place: Place) -> None:
         """Continue at a basic block with the lanes of the warp's mask."""
-        self.b.branch(self.entries[block])
+        self._enter(place.distance)
 
-    def branch_if(self, condition: Value, block: int, otherwise: ir.Block) -> None:
-        """Continue at a basic block if the condition holds, else at an LLVM block of the current
-        one."""
-        self.b.cbranch(condition, self.entries[block], otherwise)
+    def branch_if(self, condition: Value, place: Place, otherwise: ir.Block) -> None:
+        """Continue at a basic block if the condition holds, else at an LLVM block of the
+        function."""
+        leaving = self.function.append_basic_block("leave")
+        self.b.cbranch(condition, leaving, otherwise)
+        self.b.position_at_end(leaving)
+        self.go_to(place)
+
+    def _enter(self, distance: Value) -> None:
+        there = offset(self.b, self.cell_pointer, distance)
+        step = self.b.load(there, typ=POINTER)
+        step.type = STEP.as_pointer()  # llvmlite calls what has a function's type
+        arguments = [self.context_pointer, self.warp_pointer, there]
+        self.b.ret(self.b.call(step, arguments, tail="musttail"))
 
     def next_path(self) -> None:
         """The current path waits or has ended: run another one, or return when none can."""
@@ -378,6 +465,6 @@ class Emitter:
         self.switch_form()
 
     def switch_form(self) -> None:
-        """Return to the dispatcher, which continues at the warp's pc in the form that suits its
+        """Return to the dispatcher, which continues at the warp's pc with the steps that suit its
         mask."""
         self.b.ret(const(SWITCH_FORM))

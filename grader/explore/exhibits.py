@@ -114,7 +114,7 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
             f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, list(sketches))}"
         )
         raise UsageError(message, f"`grade gallery` lists what there is: {', '.join(sketches)}.")
-    device = EmulatedDevice(gpu, threads=1, short_runs=True)
+    device = EmulatedDevice(gpu, threads=1)
     binary, launches = _compile(gallery, device, cache)
     wanted = [
         launch for launch in launches if name in (None, launch.symbol, _kernel_name(binary, launch))

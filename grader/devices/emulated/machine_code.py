@@ -30,23 +30,18 @@ class Code:
         self._arch = arch
         self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
         self.variables = tuple(map(_variable, binary.variables))
-        self._native: dict[tuple[str, bool], NativeKernel] = {}
+        self._native: dict[str, NativeKernel] = {}
 
-    def translate(
-        self, kernel: Kernel, *, checked: bool, quickly: bool, progress: ShowProgress | None
-    ) -> NativeKernel:
+    def translate(self, kernel: Kernel, progress: ShowProgress | None) -> NativeKernel:
         """The kernel's native code, made once; who waits is told when that begins and ends, because
         it may take long."""
-        key = (kernel.symbol, checked)
-        if key not in self._native:
+        if kernel.symbol not in self._native:
             show = progress or (lambda note: None)
             show(Progress(f"translating {kernel.name}", translates=True))
             code = kernel_code(kernel, self.variables, arch=self._arch)
-            self._native[key] = translate(
-                code, emulator_runtime(), checked=checked, quickly=checked or quickly
-            )
+            self._native[kernel.symbol] = translate(code, emulator_runtime())
             show(Progress(f"emulating {kernel.name}"))
-        return self._native[key]
+        return self._native[kernel.symbol]
 
 
 def kernel_code(
