@@ -136,11 +136,12 @@ def measure(
         tuple(launch.block),
         pack_parameters(kernel, launch, addresses),
         threads=1,
+        checked=checked,
     )
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
         start = time.perf_counter()
-        native = translate(kernel_code(kernel), emulator_runtime(), checked=checked)
+        native = translate(kernel_code(kernel), emulator_runtime())
         middle = time.perf_counter()
         outcome = run_launch(native, memory, settings)
         runs.append(time.perf_counter() - middle)

@@ -54,6 +54,6 @@ def constant_bank_bytes(code: KernelCode, bank: int) -> int:
 
 def constant_bank(e: Emitter, bank: int) -> tuple[Value, Value]:
     """Host address and size of a constant bank, for a register's offset into it."""
-    e.data("bank", bank)  # its contents must be known
+    e.require("known bank", bank)
     address = e.b.inttoptr(e.context.load("banks", bank), POINTER)
     return address, e.context.load("bank_bytes", bank)

@@ -127,6 +127,10 @@ class Emitter:
         place = offset(self.b, self.cell_pointer, self.layout.place((kind, which)))
         return self.b.load(place, typ=I32)
 
+    def require(self, kind: str, which: int = 0) -> None:
+        """A kernel has this instruction only where `translate` finds that this holds."""
+        self.layout.place((kind, which))
+
     @property
     def index(self) -> Value:
         """The instruction's index in its kernel."""

@@ -252,6 +252,12 @@ def _constant(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int
     return constant_data(code, operand, words_behind)
 
 
+def _one_register(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    if len({operand for operand in i.operands if isinstance(operand, Register)}) != 1:
+        raise Unsupported("with these operands")
+    return 0
+
+
 def _offset(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
     operand = operand_at(i, which)
     assert isinstance(operand, Address | Constant)
@@ -269,7 +275,8 @@ _FACTS: dict[str, _Fact] = {
     "target": lambda code, flow, block, i, which: flow.target(i),
     "distance": lambda code, flow, block, i, which: 0,  # filled in when all entries are known
     "constant": _constant,
-    "bank": lambda code, flow, block, i, which: constant_bank_bytes(code, which),
+    "known bank": lambda code, flow, block, i, which: constant_bank_bytes(code, which),
+    "one register": _one_register,
     "offset": _offset,
 }
 

@@ -71,8 +71,9 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
 def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
     """Number and count in a register: bits 0 to 3 and 16 to 27; no count and number 0 are
     `__syncthreads()`."""
-    if len(place) != 2 or place[0] != place[1] or not isinstance(place[0], Register):
+    if len(place) != 2 or not all(isinstance(operand, Register) for operand in place):
         raise e.unsupported("with these operands")
+    e.require("one register")
     words = e.i32(place[0])
     word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
     others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
