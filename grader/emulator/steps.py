@@ -11,6 +11,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,7 +50,9 @@ class Steps:
     steps were made here and could not be kept."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
         self._lock = threading.Lock()
         self._known: dict[str, Step | Spelled] = {}
         self._engine: Any = None
@@ -84,7 +87,7 @@ class Steps:
 
     def _obtain(self, key: str, i: Decoded, spelled: Spelled) -> StepCode | Spelled:
         """What is kept of a shape, or made of it now."""
-        path = self._folder / _name(key)
+        path = self.folder / _name(key)
         content = read_whole(path)
         if content is not None:
             return _unpack(content)

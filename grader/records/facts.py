@@ -172,15 +172,6 @@ class NotEmulated:
 
 
 @dataclass(frozen=True)
-class NotTranslated:
-    """The emulated device had not made code of the kernels when the time limit was over."""
-
-    wall_seconds: float
-    quoted: str
-    status: ClassVar[Status] = Status.UNSUPPORTED
-
-
-@dataclass(frozen=True)
 class Refused:
     """CUDA, which `said` why, did not begin a launch; `quoted` is its line."""
 
@@ -212,7 +203,7 @@ class OutOfGpuMemory:
     status: ClassVar[Status] = Status.LAUNCH_ERROR
 
 
-Stop = Faulted | NotEmulated | NotTranslated | Refused | OutOfMemory | OutOfGpuMemory
+Stop = Faulted | NotEmulated | Refused | OutOfMemory | OutOfGpuMemory
 """Why a run did not come to its end."""
 
 

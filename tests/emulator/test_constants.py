@@ -132,7 +132,7 @@ def test_an_indirect_branch_to_where_no_table_points_is_unsupported() -> None:
     body = JUMPS.removeprefix("\n").replace("-0x60", "-0x70")
     kernel = build(
         f"    S2R R0,SR_TID.X\n{body}{STORE_RESULT}",
-        constants=((2, struct.pack("<I", 0x60)),),
+        constants=((2, struct.pack("<32I", *[0x60] * 32)),),
     )
     fault = launch(kernel, {"out": np.zeros(32, dtype=np.int32)}, check=False).outcome.fault
     assert fault is not None

@@ -33,14 +33,14 @@ class Code:
         self._native: dict[str, NativeKernel] = {}
 
     def translate(self, kernel: Kernel, progress: ShowProgress | None) -> NativeKernel:
-        """The kernel's native code, made once; who waits is told when that begins and ends, because
-        it may take long."""
+        """The kernel's cells, made once. Who waits is told that it runs now, and what a confined
+        process could not keep."""
         if kernel.symbol not in self._native:
             show = progress or (lambda note: None)
-            show(Progress(f"translating {kernel.name}", translates=True))
+            runtime = emulator_runtime()
             code = kernel_code(kernel, self.variables, arch=self._arch)
-            self._native[kernel.symbol] = translate(code, emulator_runtime())
-            show(Progress(f"emulating {kernel.name}"))
+            self._native[kernel.symbol] = translate(code, runtime)
+            show(Progress(f"emulating {kernel.name}", unkept=runtime.steps.unkept))
         return self._native[kernel.symbol]
 
 
