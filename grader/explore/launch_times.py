@@ -67,8 +67,8 @@ def measure_launches(
     )
     if found.wrong is not None:
         return "The kernels were not timed: they do not give the same outputs in every run."
-    if found.failure is not None:
-        return found.failure.message
+    if found.disturbed is not None:
+        return tell(found.disturbed).message
     timings = {timing.plan: timing for timing in found.timings}
     return added_times([timings[label] for label in (*labels[1:], SUBMISSION)])
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 
 from grader.records.outcomes import FindingKind
 from grader.records.requests import Dim3
+from grader.records.source_facts import CompileMistake, SourceMistake
 from grader.statuses import Status
 
 
@@ -253,5 +254,38 @@ class PlanMistake:
     status: ClassVar[Status] = Status.LAUNCH_ERROR
 
 
-Fact = Stop | PlanMistake
-"""A student's mistake before it is told."""
+@dataclass(frozen=True)
+class Disturbed:
+    """None of the `measurements` that were made is fit for a verdict; `how` is a clause on the last
+    one."""
+
+    measurements: int
+    how: str
+    status: ClassVar[Status] = Status.INCONCLUSIVE
+
+
+@dataclass(frozen=True)
+class OverBatchLimit:
+    """A grading took longer than the batch's user allows."""
+
+    seconds: float
+    status: ClassVar[Status] = Status.TIMEOUT
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """A batch has no score of a submission after so many tries. `said` is the grader's message or,
+    where its process was `lost`, how; `quoted` and `advice` are the grader's, too."""
+
+    tries: int
+    said: str
+    quoted: str = ""
+    advice: str = ""
+    lost: bool = False
+    status: ClassVar[Status] = Status.GRADER_ERROR
+
+
+Mishap = Disturbed | OverBatchLimit | GivenUp
+"""What keeps a submission from its score that is no mistake in it."""
+Fact = Stop | PlanMistake | SourceMistake | CompileMistake | Mishap
+"""What ends a grading, before it is told."""
