@@ -54,7 +54,8 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
     type.
 
     `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `check`: run in the checked
-    mode, whose findings the result holds. `model`: model the times on the emulated device; a GPU
+    mode, whose findings the result holds, and once more with blocks and warps in the opposite
+    order. `model`: model the times on the emulated device; a GPU
     measures them anyway. `seed` draws what is sampled. `isolated`: as for `grade`.
 
     Raises SubmissionError for a source that fails, UsageError for arguments that no kernel can

@@ -108,7 +108,8 @@ class Observation:
     `other` is the access that came first, or where the threads are that do not come. `lanes` are
     those of an operation of a warp. Of a race, `in_warp`: the two are lanes of one warp, and
     `barrier_between`: a barrier stands between their lines. `said` are CUDA's words, or those of
-    the kernel's own assertion. The limits are those that are spent.
+    the kernel's own assertion. The limits are those that are spent; `limit_of_exercise`: see
+    RunLimits.
     """
 
     act: Act
@@ -124,6 +125,7 @@ class Observation:
     said: str = ""
     limit_instructions: int = 0
     limit_seconds: float = 0.0
+    limit_of_exercise: bool = True
 
     @property
     def kind(self) -> FindingKind:
@@ -174,10 +176,12 @@ class NotEmulated:
 
 @dataclass(frozen=True)
 class NotTranslated:
-    """The emulated device had not made code of the kernels when the time limit was over."""
+    """The emulated device had not made code of the kernels when the time limit was over;
+    `limit_of_exercise`: see RunLimits."""
 
     wall_seconds: float
     quoted: str
+    limit_of_exercise: bool = True
     status: ClassVar[Status] = Status.UNSUPPORTED
 
 

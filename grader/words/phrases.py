@@ -221,8 +221,12 @@ def trap_hidden(seen: Observation) -> str:
     return "the kernel was stopped, by itself (__trap(), assert()) or by a fault"
 
 
+def time_limit(*, of_exercise: bool) -> str:
+    return f"the time limit of {'this exercise' if of_exercise else 'a run'}"
+
+
 def too_long_hidden(seen: Observation) -> str:
-    return "the kernels had not ended when the time limit of this exercise was over"
+    return f"the kernels had not ended when {time_limit(of_exercise=True)} was over"
 
 
 def _others(seen: Observation) -> str:

@@ -13,7 +13,7 @@ from grader.records import (
     Stop,
 )
 from grader.words.observations import tell_fault, tell_observation
-from grader.words.phrases import outline, outline_status
+from grader.words.phrases import outline, outline_status, time_limit
 
 _ASK_FOR_LESS = "Ask for less scratch memory, and for smaller __device__ and local arrays."
 _NOT_YOURS = "This is the grader's limit, not your mistake: grade it on a GPU"
@@ -50,10 +50,10 @@ def _tell_stop(stop: Stop) -> Failure:
             )
             advice = f"{_NOT_YOURS}, or write the line another way."
             return Failure(stop.status, message, advice=advice, line=line)
-        case NotTranslated(seconds, quoted):
+        case NotTranslated(seconds, quoted, of_exercise):
             message = (
                 "This takes too long to translate: the emulated device had not made code of the"
-                f" kernels after {seconds:g} s, the time limit of this exercise."
+                f" kernels after {seconds:g} s, {time_limit(of_exercise=of_exercise)}."
             )
             advice = f"{_NOT_YOURS}, or let the kernel have less code (unroll less)."
             return Failure(stop.status, message, quoted, advice)

@@ -50,14 +50,19 @@ def find_why_overdue(
     """Why the emulated device had not run a plan to its end: most of its time may have gone into
     making code."""
     if clock.prevails:
-        return NotTranslated(limits.wall_seconds, _quote(launches))
+        return NotTranslated(limits.wall_seconds, _quote(launches), limits.of_exercise)
     return wall_limit(launches, limits)
 
 
 def wall_limit(launches: Sequence[Launch], limits: RunLimits) -> Faulted:
     """What stops a plan that was still running when its wall time was over."""
     kernel = launches[0].symbol if len(launches) == 1 else None
-    seen = Observation(Act.TOO_LONG, kernel, limit_seconds=limits.wall_seconds)
+    seen = Observation(
+        Act.TOO_LONG,
+        kernel,
+        limit_seconds=limits.wall_seconds,
+        limit_of_exercise=limits.of_exercise,
+    )
     return Faulted(seen, quoted=_quote(launches))
 
 
