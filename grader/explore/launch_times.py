@@ -79,6 +79,7 @@ def added_times(timings: Sequence[Timing]) -> Times:
     for timing in timings:
         low, high = timing.interval_ms
         interval = max(0.0, low - most), max(0.0, high - least)
-        times.append(LaunchTime(timing.median_ms - before, interval, None, Source.MEASURED))
+        added_ms = max(0.0, timing.median_ms - before)
+        times.append(LaunchTime(added_ms, interval, None, Source.MEASURED))
         before, least, most = timing.median_ms, low, high
     return tuple(times)
