@@ -21,6 +21,7 @@ from grader.submission.lookups import check_lookups
         "#define JOIN(a, b) a##b\nint JOIN(tile_, 32);",
         "int has_next, include, _tile; // __h ## _",
         "int dependency; // GCC",
+        "int __has = f(1);",
     ],
 )
 def test_honest_code_passes(text: str) -> None:
@@ -52,6 +53,7 @@ def test_honest_code_passes(text: str) -> None:
         (Evasion.ODD_OPERAND, '$R"(" \n#if __has_include("/etc/passwd")\n#endif\n")"'),
         (Evasion.ODD_OPERAND, '#define has __has_include\n#if has("/etc/passwd")\n#endif'),
         (Evasion.ODD_OPERAND, '#if __has_embed("/etc/passwd")\n#endif'),
+        (Evasion.MADE_NAME, '#if __CONCAT(__has_inc, lude)("/etc/passwd")\n#endif'),
         (Evasion.DEPENDENCY, '#pragma GCC dependency "/etc/passwd"'),
         (Evasion.DEPENDENCY, '_Pragma("GCC dependency \\"/etc/passwd\\"")'),
     ],
