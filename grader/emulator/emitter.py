@@ -16,7 +16,14 @@ from llvmlite import ir
 
 from grader.emulator.constants import constant_word
 from grader.emulator.decode import Decoded
-from grader.emulator.layout import CELL_HEAD_BYTES, CONTEXT, FUNCTION_PREFIX, SWITCH_FORM, WARP, FaultCode
+from grader.emulator.layout import (
+    CELL_HEAD_BYTES,
+    CONTEXT,
+    FUNCTION_PREFIX,
+    SWITCH_FORM,
+    WARP,
+    FaultCode,
+)
 from grader.emulator.native.tools import (
     F32,
     F64,

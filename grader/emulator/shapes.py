@@ -57,11 +57,11 @@ class AnyLiteral(Immediate):
         object.__setattr__(self, "position", position)
 
     @property
-    def bits(self) -> int | None:  # type: ignore[override]
+    def bits(self) -> int | None:
         raise LiteralRead(self.position)
 
     @property
-    def real(self) -> float | None:  # type: ignore[override]
+    def real(self) -> float | None:
         raise LiteralRead(self.position)
 
     def __repr__(self) -> str:

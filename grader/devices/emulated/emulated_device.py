@@ -63,9 +63,7 @@ class EmulatedDevice:
     results do not depend on it.
     """
 
-    def __init__(
-        self, gpu_id: str = "h100", *, threads: int | None = None
-    ) -> None:
+    def __init__(self, gpu_id: str = "h100", *, threads: int | None = None) -> None:
         self.gpu: Gpu = read_gpus()[gpu_id]
         self._threads = threads or len(os.sched_getaffinity(0))
         self._known: list[Code] = []
@@ -191,9 +189,7 @@ class EmulatedDevice:
             backwards=way.backwards,
         )
         if way.checking is not None:
-            settings = replace(
-                settings, checked=True, shared_poison=way.checking.shared_poison
-            )
+            settings = replace(settings, checked=True, shared_poison=way.checking.shared_poison)
         ran = way.run(
             Ready(native, kernel, launch, memory, settings), _tell(plan.progress, kernel.name)
         )

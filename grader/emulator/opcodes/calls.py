@@ -25,9 +25,7 @@ def call(e: Emitter, i: Decoded) -> None:
     if i.has("ABS"):
         call_system(e, i)
     elif _by_pointer(i):
-        go_to_computed(
-            e, i, i.operands[0], JUMPS
-        )
+        go_to_computed(e, i, i.operands[0], JUMPS)
     else:
         bra(e, i)
 

@@ -237,9 +237,7 @@ def fence(e: Emitter, i: Decoded) -> None:
     and the checked mode notes all."""
     if i.has("SYS"):
         someone = e.b.icmp_unsigned("!=", e.lane_mask(), const(0))
-        Record(e.b, slot_pointer(e, "global"), SLOT).add(
-            "requests_total", e.b.zext(someone, I64)
-        )
+        Record(e.b, slot_pointer(e, "global"), SLOT).add("requests_total", e.b.zext(someone, I64))
     with e.if_checked():
         e.call("fence", e.context_pointer, const(not i.has("CTA")))
 

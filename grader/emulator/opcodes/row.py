@@ -21,8 +21,9 @@ class Opcode:
 
     `uniform`: it works on one value a warp. `approximate`: the hardware looks its result up in
     tables that are not public; ours is correctly rounded, and within the documented error of it.
-    `gathers`: lanes work together, which a WARPSYNC in front may name. `flow` is None where control always goes on to the next instruction. `ordered` tells whether the
-    outcome depends on which block comes first.
+    `gathers`: lanes work together, which a WARPSYNC in front may name. `flow` is None where control
+    always goes on to the next instruction. `ordered` tells whether the outcome depends on which
+    block comes first.
     """
 
     emit: Emit

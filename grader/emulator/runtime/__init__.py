@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from llvmlite import binding
 
@@ -121,4 +122,4 @@ def _open(path: Path) -> RunBlocks:
     function = getattr(ctypes.CDLL(str(path)), f"{FUNCTION_PREFIX}run_blocks")
     function.restype = ctypes.c_uint32
     function.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
-    return function
+    return cast(RunBlocks, function)
