@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
+from grader.emulator.cells import CellLayout
 from grader.emulator.constants import constant_word
 from grader.emulator.decode import Decoded
 from grader.emulator.layout import (
-    CELL_HEAD_BYTES,
     CONTEXT,
     FUNCTION_PREFIX,
     SWITCH_FORM,
@@ -58,34 +58,12 @@ from grader.emulator.operands import (
 )
 from grader.emulator.program import Unsupported
 from grader.emulator.registers import Registers
-from grader.emulator.shapes import AnyLiteral, Hole, offset_name
+from grader.emulator.shapes import AnyLiteral, offset_name
 
 STEP = ir.FunctionType(I32, [POINTER, POINTER, POINTER])
 """`i32 step(context, warp, cell)`: do one instruction of a warp, and go on in the cell behind it,
 or in another one. Returns what `run_warp` of the runtime is told: a FaultCode (0: blocked or done)
 or SWITCH_FORM."""
-
-
-class CellLayout:
-    """The words of data of a shape's cells, in the order in which they were first asked for. Both
-    steps of a shape share it."""
-
-    def __init__(self) -> None:
-        self.holes: dict[Hole, int] = {}
-        self.size = ir.Constant(I64, 0)
-
-    def place(self, hole: Hole) -> int:
-        """Where a word lies in a cell."""
-        return CELL_HEAD_BYTES + 4 * self.holes.setdefault(hole, len(self.holes))
-
-    def close(self) -> None:
-        """All words are known: so is where the next cell begins."""
-        self.size.constant = cell_bytes(len(self.holes))
-
-
-def cell_bytes(words: int) -> int:
-    """Size of a cell with so many words of data."""
-    return CELL_HEAD_BYTES + 8 * -(-4 * words // 8)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from llvmlite import binding, ir
 
+from grader.emulator.cells import CellLayout
 from grader.emulator.decode import Decoded
-from grader.emulator.emitter import STEP, CellLayout, Emitter
+from grader.emulator.emitter import STEP, Emitter
 from grader.emulator.layout import COUNTS_PER_BLOCK, FaultCode
 from grader.emulator.native.tools import I64, Value, const, offset
 from grader.emulator.opcodes import find_opcode

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from grader.emulator.cells import cell_bytes
 from grader.emulator.constants import WORDS, constant_bank_bytes, constant_data
 from grader.emulator.decode import Decoded, decode
-from grader.emulator.emitter import cell_bytes
 from grader.emulator.flow import Block, Flow, find_blocks
 from grader.emulator.layout import CODE_PLACE, JumpTable, warp_layout
 from grader.emulator.opcodes import find_opcode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from grader import records
 from grader.devices.emulated.runtime import emulator_runtime
@@ -13,6 +14,7 @@ from grader.emulator import (
     KernelCode,
     NativeKernel,
     Pointer,
+    Unsupported,
     Variable,
     fill_pointers,
     translate,
@@ -42,6 +44,14 @@ class Code:
             self._native[kernel.symbol] = translate(code, runtime)
             show(Progress(f"emulating {kernel.name}", unkept=runtime.steps.unkept))
         return self._native[kernel.symbol]
+
+
+def make_steps(binary: Binary, arch: str) -> None:
+    """Make and keep the native code that a binary's kernels need and this machine lacks."""
+    code = Code(binary, arch)
+    for kernel in binary.kernels:
+        with suppress(Unsupported):
+            code.translate(kernel, None)
 
 
 def kernel_code(

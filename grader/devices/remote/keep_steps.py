@@ -6,7 +6,6 @@ The worker, which runs submissions, writes nothing that others run: it only says
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 from grader.records import Binary
 
@@ -36,10 +35,6 @@ class StepKeeper:
 
 
 def _make_steps(binary: Binary, arch: str) -> None:
-    from grader.devices.emulated.machine_code import Code
-    from grader.emulator import Unsupported
+    from grader.devices.emulated.machine_code import make_steps
 
-    code = Code(binary, arch)
-    for kernel in binary.kernels:
-        with suppress(Unsupported):
-            code.translate(kernel, None)
+    make_steps(binary, arch)
