@@ -8,7 +8,8 @@ from llvmlite import binding, ir
 
 from grader.emulator.cells import CellLayout
 from grader.emulator.decode import Decoded
-from grader.emulator.emitter import STEP, Emitter
+from grader.emulator.emitter import Emitter
+from grader.emulator.frame import STEP
 from grader.emulator.layout import COUNTS_PER_BLOCK, FaultCode
 from grader.emulator.native.tools import I64, Value, const, offset
 from grader.emulator.opcodes import find_opcode
