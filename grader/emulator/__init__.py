@@ -8,12 +8,14 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     operands.py       operand text -> typed operands
     decode.py         opcode text -> typed instructions
     flow.py           basic blocks
-    layout.py         the records that Python, translated kernels and the runtime share
+    layout.py         the records that Python, steps and the runtime share
     runtime/          in C++, compiled once a machine: memory, divergence, blocks, checked mode
     opcodes/          one small function per opcode, one row each
     native/tools.py   words for writing LLVM IR
-    emitter.py        what opcodes write with; registers.py, access.py: registers and accesses
-    translate.py      a kernel -> native code
+    shapes.py         what of an instruction decides its native code
+    emitter.py        what opcodes write with; frame.py, registers.py, access.py: its parts
+    step_code.py      a shape -> native code; steps.py: those that this machine has
+    translate.py      a kernel -> cells: for each instruction its step and its data
     memory.py         the fake address space of global memory
     launch.py         what a launch gives its blocks
     machine.py        launches: blocks over threads

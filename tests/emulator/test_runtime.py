@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def only_object(folder: Path) -> Path:
-    (found,) = folder.iterdir()
+    (found,) = folder.glob("*.so")
     return found
 
 
