@@ -22,6 +22,7 @@ _ENUMS = (
     layout.FaultCode,
     layout.TraceWord,
     layout.PatternKind,
+    layout.Cost,
     layout.VoteMode,
     checked_layout.FindingCode,
     checked_layout.Trait,
