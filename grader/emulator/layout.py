@@ -55,6 +55,14 @@ their own."""
 BANKS, BANK_BYTES, SECTOR_BYTES = 32, 4, 32
 """Of shared memory, and of global memory."""
 
+COSTS = 4
+
+
+class Cost:
+    """What an access adds to a slot's totals, in their order."""
+
+    REQUESTS, PASSES, PASSES_IDEAL, BYTES = range(COSTS)
+
 
 class AccessFlag:
     """What tells an access from others of its space, width and direction.
@@ -125,24 +133,27 @@ BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """A global buffer: window-relative addresses of its first byte and one past its last."""
 
 _SLOT = [
-    # the last access pattern: lane address minus base; 0 where inactive
+    # the last access pattern: lane address minus base, the lowest active lane's; 0 where inactive
     ("deltas", "u4", WARP_LANES),
     ("mask", "u4"),
-    ("base_low", "u4"),  # base modulo 32: sectors depend on it
     ("lowest", "i4"),  # smallest and largest delta of an active lane
     ("highest", "i4"),
     ("low_bits", "u4"),  # or of all active deltas: alignment
     ("kind", "u4"),  # PatternKind
-    ("passes", "u4"),  # wavefronts (shared) or sectors (global) of this pattern
-    ("passes_ideal", "u4"),
-    ("bytes", "u4"),  # distinct bytes (global)
+    ("group", "u4"),  # lanes of a group, for the kinds that have groups
     ("meeting", "u4"),  # lanes whose bytes another lane touches too (checked mode)
-    ("first", "i8"),  # bounds of the buffer that the last access fell into
+    # bounds of the buffer that the last access fell into, and the bases at which the pattern is
+    # well aligned within it: their first, and how many follow
+    ("first", "i8"),
     ("end", "i8"),
+    ("first_base", "u8"),
+    ("more_bases", "u8"),
+    # of each base modulo 32, what an access adds to the totals: see Cost; zeros where unknown
+    ("costs", "u2", (SECTOR_BYTES, COSTS)),
     ("requests_total", "u8"),
-    ("passes_total", "u8"),
+    ("passes_total", "u8"),  # wavefronts (shared) or sectors (global)
     ("passes_ideal_total", "u8"),
-    ("bytes_total", "u8"),
+    ("bytes_total", "u8"),  # distinct bytes (global)
 ]
 
 
@@ -155,13 +166,25 @@ def _whole_lines(fields: list[Any]) -> np.dtype:
 SLOT = _whole_lines(_SLOT)
 
 
+SMALLEST_GROUP = 4
+"""Lanes whose data is moved as one vector, at the least."""
+
+
 class PatternKind:
-    """How the data of an access pattern is moved: lane by lane, as one vector, or from one address
-    to all lanes."""
+    """How the data of an access pattern is moved.
+
+    GENERAL: lane by lane. CONTIGUOUS: as one vector. BROADCAST: from one address to all lanes.
+    Likewise for each group of neighbouring lanes, CONTIGUOUS_GROUPS and BROADCAST_GROUPS: a block
+    16 threads wide has two rows in a warp. DISTINCT: lane by lane, and a store may do so in any
+    order, for no two lanes have the same address.
+    """
 
     GENERAL = 0
     CONTIGUOUS = 1
     BROADCAST = 2
+    CONTIGUOUS_GROUPS = 3
+    BROADCAST_GROUPS = 4
+    DISTINCT = 5
 
 
 _WARP = [

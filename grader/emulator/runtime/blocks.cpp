@@ -216,19 +216,19 @@ static void start(Context &context)
     memset(context.vote_any, 0, sizeof context.vote_any);
     memset(context.vote_missing, 0, sizeof context.vote_missing);
     memset(context.vote_count, 0, sizeof context.vote_count);
-    for (uint32_t index = 0; index < context.warp_count; ++index)
-        reset(context, warp_at(context, index));
 }
 
 // Rounds over all warps until all have exited; each runs to its next barrier or end.
 static uint32_t run_block(Context &context)
 {
     start(context);
-    for (;;) {
+    for (bool first = true;; first = false) {
         uint32_t living = 0, stuck = 0;
         for (uint32_t turn = 0; turn < context.warp_count; ++turn) {
             auto index = uint32_t(in_order(context, turn, context.warp_count));
             Warp &warp = warp_at(context, index);
+            if (first) // and not before: its registers are then in the processor's cache
+                reset(context, warp);
             uint32_t code = run_warp(context, warp);
             if (unlikely(code != FaultCode::NONE)) {
                 context.fault_warp = index;

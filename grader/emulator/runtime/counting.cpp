@@ -1,8 +1,6 @@
 // The counting rules, found on an H100 by probing. They run only when a pattern is new to its
-// instruction: accesses.cpp remembers the last one.
+// instruction: patterns.cpp remembers the last one.
 #include "counting.h"
-
-static constexpr uint32_t WARP_BYTES = BANKS * BANK_BYTES;
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -20,7 +18,16 @@ uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group)
     return distinct;
 }
 
-void count_sectors(Access access, Slot &slot, const uint32_t *addresses, uint32_t mask)
+// No access has more than 64 passes (a compare-and-swap in one bank) or 512 bytes.
+static void fill(uint16_t *cost, uint32_t passes, uint32_t passes_ideal, uint32_t bytes)
+{
+    cost[Cost::REQUESTS] = 1;
+    cost[Cost::PASSES] = uint16_t(passes);
+    cost[Cost::PASSES_IDEAL] = uint16_t(passes_ideal);
+    cost[Cost::BYTES] = uint16_t(bytes);
+}
+
+void count_sectors(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask)
 {
     // An access wider than 4 bytes is aligned to its width, so each lane touches one sector.
     uint32_t sectors[WARP_LANES];
@@ -28,9 +35,9 @@ void count_sectors(Access access, Slot &slot, const uint32_t *addresses, uint32_
         sectors[lane] = addresses[lane] / SECTOR_BYTES;
     uint32_t bytes_asked = count_lanes(mask) * access.width;
     uint32_t fewest = (bytes_asked + SECTOR_BYTES - 1) / SECTOR_BYTES;
-    slot.passes = count_lanes(distinct_lanes(sectors, mask, WARP_LANES));
-    slot.passes_ideal = smaller(slot.passes, fewest);
-    slot.bytes = count_lanes(distinct_lanes(addresses, mask, WARP_LANES)) * access.width;
+    uint32_t passes = count_lanes(distinct_lanes(sectors, mask, WARP_LANES));
+    uint32_t bytes = count_lanes(distinct_lanes(addresses, mask, WARP_LANES)) * access.width;
+    fill(cost, passes, smaller(passes, fewest), bytes);
 }
 
 // The most units in one bank over the lanes of a mask.
@@ -65,7 +72,7 @@ static uint32_t count_pair(const uint32_t *units, uint32_t mask, uint32_t part, 
     return shared && together <= 1 ? together : separate;
 }
 
-void count_wavefronts(Access access, Slot &slot, const uint32_t *addresses, uint32_t mask)
+void count_wavefronts(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask)
 {
     uint32_t unit_bytes = larger(access.width, BANK_BYTES), banks = WARP_BYTES / unit_bytes;
     uint32_t units[WARP_LANES];
@@ -88,7 +95,5 @@ void count_wavefronts(Access access, Slot &slot, const uint32_t *addresses, uint
     uint32_t rounds = access.is(AccessFlag::TWICE) ? 2 : 1;
     uint32_t bytes_asked = count_lanes(mask) * access.width;
     uint32_t fewest = larger(1, (bytes_asked + WARP_BYTES - 1) / WARP_BYTES);
-    slot.passes = total * rounds;
-    slot.passes_ideal = smaller(total, fewest) * rounds;
-    slot.bytes = bytes_asked;
+    fill(cost, total * rounds, smaller(total, fewest) * rounds, bytes_asked);
 }

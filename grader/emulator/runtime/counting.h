@@ -3,13 +3,14 @@
 
 #include "lanes.h"
 
-enum class Space { GLOBAL, SHARED, LOCAL };
+enum class Space : uint8_t { GLOBAL, SHARED, LOCAL };
 
 // What a memory instruction does, at `width` bytes a lane.
 struct Access {
     Space space;
     bool load, atomic;
-    uint32_t width, flags;
+    uint8_t width;
+    uint32_t flags;
 
     bool is(uint32_t flag) const { return flags & flag; }
     // Bytes from the address on that must lie in the buffer.
@@ -21,7 +22,7 @@ struct Access {
 // unit.
 uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group);
 
-// Fill passes, passes_ideal and bytes of a slot for a pattern of lane addresses, which are relative
-// to a base that is a multiple of the sector (global memory) or of the word (shared memory).
-void count_sectors(Access access, Slot &slot, const uint32_t *addresses, uint32_t mask);
-void count_wavefronts(Access access, Slot &slot, const uint32_t *addresses, uint32_t mask);
+// Fill a Cost for a pattern of lane addresses, which are relative to a base that is a multiple of
+// the sector (global memory) or of the word (shared memory).
+void count_sectors(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask);
+void count_wavefronts(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask);

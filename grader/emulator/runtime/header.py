@@ -24,6 +24,7 @@ _ENUMS = (
     layout.TraceWord,
     layout.PatternKind,
     layout.JumpTable,
+    layout.Cost,
     layout.VoteMode,
     checked_layout.FindingCode,
     checked_layout.Trait,

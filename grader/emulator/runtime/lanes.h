@@ -11,6 +11,14 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
+// What runs at each access is compiled once for each kind, for there its width is a constant (HOT);
+// what hardly ever runs is kept out of its way (COLD).
+#define HOT static inline __attribute__((always_inline))
+#define COLD static __attribute__((noinline, cold))
+
+// A word of each lane, and of each bank of shared memory.
+constexpr uint32_t WARP_BYTES = WARP_LANES * BANK_BYTES;
+
 inline bool likely(bool condition) { return __builtin_expect(condition, true); }
 inline bool unlikely(bool condition) { return __builtin_expect(condition, false); }
 

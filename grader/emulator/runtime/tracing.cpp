@@ -18,13 +18,13 @@ static uint32_t space_number(Space space)
     }
 }
 
-void trace_access(const Context &context, Warp &warp, Access access, const Slot &slot,
+void trace_access(const Context &context, Warp &warp, Access access, uint32_t passes,
                   uint32_t instruction, uint32_t mask)
 {
     uint32_t space = space_number(access.space) << TraceWord::SPACE_SHIFT;
     *warp.trace++ = TraceWord::ACCESS | space | instruction;
     *warp.trace++ = mask;
-    *warp.trace++ = access.space == Space::LOCAL ? 0 : slot.passes;
+    *warp.trace++ = passes;
     if (access.space != Space::SHARED) {
         memcpy(warp.trace, context.lane_addresses, sizeof context.lane_addresses);
         warp.trace += WARP_LANES;

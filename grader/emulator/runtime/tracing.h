@@ -9,5 +9,5 @@
 
 #include "counting.h"
 
-void trace_access(const Context &context, Warp &warp, Access access, const Slot &slot,
+void trace_access(const Context &context, Warp &warp, Access access, uint32_t passes,
                   uint32_t instruction, uint32_t mask);

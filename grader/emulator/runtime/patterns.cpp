@@ -1,0 +1,153 @@
+// Accesses that are looked at with care: the first of a pattern, those that leave the buffer of the
+// one before, and bad ones.
+#include "patterns.h"
+
+// --- what is wrong with an access ----------------------------------------------------------------
+
+bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address)
+{
+    context.fault_code = code;
+    context.fault_lane = lane;
+    context.fault_address = address;
+    return false;
+}
+
+// Whether a lane's bytes lie in a buffer, which the slot then remembers.
+static bool find_buffer(const Context &context, Access access, Slot &slot, uint32_t lane)
+{
+    int64_t start = context.lane_addresses[lane], end = start + access.bounded_bytes();
+    if (access.space == Space::SHARED) {
+        slot.first = context.shared_base;
+        slot.end = slot.first + context.shared_bytes;
+        return start >= slot.first && end <= slot.end;
+    }
+    if (context.lane_uppers[lane] != context.global_window)
+        return false;
+    bool found = false;
+    for (uint32_t index = 0; index < context.buffer_count; ++index) {
+        auto [first, past] = context.buffers[index];
+        if (start >= int64_t(first) && end <= int64_t(past)) {
+            found = true;
+            slot.first = first;
+            slot.end = past;
+        }
+    }
+    return found;
+}
+
+// Lane by lane; notes the first bad one.
+static bool check_lanes(Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    bool global = access.space == Space::GLOBAL;
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t upper = global ? context.lane_uppers[lane] : 0;
+        uint64_t address = context.lane_addresses[lane] | upper << 32;
+        if (address % access.width != 0)
+            return note_fault(context,
+                              global ? FaultCode::GLOBAL_ALIGNMENT : FaultCode::SHARED_ALIGNMENT,
+                              lane, address);
+        if (!find_buffer(context, access, slot, lane))
+            return note_fault(context, global ? FaultCode::GLOBAL_BOUNDS : FaultCode::SHARED_BOUNDS,
+                              lane, address);
+    }
+    return true;
+}
+
+// Note at which bases the slot's pattern lies in the slot's buffer.
+static void note_good_bases(Access access, Slot &slot)
+{
+    int64_t first = slot.first - slot.lowest;
+    int64_t last = slot.end - slot.highest - access.bounded_bytes();
+    bool none = last < first || slot.low_bits % access.width != 0;
+    slot.first_base = none ? UINT64_MAX : uint64_t(first);
+    slot.more_bases = none ? 0 : uint64_t(last - first);
+}
+
+bool check_access(Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    bool good = check_lanes(context, access, slot, mask);
+    note_good_bases(access, slot);
+    return good;
+}
+
+// --- the pattern of an access --------------------------------------------------------------------
+
+// The active lanes whose address another active lane has too.
+static uint32_t meeting_lanes(const uint32_t *deltas, uint32_t mask)
+{
+    uint32_t meeting = 0;
+    for (uint32_t lane : Lanes{mask}) {
+        uint32_t same = lanes_equal(deltas, deltas[lane]) & mask;
+        if (same & (same - 1))
+            meeting |= same;
+    }
+    return meeting;
+}
+
+// Whether in each group of so many neighbouring lanes the addresses ascend by a step.
+static bool ascend_in_groups(const uint32_t *deltas, uint32_t group, uint32_t step)
+{
+    return none_differs(FULL_MASK, [=](uint32_t lane) {
+        return deltas[lane] - deltas[lane & -group] - lane % group * step;
+    });
+}
+
+static uint32_t find_kind(Slot &slot, Access access)
+{
+    bool full = slot.mask == FULL_MASK, words = access.width >= 4;
+    bool distinct = !access.load && distinct_lanes(slot.deltas, slot.mask, WARP_LANES) == slot.mask;
+    for (slot.group = WARP_LANES; full && slot.group >= SMALLEST_GROUP; slot.group /= 2) {
+        bool all = slot.group == WARP_LANES;
+        if (access.width == 4 && (access.load || distinct) &&
+            ascend_in_groups(slot.deltas, slot.group, access.width))
+            return all ? PatternKind::CONTIGUOUS : PatternKind::CONTIGUOUS_GROUPS;
+        if (words && access.load && ascend_in_groups(slot.deltas, slot.group, 0))
+            return all ? PatternKind::BROADCAST : PatternKind::BROADCAST_GROUPS;
+    }
+    return distinct ? PatternKind::DISTINCT : PatternKind::GENERAL;
+}
+
+// Remember a pattern, its extent and its kind.
+static void learn(const Context &context, Access access, Slot &slot, uint32_t base, uint32_t mask)
+{
+    slot.mask = mask;
+    slot.lowest = slot.highest = slot.low_bits = 0; // the base itself is an active lane's
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
+        uint32_t delta = has(mask, lane) ? context.lane_addresses[lane] - base : 0;
+        slot.deltas[lane] = delta;
+        slot.low_bits |= delta;
+        slot.lowest = int32_t(delta) < slot.lowest ? int32_t(delta) : slot.lowest;
+        slot.highest = int32_t(delta) > slot.highest ? int32_t(delta) : slot.highest;
+    }
+    slot.kind = find_kind(slot, access);
+    if (context.checked_state != nullptr && !access.atomic)
+        slot.meeting = meeting_lanes(slot.deltas, mask);
+    memset(slot.costs, 0, sizeof slot.costs);
+    note_good_bases(access, slot);
+}
+
+static void find_cost(Access access, const Slot &slot, uint32_t base_low, uint16_t *cost)
+{
+    bool global = access.space == Space::GLOBAL;
+    uint32_t relative[WARP_LANES], start = global ? base_low : base_low % BANK_BYTES;
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+        relative[lane] = slot.deltas[lane] + start;
+    if (global)
+        count_sectors(access, cost, relative, slot.mask);
+    else
+        count_wavefronts(access, cost, relative, slot.mask);
+}
+
+uint32_t count_access(const Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)], base_low = base % SECTOR_BYTES;
+    Access anywhere = access; // uppers are no part of the pattern
+    anywhere.space = Space::SHARED;
+    if (mask != slot.mask || !repeats(context, anywhere, slot, base, mask))
+        learn(context, access, slot, base, mask);
+    uint16_t *cost = slot.costs[base_low];
+    if (cost[Cost::REQUESTS] == 0)
+        find_cost(access, slot, base_low, cost);
+    add_cost(slot, cost);
+    return cost[Cost::PASSES];
+}

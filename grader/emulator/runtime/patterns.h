@@ -1,0 +1,68 @@
+// The pattern of an access: the lanes' addresses relative to their base, that of the lowest active
+// lane. Wavefronts and sectors depend on nothing else but the base modulo 32, and so does how the
+// data is moved: what an instruction's last access was like is remembered in its slot.
+#pragma once
+
+#include "counting.h"
+
+// Notes why an access may not go on; false.
+bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
+
+// Make the pattern of lane_addresses the slot's, if it is not yet, and count this access. Returns
+// its passes.
+uint32_t count_access(const Context &context, Access access, Slot &slot, uint32_t mask);
+
+// Whether every lane's bytes lie aligned in a buffer; notes the first bad lane. The slot remembers
+// the buffer.
+bool check_access(Context &context, Access access, Slot &slot, uint32_t mask);
+
+// Whether a difference is 0 in all active lanes.
+template <class Difference> HOT bool none_differs(uint32_t mask, Difference difference)
+{
+    uint32_t differing = 0;
+    if (likely(mask == FULL_MASK)) {
+        for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+            differing |= difference(lane);
+    } else {
+        for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+            differing |= difference(lane) & -(mask >> lane & 1);
+    }
+    return differing == 0;
+}
+
+// Whether the active lanes' addresses are those of the slot's pattern, moved to another base; in
+// global memory, with the upper word that every good address has.
+HOT bool repeats(const Context &context, Access access, const Slot &slot, uint32_t base,
+                 uint32_t mask)
+{
+    const uint32_t *addresses = context.lane_addresses, *uppers = context.lane_uppers;
+    const uint32_t *deltas = slot.deltas, window = context.global_window;
+    if (access.space == Space::GLOBAL)
+        return none_differs(mask, [=](uint32_t lane) {
+            return ((addresses[lane] - base) ^ deltas[lane]) | (uppers[lane] ^ window);
+        });
+    return none_differs(mask,
+                        [=](uint32_t lane) { return (addresses[lane] - base) ^ deltas[lane]; });
+}
+
+HOT void add_cost(Slot &slot, const uint16_t *cost)
+{
+    slot.requests_total += cost[Cost::REQUESTS];
+    slot.passes_total += cost[Cost::PASSES];
+    slot.passes_ideal_total += cost[Cost::PASSES_IDEAL];
+    slot.bytes_total += cost[Cost::BYTES];
+}
+
+// Count an access of the slot's pattern at a base where it was checked before, and near which it is
+// good, too. False: nothing is done, it has to be looked at with care.
+HOT bool count_known(const Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)];
+    const uint16_t *cost = slot.costs[base % SECTOR_BYTES];
+    bool known = mask == slot.mask && cost[Cost::REQUESTS] != 0 && base % access.width == 0 &&
+                 base - slot.first_base <= slot.more_bases &&
+                 repeats(context, access, slot, base, mask);
+    if (likely(known))
+        add_cost(slot, cost);
+    return known;
+}
