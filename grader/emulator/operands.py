@@ -7,6 +7,7 @@ import math
 import re
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 
 from grader.emulator.program import Unsupported
 
@@ -140,6 +141,7 @@ def parse_operands(text: str) -> tuple[Operand, ...]:
     return tuple(parse_operand(part) for part in _split(text))
 
 
+@lru_cache(maxsize=1 << 14)
 def parse_operand(text: str) -> Operand:
     """One operand. Raises Unsupported with the text when it has a form that is not known."""
     text = text.strip()
