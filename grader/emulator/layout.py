@@ -140,6 +140,7 @@ _SLOT = [
     ("more_bases", "u8"),
     # of each base modulo 32, what an access adds to the totals: see Cost; zeros where unknown
     ("costs", "u2", (SECTOR_BYTES, COSTS)),
+    ("last_base", "u8"),  # of a store: where the next one is likely to go
     ("requests_total", "u8"),
     ("passes_total", "u8"),  # wavefronts (shared) or sectors (global)
     ("passes_ideal_total", "u8"),

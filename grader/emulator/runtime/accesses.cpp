@@ -19,12 +19,14 @@ HOT uint8_t *space_host(const Context &context, Space space)
     return host_pointer(space == Space::GLOBAL ? context.global_host : context.shared_host);
 }
 
-HOT void move(Context &context, Access access, const Slot &slot, uint8_t *host, uint32_t mask)
+HOT void move(Context &context, Access access, Slot &slot, uint8_t *host, uint32_t mask)
 {
     if (access.load)
         move_in(context, access, slot, host, mask);
     else if (!access.atomic)
         move_out(context, access, slot, host, mask);
+    if (access.space == Space::GLOBAL && !access.atomic)
+        prefetch_next(context, access, slot, host);
 }
 
 // --- global and shared memory --------------------------------------------------------------------
@@ -45,7 +47,11 @@ COLD uint32_t access_carefully(Context *context, Warp *warp, Access access, uint
         trace_access(*context, *warp, access, passes, instruction, mask);
     if (context->checked_state != nullptr)
         watch_access(*context, *warp, access, slot, instruction, mask);
-    move(*context, access, slot, space_host(*context, access.space), mask);
+    uint8_t *host = space_host(*context, access.space);
+    if (access.load)
+        load_some(context->lane_data, host, context->lane_addresses, access, mask);
+    else if (!access.atomic)
+        store_in_phases(context->lane_data, host, context->lane_addresses, access, mask);
     return FaultCode::NONE;
 }
 

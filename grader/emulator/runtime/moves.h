@@ -41,6 +41,30 @@ HOT void store_lane(const uint32_t *data, uint8_t *place, Access access, uint32_
             write(place + 4 * word, data[word * WARP_LANES + lane]);
 }
 
+HOT void load_some(uint32_t *data, const uint8_t *host, const uint32_t *addresses, Access access,
+                   uint32_t mask)
+{
+    for (uint32_t lane : Lanes{mask})
+        load_lane(data, host + addresses[lane], access, lane);
+}
+
+// Of several lanes that write one address, an H100 lets the lowest win within each phase (32 lanes
+// up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones:
+// probed for shared and global memory at all widths. PTX leaves it undefined.
+HOT void store_in_phases(const uint32_t *data, uint8_t *host, const uint32_t *addresses,
+                         Access access, uint32_t mask)
+{
+    uint32_t phases = access.words();
+    for (uint32_t phase = 0; phase < phases; ++phase) {
+        uint32_t rest = mask & lanes_of_part(phase, WARP_LANES / phases);
+        while (rest != 0) {
+            uint32_t lane = highest_lane(rest);
+            store_lane(data, host + addresses[lane], access, lane);
+            rest ^= bit(lane);
+        }
+    }
+}
+
 // --- four words of each lane ---------------------------------------------------------------------
 
 typedef uint32_t Four __attribute__((vector_size(16)));
@@ -83,7 +107,8 @@ HOT void store_fours(const uint32_t *data, uint8_t *host, const uint32_t *addres
     }
 }
 
-// All lanes, in any order.
+// --- all lanes, in any order ---------------------------------------------------------------------
+
 HOT void load_lanes(uint32_t *data, const uint8_t *host, const uint32_t *addresses, Access access)
 {
     if (access.width == 16)
@@ -100,6 +125,20 @@ HOT void store_lanes(const uint32_t *data, uint8_t *host, const uint32_t *addres
 #pragma GCC unroll 32
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
         store_lane(data, host + addresses[lane], access, lane);
+}
+
+// Lanes that have no address in common.
+HOT void move_apart(Context &context, Access access, uint8_t *host, uint32_t mask)
+{
+    const uint32_t *addresses = context.lane_addresses;
+    if (access.load && mask == FULL_MASK)
+        load_lanes(context.lane_data, host, addresses, access);
+    else if (access.load)
+        load_some(context.lane_data, host, addresses, access, mask);
+    else if (mask == FULL_MASK)
+        store_lanes(context.lane_data, host, addresses, access);
+    else
+        store_in_phases(context.lane_data, host, addresses, access, mask);
 }
 
 // --- groups of neighbouring lanes ----------------------------------------------------------------
@@ -151,14 +190,26 @@ HOT void spread_groups(uint32_t *data, const uint8_t *host, const uint32_t *addr
     });
 }
 
-// What lies behind is what the next block, or the next turn of a loop, most often asks for.
-HOT void prefetch_behind(const uint8_t *place)
+// Fetch what is likely to be asked for next into the processor's cache. Of a load that is what lies
+// behind, for the next block or the next turn of a loop; of a store, what lies as far from it as it
+// does from the one before, for the next warp. Matrices leave the cache with each row, so that this
+// takes a third of the time off a transpose. A prefetch of no good address does nothing.
+HOT void prefetch_next(const Context &context, Access access, Slot &slot, const uint8_t *host)
 {
-    for (uint32_t line = 0; line < WARP_BYTES; line += CACHE_LINE)
-        __builtin_prefetch(place + WARP_BYTES + line);
+    uint32_t bytes = slot.group * access.width, base = context.lane_addresses[0];
+    bool contiguous = slot.kind == PatternKind::CONTIGUOUS ||
+                      slot.kind == PatternKind::CONTIGUOUS_GROUPS;
+    if (!contiguous || bytes < CACHE_LINE)
+        return;
+    const uint8_t *next = host + (access.load ? bytes : base - slot.last_base);
+    slot.last_base = base;
+    for (uint32_t lane = 0; lane < WARP_LANES; lane += slot.group)
+        for (uint32_t byte = 0; byte < bytes; byte += CACHE_LINE)
+            access.load ? __builtin_prefetch(next + context.lane_addresses[lane] + byte)
+                        : __builtin_prefetch(next + context.lane_addresses[lane] + byte, 1);
 }
 
-// --- all lanes -----------------------------------------------------------------------------------
+// --- an access of the slot's pattern -------------------------------------------------------------
 
 HOT void move_in(Context &context, Access access, const Slot &slot, const uint8_t *host,
                  uint32_t mask)
@@ -167,8 +218,6 @@ HOT void move_in(Context &context, Access access, const Slot &slot, const uint8_
     uint32_t *data = context.lane_data, kind = slot.kind;
     if (access.width == 4 && kind == PatternKind::CONTIGUOUS) {
         load_groups(data, host, addresses, WARP_LANES);
-        if (access.space == Space::GLOBAL)
-            prefetch_behind(host + addresses[0]);
     } else if (access.width >= 4 && kind == PatternKind::BROADCAST) {
         spread_groups(data, host, addresses, access.words(), WARP_LANES);
     } else if (access.width == 4 && kind == PatternKind::CONTIGUOUS_GROUPS) {
@@ -178,25 +227,7 @@ HOT void move_in(Context &context, Access access, const Slot &slot, const uint8_
     } else if (mask == FULL_MASK) {
         load_lanes(data, host, addresses, access);
     } else {
-        for (uint32_t lane : Lanes{mask})
-            load_lane(data, host + addresses[lane], access, lane);
-    }
-}
-
-// Of several lanes that write one address, an H100 lets the lowest win within each phase (32 lanes
-// up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones:
-// probed for shared and global memory at all widths. PTX leaves it undefined.
-HOT void store_in_phases(const uint32_t *data, uint8_t *host, const uint32_t *addresses,
-                         Access access, uint32_t mask)
-{
-    uint32_t phases = access.words();
-    for (uint32_t phase = 0; phase < phases; ++phase) {
-        uint32_t rest = mask & lanes_of_part(phase, WARP_LANES / phases);
-        while (rest != 0) {
-            uint32_t lane = highest_lane(rest);
-            store_lane(data, host + addresses[lane], access, lane);
-            rest ^= bit(lane);
-        }
+        load_some(data, host, addresses, access, mask);
     }
 }
 
@@ -207,20 +238,8 @@ HOT void move_out(Context &context, Access access, const Slot &slot, uint8_t *ho
         store_groups(data, host, addresses, WARP_LANES);
     else if (access.width == 4 && slot.kind == PatternKind::CONTIGUOUS_GROUPS)
         store_groups(data, host, addresses, slot.group);
-    else if (mask == FULL_MASK && slot.kind == PatternKind::DISTINCT)
+    else if (mask == FULL_MASK && slot.kind != PatternKind::GENERAL)
         store_lanes(data, host, addresses, access);
     else
         store_in_phases(data, host, addresses, access, mask);
-}
-
-// Local memory, where no lane meets another.
-HOT void move_apart(Context &context, Access access, uint8_t *host, uint32_t mask)
-{
-    const uint32_t *addresses = context.lane_addresses;
-    uint32_t *data = context.lane_data;
-    for (uint32_t lane : Lanes{mask})
-        if (access.load)
-            load_lane(data, host + addresses[lane], access, lane);
-        else
-            store_lane(data, host + addresses[lane], access, lane);
 }
