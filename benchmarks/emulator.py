@@ -1,5 +1,5 @@
 """How fast the emulator is: translation, run time and warp instructions a second, counting on, on
-one core.
+one core, in seconds of processor.
 
     python benchmarks/emulator.py [--repeat N] [KERNEL ...]
     python benchmarks/emulator.py --checked [--repeat N] [KERNEL ...]
@@ -141,11 +141,11 @@ def measure(
     )
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = time.process_time()
         native = translate(kernel_code(kernel), emulator_runtime())
-        middle = time.perf_counter()
+        middle = time.process_time()
         outcome = run_launch(native, memory, settings)
-        runs.append(time.perf_counter() - middle)
+        runs.append(time.process_time() - middle)
         translations.append(middle - start)
         assert outcome.fault is None, outcome.fault
         instructions = sum(counts.executed for counts in outcome.counts)

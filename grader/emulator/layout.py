@@ -150,6 +150,7 @@ _SLOT = [
     ("more_bases", "u8"),
     # of each base modulo 32, what an access adds to the totals: see Cost; zeros where unknown
     ("costs", "u2", (SECTOR_BYTES, COSTS)),
+    ("last_base", "u8"),  # of a store: where the next one is likely to go
     ("requests_total", "u8"),
     ("passes_total", "u8"),  # wavefronts (shared) or sectors (global)
     ("passes_ideal_total", "u8"),
@@ -249,6 +250,8 @@ CONTEXT = np.dtype(
         ("lane_addresses", "u4", WARP_LANES),
         ("lane_uppers", "u4", WARP_LANES),
         ("lane_data", "u4", 4 * WARP_LANES),
+        # where the words of the present access lie: in lane_data, or in the warp's registers
+        ("words", pointer_to("uint32_t")),
         ("constants", pointer_to("uint8_t")),  # constant bank 0
         # host addresses and sizes of all constant banks, by their numbers
         ("banks", "u8", CONSTANT_BANKS),

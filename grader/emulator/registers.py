@@ -66,6 +66,10 @@ class Registers:
             self._write(name, self._known[name])
         self._changed.clear()
 
+    def place_of(self, index: int) -> Value:
+        """Address of `R<index>` of all lanes, behind which the next registers lie."""
+        return self._place(("lanes", index))
+
     def _read(self, name: Name) -> Value:
         if name not in self._known:
             self._known[name] = self._load(name)

@@ -43,10 +43,8 @@ def load(space: str) -> Opcode:
         kind = AccessKind(space, load=True, width=i.access_bytes)
         signed = i.has("S8") or i.has("S16")
         low, high = lane_addresses(e, address)
-        values = load_words(e, i, kind, Lanes(low, high, e.lane_mask()), signed=signed)
-        if target.index != ZERO_REGISTER:
-            for word, value in enumerate(values):
-                e.set(Register(target.index + word), value)
+        words = e.registers.place_of(target.index) if target.index != ZERO_REGISTER else None
+        access(e, i, kind, Lanes(low, high, e.lane_mask()), signed=signed, words=words)
 
     pipe = SHARED_ACCESS if space == "shared" else GLOBAL_LOAD
     return row(emit, f"{HINTS} {WIDTHS}", pipe=pipe)
@@ -64,8 +62,11 @@ def store(space: str) -> Opcode:
         low, high = lane_addresses(e, address)
         if not isinstance(source, Register) or source.uniform or source.negated:
             raise e.unsupported("with this source")
-        words = [e.register_or_zero(source, word) for word in range(kind.words)]
-        store_words(e, i, kind, Lanes(low, high, e.lane_mask()), words)
+        lanes = Lanes(low, high, e.lane_mask())
+        if source.index == ZERO_REGISTER:
+            store_words(e, i, kind, lanes, [e.const(0)] * kind.words)
+        else:
+            access(e, i, kind, lanes, words=e.registers.place_of(source.index))
 
     pipe = SHARED_ACCESS if space == "shared" else GLOBAL_STORE
     return row(emit, f"{HINTS} {WIDTHS}", pipe=pipe)
@@ -102,17 +103,20 @@ def access(
     *,
     signed: bool = False,
     slot: str | None = None,
+    words: Value | None = None,
 ) -> None:
-    """Check, count, trace and compare an access; of loads and stores, move the data.
+    """Check, count, trace and compare an access; of loads and stores, move the data from or to the
+    address `words`: that of registers, and of `lane_data` where none is given.
 
     Ends the launch where it may not go on."""
+    e.b.store(e.context.at("lane_data") if words is None else words, e.context.at("words"))
     e.b.store(lanes.low, e.context.at("lane_addresses"), align=4)
     if kind.space == "global":
         e.b.store(lanes.high, e.context.at("lane_uppers"), align=4)
     flags = kind.flags | AccessFlag.SIGNED * signed | AccessFlag.UNTRACED * (slot is not None)
-    words = (e.data(f"slot {slot or kind.space}"), e.index, lanes.mask, const(flags))
+    facts = (e.data(f"slot {slot or kind.space}"), e.index, lanes.mask, const(flags))
     e.return_if_nonzero(
-        e.call(kind.function, e.context_pointer, e.warp_pointer, *words, result=I32)
+        e.call(kind.function, e.context_pointer, e.warp_pointer, *facts, result=I32)
     )
 
 

@@ -19,12 +19,14 @@ HOT uint8_t *space_host(const Context &context, Space space)
     return host_pointer(space == Space::GLOBAL ? context.global_host : context.shared_host);
 }
 
-HOT void move(Context &context, Access access, const Slot &slot, uint8_t *host, uint32_t mask)
+HOT void move(Context &context, Access access, Slot &slot, uint8_t *host, uint32_t mask)
 {
     if (access.load)
         move_in(context, access, slot, host, mask);
     else if (!access.atomic)
         move_out(context, access, slot, host, mask);
+    if (access.space == Space::GLOBAL && !access.atomic)
+        prefetch_next(context, access, slot, host);
 }
 
 // --- global and shared memory --------------------------------------------------------------------
@@ -45,12 +47,16 @@ COLD uint32_t access_carefully(Context *context, Warp *warp, Access access, uint
         trace_access(*context, *warp, access, passes, instruction, mask);
     if (context->checked_state != nullptr)
         watch_access(*context, *warp, access, slot, instruction, mask);
-    move(*context, access, slot, space_host(*context, access.space), mask);
+    uint8_t *host = space_host(*context, access.space);
+    if (access.load)
+        load_some(context->words, host, context->lane_addresses, access, mask);
+    else if (!access.atomic)
+        store_in_phases(context->words, host, context->lane_addresses, access, mask);
     return FaultCode::NONE;
 }
 
 // Lane addresses lie in the context's lane_addresses and lane_uppers, words of a store in its
-// lane_data, where a load leaves them. Without an active lane nothing is done.
+// place that `words` names, where a load leaves them. Without an active lane nothing is done.
 HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t slot_index,
                            uint32_t instruction, uint32_t mask)
 {

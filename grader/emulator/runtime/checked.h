@@ -4,7 +4,7 @@
 
 #include "counting.h"
 
-// An access that may go on; the data of a store lies in lane_data.
+// An access that may go on; the data of a store lies at the context's words.
 void watch_access(Context &context, const Warp &warp, Access access, const Slot &slot,
                   uint32_t instruction, uint32_t mask);
 

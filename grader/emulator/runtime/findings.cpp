@@ -140,7 +140,7 @@ static bool changes_memory(const CheckedAccess &checked, uint32_t lane)
     const uint8_t *place = host_pointer(host + context.lane_addresses[lane]);
     uint32_t size = checked.access.width < 4 ? checked.access.width : 4;
     for (uint32_t word = 0; word < checked.access.words(); ++word)
-        if (memcmp(&context.lane_data[word * WARP_LANES + lane], place + 4 * word, size) != 0)
+        if (memcmp(&context.words[word * WARP_LANES + lane], place + 4 * word, size) != 0)
             return true;
     return false;
 }
@@ -186,7 +186,7 @@ static uint32_t lanes_with_other_data(const CheckedAccess &checked, uint32_t lan
     uint32_t stored = checked.access.width < 4 ? (1u << 8 * checked.access.width) - 1 : ~0u;
     uint32_t others = 0;
     for (uint32_t word = 0; word < checked.access.words(); ++word) {
-        const uint32_t *data = checked.context.lane_data + word * WARP_LANES;
+        const uint32_t *data = checked.context.words + word * WARP_LANES;
         others |= lanes_where(
             [=](uint32_t each) { return ((data[each] ^ data[lane]) & stored) != 0; });
     }

@@ -1,4 +1,4 @@
-// Move the data of an access between the host's memory and the lanes' words in lane_data: word 0 of
+// Move the data of an access between the host's memory and the lanes' words: word 0 of
 // all lanes, then word 1.
 #pragma once
 
@@ -20,7 +20,7 @@ template <class Number> HOT void write(void *place, Number value)
 
 // --- lane by lane --------------------------------------------------------------------------------
 
-HOT void load_lane(uint32_t *data, const uint8_t *place, Access access, uint32_t lane)
+HOT void load_lane(uint32_t *__restrict data, const uint8_t *place, Access access, uint32_t lane)
 {
     bool is_signed = access.is(AccessFlag::SIGNED);
     if (access.width == 1)
@@ -41,6 +41,30 @@ HOT void store_lane(const uint32_t *data, uint8_t *place, Access access, uint32_
             write(place + 4 * word, data[word * WARP_LANES + lane]);
 }
 
+HOT void load_some(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, Access access,
+                   uint32_t mask)
+{
+    for (uint32_t lane : Lanes{mask})
+        load_lane(data, host + addresses[lane], access, lane);
+}
+
+// Of several lanes that write one address, an H100 lets the lowest win within each phase (32 lanes
+// up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones:
+// probed for shared and global memory at all widths. PTX leaves it undefined.
+HOT void store_in_phases(const uint32_t *data, uint8_t *host, const uint32_t *addresses,
+                         Access access, uint32_t mask)
+{
+    uint32_t phases = access.words();
+    for (uint32_t phase = 0; phase < phases; ++phase) {
+        uint32_t rest = mask & lanes_of_part(phase, WARP_LANES / phases);
+        while (rest != 0) {
+            uint32_t lane = highest_lane(rest);
+            store_lane(data, host + addresses[lane], access, lane);
+            rest ^= bit(lane);
+        }
+    }
+}
+
 // --- four words of each lane ---------------------------------------------------------------------
 
 typedef uint32_t Four __attribute__((vector_size(16)));
@@ -59,7 +83,7 @@ HOT void transpose(Four *rows)
     rows[3] = __builtin_shuffle(high, high_next, Four{2, 3, 6, 7});
 }
 
-HOT void load_fours(uint32_t *data, const uint8_t *host, const uint32_t *addresses)
+HOT void load_fours(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses)
 {
     for (uint32_t lane = 0; lane < WARP_LANES; lane += FOUR) {
         Four rows[FOUR];
@@ -83,8 +107,9 @@ HOT void store_fours(const uint32_t *data, uint8_t *host, const uint32_t *addres
     }
 }
 
-// All lanes, in any order.
-HOT void load_lanes(uint32_t *data, const uint8_t *host, const uint32_t *addresses, Access access)
+// --- all lanes, in any order ---------------------------------------------------------------------
+
+HOT void load_lanes(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, Access access)
 {
     if (access.width == 16)
         return load_fours(data, host, addresses);
@@ -100,6 +125,20 @@ HOT void store_lanes(const uint32_t *data, uint8_t *host, const uint32_t *addres
 #pragma GCC unroll 32
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
         store_lane(data, host + addresses[lane], access, lane);
+}
+
+// Lanes that have no address in common.
+HOT void move_apart(Context &context, Access access, uint8_t *host, uint32_t mask)
+{
+    const uint32_t *addresses = context.lane_addresses;
+    if (access.load && mask == FULL_MASK)
+        load_lanes(context.words, host, addresses, access);
+    else if (access.load)
+        load_some(context.words, host, addresses, access, mask);
+    else if (mask == FULL_MASK)
+        store_lanes(context.words, host, addresses, access);
+    else
+        store_in_phases(context.words, host, addresses, access, mask);
 }
 
 // --- groups of neighbouring lanes ----------------------------------------------------------------
@@ -120,7 +159,7 @@ template <class Action> HOT void with_group(uint32_t group, Action action)
 }
 
 // Words that lie one behind the other in each group.
-HOT void load_groups(uint32_t *data, const uint8_t *host, const uint32_t *addresses, uint32_t group)
+HOT void load_groups(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, uint32_t group)
 {
     with_group(group, [=](auto size) {
         for (uint32_t lane = 0; lane < WARP_LANES; lane += size)
@@ -138,7 +177,7 @@ HOT void store_groups(const uint32_t *data, uint8_t *host, const uint32_t *addre
 }
 
 // The same words for all lanes of each group.
-HOT void spread_groups(uint32_t *data, const uint8_t *host, const uint32_t *addresses,
+HOT void spread_groups(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses,
                        uint32_t words, uint32_t group)
 {
     with_group(group, [=](auto size) {
@@ -151,24 +190,34 @@ HOT void spread_groups(uint32_t *data, const uint8_t *host, const uint32_t *addr
     });
 }
 
-// What lies behind is what the next block, or the next turn of a loop, most often asks for.
-HOT void prefetch_behind(const uint8_t *place)
+// Fetch what is likely to be asked for next into the processor's cache. Of a load that is what lies
+// behind, for the next block or the next turn of a loop; of a store, what lies as far from it as it
+// does from the one before, for the next warp. Matrices leave the cache with each row, so that this
+// takes a third of the time off a transpose. A prefetch of no good address does nothing.
+HOT void prefetch_next(const Context &context, Access access, Slot &slot, const uint8_t *host)
 {
-    for (uint32_t line = 0; line < WARP_BYTES; line += CACHE_LINE)
-        __builtin_prefetch(place + WARP_BYTES + line);
+    uint32_t bytes = slot.group * access.width, base = context.lane_addresses[0];
+    bool contiguous = slot.kind == PatternKind::CONTIGUOUS ||
+                      slot.kind == PatternKind::CONTIGUOUS_GROUPS;
+    if (!contiguous || bytes < CACHE_LINE)
+        return;
+    const uint8_t *next = host + (access.load ? bytes : base - slot.last_base);
+    slot.last_base = base;
+    for (uint32_t lane = 0; lane < WARP_LANES; lane += slot.group)
+        for (uint32_t byte = 0; byte < bytes; byte += CACHE_LINE)
+            access.load ? __builtin_prefetch(next + context.lane_addresses[lane] + byte)
+                        : __builtin_prefetch(next + context.lane_addresses[lane] + byte, 1);
 }
 
-// --- all lanes -----------------------------------------------------------------------------------
+// --- an access of the slot's pattern -------------------------------------------------------------
 
 HOT void move_in(Context &context, Access access, const Slot &slot, const uint8_t *host,
                  uint32_t mask)
 {
     const uint32_t *addresses = context.lane_addresses;
-    uint32_t *data = context.lane_data, kind = slot.kind;
+    uint32_t *data = context.words, kind = slot.kind;
     if (access.width == 4 && kind == PatternKind::CONTIGUOUS) {
         load_groups(data, host, addresses, WARP_LANES);
-        if (access.space == Space::GLOBAL)
-            prefetch_behind(host + addresses[0]);
     } else if (access.width >= 4 && kind == PatternKind::BROADCAST) {
         spread_groups(data, host, addresses, access.words(), WARP_LANES);
     } else if (access.width == 4 && kind == PatternKind::CONTIGUOUS_GROUPS) {
@@ -178,49 +227,19 @@ HOT void move_in(Context &context, Access access, const Slot &slot, const uint8_
     } else if (mask == FULL_MASK) {
         load_lanes(data, host, addresses, access);
     } else {
-        for (uint32_t lane : Lanes{mask})
-            load_lane(data, host + addresses[lane], access, lane);
-    }
-}
-
-// Of several lanes that write one address, an H100 lets the lowest win within each phase (32 lanes
-// up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones:
-// probed for shared and global memory at all widths. PTX leaves it undefined.
-HOT void store_in_phases(const uint32_t *data, uint8_t *host, const uint32_t *addresses,
-                         Access access, uint32_t mask)
-{
-    uint32_t phases = access.words();
-    for (uint32_t phase = 0; phase < phases; ++phase) {
-        uint32_t rest = mask & lanes_of_part(phase, WARP_LANES / phases);
-        while (rest != 0) {
-            uint32_t lane = highest_lane(rest);
-            store_lane(data, host + addresses[lane], access, lane);
-            rest ^= bit(lane);
-        }
+        load_some(data, host, addresses, access, mask);
     }
 }
 
 HOT void move_out(Context &context, Access access, const Slot &slot, uint8_t *host, uint32_t mask)
 {
-    const uint32_t *addresses = context.lane_addresses, *data = context.lane_data;
+    const uint32_t *addresses = context.lane_addresses, *data = context.words;
     if (access.width == 4 && slot.kind == PatternKind::CONTIGUOUS)
         store_groups(data, host, addresses, WARP_LANES);
     else if (access.width == 4 && slot.kind == PatternKind::CONTIGUOUS_GROUPS)
         store_groups(data, host, addresses, slot.group);
-    else if (mask == FULL_MASK && slot.kind == PatternKind::DISTINCT)
+    else if (mask == FULL_MASK && slot.kind != PatternKind::GENERAL)
         store_lanes(data, host, addresses, access);
     else
         store_in_phases(data, host, addresses, access, mask);
-}
-
-// Local memory, where no lane meets another.
-HOT void move_apart(Context &context, Access access, uint8_t *host, uint32_t mask)
-{
-    const uint32_t *addresses = context.lane_addresses;
-    uint32_t *data = context.lane_data;
-    for (uint32_t lane : Lanes{mask})
-        if (access.load)
-            load_lane(data, host + addresses[lane], access, lane);
-        else
-            store_lane(data, host + addresses[lane], access, lane);
 }

@@ -98,7 +98,7 @@ static uint32_t find_kind(Slot &slot, Access access)
     bool distinct = !access.load && distinct_lanes(slot.deltas, slot.mask, WARP_LANES) == slot.mask;
     for (slot.group = WARP_LANES; full && slot.group >= SMALLEST_GROUP; slot.group /= 2) {
         bool all = slot.group == WARP_LANES;
-        if (access.width == 4 && (access.load || distinct) &&
+        if (words && (access.load || distinct) &&
             ascend_in_groups(slot.deltas, slot.group, access.width))
             return all ? PatternKind::CONTIGUOUS : PatternKind::CONTIGUOUS_GROUPS;
         if (words && access.load && ascend_in_groups(slot.deltas, slot.group, 0))
