@@ -19,25 +19,28 @@ from tests.support.shipped import fill_cache, keep_others, read_shipped
 
 LONGEST_FIRST = (
     "test_submissions.py",
-    "test_corpus.py",
-    "test_check.py",
-    "test_bad_input.py",
     "test_gpu_flow.py",
-    "test_planted_bugs.py",
-    "test_compile.py",
-    "test_diagnostics.py",
+    "test_check.py",
     "test_parts.py",
-    "test_fuzz.py",
-    "test_truth.py",
-    "test_conformance.py",
-    "test_modelled.py",
-    "test_others.py",
     "test_pipeline.py",
-    "test_cases.py",
+    "test_opcodes_convert.py",
+    "test_corpus.py",
+    "test_compile.py",
+    "test_bad_input.py",
+    "test_room.py",
     "test_host_program.py",
+    "test_kernel_run.py",
+    "test_sampling.py",
+    "test_commands.py",
+    "test_opcodes_half.py",
+    "test_autograder.py",
+    "test_conformance.py",
+    "test_truth.py",
+    "test_others.py",
+    "test_linear.py",
 )
 """A module stays on one worker: these begin, so that no worker is left with a long one when the
-others have ended."""
+others have ended (`python benchmarks/suite.py` says which)."""
 OPTIONS = {
     "gpu": "needs a GPU",
     "slow": "takes minutes",
@@ -77,6 +80,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="ship what this run compiles (see tests/support/shipped.py)",
     )
     parser.addoption(
+        "--cache-in",
+        type=Path,
+        metavar="DIR",
+        help="keep the run's cache there (and begin with what it holds), not in a folder of its own",
+    )
+    parser.addoption(
         "--all-levels",
         action="store_true",
         help="run the corpus at every optimisation level of ptxas, not only at -O3",
@@ -89,16 +98,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the run a cache folder of its own: xdist's workers and the programs that tests start
-    find it by their environment.
+    """Give the run a cache folder of its own, or the one of --cache-in: xdist's workers and the
+    programs that tests start find it by their environment.
 
     It begins with the machine code that is shipped, where the compiler is the one that made it.
     """
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
-    folder = tempfile.mkdtemp(prefix="grader-tests-")
-    os.environ["XDG_CACHE_HOME"] = folder
-    config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+    if (folder := config.getoption("--cache-in")) is None:
+        folder = Path(tempfile.mkdtemp(prefix="grader-tests-"))
+        config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+    os.environ["XDG_CACHE_HOME"] = str(folder.absolute())
     cache, shipped = default_cache(os.environ), read_shipped()
     if config.getoption("--keep-compiled"):
         shipped = replace(shipped, others={})

@@ -4,8 +4,9 @@ live, and how long things are."""
 from __future__ import annotations
 
 import ast
+import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -157,11 +158,17 @@ def module_name(path: Path) -> str:
 
 
 FILES = {module_name(path): path for path in sorted((ROOT / "grader").rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(), filename=str(path)) for name, path in FILES.items()}
 
 
-def imports_of(name: str) -> list[Import]:
-    return list(_walk_imports(TREES[name], name, on_use=False, for_types=False))
+@functools.cache
+def tree_of(name: str) -> ast.Module:
+    """A module parsed: when a test asks, for every worker of pytest imports this file."""
+    return ast.parse(FILES[name].read_text(), filename=str(FILES[name]))
+
+
+@functools.cache
+def imports_of(name: str) -> tuple[Import, ...]:
+    return tuple(_walk_imports(tree_of(name), name, on_use=False, for_types=False))
 
 
 def _walk_imports(
@@ -203,47 +210,62 @@ def stage_of(module: str) -> str | None:
     return parts[1] if len(parts) > 1 and parts[1] in STAGES else None
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_module_imports_only_what_its_stage_may(name: str) -> None:
-    stage = stage_of(name)
-    joins = JOINS.get(name, ())
-    if joins is None or stage is None:
-        return
-    spoken = ("grader.words",) if stage in SPEAKERS else ()
-    allowed = (*SHARED, f"grader.{stage}", *spoken, *joins)
-    bad = [
-        imported
-        for imported in imports_of(name)
-        if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)
-    ]
-    assert not bad, f"{FILES[name]}: stage {stage} may not import {bad}"
+def found(imports: Iterable[tuple[str, Import]]) -> list[str]:
+    """Imports that may not be, with their places."""
+    return [f"{FILES[name]}:{each.line}: {each.module}" for name, each in imports]
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if not is_in(name, MAY_ASK_WORDS)])
-def test_only_the_last_stages_ask_words(name: str) -> None:
-    assert not [each for each in imports_of(name) if is_in(each.module, ("grader.words",))]
+def test_a_module_imports_only_what_its_stage_may() -> None:
+    def may(name: str) -> tuple[str, ...] | None:
+        stage, joins = stage_of(name), JOINS.get(name, ())
+        if joins is None or stage is None:
+            return None
+        spoken = ("grader.words",) if stage in SPEAKERS else ()
+        return (*SHARED, f"grader.{stage}", *spoken, *joins)
+
+    allowed = {name: may(name) for name in FILES}
+    assert not found(
+        (name, each)
+        for name, packages in allowed.items()
+        for each in imports_of(name)
+        if packages is not None
+        and is_in(each.module, ("grader",))
+        and not is_in(each.module, packages)
+    )
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if is_in(name, FACTUAL)])
-def test_what_returns_facts_makes_no_sentences(name: str) -> None:
-    named = {
-        alias.name
-        for node in ast.walk(TREES[name])
+def test_only_the_last_stages_ask_words() -> None:
+    assert not found(
+        (name, each)
+        for name in FILES
+        if not is_in(name, MAY_ASK_WORDS)
+        for each in imports_of(name)
+        if is_in(each.module, ("grader.words",))
+    )
+
+
+def test_what_returns_facts_makes_no_sentences() -> None:
+    """`words` makes sentences of facts, and nothing before it."""
+    assert not [
+        f"{FILES[name]}:{node.lineno}: {alias.name}"
+        for name in FILES
+        if is_in(name, FACTUAL)
+        for node in ast.walk(tree_of(name))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
-    }
-    assert not named & TOLD, f"{FILES[name]} must return facts: words makes {named & TOLD} of them"
-
-
-@pytest.mark.parametrize("name", [name for name in FILES if is_in(name, tuple(LEAVES))])
-def test_a_leaf_imports_nothing_else_of_grader(name: str) -> None:
-    allowed = next(allowed for leaf, allowed in LEAVES.items() if is_in(name, (leaf,)))
-    bad = [
-        imported
-        for imported in imports_of(name)
-        if is_in(imported.module, ("grader",)) and not is_in(imported.module, allowed)
+        if alias.name in TOLD
     ]
-    assert not bad, f"{FILES[name]} may not import {bad}"
+
+
+def test_a_leaf_imports_nothing_else_of_grader() -> None:
+    assert not found(
+        (name, each)
+        for leaf, allowed in LEAVES.items()
+        for name in FILES
+        if is_in(name, (leaf,))
+        for each in imports_of(name)
+        if is_in(each.module, ("grader",)) and not is_in(each.module, allowed)
+    )
 
 
 def test_every_folder_is_a_package() -> None:
@@ -261,20 +283,22 @@ def test_every_module_has_a_place() -> None:
     } <= TOP
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_heavy_libraries_stay_in_their_homes(name: str) -> None:
-    for imported in imports_of(name):
-        library = imported.module.split(".")[0]
-        if imported.for_types or library in {"grader", *BASE_LIBRARIES, *sys.stdlib_module_names}:
-            continue
-        assert library in HEAVY, (
-            f"{FILES[name]}:{imported.line}: {library} has no home; give it one in this test"
-        )
-        homes, must_load_on_use = HEAVY[library]
-        assert is_in(name, homes), f"{FILES[name]}:{imported.line}: {library} belongs in {homes}"
-        assert imported.on_use or not must_load_on_use, (
-            f"{FILES[name]}:{imported.line}: import {library} on use"
-        )
+def test_heavy_libraries_stay_in_their_homes() -> None:
+    """A library with no home is given one in HEAVY."""
+    light = {"grader", *BASE_LIBRARIES, *sys.stdlib_module_names}
+
+    def is_at_home(name: str, each: Import) -> bool:
+        homes, must_load_on_use = HEAVY.get(each.module.split(".")[0], ((), True))
+        return is_in(name, homes) and (each.on_use or not must_load_on_use)
+
+    assert not found(
+        (name, each)
+        for name in FILES
+        for each in imports_of(name)
+        if not each.for_types
+        and each.module.split(".")[0] not in light
+        and not is_at_home(name, each)
+    )
 
 
 def test_importing_grader_and_its_command_line_is_cheap() -> None:
@@ -315,25 +339,24 @@ def test_no_import_cycles() -> None:
         pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_fits_a_few_screens(name: str) -> None:
-    assert len(FILES[name].read_text().splitlines()) <= MAX_FILE_LINES
+def test_a_file_fits_a_few_screens() -> None:
+    lengths = {path: len(path.read_text().splitlines()) for path in FILES.values()}
+    assert not {path: length for path, length in lengths.items() if length > MAX_FILE_LINES}
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_function_fits_a_screen(name: str) -> None:
+def test_a_function_fits_a_screen() -> None:
     long = [
-        f"{FILES[name]}:{node.lineno} {node.name}: {length} lines"
-        for node in ast.walk(TREES[name])
+        f"{path}:{node.lineno} {node.name}: {length} lines"
+        for name, path in FILES.items()
+        for node in ast.walk(tree_of(name))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > MAX_FUNCTION_LINES
     ]
     assert not long
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_says_its_subject_first(name: str) -> None:
-    assert ast.get_docstring(TREES[name]), f"{FILES[name]} has no docstring"
+def test_a_file_says_its_subject_first() -> None:
+    assert not [path for name, path in FILES.items() if not ast.get_docstring(tree_of(name))]
 
 
 def test_the_guide_names_every_package() -> None:

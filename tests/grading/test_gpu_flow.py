@@ -42,6 +42,7 @@ from grader.report.score_page import print_score
 from grader.report.terminal import make_console
 from tests.support.fake_clock import STEADY
 from tests.support.fake_gpu import PEAK_GBPS, FakeGpu
+from tests.support.in_process import grade_in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_text())
@@ -69,7 +70,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def grade(small: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
-    """Grade a file on a FakeGpu."""
+    """Grade a file on a FakeGpu; the emulated device beside it is in this process."""
+    grade_in_process(monkeypatch)
     monkeypatch.setattr(grade_page, "has_pycuda", lambda: True)
 
     def run(file: str, gpu: FakeGpu, peak: GivenPeak | None = None) -> Score:

@@ -14,6 +14,7 @@ import pytest
 import grader
 from grader.errors import SpecError
 from grader.records import CheckResult, CheckStatus, Progress, Score
+from tests.support.in_process import grade_in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 SIDE = 64
@@ -37,6 +38,11 @@ LIKE_THE_REFERENCE = {
     "relative_to": "reference",
     "requires": ["correctness"],
 }
+
+
+@pytest.fixture(autouse=True)
+def _in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    grade_in_process(monkeypatch)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from grader.records import CheckResult, CheckStatus, Score, Status
 from grader.report.json import format_score
 from grader.spec.draws import draw_cases
 from grader.spec.reader import read_exercise
+from tests.support.in_process import grade_in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 TRANSPOSE = ROOT / "exercises" / "transpose"
@@ -24,6 +25,11 @@ SEED = 7
 PRIME = next(
     case for case in draw_cases(read_exercise(TRANSPOSE).parts[0], SEED) if case.name == "prime"
 ).sizes["n"]
+
+
+@pytest.fixture(autouse=True)
+def _in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    grade_in_process(monkeypatch)
 
 
 def grade(source: str, tmp_path: Path, cache: Path) -> Score:

@@ -27,16 +27,14 @@ __global__ void transpose(float* out, const float* in, int rows, int cols{parame
 """
 
 
-def grade(tmp_path: Path, **parts: str) -> Score:
+def grade(tmp_path: Path, cache: Path, **parts: str) -> Score:
     path = tmp_path / "transpose.cu"
     path.write_text(
         KERNEL.format(
             **dict.fromkeys(("declared", "shared", "argument", "parameter", "used"), "") | parts
         )
     )
-    return grader.grade(
-        TRANSPOSE, path, device="emulated", seed=7, cache=tmp_path / "cache", model=False
-    )
+    return grader.grade(TRANSPOSE, path, device="emulated", seed=7, cache=cache, model=False)
 
 
 @pytest.mark.parametrize(
@@ -61,29 +59,30 @@ def grade(tmp_path: Path, **parts: str) -> Score:
     ],
 )
 def test_memory_that_cannot_be_had_is_a_launch_error_with_the_bytes(
-    tmp_path: Path, parts: dict[str, str], said: str
+    tmp_path: Path, cache: Path, parts: dict[str, str], said: str
 ) -> None:
-    score = grade(tmp_path, **parts)
+    score = grade(tmp_path, cache, **parts)
     assert score.status is Status.LAUNCH_ERROR, score.message
     assert said in score.message
 
 
-def test_large_local_arrays_are_run(tmp_path: Path) -> None:
+def test_large_local_arrays_are_run(tmp_path: Path, cache: Path) -> None:
     """300 KB a thread: 77 MB a block, however many threads the machine has."""
     used = (
         "volatile int local[75000]; local[(x * 977 + rows) % 75000] = y; if (local[(x * 977 + rows)"
         " % 75000] != y) return;"
     )
-    score = grade(tmp_path, used=used)
+    score = grade(tmp_path, cache, used=used)
     assert score.status in (Status.PASSED, Status.FAILED), score.message
     assert all(case.passed for case in score.cases)
 
 
 def test_a_large_variable_that_fits_is_run_without_the_checks_where_their_shadow_would_not(
-    tmp_path: Path,
+    tmp_path: Path, cache: Path
 ) -> None:
     score = grade(
         tmp_path,
+        cache,
         declared="__device__ char big[100000000];",
         used="if (rows == 12345) big[(size_t)x * 99991] = 1;",
     )

@@ -98,6 +98,7 @@ class Row:
     def base(self) -> str:
         return self.opcode.partition(".")[0]
 
+    @functools.cache  # noqa: B019 - rows live as long as their modules, and each form asks
     def outputs(self, lane: Lane) -> tuple[int, int, bool, bool]:
         """Contents of R12, R13, P2, P3 after the instruction."""
         wrote = self.expected(lane)

@@ -1,6 +1,7 @@
 """Submissions to kernels: names, parameters, resources, instructions, and the cache."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from grader.records import Binary, CompileErrors, Completed, Kernel, ToolLimits,
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import NotCompiled, compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
+from tests.support.compiling import compile_source
 
 from .conftest import Compile, make_submission
 
@@ -65,9 +67,10 @@ def kernels(compile_text: Compile, text: str) -> dict[str, Kernel]:
 
 
 @pytest.mark.parametrize("name", sorted(json.loads((TRUTH / "h100.json").read_text())["kernels"]))
-def test_resources_are_those_that_an_h100_reported(compile_text: Compile, name: str) -> None:
+def test_resources_are_those_that_an_h100_reported(name: str) -> None:
     record = json.loads((TRUTH / "h100.json").read_text())["kernels"][name]
-    found = kernels(compile_text, (TRUTH / "kernels" / f"{name.split('/')[1]}.cu").read_text())
+    text = (TRUTH / "kernels" / f"{name.split('/')[1]}.cu").read_text()
+    found = {kernel.name: kernel for kernel in compile_source(make_submission(text)).kernels}
     for launch in (launch for counted in record["counted"] for launch in counted["launches"]):
         kernel = found[launch["kernel"]]
         assert (kernel.registers, kernel.static_shared_bytes, kernel.local_bytes) == (
@@ -255,11 +258,24 @@ def test_a_second_run_starts_no_tool_and_says_the_same(counted: Counted, tmp_pat
     assert isinstance(first, Binary)
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, nvcc: Nvcc, nvdisasm: Nvdisasm) -> Path:
+    """A cache that holds CACHED alone."""
+    cache = tmp_path_factory.mktemp("filled")
+    Counted(nvcc, nvdisasm).compile(cache)
+    return cache
+
+
+@pytest.fixture
+def cache(filled: Path, tmp_path: Path) -> Path:
+    """A cache that holds CACHED alone, to be changed."""
+    return shutil.copytree(filled, tmp_path / "cache")
+
+
 def test_an_equal_file_of_another_name_is_served_under_its_own(
-    counted: Counted, tmp_path: Path
+    counted: Counted, cache: Path
 ) -> None:
-    counted.compile(tmp_path)
-    binary, started = counted.compile(tmp_path, name="other.cu")
+    binary, started = counted.compile(cache, name="other.cu")
     assert started == []
     assert isinstance(binary, Binary)
     assert binary.warnings.startswith("other.cu:2: warning")
@@ -267,19 +283,19 @@ def test_an_equal_file_of_another_name_is_served_under_its_own(
 
 @pytest.mark.parametrize("change", [{"text": CACHED + "\n"}, {"arch": "sm_80"}])
 def test_another_text_or_architecture_is_compiled_anew(
-    counted: Counted, tmp_path: Path, change: dict[str, str]
+    counted: Counted, cache: Path, change: dict[str, str]
 ) -> None:
-    counted.compile(tmp_path)
-    _, started = counted.compile(tmp_path, **change)
+    _, started = counted.compile(cache, **change)
     assert "nvcc" in started
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "flipped", "text", "folder"])
 def test_a_damaged_entry_is_compiled_anew_and_replaced(
-    counted: Counted, tmp_path: Path, damage: str
+    counted: Counted, cache: Path, damage: str
 ) -> None:
-    first, _ = counted.compile(tmp_path)
-    (entry,) = tmp_path.iterdir()
+    first, started = counted.compile(cache)
+    assert started == []
+    (entry,) = cache.iterdir()
     content = entry.read_bytes()
     flipped = bytes([*content[:100], content[100] ^ 1, *content[101:]])
     damaged = {
@@ -294,14 +310,14 @@ def test_a_damaged_entry_is_compiled_anew_and_replaced(
         entry.mkdir()
     else:
         entry.write_bytes(damaged)
-    second, started = counted.compile(tmp_path)
+    second, started = counted.compile(cache)
     assert "nvcc" in started
     assert isinstance(first, Binary)
     assert isinstance(second, Binary)
     assert second.kernels == first.kernels
     if damaged is not None:
-        assert counted.compile(tmp_path) == (second, [])
-    assert list(tmp_path.iterdir()) == [entry]
+        assert counted.compile(cache) == (second, [])
+    assert list(cache.iterdir()) == [entry]
 
 
 def test_a_failure_is_not_kept(counted: Counted, tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""Where the test suite's time goes: seconds of processor by file, and the dearest tests.
+
+    python benchmarks/suite.py [--top N] [-- PYTEST ARGUMENTS]
+    python benchmarks/suite.py -- -n 1 tests/emulator
+
+Runs pytest with this file as a plugin. A test's seconds are those of its pytest worker and of the
+children that ended during it, its fixtures included: a child that outlives its test (a device that
+a module shares) counts where it ends. What a worker does before its first test (imports,
+collection) is `start`. The last line is the whole run, as its parent sees it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+REPORT = "GRADER_SUITE_REPORT"
+"""The environment variable that names the file for the plugin's lines."""
+START = "start"
+
+
+def processor_s(*whose: int) -> float:
+    """Seconds of processor of this process and of its children that ended."""
+    uses = [resource.getrusage(who) for who in whose]
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+
+
+class Meter:
+    """The plugin's part in a process that runs tests: what each phase of a test took."""
+
+    def __init__(self) -> None:
+        self._before_s = 0.0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        self._note(item.nodeid)
+        return report
+
+    def pytest_runtest_logstart(self) -> None:
+        if self._before_s == 0.0:
+            self._note(START)
+
+    def pytest_sessionfinish(self) -> None:
+        self._note("end")
+
+    def _note(self, name: str) -> None:
+        now_s = processor_s(resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        with Path(os.environ[REPORT]).open("a", encoding="utf-8") as report:
+            report.write(f"{now_s - self._before_s:.4f}\t{name}\n")
+        self._before_s = now_s
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Only where tests run: in xdist's workers, or in the one process there is."""
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        config.pluginmanager.register(Meter())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--top", type=int, default=20, help="how many files and tests to list")
+    parser.add_argument("pytest", nargs="*", help="arguments for pytest, behind --")
+    options = parser.parse_args()
+    with tempfile.NamedTemporaryFile(suffix=".tsv") as report:
+        began_s = time.monotonic()
+        ended = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "benchmarks.suite", *options.pytest],
+            cwd=ROOT,
+            env={**os.environ, REPORT: report.name},
+        )
+        wall_s = time.monotonic() - began_s
+        lines = Path(report.name).read_text(encoding="utf-8").splitlines()
+    print_table(lines, options.top)
+    print(
+        f"{processor_s(resource.RUSAGE_CHILDREN):8.1f}  the whole run, {wall_s:.1f} s by the clock"
+    )
+    return ended.returncode
+
+
+def print_table(lines: list[str], top: int) -> None:
+    """The dearest files and tests of the plugin's lines."""
+    by_file: defaultdict[str, float] = defaultdict(float)
+    by_test: defaultdict[str, float] = defaultdict(float)
+    for line in lines:
+        seconds, name = line.split("\t", 1)
+        by_file[name.partition("::")[0]] += float(seconds)
+        by_test[name] += float(seconds)
+    for title, table in (("file", by_file), ("test", by_test)):
+        print(f"\n{'seconds':>8}  {title}")
+        for name, seconds in sorted(table.items(), key=lambda row: -row[1])[:top]:
+            print(f"{seconds:8.1f}  {name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
