@@ -47,6 +47,7 @@ from grader.records import (
     Role,
     RunLimits,
     ShowProgress,
+    Status,
     TimedLaunch,
     TimedStep,
 )
@@ -63,6 +64,8 @@ CHECKED_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every by
 INSPECTED_COPIES = 12
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
+_LIMITS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
+"""How a run ends that takes too long, or more memory than there is."""
 
 
 P = ParamSpec("P")
@@ -103,6 +106,8 @@ class RemoteDevice:
         self._command = tuple(command)
         self._grace_seconds = grace_seconds
         self._hello: Hello | None = None
+        self.limited = False
+        """Whether a limit of time or memory has ended a run."""
         self._limits = RunLimits(0, 0.0)
         self._worker: Worker | None = Worker(self._command, device, self._options)
 
@@ -168,9 +173,11 @@ class RemoteDevice:
             )
         except TimeoutError:
             self._replace_stuck_worker()
+            self.limited = True
             stop = find_why_overdue(program.launches, limits, clock)
             return Execution((), failure=stop), {}
         if execution.failure is not None:
+            self.limited |= execution.failure.status in _LIMITS
             self.close()
             return execution, {}
         self._check_outputs([outputs], program)
