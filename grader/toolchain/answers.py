@@ -18,6 +18,7 @@ from grader.plumbing.cache import cache_key, keep_entry, read_entry
 from grader.records import Completed, RunTool, ToolLimits
 
 HOST_COMPILER = "gcc"
+ANSWER_LIMITS = ToolLimits()
 _ELF = b"\x7fELF"
 _ABSENT = re.compile(r'^ignoring nonexistent directory "(.*)"$', re.MULTILINE)
 """What gcc says of a folder that it would search if it were there."""
@@ -30,7 +31,7 @@ def keep_answers(run: RunTool, folder: Path, environ: Mapping[str, str]) -> RunT
         argv: Sequence[str],
         *,
         cwd: Path | None = None,
-        limits: ToolLimits | None = None,
+        limits: ToolLimits = ANSWER_LIMITS,
         env: dict[str, str] | None = None,
     ) -> Completed:
         path = environ.get("PATH", "")
