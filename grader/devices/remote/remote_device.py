@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import inspect
 import math
+import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import IO, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
 from grader.devices.base import Arrays, TimingDevice
+from grader.devices.remote.forked import ForkedProcess, fork_worker
 from grader.devices.remote.overdue import TranslationClock, find_why_overdue, wall_limit
 from grader.devices.remote.protocol import (
     METHODS,
@@ -33,7 +36,7 @@ from grader.devices.remote.protocol import (
     ProgressNote,
     find_binary,
 )
-from grader.devices.remote.worker_process import OPEN, TIMED, Worker
+from grader.devices.remote.worker_process import Start, Worker, spawn_worker
 from grader.errors import GraderError, UsageError, WorkerError
 from grader.records import (
     COUNTING,
@@ -52,6 +55,7 @@ from grader.records import (
     TimedStep,
 )
 
+EMULATED = "emulated"
 WORKER_COMMAND = (sys.executable, "-m", "grader.devices.remote.worker")
 START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
@@ -96,20 +100,21 @@ class RemoteDevice:
         self,
         device: str,
         *,
-        command: Sequence[str] = WORKER_COMMAND,
+        command: Sequence[str] | None = None,
         grace_seconds: float = 5.0,
         isolated: bool = True,
         models: bool = False,
     ) -> None:
-        self._device = device
-        self._options = (*(() if isolated else (OPEN,)), *((TIMED,) if models else ()))
-        self._command = tuple(command)
+        if command is None and device.startswith(EMULATED):
+            self._start: Start = partial(_fork, device, unconfined=not isolated, models=models)
+        else:
+            self._start = partial(spawn_worker, command or WORKER_COMMAND, device)
         self._grace_seconds = grace_seconds
         self._hello: Hello | None = None
         self.limited = False
         """Whether a limit of time or memory has ended a run."""
         self._limits = RunLimits(0, 0.0)
-        self._worker: Worker | None = Worker(self._command, device, self._options)
+        self._worker: Worker | None = Worker(self._start)
 
     def __enter__(self) -> Self:
         return self
@@ -250,7 +255,7 @@ class RemoteDevice:
     def _greeted_worker(self) -> Worker:
         """The worker, started if there is none, with its greeting read."""
         if self._worker is None:
-            self._worker = Worker(self._command, self._device, self._options)
+            self._worker = Worker(self._start)
         if not self._worker.greeted:
             hello = self._receive_at_start(self._worker)
             if not isinstance(hello, Hello):
@@ -362,6 +367,12 @@ REPORT_IT = (
     "This is not the submission's doing: grade it again, and report it with the detail if it comes"
     " back."
 )
+
+
+def _fork(
+    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool, models: bool
+) -> ForkedProcess:
+    return fork_worker(device, unconfined=unconfined, models=models, end=end, output=output)
 
 
 def _copies(mode: Mode) -> int:

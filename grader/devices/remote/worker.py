@@ -1,8 +1,9 @@
 """The child process that runs a submission's machine code.
 
-`python -m grader.devices.remote.worker FD DEVICE [open] [timed]` makes the device, then answers
-requests over the socket FD until the other end closes. It never sees the seed, an expected output
-or a verdict. What it prints is kept for diagnosis and never parsed.
+`python -m grader.devices.remote.worker FD DEVICE` makes the device, then answers requests over the
+socket FD until the other end closes; a zygote forks the workers of the emulated device, which do
+the same. It never sees the seed, an expected output or a verdict. What it prints is kept for
+diagnosis and never parsed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from functools import partial
 import numpy as np
 
 from grader.devices.base import Device, TimingDevice
+from grader.devices.choose import DEFAULT_GPU
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
@@ -34,12 +36,10 @@ from grader.devices.remote.protocol import (
     Hold,
     ProgressNote,
 )
-from grader.devices.remote.worker_process import OPEN, TIMED
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.plumbing.children import end_with_parent
-from grader.sandbox.isolation import restrict_emulating_process
+from grader.plumbing.record_json import converter
 
-EMULATED = "emulated"
 MAX_WRITTEN_BYTES = (
     64 << 20
 )  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
@@ -53,29 +53,26 @@ def main(argv: Sequence[str]) -> int:
     """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
-    isolation, make = "", partial(make_device, argv[1])
-    if argv[1].startswith(EMULATED):
-        try:
-            load_emulator(models=TIMED in argv[2:])
-        except GraderError as error:
-            make = partial(_refuse, error)
-        isolation = restrict_emulating_process() if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
     end_with_parent(channel.fileno())
-    return serve(channel, make, isolation)
+    return serve(channel, partial(make_device, argv[1]))
 
 
 def load_emulator(*, models: bool) -> None:
-    """Load what is compiled for this machine and goes into caches that a confined process cannot
-    write: the emulator's runtime, and the timing model."""
+    """Load all that workers of the emulated device run, among it what is compiled for this machine
+    and goes into caches that a confined process cannot write: the emulator's runtime, and the
+    timing model."""
     from grader.devices.emulated.runtime import emulator_runtime
 
     emulator_runtime()
     if models:
         from grader.devices.emulated import sampling  # noqa: F401
+    _make_emulated(DEFAULT_GPU)
+    converter()
 
 
-def _refuse(error: GraderError) -> Device:
+def refuse(error: GraderError) -> Device:
+    """Takes the place of making a device, where it is known that none can be made."""
     raise error
 
 
