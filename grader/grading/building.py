@@ -239,7 +239,15 @@ def _explain_macros(
     not."""
     names = macro_names(plan, known)
     seen = value_of(
-        preprocess(source, names, nvcc=tools.nvcc, arch=arch, run=tools.run, limits=limits)
+        preprocess(
+            source,
+            names,
+            nvcc=tools.nvcc,
+            arch=arch,
+            run=tools.run,
+            limits=limits,
+            cache=tools.cache,
+        )
     )
     roots = tools.nvcc.include_roots
     refuse(check_includes(seen.files, roots))
