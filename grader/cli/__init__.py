@@ -186,10 +186,11 @@ def run_grade(options: argparse.Namespace) -> int:
     check_outputs(options.json, options.format, options.output)
     from grader.devices.gpu.peak import parse_peak
     from grader.grading.grade import Options, choose_device, grade_with
-    from grader.report.terminal import make_console, progress_display
+    from grader.report.terminal import grading_display, make_console
 
     peak = parse_peak(options.peak) if options.peak is not None else None
-    with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
+    for_people = options.json != "-" and not (options.format and options.output is None)
+    with grading_display(make_console(sys.stderr), quiet=options.quiet) as (show, show_checks):
         how = Options(
             choose_device(options.device, peak),
             options.seed,
@@ -197,6 +198,7 @@ def run_grade(options: argparse.Namespace) -> int:
             isolated=not options.no_isolation,
             model=not options.no_model,
             reuse=not options.fresh,
+            interim=show_checks if for_people else None,
         )
         score = grade_with(how, exercise, Path(options.submission))
     with contextlib.ExitStack() as files:

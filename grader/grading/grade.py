@@ -28,7 +28,7 @@ from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
-from grader.records import Failure, Progress, Score, ShowProgress, Status, Submission
+from grader.records import Failure, Progress, Score, ShowChecks, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
@@ -42,7 +42,7 @@ class Options:
     """How a submission is graded: see `grade`.
 
     `reuse`: with a `seed`, the score of an equal grading on the emulated device is taken from the
-    cache, and kept there.
+    cache, and kept there. `interim`: is shown the checks as they stand, before the grading ends.
     """
 
     device: str | Choice = "auto"
@@ -52,6 +52,7 @@ class Options:
     isolated: bool = True
     model: bool = True
     reuse: bool = False
+    interim: ShowChecks | None = None
 
 
 def grade(
@@ -101,6 +102,7 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
         show=options.progress or show_nothing,
         isolated=options.isolated,
         model=options.model,
+        interim=options.interim,
     )
     reuse = options.reuse and options.seed is not None and choice.kind == EMULATED
     try:

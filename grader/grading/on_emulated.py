@@ -6,6 +6,7 @@ from grader.devices.remote.remote_device import RemoteDevice
 from grader.grading.building import build, find_toolchain
 from grader.grading.checked import Findings, run_checked
 from grader.grading.graded_run import run_graded
+from grader.grading.interim import show_cases
 from grader.grading.parts import run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.records import Progress
@@ -19,6 +20,7 @@ def grade_on_emulated(job: Job) -> bool:
         session = _open(job, device)  # the device starts while the compiler runs
         findings = Findings()
         check_cases(session, lambda case: run_checked(session.bench, case, findings))
+        show_cases(job, findings)
         if job.evidence.all_right:
             run_graded(session, findings)
         job.evidence.checked = findings.outcome
