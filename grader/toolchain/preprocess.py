@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from grader.plumbing.cache import cache_key, keep_entry, read_entry
-from grader.records import Failure, RunTool, Submission, ToolLimits
+from grader.records import CompileMistake, Evaded, ForeignFile, RunTool, Submission, ToolLimits
 from grader.toolchain.dependencies import check_directives, check_failed_run, read_dependencies
-from grader.toolchain.diagnostics import compile_failure
+from grader.toolchain.diagnostics import explain_failed_run
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import Compiler, compile_options, open_workspace, run_nvcc
 
@@ -39,12 +39,11 @@ def preprocess(
     run: RunTool,
     limits: ToolLimits,
     cache: Path | None = None,
-) -> Preprocessed | Failure:
+) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
     """Preprocess as the device compilation does, and expand `macro_names` after the submission's
     last line; or take what `cache`, a folder, has of it.
 
-    A Failure is a compile error, or a rejection where a file that is not to be shown took part in
-    one.
+    Else a mistake: of the compiler's, or a file that is not to be shown and took part in it.
     """
     roots = map(str, nvcc.include_roots)  # the names of files are kept, which lie there
     key = "macros-" + cache_key(
@@ -68,7 +67,7 @@ def _read_kept(cache: Path, key: str) -> Preprocessed | None:
 
 def _preprocess(
     submission: Submission, macro_names: Sequence[str], compiler: Compiler
-) -> Preprocessed | Failure:
+) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
     nvcc, limits, run = compiler.nvcc, compiler.limits, compiler.run
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
     marker = f"__grader_macro_{submission.sha256[:16]}"
@@ -80,7 +79,7 @@ def _preprocess(
             return check_directives(text) or Preprocessed(
                 read_dependencies(workspace), _read_macros(text, macro_names, marker)
             )
-        return check_failed_run(compiler, workspace) or compile_failure(
+        return check_failed_run(compiler, workspace) or explain_failed_run(
             completed, submission, nvcc=nvcc, limits=limits, run=run
         )
 

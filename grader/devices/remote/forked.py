@@ -134,7 +134,7 @@ class ForkedProcess:
 
 
 def fork_worker(
-    device: str, *, unconfined: bool, models: bool, end: socket.socket, output: IO[bytes]
+    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool, models: bool
 ) -> ForkedProcess:
     """Have a worker of the emulated device forked, which speaks over `end` and prints to
     `output`."""

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import inspect
 import math
-import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import IO, Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
 from grader.devices.base import Arrays, TimingDevice
-from grader.devices.remote.forked import ForkedProcess, fork_worker
-from grader.devices.remote.overdue import TranslationClock, find_why_overdue, wall_limit
+from grader.devices.remote.forked import fork_worker
+from grader.devices.remote.keep_steps import StepKeeper
+from grader.devices.remote.overdue import wall_limit
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
@@ -47,6 +47,7 @@ from grader.records import (
     Execution,
     Mode,
     Program,
+    Progress,
     Role,
     RunLimits,
     ShowProgress,
@@ -106,7 +107,9 @@ class RemoteDevice:
         models: bool = False,
     ) -> None:
         if command is None and device.startswith(EMULATED):
-            self._start: Start = partial(_fork, device, unconfined=not isolated, models=models)
+            self._start: Start = partial(
+                fork_worker, device, unconfined=not isolated, models=models
+            )
         else:
             self._start = partial(spawn_worker, command or WORKER_COMMAND, device)
         self._grace_seconds = grace_seconds
@@ -114,6 +117,7 @@ class RemoteDevice:
         self.limited = False
         """Whether a limit of time or memory has ended a run."""
         self._limits = RunLimits(0, 0.0)
+        self._keeper = StepKeeper()
         self._worker: Worker | None = Worker(self._start)
 
     def __enter__(self) -> Self:
@@ -129,6 +133,7 @@ class RemoteDevice:
 
     def close(self) -> None:
         """End the worker."""
+        self._keeper.close()
         if self._worker is not None:
             self._worker.kill()
         self._worker = None
@@ -170,17 +175,21 @@ class RemoteDevice:
             copied_bytes = moved_bytes + program.binary.variable_bytes
             worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
         bounds = self._bounds(limits, moved_bytes, runs=mode.runs)
-        clock = TranslationClock(progress)
         run = TimingDevice.run
         try:
             execution, outputs = self._ask(
-                bounds, run, program, arrays, limits=limits, mode=mode, progress=clock.show
+                bounds,
+                run,
+                program,
+                arrays,
+                limits=limits,
+                mode=mode,
+                progress=self._keeping(program, progress),
             )
         except TimeoutError:
             self._replace_stuck_worker()
             self.limited = True
-            stop = find_why_overdue(program.launches, limits, clock)
-            return Execution((), failure=stop), {}
+            return Execution((), failure=wall_limit(program.launches, limits)), {}
         if execution.failure is not None:
             self.limited |= execution.failure.status in _LIMITS
             self.close()
@@ -238,6 +247,17 @@ class RemoteDevice:
             )
         except TimeoutError as error:
             raise self._failed("did not measure the copy bandwidth in time") from error
+
+    def _keeping(self, program: Program, progress: ShowProgress | None) -> ShowProgress:
+        """Hands notes of progress on, and keeps what the worker made and could not keep."""
+
+        def show(note: Progress) -> None:
+            if note.unkept:
+                self._keeper.keep(program.binary, self.info.arch)
+            if progress is not None:
+                progress(note)
+
+        return show
 
     def _bounds(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> Bounds:
         """Of a request that moves so many bytes there and back, and runs so often."""
@@ -367,12 +387,6 @@ REPORT_IT = (
     "This is not the submission's doing: grade it again, and report it with the detail if it comes"
     " back."
 )
-
-
-def _fork(
-    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool, models: bool
-) -> ForkedProcess:
-    return fork_worker(device, unconfined=unconfined, models=models, end=end, output=output)
 
 
 def _copies(mode: Mode) -> int:

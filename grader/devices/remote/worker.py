@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -59,19 +60,19 @@ def main(argv: Sequence[str]) -> int:
     return serve(channel, partial(make_device, argv[1]))
 
 
-def load_emulator(*, models: bool) -> None:
+def load_emulator(*, models: bool) -> list[Path]:
     """Load all that workers of the emulated device run, among it what is compiled for this machine
     and goes into caches that a confined process cannot write: the emulator's runtime, and the
-    timing model."""
+    timing model. Returns the folders that they read of."""
     from grader.devices.emulated.runtime import emulator_runtime
 
     with ThreadPoolExecutor(1) as pool:  # what is compiled, is compiled side by side
         runtime = pool.submit(emulator_runtime)
         if models:
             from grader.devices.emulated import sampling  # noqa: F401
-    runtime.result()
     _make_emulated(DEFAULT_GPU)
     converter()
+    return [runtime.result().steps.folder]
 
 
 def refuse(error: GraderError) -> Device:

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from grader.devices.remote.protocol import Channel
 from grader.devices.remote.worker import limit_process, load_emulator, make_device, refuse, serve
@@ -28,16 +29,19 @@ from grader.sandbox.isolation import restrict_emulating_process
 MAX_REQUEST_BYTES = 4096
 _POLL_SECONDS = 0.002
 
+Loaded = list[Path] | GraderError
+"""The folders that workers read of, or why there can be no device."""
+
 
 def main(argv: Sequence[str]) -> int:
     """Fork what is asked for. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
-    trouble = None
+    loaded: Loaded
     try:
-        load_emulator(models=TIMED in argv[1:])
+        loaded = load_emulator(models=TIMED in argv[1:])
     except GraderError as error:
-        trouble = error
+        loaded = error
     control = socket.socket(fileno=int(argv[0]))
     while True:
         request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST_BYTES, 2)
@@ -48,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
                 pid = os.fork()
                 if pid == 0:
                     control.close()
-                    _become_worker(descriptors, device, trouble, unconfined=unconfined)
+                    _become_worker(descriptors, device, loaded, unconfined=unconfined)
                 _lead_group(pid)
                 for descriptor in descriptors:
                     os.close(descriptor)
@@ -58,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _become_worker(
-    descriptors: Sequence[int], device: str, trouble: GraderError | None, *, unconfined: bool
+    descriptors: Sequence[int], device: str, loaded: Loaded, *, unconfined: bool
 ) -> None:
     """Serve the device as `worker.main` does, and end the process."""
     code = 3
@@ -68,10 +72,14 @@ def _become_worker(
         for standard in (1, 2):
             os.dup2(output, standard)
         os.close(output)
-        isolation = "" if unconfined else restrict_emulating_process()
+        make, readable = partial(make_device, device), list[Path]()
+        if isinstance(loaded, GraderError):
+            make = partial(refuse, loaded)
+        else:
+            readable = loaded
+        isolation = "" if unconfined else restrict_emulating_process(readable)
         channel = Channel(socket.socket(fileno=end))
         end_with_parent(channel.fileno())
-        make = partial(make_device, device) if trouble is None else partial(refuse, trouble)
         code = serve(channel, make, isolation)
     finally:
         os._exit(code)
