@@ -74,7 +74,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.__main__": None,
     "grader.grading.grade": None,
     "grader.doctor": None,
-    "grader.devices.remote.worker": ("grader.sandbox",),
+    "grader.devices.remote.zygote": ("grader.sandbox",),
     "grader.batch.answers": ("grader.grading.grade", "grader.report.json"),
     "grader.batch.cluster": ("grader.devices.remote",),
     "grader.devices.emulated.sample_writes": ("grader.emulator",),

@@ -12,10 +12,8 @@ from pathlib import Path
 
 from grader.batch.collect import HandIn
 from grader.batch.matching import match_files
-from grader.batch.tasks import hash_files
 from grader.batch.whole_files import replace_file
 from grader.spec.exercise import Exercise
-from grader.spec.reader import ORACLE_FILE, SPEC_FILE
 
 MAX_BYTES = 1 << 20
 """Of a submission; of a longer one only one byte more is read, which suffices to refuse it."""
@@ -97,20 +95,6 @@ def make_items(
 def source_path(sha256: str) -> str:
     """Where the copy of a file is, below the batch's folder."""
     return f"{SOURCES}/{sha256}.cu"
-
-
-def hash_exercise(exercise: Exercise) -> str:
-    """Of all that decides a score: the spec, the oracle, the starter with the baseline, and the
-    reference."""
-    paths = [
-        exercise.folder / SPEC_FILE,
-        exercise.folder / ORACLE_FILE,
-        exercise.baseline_source,
-        exercise.reference_source,
-    ]
-    return hash_files(
-        (f"{number}", path.read_bytes()) for number, path in enumerate(paths) if path is not None
-    )
 
 
 def _keep(path: Path, out: Path) -> tuple[str | None, str]:

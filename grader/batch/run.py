@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from grader.batch.collect import HandIn
-from grader.batch.items import Item, hash_exercise, make_items, source_path
+from grader.batch.items import Item, make_items, source_path
 from grader.batch.journal import Journal, Result
 from grader.batch.pool import Pool
 from grader.batch.results import (
@@ -25,8 +25,10 @@ from grader.batch.results import (
 from grader.batch.schedule import MakeFailed, run_tasks
 from grader.batch.tasks import Task, draw_seed, make_key
 from grader.batch.whole_files import replace_file
+from grader.plumbing.identity import hash_files
 from grader.records import BatchExercise, BatchProgress, BatchSummary, Status
 from grader.spec.exercise import Exercise
+from grader.spec.files import read_files
 
 
 class Rerun(StrEnum):
@@ -103,7 +105,7 @@ def run_batch(
 
 def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal) -> list[Item]:
     """Who handed in what, with the keys of the results."""
-    hashes = {exercise.id: hash_exercise(exercise) for exercise in settings.exercises}
+    hashes = {exercise.id: hash_files(read_files(exercise)) for exercise in settings.exercises}
     seed = "secret" if settings.seed is None else str(settings.seed)
     pseudonyms = None
     if settings.anonymous:

@@ -5,17 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import importlib.metadata
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import GraderError
 
 SEED_BITS = 53  # what a JSON number holds exactly
-_TOOLS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-cuda-cccl", "llvmlite", "numpy")
-_PACKAGE_FILES = ("*.py", "*.json")
 
 
 @dataclass(frozen=True)
@@ -71,30 +67,3 @@ def draw_seed(secret: bytes, sha256: str) -> int:
     return int.from_bytes(hmac.digest(secret, sha256.encode(), "sha256")[:8], "big") >> (
         64 - SEED_BITS
     )
-
-
-def hash_files(files: Iterable[tuple[str, bytes]]) -> str:
-    """SHA-256 of named contents, in order of the names."""
-    digest = hashlib.sha256()
-    for name, content in sorted(files):
-        digest.update(f"{name}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()
-
-
-def grader_identity() -> str:
-    """The grader's version, and a hash of its code and of the versions of what compiles and
-    emulates for it."""
-    package = Path(__file__).resolve().parents[1]
-    files = (path for pattern in _PACKAGE_FILES for path in package.rglob(pattern))
-    code = hash_files((path.relative_to(package).as_posix(), path.read_bytes()) for path in files)
-    tools = json.dumps([(tool, _version(tool)) for tool in _TOOLS])
-    digest = hashlib.sha256(f"{code}{tools}".encode()).hexdigest()
-    return f"{_version('cuda-exercise-grader')}+{digest[:12]}"
-
-
-def _version(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"

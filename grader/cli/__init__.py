@@ -185,20 +185,22 @@ def run_grade(options: argparse.Namespace) -> int:
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
     from grader.devices.gpu.peak import parse_peak
-    from grader.grading.grade import choose_device, grade
-    from grader.report.terminal import make_console, progress_display
+    from grader.grading.grade import Options, choose_device, grade_with
+    from grader.report.terminal import grading_display, make_console
 
     peak = parse_peak(options.peak) if options.peak is not None else None
-    with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
-        score = grade(
-            exercise,
-            options.submission,
-            device=choose_device(options.device, peak),
-            seed=options.seed,
-            progress=show,
+    for_people = options.json != "-" and not (options.format and options.output is None)
+    with grading_display(make_console(sys.stderr), quiet=options.quiet) as (show, show_checks):
+        how = Options(
+            choose_device(options.device, peak),
+            options.seed,
+            show,
             isolated=not options.no_isolation,
             model=not options.no_model,
+            reuse=not options.fresh,
+            interim=show_checks if for_people else None,
         )
+        score = grade_with(how, exercise, Path(options.submission))
     with contextlib.ExitStack() as files:
         if options.html is not None:
             files.callback(_write_html, score, exercise, options)
@@ -243,6 +245,11 @@ def _grade_parser() -> argparse.ArgumentParser:
     )
     add_format_options(parser)
     add_seed(parser, "a new secret one")
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="with --seed: grade anew, although the result of an equal grading is kept",
+    )
     add_no_isolation(parser)
     add_no_model(parser)
     parser.add_argument(

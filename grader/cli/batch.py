@@ -225,8 +225,8 @@ def _make_settings(
 ) -> Settings:
     """What the options ask for, checked."""
     from grader.batch.run import Rerun, Settings
-    from grader.batch.tasks import grader_identity
     from grader.grading.grade import check_seed
+    from grader.plumbing.identity import grader_identity
 
     seed = None if options.seed is None else check_seed(options.seed)
     device_name = workers.device_name + (" without times" if options.no_model else "")

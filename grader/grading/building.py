@@ -35,6 +35,7 @@ from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.resolve import resolve_plan
 from grader.submission.rules import check_headers, check_rules
 from grader.submission.scalars import NO_SCALARS, Scalar
+from grader.toolchain.answers import keep_answers
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
 from grader.toolchain.preprocess import preprocess
@@ -80,9 +81,10 @@ def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = T
 
     `isolated`: they see of the machine's files only their own, the headers and the submission.
     """
+    ask = run_tool if cache is None else keep_answers(run_tool, cache, os.environ)
     nvcc, nvdisasm = (
-        find_nvcc(os.environ, run_tool, prefer_wheel=prefer_wheel),
-        find_nvdisasm(os.environ, run_tool),
+        find_nvcc(os.environ, ask, prefer_wheel=prefer_wheel),
+        find_nvdisasm(os.environ, ask),
     )
     run = tool_runner(nvcc, nvdisasm, isolated=isolated)
     return Toolchain(nvcc, nvdisasm, cache, run, find_layer().value if isolated else NO_ISOLATION)
@@ -237,7 +239,15 @@ def _explain_macros(
     not."""
     names = macro_names(plan, known)
     seen = value_of(
-        preprocess(source, names, nvcc=tools.nvcc, arch=arch, run=tools.run, limits=limits)
+        preprocess(
+            source,
+            names,
+            nvcc=tools.nvcc,
+            arch=arch,
+            run=tools.run,
+            limits=limits,
+            cache=tools.cache,
+        )
     )
     roots = tools.nvcc.include_roots
     refuse(check_includes(seen.files, roots))

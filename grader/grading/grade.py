@@ -14,8 +14,8 @@ import importlib.metadata
 import os
 import platform
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.choose import EMULATED, GPU, Choice, gpu_works, has_pycuda, parse_device
@@ -23,23 +23,36 @@ from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, SpecError, UsageError
 from grader.folders import default_cache
+from grader.grading.kept import Keeper, find_keeper
 from grader.grading.mistakes import SubmissionError, value_of
-from grader.grading.on_emulated import grade_on_emulated
-from grader.grading.on_gpu import grade_on_gpu
 from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
-from grader.records import Failure, Progress, Score, ShowProgress, Status, Submission
+from grader.records import Failure, Progress, Score, ShowChecks, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
 SEED_BITS = 53  # what a JSON number holds exactly
 LIBRARIES = ("numpy", "llvmlite")
-_PAGES: Mapping[str, Callable[[Job], None]] = {
-    EMULATED: grade_on_emulated,
-    GPU: grade_on_gpu,
-}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a submission is graded: see `grade`.
+
+    `reuse`: with a `seed`, the score of an equal grading on the emulated device is taken from the
+    cache, and kept there. `interim`: is shown the checks as they stand, before the grading ends.
+    """
+
+    device: str | Choice = "auto"
+    seed: int | None = None
+    progress: ShowProgress | None = None
+    cache: Path | None = None
+    isolated: bool = True
+    model: bool = True
+    reuse: bool = False
+    interim: ShowChecks | None = None
 
 
 def grade(
@@ -64,27 +77,41 @@ def grade(
     not judged. Raises UsageError (no such file or device) and SpecError (a broken exercise); any
     other fault of the grader or of the machine is a score of status `grader_error`.
     """
+    return grade_with(
+        Options(device, seed, progress, cache, isolated, model), Path(exercise), Path(submission)
+    )
+
+
+def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
+    """`grade`, with all of its options."""
+    device = options.device
     choice = device if isinstance(device, Choice) else choose_device(device)
-    read = read_exercise(Path(exercise))
-    text = read_submission(Path(submission))
+    read = read_exercise(exercise)
+    text = read_submission(submission)
     subject = Subject(
         exercise=read,
-        submission=text if isinstance(text, Submission) else _unread_submission(Path(submission)),
+        submission=text if isinstance(text, Submission) else _unread_submission(submission),
         device=read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None,
         environment=_describe_environment(),
-        seed=secrets.randbits(SEED_BITS) if seed is None else check_seed(seed),
+        seed=secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed),
     )
     job = Job(
         subject,
         choice,
-        cache=default_cache(os.environ) if cache is None else cache,
-        show=progress or show_nothing,
-        isolated=isolated,
-        model=model,
+        cache=default_cache(os.environ) if options.cache is None else options.cache,
+        show=options.progress or show_nothing,
+        isolated=options.isolated,
+        model=options.model,
+        interim=options.interim,
     )
+    reuse = options.reuse and options.seed is not None and choice.kind == EMULATED
     try:
         value_of(text)
-        _PAGES[choice.kind](job)
+        keeper = find_keeper(job) if reuse else None
+        if keeper is not None and (kept := keeper.recall()) is not None:
+            job.show(Progress("taking the result of an equal grading (--fresh grades anew)"))
+            return kept
+        return _grade(job, keeper)
     except SubmissionError as error:
         return failed_score(subject, error.failure, job.evidence)
     except (UsageError, SpecError):
@@ -92,8 +119,28 @@ def grade(
     except GraderError as error:
         failure = Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
         return failed_score(subject, failure, job.evidence)
+
+
+def _grade(job: Job, keeper: Keeper | None) -> Score:
+    """Grades anew. Raises SubmissionError."""
+    repeatable = _page_of(job.choice.kind)(job)
     job.show(Progress("judging"))
-    return make_score(subject, job.evidence)
+    score = make_score(job.subject, job.evidence)
+    if keeper is not None and repeatable:
+        keeper.keep(score)
+    return score
+
+
+def _page_of(kind: str) -> Callable[[Job], bool]:
+    """What grades on a device of this kind, and returns whether it would end alike again. Loaded
+    on use: a score that is recalled needs none of it."""
+    if kind == GPU:
+        from grader.grading.on_gpu import grade_on_gpu
+
+        return grade_on_gpu
+    from grader.grading.on_emulated import grade_on_emulated
+
+    return grade_on_emulated
 
 
 def choose_device(name: str, peak: GivenPeak | None = None) -> Choice:

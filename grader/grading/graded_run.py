@@ -22,6 +22,7 @@ from grader.grading.cases import (
     judge_outputs,
 )
 from grader.grading.checked import Findings, order_dependent
+from grader.grading.interim import show_counted
 from grader.grading.mistakes import SubmissionError, refuse
 from grader.grading.own_programs import OTHERS_SEED, broken, build_other
 from grader.grading.remembered import graded_key, recall, remember
@@ -97,13 +98,12 @@ def run_graded(session: Session, findings: Findings) -> None:
     """Runs the submission as it is graded, if the exercise has a benchmark. Raises
     SubmissionError."""
     evidence, sizes = session.evidence, session.exercise.benchmark
+    early = _count_early(session, findings)
     timed = _run_timed(session)
     if timed is not None and timed.says_all:
         counted = timed
     elif EMULATED in sizes:
-        counted = run_submission(
-            session.bench, sizes[EMULATED], modelled=False, show=session.job.show
-        )
+        counted = early or _run_counted(session)
     else:
         return
     assert counted.case is not None
@@ -128,6 +128,25 @@ def run_graded(session: Session, findings: Findings) -> None:
     )
     evidence.execution = evidence.counted[0].execution
     evidence.others = evidence.counted[0].others
+
+
+def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
+    """The run for counting where somebody waits for a first word, which it gives sooner than the
+    timed run; what goes wrong in it is told in its turn."""
+    if session.job.interim is None or EMULATED not in session.exercise.benchmark:
+        return None
+    try:
+        run = _run_counted(session)
+    except SubmissionError:
+        return None
+    if run.case is not None:
+        show_counted(session.job, findings, run.case, run.execution)
+    return run
+
+
+def _run_counted(session: Session) -> SubmissionRun:
+    sizes = session.exercise.benchmark[EMULATED]
+    return run_submission(session.bench, sizes, modelled=False, show=session.job.show)
 
 
 def _run_timed(session: Session) -> SubmissionRun | None:

@@ -6,22 +6,26 @@ from grader.devices.remote.remote_device import RemoteDevice
 from grader.grading.building import build, find_toolchain
 from grader.grading.checked import Findings, run_checked
 from grader.grading.graded_run import run_graded
+from grader.grading.interim import show_cases
 from grader.grading.parts import run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.records import Progress
 
 
-def grade_on_emulated(job: Job) -> None:
+def grade_on_emulated(job: Job) -> bool:
     """Compiles the submission, runs its cases in the checked mode and, if they are right, the
-    benchmark; then the parts. Raises SubmissionError."""
+    benchmark; then the parts. Returns whether an equal grading ends alike: whether no limit of
+    time or memory had a part in it. Raises SubmissionError."""
     with RemoteDevice(str(job.choice), isolated=job.isolated, models=job.model) as device:
         session = _open(job, device)  # the device starts while the compiler runs
         findings = Findings()
         check_cases(session, lambda case: run_checked(session.bench, case, findings))
+        show_cases(job, findings)
         if job.evidence.all_right:
             run_graded(session, findings)
         job.evidence.checked = findings.outcome
         run_parts(session)
+        return not (device.limited or any(part.failure for part in job.evidence.parts))
 
 
 def _open(job: Job, device: RemoteDevice) -> Session:

@@ -19,9 +19,10 @@ from grader.grading.stand_in import check_on_stand_in
 from grader.records import SUBMISSION, Progress
 
 
-def grade_on_gpu(job: Job) -> None:
+def grade_on_gpu(job: Job) -> bool:
     """Compiles all programs, runs the cases, with the emulated device looking on in the checked
-    mode, and the benchmark, if they are right; then the parts. Raises SubmissionError."""
+    mode, and the benchmark, if they are right; then the parts. Returns False: what is measured
+    never ends quite alike. Raises SubmissionError."""
     with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
         session, built = _open(job, device)
         with ThreadPoolExecutor() as pool:
@@ -32,7 +33,7 @@ def grade_on_gpu(job: Job) -> None:
                     run_parts(session)
             job.evidence.checked = checked.result()
         if not job.evidence.all_right:
-            return
+            return False
         sizes = job.exercise.benchmark[GPU]  # nothing else keeps the machine busy from here on
         own = session.bench.program(sizes)
         others = {label: each for label, each in built.items() if label != SUBMISSION}
@@ -40,6 +41,7 @@ def grade_on_gpu(job: Job) -> None:
         run_benchmark(session, device, built, programs)
         with session.hold():
             run_parts(session)
+        return False
 
 
 def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:

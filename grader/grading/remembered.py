@@ -7,16 +7,19 @@ launches, the GPU, and the code that makes the figures. One that does not parse 
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from grader.devices.gpu.ncu import ncu_identity
 from grader.plumbing.cache import cache_key, keep_entry, read_entry
+from grader.plumbing.identity import hash_package
 from grader.plumbing.record_json import converter
 from grader.records import DeviceInfo, Mode, Program
+
+if TYPE_CHECKING:
+    from cattrs import Converter
 
 _EMULATED = (
     "emulator/**/*.*",
@@ -33,12 +36,12 @@ Kept = TypeVar("Kept")
 
 def graded_key(program: Program, info: DeviceInfo, mode: Mode) -> str:
     """The name of the entry of what a program counts and takes on an emulated GPU."""
-    return "graded-" + _key(program, info.id, repr(mode), _digest(_EMULATED))
+    return "graded-" + _key(program, info.id, repr(mode), hash_package(*_EMULATED))
 
 
 def counts_key(program: Program, info: DeviceInfo) -> str:
     """The name of the entry of what Nsight Compute counts of a program on GPUs of this model."""
-    return "counts-" + _key(program, info.id, info.name, ncu_identity(), _digest(_NCU))
+    return "counts-" + _key(program, info.id, info.name, ncu_identity(), hash_package(*_NCU))
 
 
 def _key(program: Program, *parts: str) -> str:
@@ -46,20 +49,15 @@ def _key(program: Program, *parts: str) -> str:
     return cache_key(code, repr(program.launches), repr(program.buffers), *parts)
 
 
-@functools.cache
-def _digest(patterns: tuple[str, ...]) -> str:
-    """A digest of the package's files of these patterns."""
-    package = Path(__file__).parents[1]
-    files = sorted(path for pattern in patterns for path in package.glob(pattern))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
-
-
-def recall(folder: Path | None, key: str, kind: type[Kept]) -> Kept | None:
-    """What is kept under a key; None where there is nothing or where its file is damaged."""
+def recall(
+    folder: Path | None, key: str, kind: type[Kept], by: Converter | None = None
+) -> Kept | None:
+    """What is kept under a key; None where there is nothing or where its file is damaged. `by`:
+    what reads it, where that is not the converter of all records."""
     if folder is None:
         return None
     try:
-        return converter().structure(json.loads(read_entry(folder, key) or b""), kind)
+        return (by or converter()).structure(json.loads(read_entry(folder, key) or b""), kind)
     except Exception:  # cattrs collects whatever the fields' constructors raise
         return None
 

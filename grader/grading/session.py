@@ -14,7 +14,14 @@ from grader.grading.building import Built, Toolchain
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, each_case
 from grader.grading.mistakes import SubmissionError
 from grader.judging.evidence import Evidence, Subject
-from grader.records import DeviceInfo, Progress, RunLimits, ShowProgress, Submission
+from grader.records import (
+    DeviceInfo,
+    Progress,
+    RunLimits,
+    ShowChecks,
+    ShowProgress,
+    Submission,
+)
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
 from grader.words.hints import explain_failed_case
@@ -23,7 +30,8 @@ from grader.words.hints import explain_failed_case
 @dataclass(frozen=True)
 class Job:
     """What is asked: grade this submission of this exercise on this device. What is found on the
-    way is noted in the `subject` (the device, versions) and in the `evidence`."""
+    way is noted in the `subject` (the device, versions) and in the `evidence`. `interim` is shown
+    the checks as they stand, as soon as something can be told of them."""
 
     subject: Subject
     choice: Choice
@@ -31,6 +39,7 @@ class Job:
     show: ShowProgress
     isolated: bool = True
     model: bool = True
+    interim: ShowChecks | None = None
     evidence: Evidence = field(default_factory=Evidence)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -128,6 +129,9 @@ class CheckResult:
     bonus: bool = False
     relative_value: float | None = None
     in_doubt: bool = False
+
+
+ShowChecks = Callable[[Sequence[CheckResult]], None]
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,20 @@ or terminal control.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal, TextIO
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from grader.records import Progress, ShowProgress
+from grader.records import CheckResult, Progress, ShowChecks, ShowProgress
 from grader.report.text import clean_line, clean_text, fold_to_ascii
+from grader.words.headlines import format_headlines
 
 _PIPE_WIDTH = 110
 TEXT_WIDTH = 110
@@ -115,24 +116,52 @@ class Page:
 def progress_display(console: Console, *, quiet: bool = False) -> Iterator[ShowProgress]:
     """Yields the callable that shows progress: a bar on a terminal, a line per stage in a pipe,
     nothing when quiet."""
+    with grading_display(console, quiet=quiet) as (show, _):
+        yield show
+
+
+@contextmanager
+def grading_display(
+    console: Console, *, quiet: bool = False
+) -> Iterator[tuple[ShowProgress, ShowChecks | None]]:
+    """Yields what shows progress, as `progress_display` does, and, on a terminal, what shows the
+    lines of a score above the bar as far as they are known. All of it vanishes in the end."""
     if quiet:
-        yield lambda progress: None
+        yield lambda progress: None, None
     elif console.is_terminal and not console.is_dumb_terminal:
-        with _progress_bar(console) as bar:
-            yield _show_on(bar)
+        with _GradingBar(console) as bar:
+            yield _show_on(bar), bar.show_checks
     else:
-        yield _lines_per_stage(Page(console))
+        yield _lines_per_stage(Page(console)), None
 
 
-def _progress_bar(console: Console) -> ProgressBar:
-    return ProgressBar(
-        SpinnerColumn("line"),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        console=console,
-        transient=True,
-    )
+class _GradingBar(ProgressBar):
+    """A bar with lines above it."""
+
+    def __init__(self, console: Console) -> None:
+        self._lines: list[Text] = []
+        super().__init__(
+            SpinnerColumn("line"),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            console=console,
+            transient=True,
+        )
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from self._lines
+        yield from super().get_renderables()
+
+    def show_checks(self, checks: Sequence[CheckResult]) -> None:
+        """Show the promised lines of the checks that have a verdict so far."""
+        page = Page(self.console)
+        told = [(status, line) for status, line in format_headlines(checks) if status.is_verdict]
+        self._lines = [
+            page.text("so far:", "dim"),
+            *(page.text(line, status.row.style) for status, line in told),
+        ]
+        self.refresh()
 
 
 def _show_on(bar: ProgressBar) -> ShowProgress:

@@ -10,18 +10,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.plumbing import cache
 
 
 @dataclass(frozen=True)
 class Artifacts:
-    """What the tools made of one submission: the cubin, nvdisasm's two outputs, demangled symbols,
+    """What the tools made of one submission: the cubin, nvdisasm's listing, demangled symbols,
     shown warnings."""
 
     cubin: bytes
     instructions: str
-    lines: str
     demangled: Mapping[str, str]
     warnings: str
 
@@ -39,9 +39,14 @@ def keep_artifacts(folder: Path, key: str, artifacts: Artifacts) -> Artifacts:
     return _parse(cache.keep_entry(folder, key, json.dumps(data).encode())) or artifacts
 
 
+def parse_artifacts(data: Mapping[str, Any]) -> Artifacts:
+    """An entry from its JSON. Earlier versions kept a second listing, with the lines, beside."""
+    fields = {name: value for name, value in data.items() if name != "lines"}
+    return Artifacts(**(fields | {"cubin": base64.b64decode(fields["cubin"])}))
+
+
 def _parse(content: bytes) -> Artifacts | None:
     try:
-        data = json.loads(content)
-        return Artifacts(**(data | {"cubin": base64.b64decode(data["cubin"])}))
+        return parse_artifacts(json.loads(content))
     except (ValueError, TypeError, KeyError):
         return None

@@ -34,8 +34,9 @@ from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
 from grader.toolchain.diagnostics import clean_warnings, explain_failed_run
 from grader.toolchain.elf import Elf
+from grader.toolchain.line_table import read_lines
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
-from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
+from grader.toolchain.nvdisasm import disassemble, parse_disassembly
 from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
 from grader.toolchain.shared_uses import read_shared_uses
 from grader.toolchain.variables import read_variable_bytes, read_variables
@@ -146,9 +147,7 @@ def list_cubin(
         path = Path(folder) / _OUTPUT_NAME
         path.write_bytes(cubin)
         listing = disassemble(path, nvdisasm=nvdisasm, run=run)
-    artifacts = Artifacts(
-        cubin, listing.instructions, listing.lines, demangle(symbols, run), warnings=""
-    )
+    artifacts = Artifacts(cubin, listing, demangle(symbols, run), warnings="")
     return keep_artifacts(cache, key, artifacts) if cache else artifacts
 
 
@@ -193,15 +192,19 @@ def _make_artifacts(
     # Under the name that every submission has here: an entry of the cache serves equal files of
     # different names.
     warnings = clean_warnings(completed, replace(submission, name=SOURCE_NAME), nvcc=nvcc, run=run)
-    return Artifacts(content, listing.instructions, listing.lines, demangle(symbols, run), warnings)
+    return Artifacts(content, listing, demangle(symbols, run), warnings)
 
 
 def _read_binary(
     artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str
 ) -> Binary:
-    listing = Disassembly(artifacts.instructions, artifacts.lines)
     elf = Elf(artifacts.cubin)
-    functions = parse_disassembly(listing, read_labels(elf), read_code(elf))
+    functions = parse_disassembly(
+        artifacts.instructions,
+        read_labels(elf),
+        read_code(elf),
+        read_lines(elf, SOURCE_NAME),
+    )
     read = read_cubin(elf, arch=arch)
     laid_out = read_shared_arrays(elf, submission.text)
     arrays = {

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.records import Pointer
-from grader.toolchain.elf import UNREADABLE, Elf, unreadable
+from grader.toolchain.elf import CODE, UNREADABLE, Elf, unreadable
 from grader.toolchain.nvdisasm import Label
 from grader.toolchain.variables import read_pointers
 
@@ -28,8 +28,6 @@ _RESERVED_SHARED_BYTES, _RESERVED_FROM_ARCH = 1024, 90
 _SIZED = 0x04
 
 _LITERAL_BANK, _VARIABLE_BANK, _ADDRESS_BANK = 2, 3, 4
-
-_CODE = ".text."
 
 _MAX_THREADS = 0x05
 _PARAM_CBANK = 0x0A
@@ -76,8 +74,8 @@ def read_labels(elf: Elf) -> dict[str, Label]:
     for _, symbol in elf.functions():
         place = symbol["st_shndx"]  # a word where the function lies elsewhere
         name = elf.sections[place].name if isinstance(place, int) else ""
-        if name.startswith(_CODE):
-            labels[symbol.name] = Label(name.removeprefix(_CODE), int(symbol["st_value"]))
+        if name.startswith(CODE):
+            labels[symbol.name] = Label(name.removeprefix(CODE), int(symbol["st_value"]))
     return labels
 
 
@@ -85,9 +83,9 @@ def read_code(elf: Elf) -> dict[str, bytes]:
     """The machine code of every section of functions, by the function that the section is named
     after."""
     return {
-        name.removeprefix(_CODE): section.data()
+        name.removeprefix(CODE): section.data()
         for name, section in elf.named.items()
-        if name.startswith(_CODE)
+        if name.startswith(CODE)
     }
 
 
@@ -121,7 +119,7 @@ def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
             constants={bank: data for bank, data, _ in constants},
             pointers={bank: pointers for bank, _, pointers in constants if pointers},
             functions=tuple(sorted({int(s["st_value"]) for s in beside if s.name != name})),
-            encoding=elf.named[f"{_CODE}{name}"].data(),
+            encoding=elf.named[f"{CODE}{name}"].data(),
         )
 
 

@@ -13,6 +13,8 @@ from grader.errors import GraderError
 
 UNREADABLE = (ELFError, struct.error, KeyError, AttributeError, OverflowError, ValueError)
 """What reading a file raises that is damaged, or of a kind that is not known."""
+CODE = ".text."
+"""What the name of a section of code begins with; the rest names a function."""
 _FLAGS_SHIFTED_FROM = 8
 """The version of the ABI."""
 

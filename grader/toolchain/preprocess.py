@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
+from grader.plumbing.cache import cache_key, keep_entry, read_entry
 from grader.records import CompileMistake, Evaded, ForeignFile, RunTool, Submission, ToolLimits
 from grader.toolchain.dependencies import check_directives, check_failed_run, read_dependencies
 from grader.toolchain.diagnostics import explain_failed_run
 from grader.toolchain.nvcc import Nvcc
-from grader.toolchain.workspace import Compiler, open_workspace, run_nvcc
+from grader.toolchain.workspace import Compiler, compile_options, open_workspace, run_nvcc
 
 _OUTPUT_NAME = "submission.ii"
 _MEMORY_BYTES = 1 << 30  # All of CUB takes 200 MB; `#include "/dev/zero"` takes what there is.
@@ -35,15 +38,40 @@ def preprocess(
     arch: str,
     run: RunTool,
     limits: ToolLimits,
+    cache: Path | None = None,
 ) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
     """Preprocess as the device compilation does, and expand `macro_names` after the submission's
-    last line.
+    last line; or take what `cache`, a folder, has of it.
 
     Else a mistake: of the compiler's, or a file that is not to be shown and took part in it.
     """
+    roots = map(str, nvcc.include_roots)  # the names of files are kept, which lie there
+    key = "macros-" + cache_key(
+        submission.text, nvcc.identity, *compile_options(arch), "", *roots, "", *macro_names
+    )
+    if cache is not None and (known := _read_kept(cache, key)) is not None:
+        return known
+    made = _preprocess(submission, macro_names, Compiler(nvcc, arch, run, limits))
+    if cache is not None and isinstance(made, Preprocessed):
+        keep_entry(cache, key, json.dumps(asdict(made)).encode())
+    return made
+
+
+def _read_kept(cache: Path, key: str) -> Preprocessed | None:
+    try:
+        fields = json.loads(read_entry(cache, key) or b"")
+        return Preprocessed(tuple(fields["files"]), dict(fields["macros"]))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _preprocess(
+    submission: Submission, macro_names: Sequence[str], compiler: Compiler
+) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
+    nvcc, limits, run = compiler.nvcc, compiler.limits, compiler.run
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
     marker = f"__grader_macro_{submission.sha256[:16]}"
-    compiler = Compiler(nvcc, arch, run, limits)
+    compiler = replace(compiler, limits=limits)
     with open_workspace(submission.text + _marker_lines(macro_names, marker)) as workspace:
         completed = run_nvcc(compiler, workspace, "-E", output=_OUTPUT_NAME)
         if completed.limit is None and completed.returncode == 0:

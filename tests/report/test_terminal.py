@@ -24,7 +24,7 @@ from grader.records import (
     Status,
 )
 from grader.report.score_page import print_score
-from grader.report.terminal import make_console, progress_display
+from grader.report.terminal import grading_display, make_console, progress_display
 from tests.support.factories import (
     CROOKED_LINES,
     DOUBTFUL,
@@ -332,6 +332,23 @@ def test_a_pipe_gets_one_line_a_stage() -> None:
     stream = io.StringIO()
     run_stages(make_console(stream, environ={}))
     assert stream.getvalue() == "compiling\nchecking cases [red]\n"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_gets_the_first_verdicts_before_the_others(terminal: bool) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=80, _environ={"TERM": "xterm"})
+    (passed, *_), unknown = make_graded().checks, CheckStatus.NOT_MEASURED
+    with grading_display(console) as (show, show_checks):
+        show(Progress("modelling"))
+        assert (show_checks is not None) is terminal
+        if show_checks is not None:
+            late = replace(passed, headline="Times", status=unknown)
+            show_checks([replace(passed, headline="Cor[red]rect"), late])
+    assert ("✓ Cor[red]rect: PASSED" in stream.getvalue()) is terminal
+    assert "Times" not in stream.getvalue()
+    if terminal:
+        assert stream.getvalue().count("\x1b[2K") >= 3  # the lines and the bar are erased
 
 
 def test_quiet_shows_nothing() -> None:

@@ -33,6 +33,7 @@ from grader.submission.source_file import read_submission
 from grader.toolchain.artifacts import (
     Artifacts,
     keep_artifacts,
+    parse_artifacts,
     read_artifacts,
 )
 from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin, listing_key
@@ -80,11 +81,7 @@ def read_shipped(archive: Path = ARCHIVE) -> Shipped:
     """What an archive holds."""
     data = json.loads(lzma.decompress(archive.read_bytes()))
     kinds = (
-        {
-            sha256: Artifacts(**entry | {"cubin": base64.b64decode(entry["cubin"])})
-            for sha256, entry in data[kind].items()
-        }
-        for kind in KINDS
+        {sha256: parse_artifacts(entry) for sha256, entry in data[kind].items()} for kind in KINDS
     )
     return Shipped(data["nvcc"], data["nvdisasm"], tuple(data["options"]), *kinds)
 

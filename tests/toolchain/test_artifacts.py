@@ -9,7 +9,7 @@ from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 
 
 def test_of_two_compilations_at_once_the_first_is_kept(tmp_path: Path) -> None:
-    first, second = (Artifacts(cubin, "i", "l", {"s": "d"}, "w") for cubin in (b"one", b"two"))
+    first, second = (Artifacts(cubin, "i", {"s": "d"}, "w") for cubin in (b"one", b"two"))
     assert keep_artifacts(tmp_path, "key", first) == first
     assert keep_artifacts(tmp_path, "key", second) == first
     assert read_artifacts(tmp_path, "key") == first

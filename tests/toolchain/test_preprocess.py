@@ -1,10 +1,11 @@
 """Macros and included files, from the real preprocessor."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from grader.records import Fact, Failure, Status, ToolLimits
+from grader.records import Completed, Fact, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.dependencies import parse_dependencies
 from grader.toolchain.nvcc import Nvcc
@@ -177,3 +178,40 @@ def test_make_rules_are_unescaped() -> None:
         "/odd/with#hash.h",
         "/odd/with$dollar.h",
     )
+
+
+def test_what_was_preprocessed_is_kept_by_text_and_names(nvcc: Nvcc, tmp_path: Path) -> None:
+    runs = 0
+
+    def count(*args: Any, **kwargs: Any) -> Completed:  # noqa: ANN401 - as run_tool's
+        nonlocal runs
+        runs += 1
+        return run_tool(*args, **kwargs)
+
+    def look(text: str, name: str) -> Preprocessed | Fact:
+        return preprocess(
+            make_submission(text),
+            [name],
+            nvcc=nvcc,
+            arch="sm_90",
+            run=count,
+            limits=ToolLimits(),
+            cache=tmp_path,
+        )
+
+    text = "#include <climits>\n#define TILE CHAR_BIT\n"
+    first = look(text, "TILE")
+    assert isinstance(first, Preprocessed)
+    assert first.files
+    assert look(text, "TILE") == first
+    assert runs == 1
+    assert look(text, "CHAR_MAX") != first
+    assert look(text + "\n", "TILE") == first
+    assert runs == 3
+    for entry in tmp_path.iterdir():
+        entry.write_bytes(b"damaged")
+    assert look(text, "TILE") == first
+    assert runs == 4
+    for _ in range(2):  # what fails is looked at again
+        assert not isinstance(look("#error no\n", "TILE"), Preprocessed)
+    assert runs > 7

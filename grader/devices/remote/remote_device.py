@@ -13,12 +13,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
 from grader.devices.base import Arrays, TimingDevice
+from grader.devices.remote.forked import fork_worker
 from grader.devices.remote.keep_steps import StepKeeper
 from grader.devices.remote.overdue import wall_limit
 from grader.devices.remote.protocol import (
@@ -34,7 +36,7 @@ from grader.devices.remote.protocol import (
     ProgressNote,
     find_binary,
 )
-from grader.devices.remote.worker_process import OPEN, TIMED, Worker
+from grader.devices.remote.worker_process import Start, Worker, spawn_worker
 from grader.errors import GraderError, UsageError, WorkerError
 from grader.records import (
     COUNTING,
@@ -49,10 +51,12 @@ from grader.records import (
     Role,
     RunLimits,
     ShowProgress,
+    Status,
     TimedLaunch,
     TimedStep,
 )
 
+EMULATED = "emulated"
 WORKER_COMMAND = (sys.executable, "-m", "grader.devices.remote.worker")
 START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
@@ -65,6 +69,8 @@ CHECKED_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every by
 INSPECTED_COPIES = 12
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
+_LIMITS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
+"""How a run ends that takes too long, or more memory than there is."""
 
 
 P = ParamSpec("P")
@@ -95,19 +101,24 @@ class RemoteDevice:
         self,
         device: str,
         *,
-        command: Sequence[str] = WORKER_COMMAND,
+        command: Sequence[str] | None = None,
         grace_seconds: float = 5.0,
         isolated: bool = True,
         models: bool = False,
     ) -> None:
-        self._device = device
-        self._options = (*(() if isolated else (OPEN,)), *((TIMED,) if models else ()))
-        self._command = tuple(command)
+        if command is None and device.startswith(EMULATED):
+            self._start: Start = partial(
+                fork_worker, device, unconfined=not isolated, models=models
+            )
+        else:
+            self._start = partial(spawn_worker, command or WORKER_COMMAND, device)
         self._grace_seconds = grace_seconds
         self._hello: Hello | None = None
+        self.limited = False
+        """Whether a limit of time or memory has ended a run."""
         self._limits = RunLimits(0, 0.0)
         self._keeper = StepKeeper()
-        self._worker: Worker | None = Worker(self._command, device, self._options)
+        self._worker: Worker | None = Worker(self._start)
 
     def __enter__(self) -> Self:
         return self
@@ -177,8 +188,10 @@ class RemoteDevice:
             )
         except TimeoutError:
             self._replace_stuck_worker()
+            self.limited = True
             return Execution((), failure=wall_limit(program.launches, limits)), {}
         if execution.failure is not None:
+            self.limited |= execution.failure.status in _LIMITS
             self.close()
             return execution, {}
         self._check_outputs([outputs], program)
@@ -262,7 +275,7 @@ class RemoteDevice:
     def _greeted_worker(self) -> Worker:
         """The worker, started if there is none, with its greeting read."""
         if self._worker is None:
-            self._worker = Worker(self._command, self._device, self._options)
+            self._worker = Worker(self._start)
         if not self._worker.greeted:
             hello = self._receive_at_start(self._worker)
             if not isinstance(hello, Hello):

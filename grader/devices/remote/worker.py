@@ -1,8 +1,9 @@
 """The child process that runs a submission's machine code.
 
-`python -m grader.devices.remote.worker FD DEVICE [open] [timed]` makes the device, then answers
-requests over the socket FD until the other end closes. It never sees the seed, an expected output
-or a verdict. What it prints is kept for diagnosis and never parsed.
+`python -m grader.devices.remote.worker FD DEVICE` makes the device, then answers requests over the
+socket FD until the other end closes; a zygote forks the workers of the emulated device, which do
+the same. It never sees the seed, an expected output or a verdict. What it prints is kept for
+diagnosis and never parsed.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from grader.devices.base import Device, TimingDevice
+from grader.devices.choose import DEFAULT_GPU
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
@@ -35,12 +38,10 @@ from grader.devices.remote.protocol import (
     Hold,
     ProgressNote,
 )
-from grader.devices.remote.worker_process import OPEN, TIMED
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.plumbing.children import end_with_parent
-from grader.sandbox.isolation import restrict_emulating_process
+from grader.plumbing.record_json import converter
 
-EMULATED = "emulated"
 MAX_WRITTEN_BYTES = (
     64 << 20
 )  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
@@ -54,30 +55,28 @@ def main(argv: Sequence[str]) -> int:
     """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
-    isolation, make, readable = "", partial(make_device, argv[1]), list[Path]()
-    if argv[1].startswith(EMULATED):
-        try:
-            readable = load_emulator(models=TIMED in argv[2:])
-        except GraderError as error:
-            make = partial(_refuse, error)
-        isolation = restrict_emulating_process(readable) if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
     end_with_parent(channel.fileno())
-    return serve(channel, make, isolation)
+    return serve(channel, partial(make_device, argv[1]))
 
 
 def load_emulator(*, models: bool) -> list[Path]:
-    """Load what is compiled for this machine and goes into caches that a confined process cannot
-    write: the emulator's runtime, and the timing model. Returns the folders that it reads of."""
+    """Load all that workers of the emulated device run, among it what is compiled for this machine
+    and goes into caches that a confined process cannot write: the emulator's runtime, and the
+    timing model. Returns the folders that they read of."""
     from grader.devices.emulated.runtime import emulator_runtime
 
-    runtime = emulator_runtime()
-    if models:
-        from grader.devices.emulated import sampling  # noqa: F401
-    return [runtime.steps.folder]
+    with ThreadPoolExecutor(1) as pool:  # what is compiled, is compiled side by side
+        runtime = pool.submit(emulator_runtime)
+        if models:
+            from grader.devices.emulated import sampling  # noqa: F401
+    _make_emulated(DEFAULT_GPU)
+    converter()
+    return [runtime.result().steps.folder]
 
 
-def _refuse(error: GraderError) -> Device:
+def refuse(error: GraderError) -> Device:
+    """Takes the place of making a device, where it is known that none can be made."""
     raise error
 
 

@@ -9,40 +9,80 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from typing import IO
+from collections.abc import Callable, Sequence
+from typing import IO, Protocol
 
 from grader.devices.remote.protocol import Channel
 from grader.errors import WorkerError
 from grader.plumbing.children import kill_group, python_environment
 
 OUTPUT_TAIL_BYTES = 8192
-OPEN, TIMED = "open", "timed"
-"""Options of a worker that is not to be confined, and of one that is asked for modelled times."""
+TIMED = "timed"
+"""The option of a zygote whose workers are asked for modelled times."""
 KILL_SECONDS = 30.0  # a driver takes a while to end a kernel that does not end
 CACHE_VARIABLES = ("XDG_CACHE_HOME", "HOME")
 """They say where the emulator's runtime lies."""
 
 
+class Process(Protocol):
+    """A worker's process, the first of its group, as subprocess.Popen has it."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def kill(self) -> None:
+        """End all of its group at once."""
+        ...
+
+    def wait(self, timeout: float) -> int:
+        """The exit code, or minus the signal that ended it. Raises TimeoutExpired."""
+        ...
+
+
+Start = Callable[[socket.socket, IO[bytes]], Process]
+"""Starts a process that serves over a socket, and prints to a file."""
+
+
+class Spawned:
+    """A process of its own program."""
+
+    def __init__(self, command: Sequence[str], end: socket.socket, output: IO[bytes]) -> None:
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=(end.fileno(),),
+            cwd="/",
+            env=worker_environment(),
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+
+    def kill(self) -> None:
+        kill_group(self.pid)
+
+    def wait(self, timeout: float) -> int:
+        return self._process.wait(timeout)
+
+
+def spawn_worker(
+    command: Sequence[str], device: str, end: socket.socket, output: IO[bytes]
+) -> Spawned:
+    """Start a program that takes the socket's number and the device's name."""
+    return Spawned([*command, str(end.fileno()), device], end, output)
+
+
 class Worker:
     """A worker process: its socket, its captured output, and what it was told so far."""
 
-    def __init__(self, command: Sequence[str], device: str, options: Sequence[str] = ()) -> None:
+    def __init__(self, start: Start) -> None:
         ours, theirs = socket.socketpair()
         self.greeted = False
         self.channel = Channel(ours)
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         with theirs:
-            self._process = subprocess.Popen(
-                [*command, str(theirs.fileno()), device, *options],
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._output,
-                pass_fds=(theirs.fileno(),),
-                cwd="/",
-                env=worker_environment(),
-                start_new_session=True,
-            )
+            self._process = start(theirs, self._output)
 
     def limit_memory(self, size_bytes: int) -> None:
         """Bound the worker's address space; the hard limit stays, so that a later request may have
@@ -53,7 +93,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the process and all of its group, and free what belongs to it."""
-        kill_group(self._process.pid)
+        self._process.kill()
         self.channel.close()
         self._output.close()
         try:

@@ -1,0 +1,169 @@
+"""The grader's end of zygotes (`zygote.py`), from which workers of the emulated device are
+forked."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from grader.devices.remote.worker_process import TIMED, worker_environment
+from grader.errors import WorkerError
+from grader.plumbing.children import kill_group
+
+ZYGOTE_COMMAND = (sys.executable, "-m", "grader.devices.remote.zygote")
+START_SECONDS = 60.0
+MAX_ANSWER_BYTES = 256
+
+
+@dataclass
+class _Question:
+    """A request that a zygote was sent, and its answer once that is there."""
+
+    answer: dict[str, Any] | None = None
+
+
+@dataclass
+class Zygote:
+    """A zygote's process, what it printed, and the questions that it has not answered yet, in their
+    order."""
+
+    process: subprocess.Popen[bytes]
+    output: IO[bytes]
+    control: socket.socket
+    waiting: deque[_Question] = field(default_factory=deque)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def ask(self, request: dict[str, object], *files: int) -> _Question:
+        """Send a request with open files. What has ended answers with nothing."""
+        question = _Question()
+        with self.lock:
+            try:
+                socket.send_fds(self.control, [json.dumps(request).encode()], files)
+            except OSError:
+                question.answer = {}
+            else:
+                self.waiting.append(question)
+        return question
+
+    def answer_of(self, question: _Question) -> dict[str, Any]:
+        """The answer, for which this waits; nothing where the zygote has ended."""
+        with self.lock:
+            while question.answer is None:
+                try:
+                    answer = self.control.recv(MAX_ANSWER_BYTES)
+                except OSError:  # it hangs: no later answer may be taken for this one
+                    self.process.kill()
+                    answer = b""
+                self.waiting.popleft().answer = json.loads(answer or b"{}")
+        return question.answer
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def last_words(self) -> bytes:
+        """What it has printed."""
+        self.output.seek(0)
+        return self.output.read()
+
+    def end(self) -> None:
+        """End it; its workers end with their own connections."""
+        self.process.kill()
+        self.process.wait()
+        self.control.close()
+        self.output.close()
+
+
+class ForkedProcess:
+    """A worker that a zygote forks as soon as it can: a `worker_process.Process`."""
+
+    def __init__(
+        self, zygote: Zygote, request: dict[str, object], end: socket.socket, output: IO[bytes]
+    ) -> None:
+        self._zygote, self._output = zygote, output
+        self._forked = zygote.ask(request, end.fileno(), output.fileno())
+        self._given_up = False
+        self._code: int | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its number, for which this waits. Raises WorkerError where it was not forked."""
+        answer = self._zygote.answer_of(self._forked)
+        if "pid" not in answer:
+            raise WorkerError(
+                "a worker could not be forked", "Grade again; report it if it recurs."
+            )
+        return int(answer["pid"])
+
+    def kill(self) -> None:
+        """End it and all of its group. One that is not forked yet ends when it is, for its
+        connection is closed."""
+        self._given_up = not self._forked.answer
+        if not self._given_up:
+            kill_group(self.pid)
+
+    def wait(self, timeout: float) -> int:
+        """How it ended: an exit code, or minus a signal. Raises TimeoutExpired."""
+        if self._code is None:
+            self._code = self._ask_how_it_ended(timeout)
+        return self._code
+
+    def _ask_how_it_ended(self, timeout: float) -> int:
+        if self._given_up:
+            return 0
+        if "pid" not in self._zygote.answer_of(self._forked):
+            code = self._zygote.process.wait(timeout)
+            self._output.write(self._zygote.last_words())
+            return code
+        asked = self._zygote.ask({"wait": self.pid, "seconds": float(timeout)})
+        code = self._zygote.answer_of(asked).get("code", -signal.SIGKILL)
+        if code is None:
+            raise subprocess.TimeoutExpired(ZYGOTE_COMMAND, timeout)
+        return int(code)
+
+
+def fork_worker(
+    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool, models: bool
+) -> ForkedProcess:
+    """Have a worker of the emulated device forked, which speaks over `end` and prints to
+    `output`."""
+    key = os.getpid(), models, tuple(sorted(worker_environment().items()))
+    zygote = _find_zygote(*key)
+    if zygote.has_ended:
+        _find_zygote.cache_clear()
+        zygote = _find_zygote(*key)
+    request = {"device": device, "open": unconfined}
+    return ForkedProcess(zygote, request, end, output)
+
+
+@functools.cache
+def _find_zygote(process: int, models: bool, environment: tuple[tuple[str, str], ...]) -> Zygote:
+    """This process's zygote for workers with this environment; it lives as long as the process."""
+    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    ours.settimeout(START_SECONDS)
+    output = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+    with theirs:
+        process_ = subprocess.Popen(
+            [*ZYGOTE_COMMAND, str(theirs.fileno()), *((TIMED,) if models else ())],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=(theirs.fileno(),),
+            cwd="/",
+            env=dict(environment),
+            start_new_session=True,
+        )
+    zygote = Zygote(process_, output, ours)
+    atexit.register(zygote.end)
+    return zygote

@@ -1,0 +1,108 @@
+"""A process that has loaded the emulated device, and forks workers: to load it takes a second of a
+processor, to fork some milliseconds.
+
+`python -m grader.devices.remote.zygote FD [timed]` carries out requests that come over the socket
+FD until its other end closes. It never sees a submission. A worker is confined once it is forked,
+before it answers; so no worker can reach this process, or another worker, more than one that was
+started by itself could.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from grader.devices.remote.protocol import Channel
+from grader.devices.remote.worker import limit_process, load_emulator, make_device, refuse, serve
+from grader.devices.remote.worker_process import TIMED
+from grader.errors import GraderError
+from grader.plumbing.children import end_with_parent
+from grader.sandbox.isolation import restrict_emulating_process
+
+MAX_REQUEST_BYTES = 4096
+_POLL_SECONDS = 0.002
+
+Loaded = list[Path] | GraderError
+"""The folders that workers read of, or why there can be no device."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Fork what is asked for. Exit code 0 when the other end closes."""
+    faulthandler.enable()
+    limit_process()
+    loaded: Loaded
+    try:
+        loaded = load_emulator(models=TIMED in argv[1:])
+    except GraderError as error:
+        loaded = error
+    control = socket.socket(fileno=int(argv[0]))
+    while True:
+        request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST_BYTES, 2)
+        if not request:
+            return 0
+        match json.loads(request):
+            case {"device": str(device), "open": bool(unconfined)}:
+                pid = os.fork()
+                if pid == 0:
+                    control.close()
+                    _become_worker(descriptors, device, loaded, unconfined=unconfined)
+                _lead_group(pid)
+                for descriptor in descriptors:
+                    os.close(descriptor)
+                control.send(json.dumps({"pid": pid}).encode())
+            case {"wait": int(pid), "seconds": float(seconds)}:
+                control.send(json.dumps({"code": _wait(pid, seconds)}).encode())
+
+
+def _become_worker(
+    descriptors: Sequence[int], device: str, loaded: Loaded, *, unconfined: bool
+) -> None:
+    """Serve the device as `worker.main` does, and end the process."""
+    code = 3
+    try:
+        _lead_group(0)
+        end, output = descriptors
+        for standard in (1, 2):
+            os.dup2(output, standard)
+        os.close(output)
+        make, readable = partial(make_device, device), list[Path]()
+        if isinstance(loaded, GraderError):
+            make = partial(refuse, loaded)
+        else:
+            readable = loaded
+        isolation = "" if unconfined else restrict_emulating_process(readable)
+        channel = Channel(socket.socket(fileno=end))
+        end_with_parent(channel.fileno())
+        code = serve(channel, make, isolation)
+    finally:
+        os._exit(code)
+
+
+def _lead_group(pid: int) -> None:
+    """Make a worker the first of a process group of its own. Both sides do, for either may be the
+    first to rely on it."""
+    os.setpgid(pid, pid)
+
+
+def _wait(pid: int, seconds: float) -> int | None:
+    """The exit code of a worker, or minus the signal that ended it; None where it has not ended by
+    then."""
+    until = time.monotonic() + seconds
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() >= until:
+            return None
+        time.sleep(_POLL_SECONDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

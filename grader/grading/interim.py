@@ -1,0 +1,33 @@
+"""What can be told before a grading ends: the checks as they stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.grading.checked import Findings
+from grader.grading.session import Job
+from grader.judging.evidence import CountedRun, Evidence
+from grader.judging.score import make_score
+from grader.records import CaseResult, Execution
+
+
+def show_cases(job: Job, findings: Findings) -> None:
+    """Shows what the cases say, if somebody wants to see it."""
+    _show(job, replace(job.evidence, checked=findings.outcome))
+
+
+def show_counted(job: Job, findings: Findings, case: CaseResult, execution: Execution) -> None:
+    """Shows what the cases and a run that counted say."""
+    evidence = replace(
+        job.evidence,
+        cases=(*job.evidence.cases, case),
+        checked=findings.outcome,
+        execution=execution,
+        counted=(CountedRun(case.sizes, execution),),
+    )
+    _show(job, evidence)
+
+
+def _show(job: Job, evidence: Evidence) -> None:
+    if job.interim is not None:
+        job.interim(make_score(job.subject, evidence).checks)

@@ -1,0 +1,80 @@
+"""The score of an equal grading that was made before, on this machine.
+
+It is kept under a key of all that it depends on. A grading that a limit of time or of memory had a
+part in may end otherwise the next time, and what no seed was given for is drawn anew: neither is
+kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from grader.grading.building import find_toolchain
+from grader.grading.remembered import recall, remember
+from grader.grading.session import Job
+from grader.plumbing.cache import cache_key
+from grader.plumbing.identity import grader_identity, hash_files
+from grader.plumbing.record_json import make_converter
+from grader.records import Score, Status
+from grader.spec.files import read_files
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+_WHOLE = (Status.PASSED, Status.FAILED)
+"""What went through all steps. What ended early is graded again: that is quick, and a limit that
+a tool met cannot always be told from a mistake."""
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """Where scores are kept, and under which name that of this grading."""
+
+    folder: Path
+    key: str
+
+    def recall(self) -> Score | None:
+        """The score of an equal grading, if there is one."""
+        return recall(self.folder, self.key, Score, _converter())
+
+    def keep(self, score: Score) -> None:
+        """Keeps a score that went through all steps."""
+        if score.status in _WHOLE:
+            remember(self.folder, self.key, score)
+
+
+def find_keeper(job: Job) -> Keeper:
+    """The keeper of this grading. Raises ToolMissing as the grading itself would."""
+    tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+    subject, submission = job.subject, job.submission
+    facts = subject.environment | tools.versions
+    parts = (
+        grader_identity(),
+        tools.nvcc.identity,
+        *map(str, tools.nvcc.include_roots),
+        json.dumps(facts, sort_keys=True),
+        subject.exercise.id,
+        hash_files(read_files(subject.exercise)),
+        *(submission.name, submission.sha256),
+        *(str(job.choice), str(job.isolated), str(job.model), str(job.seed)),
+    )
+    return Keeper(job.cache, f"score-{cache_key(*parts)}")
+
+
+@functools.cache
+def _converter() -> Converter:
+    """A converter that leaves a number as JSON has it: a whole one in a field for floats is shown
+    without a point."""
+    made = make_converter()
+    made.register_structure_hook(float, _check_number)
+    return made
+
+
+def _check_number(value: object, _: object) -> float:
+    if type(value) in (int, float):
+        return cast(float, value)
+    raise ValueError("not a number")

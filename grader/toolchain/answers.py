@@ -1,0 +1,80 @@
+"""What nvcc and nvdisasm said of themselves, kept: a version and a list of folders stay the same as
+long as the programs do.
+
+Only of programs that are what they seem: a script, or a gcc that is a link to a compiler cache, may
+stand for another program tomorrow.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from grader.plumbing.cache import cache_key, keep_entry, read_entry
+from grader.records import Completed, RunTool, ToolLimits
+
+HOST_COMPILER = "gcc"
+ANSWER_LIMITS = ToolLimits()
+_ELF = b"\x7fELF"
+_ABSENT = re.compile(r'^ignoring nonexistent directory "(.*)"$', re.MULTILINE)
+"""What gcc says of a folder that it would search if it were there."""
+
+
+def keep_answers(run: RunTool, folder: Path, environ: Mapping[str, str]) -> RunTool:
+    """`run`, for questions to nvcc and nvdisasm: an answer that is kept is given again."""
+
+    def ask(
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        limits: ToolLimits = ANSWER_LIMITS,
+        env: dict[str, str] | None = None,
+    ) -> Completed:
+        path = environ.get("PATH", "")
+        stamps = [_stamp(Path(argv[0])), _stamp_host_compiler(path)]
+        if None in stamps:
+            return run(argv, cwd=cwd, limits=limits, env=env)
+        key = "answer-" + cache_key(*argv, path, *map(str, stamps))
+        if (known := _read(folder, key)) is not None:
+            return known
+        completed = run(argv, cwd=cwd, limits=limits, env=env)
+        if completed.returncode == 0 and completed.limit is None:
+            keep_entry(folder, key, json.dumps(asdict(completed)).encode())
+        return completed
+
+    return ask
+
+
+def _stamp(program: Path) -> str | None:
+    """Tells a program from an earlier one in its place; None for what may stand for another one."""
+    try:
+        real = program.resolve(strict=True)
+        with real.open("rb") as file:
+            if file.read(len(_ELF)) != _ELF:
+                return None
+        found = real.stat()
+    except OSError:
+        return None
+    return f"{real} {found.st_size} {found.st_mtime_ns} {found.st_ino}"
+
+
+def _stamp_host_compiler(path: str) -> str | None:
+    """The stamp of the gcc that nvcc calls; None where it is none, or a stand-in."""
+    found = shutil.which(HOST_COMPILER, path=path)
+    if found is None or HOST_COMPILER not in Path(found).resolve().name:
+        return None
+    return _stamp(Path(found))
+
+
+def _read(folder: Path, key: str) -> Completed | None:
+    """The answer that is kept, if the folders that it tells of are still absent."""
+    try:
+        answer = Completed(**json.loads(read_entry(folder, key) or b""))
+    except (ValueError, TypeError):
+        return None
+    absent = _ABSENT.findall(answer.stderr)
+    return None if any(Path(each).exists() for each in absent) else answer

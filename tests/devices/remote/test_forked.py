@@ -1,0 +1,120 @@
+"""Workers of the emulated device are forked from a process that has loaded it, and are as apart from
+each other as if each had been started by itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.devices.remote.remote_device import RemoteDevice
+from grader.devices.remote.worker_process import CACHE_VARIABLES
+from grader.errors import WorkerError
+
+DEVICE = "emulated:h100"
+
+
+@pytest.fixture
+def device() -> Iterator[RemoteDevice]:
+    with RemoteDevice(DEVICE) as device:
+        yield device
+
+
+def pid_of(device: RemoteDevice) -> int:
+    assert device.info.id == "h100"
+    assert device._worker is not None
+    return device._worker._process.pid
+
+
+def status(pid: int) -> dict[str, str]:
+    rows = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (row.partition(":") for row in rows)}
+
+
+def parent_of(pid: int) -> int:
+    return int(status(pid)["PPid"])
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone, or will be shortly."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            if status(pid)["State"].startswith("Z"):
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_workers_share_what_is_loaded_and_nothing_else(device: RemoteDevice) -> None:
+    with RemoteDevice(DEVICE) as other:
+        first, second = pid_of(device), pid_of(other)
+        assert first != second
+        assert parent_of(first) == parent_of(second)
+        assert os.getpgid(first) == first
+        assert os.getpgid(second) == second
+        sockets = [
+            {str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()}
+            for pid in (first, second)
+        ]
+        assert not {each for each in sockets[0] & sockets[1] if each.startswith("socket:")}
+    assert ended(second)
+    assert pid_of(device) == first
+
+
+def test_only_the_worker_is_confined(device: RemoteDevice) -> None:
+    """Landlock sets it for good; the zygote, which sees no submission, makes caches."""
+    worker = pid_of(device)
+    assert device.isolation == "none" or status(worker)["NoNewPrivs"] == "1"
+    assert status(parent_of(worker))["NoNewPrivs"] == status(os.getpid())["NoNewPrivs"]
+
+
+def test_how_a_worker_ended_is_told(device: RemoteDevice) -> None:
+    os.kill(pid_of(device), signal.SIGSEGV)
+    assert device._worker is not None
+    assert device._worker.how_it_ended() == "was ended by SIGSEGV"
+
+
+def test_a_zygote_that_was_killed_is_replaced(device: RemoteDevice) -> None:
+    worker = pid_of(device)
+    killed = parent_of(worker)
+    os.kill(killed, signal.SIGKILL)
+    assert ended(killed)
+    device.close()
+    assert ended(worker)
+    with RemoteDevice(DEVICE) as other:
+        assert parent_of(pid_of(other)) != killed
+
+
+def test_another_environment_has_a_zygote_of_its_own(
+    device: RemoteDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = parent_of(pid_of(device))
+    monkeypatch.setenv(CACHE_VARIABLES[1], "/nonexistent")
+    with RemoteDevice(DEVICE) as other:
+        assert parent_of(pid_of(other)) != first
+
+
+def test_a_worker_that_is_not_wanted_any_more_ends(device: RemoteDevice) -> None:
+    zygote = parent_of(pid_of(device))
+    RemoteDevice(DEVICE).close()
+    with RemoteDevice(DEVICE) as other:
+        assert parent_of(pid_of(other)) == zygote
+        children = Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split()
+        wanted = {pid_of(device), pid_of(other)}
+        assert all(ended(int(pid)) for pid in children if int(pid) not in wanted)
+
+
+def test_what_keeps_a_zygote_from_starting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ("/bin/sh", "-c", "echo no memory >&2; exit 5")
+    monkeypatch.setattr("grader.devices.remote.forked.ZYGOTE_COMMAND", command)
+    monkeypatch.setenv(CACHE_VARIABLES[1], "/nonexistent/too")
+    with RemoteDevice(DEVICE) as device, pytest.raises(WorkerError, match="exit code 5") as caught:
+        _ = device.info
+    assert "no memory" in caught.value.detail
