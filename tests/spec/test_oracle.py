@@ -41,9 +41,36 @@ def test_rounds_float64_to_the_buffer_s_type(tmp_path: Path) -> None:
     assert np.array_equal(outputs["y"], (np.arange(6).reshape(2, 3) / 3).astype(np.float32))
 
 
-def test_hands_out_contiguous_arrays(tmp_path: Path) -> None:
-    outputs = oracle_of(tmp_path, "return {'y': np.asfortranarray(inputs['x'])}")(INPUTS, SIZES)
-    assert outputs["y"].flags.c_contiguous
+def test_copies_no_view_of_the_inputs(tmp_path: Path) -> None:
+    outputs = oracle_of(tmp_path, "return {'y': inputs['x'][:]}")(INPUTS, SIZES)
+    assert np.shares_memory(outputs["y"], INPUTS["x"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return {'y': inputs['x'] + np.float32(1)}",
+        "return {'y': np.asfortranarray(inputs['x'])}",
+        "return {'y': inputs['x'].astype(np.float64) / 3}",
+    ],
+)
+def test_tells_some_elements_as_it_tells_all(tmp_path: Path, body: str) -> None:
+    oracle, places = oracle_of(tmp_path, body), np.array([5, 0, 4], dtype=np.uint32)
+    whole, some = oracle(INPUTS, SIZES)["y"], oracle.at(INPUTS, SIZES, {"y": places})["y"]
+    assert some.dtype == np.float32
+    assert some.tolist() == [whole[1, 2], whole[0, 0], whole[1, 1]]
+
+
+def test_only_elements_that_are_asked_for_need_be_finite(tmp_path: Path) -> None:
+    oracle = oracle_of(tmp_path, "return {'y': np.where(inputs['x'] > 4, np.inf, inputs['x'])}")
+    assert oracle.at(INPUTS, SIZES, {"y": np.array([4, 1])})["y"].tolist() == [4, 1]
+    with pytest.raises(SpecError, match="not finite"):
+        oracle.at(INPUTS, SIZES, {"y": np.array([5])})
+
+
+def test_large_values_are_finite_though_their_sum_is_not(tmp_path: Path) -> None:
+    oracle = oracle_of(tmp_path, "return {'y': np.full_like(inputs['x'], 3e38)}")
+    assert oracle(INPUTS, SIZES)["y"][0, 0] == np.float32(3e38)
 
 
 def test_does_not_let_the_oracle_change_its_inputs(tmp_path: Path) -> None:

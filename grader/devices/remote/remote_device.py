@@ -18,7 +18,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
-from grader.devices.base import Arrays, TimingDevice
+from grader.devices.base import Arrays, TimingDevice, places_of
 from grader.devices.remote.overdue import TranslationClock, find_why_overdue, wall_limit
 from grader.devices.remote.protocol import (
     METHODS,
@@ -40,6 +40,7 @@ from grader.records import (
     SUBMISSION,
     CheckedMode,
     ClockState,
+    DeviceBuffer,
     DeviceInfo,
     Execution,
     Mode,
@@ -173,7 +174,8 @@ class RemoteDevice:
         if execution.failure is not None:
             self.close()
             return execution, {}
-        self._check_outputs([outputs], program)
+        sampled = bool(execution.launches) and execution.launches[-1].sample is not None
+        (self._check_sample if sampled else self._check_outputs)(outputs, program)
         return execution, outputs
 
     def prepare(
@@ -198,7 +200,8 @@ class RemoteDevice:
             return execution, []
         if len(outputs) != len(input_sets):
             raise self._nonsense("outputs of another number of input sets")
-        self._check_outputs(outputs, submission)
+        for each in outputs:
+            self._check_outputs(each, submission)
         return execution, outputs
 
     def time(
@@ -323,17 +326,30 @@ class RemoteDevice:
             raise self._crashed(message)
         return message
 
-    def _check_outputs(self, sets: Sequence[Arrays], program: Program) -> None:
+    def _check_outputs(self, got: Arrays, program: Program) -> None:
         """Raises WorkerError for other arrays than the program's outputs: other names, types or
         shapes."""
         wanted = {
             buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape))
-            for buffer in program.buffers
-            if buffer.role is Role.OUTPUT
+            for buffer in _outputs(program)
         }
-        for got in sets:
-            if {name: (array.dtype, array.shape) for name, array in got.items()} != wanted:
-                raise self._nonsense("outputs of another name, type or shape than the exercise's")
+        if {name: (array.dtype, array.shape) for name, array in got.items()} != wanted:
+            raise self._nonsense("outputs of another name, type or shape than the exercise's")
+
+    def _check_sample(self, got: Arrays, program: Program) -> None:
+        """The same for what a sample of the blocks wrote."""
+        outputs = _outputs(program)
+        names = [name for each in outputs for name in (each.name, places_of(each.name))]
+        if sorted(got) != sorted(names):
+            raise self._nonsense("a sample of other outputs than the exercise's")
+        for each in outputs:
+            values, places = got[each.name], got[places_of(each.name)]
+            kinds = values.dtype == np.dtype(each.dtype) and places.dtype == np.dtype(np.uint32)
+            elements = each.size_bytes // values.itemsize
+            if not kinds or places.ndim != 1 or values.shape != places.shape:
+                raise self._nonsense("a sample of another type or shape than the exercise's")
+            if places.size and int(places.max()) >= elements:
+                raise self._nonsense("a sample of elements that the output does not have")
 
     def _crashed(self, message: Crashed) -> GraderError:
         self.close()
@@ -355,6 +371,10 @@ REPORT_IT = (
     "This is not the submission's doing: grade it again, and report it with the detail if it comes"
     " back."
 )
+
+
+def _outputs(program: Program) -> list[DeviceBuffer]:
+    return [buffer for buffer in program.buffers if buffer.role is Role.OUTPUT]
 
 
 def _copies(mode: Mode) -> int:
