@@ -28,7 +28,7 @@ PICTURE_ROWS, PICTURE_COLUMNS = 8, 16
 _CHUNK = 1 << 17
 _TILE, _PADDING = 256, 16
 """Rows and columns, and elements between columns, of what is copied of a transposed matrix at once
-(`benchmarks/` has no faster one: 128 and 512 take a quarter longer)."""
+(benchmarks/moving.py)."""
 
 
 @dataclass(frozen=True)
