@@ -30,9 +30,12 @@ def gather_shared(
     """A read-only array of the pieces, which is shared if it is large; see
     `spec.draws.gather_in_memory`."""
     size_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    if size_bytes < SHARED_BYTES or not hasattr(os, "memfd_create"):
+    if size_bytes < SHARED_BYTES:
         return gather_in_memory(pieces, shape, dtype)
-    descriptor = os.memfd_create("array", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        descriptor = os.memfd_create("array", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    except OSError:  # some sandboxes forbid it
+        return gather_in_memory(pieces, shape, dtype)
     with open(descriptor, "wb", closefd=False) as file:  # written, not mapped: no page is zeroed
         for piece in pieces:
             file.write(piece.data)

@@ -51,13 +51,13 @@ def fill(view: np.ndarray, word: int, *, sparse: bool) -> slice:
     `sparse`: little of it will be written; returns which bytes are pages that take memory only once
     they are.
     """
-    paged = _find_pages(view) if sparse else slice(0, 0)
+    pattern = _pattern_file(word) if sparse else None
+    paged = slice(0, 0) if pattern is None else _find_pages(view)
     for part in (view[: paged.start], view[paged.stop :]):
         whole = len(part) // 4 * 4
         part[:whole].view("<u4")[:] = word
         part[whole:] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)[: len(part) - whole]
-    if paged.stop:
-        pattern = _pattern_file(word)
+    if pattern is not None:
         for at in range(paged.start, paged.stop, PATTERN_BYTES):
             _map(view[at : min(at + PATTERN_BYTES, paged.stop)], pattern)
     return paged
@@ -108,9 +108,12 @@ def _find_pages(view: np.ndarray) -> slice:
 
 
 @functools.cache
-def _pattern_file(word: int) -> int:
-    """A file in memory that repeats a word."""
-    descriptor = os.memfd_create("word", os.MFD_CLOEXEC)
+def _pattern_file(word: int) -> int | None:
+    """A file in memory that repeats a word; None where the system has no such files."""
+    try:
+        descriptor = os.memfd_create("word", os.MFD_CLOEXEC)
+    except OSError:
+        return None
     os.write(descriptor, np.full(PATTERN_BYTES // 4, word, dtype="<u4").tobytes())
     return descriptor
 
@@ -145,7 +148,8 @@ def _system_tells() -> bool:
     """Whether the page map says which pages were written; some sandboxes have one that says
     nothing."""
     probe = make_room(LARGE_BYTES, sparse=True)
-    fill(probe, 1, sparse=True)
+    if not fill(probe, 1, sparse=True).stop:
+        return False
     probe[PAGE_BYTES] = 0
     int(probe[2 * PAGE_BYTES])
     try:

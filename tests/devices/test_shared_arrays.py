@@ -72,3 +72,14 @@ def test_a_file_that_might_change_or_has_another_size_is_refused() -> None:
     for descriptor, shape in ((unsealed, SHAPE), (os.dup(file), (5, 1024)), (reader, SHAPE)):
         with pytest.raises(ValueError, match="is none"):
             map_array(descriptor, shape, FLOAT)
+
+
+def test_where_there_are_no_files_in_memory_an_array_is_an_ordinary_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(name: str, flags: int) -> int:
+        raise PermissionError(name)
+
+    monkeypatch.setattr(os, "memfd_create", refuse)
+    array = make()
+    assert (array[0, 5], find_file(array)) == (5, None)

@@ -111,6 +111,14 @@ def test_the_system_is_asked_only_where_it_tells() -> None:
     assert written == ([5] if pages._system_tells() else list(range(len(room) // PAGE_BYTES)))
 
 
+def test_without_files_in_memory_all_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "_pattern_file", lambda _: None)
+    memory = GlobalMemory({"a": SIZE}, sparse=True)
+    memory.fill("a", WORD)
+    memory.view("a")[-1] = 0
+    assert changed(memory, "a", WORD) == [SIZE // 4 - 1]
+
+
 @pytest.mark.parametrize("sparse", [True, False])
 def test_the_marks_of_what_was_written(sparse: bool) -> None:
     memory = GlobalMemory({"a": SIZE, "b": SIZE}, sparse=sparse)
