@@ -30,7 +30,8 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.devices.parameter_space import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate
-from grader.records import DeviceBuffer, Failure, Kernel, Launch, Role, ToolLimits
+from grader.grading.mistakes import SubmissionError, value_of
+from grader.records import DeviceBuffer, Fact, Kernel, Launch, Role, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.resolve import resolve_plan
@@ -136,11 +137,12 @@ def measure(
         tuple(launch.block),
         pack_parameters(kernel, launch, addresses),
         threads=1,
+        checked=checked,
     )
     translations, runs, instructions = [], [], 0
     for _ in range(repeat):
         start = time.perf_counter()
-        native = translate(kernel_code(kernel), emulator_runtime(), checked=checked)
+        native = translate(kernel_code(kernel), emulator_runtime())
         middle = time.perf_counter()
         outcome = run_launch(native, memory, settings)
         runs.append(time.perf_counter() - middle)
@@ -209,11 +211,12 @@ def compile_kernel(path: Path, sizes: Mapping[str, int]) -> Compiled:
     return binary.kernels[0], resolved.launches[0], buffers
 
 
-def done(result: T | Failure) -> T:
+def done(result: T | Fact) -> T:
     """The result of a stage that must not fail here."""
-    if isinstance(result, Failure):
-        raise SystemExit(f"{result.message}\n{result.detail}")
-    return result
+    try:
+        return value_of(result)
+    except SubmissionError as error:
+        raise SystemExit(f"{error.message}\n{error.failure.detail}") from None
 
 
 def format_row(row: Timed) -> str:

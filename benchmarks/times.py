@@ -33,7 +33,7 @@ from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
 from grader.grading.building import Toolchain, build, find_toolchain, make_program
 from grader.grading.mistakes import SubmissionError
-from grader.records import SUBMISSION, Failure, Program, Role, RunLimits, TimedStep
+from grader.records import SUBMISSION, Program, Role, RunLimits, Submission, TimedStep
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
@@ -145,8 +145,8 @@ def compile_all(jobs: Sequence[Job], arch: str) -> list[Program | str]:
 def compile_job(job: Job, tools: Toolchain, arch: str) -> Program | str:
     exercise = read_exercise(ROOT / "exercises" / job.exercise)
     source = read_submission(job.path)
-    if isinstance(source, Failure):
-        return source.message
+    if not isinstance(source, Submission):
+        return SubmissionError(source).message
     plan = exercise.baseline_plan if job.name == "baseline" else None
     limits = next(gpu for gpu in read_gpus().values() if gpu.arch == arch).emulated_info.limits
     try:

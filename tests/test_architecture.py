@@ -57,12 +57,13 @@ MAY_ASK_WORDS = (
 
 # What returns facts only, and the records with sentences that it may not name.
 FACTUAL = (
+    "grader.batch",
     "grader.devices",
-    "grader.submission.plan",
-    "grader.submission.plan_mistakes",
-    "grader.submission.resolve",
-    "grader.submission.arguments",
-    "grader.submission.names",
+    "grader.emulator",
+    "grader.grading.measure",
+    "grader.spec",
+    "grader.submission",
+    "grader.toolchain",
 )
 TOLD = {"Failure", "Finding"}
 

@@ -11,13 +11,15 @@ from grader.batch.journal import Journal, Result
 from grader.batch.pool import Outcome, Pool
 from grader.batch.tasks import Graded, Task
 from grader.errors import UsageError
-from grader.records import Failure, Status
+from grader.records import GivenUp, OverBatchLimit, Status
 
 ATTEMPTS = 3
 """How often a task is tried that the grader or the machine fails on."""
 POLL_SECONDS = 0.5
 
-MakeFailed = Callable[[Task, Failure], str]
+Ungraded = OverBatchLimit | GivenUp
+"""Why there is no score of a task."""
+MakeFailed = Callable[[Task, Ungraded], str]
 """Makes the score of a task that could not be graded, as JSON text."""
 
 
@@ -116,27 +118,10 @@ def _settle(
     return Graded(task.key, task.exercise, task.sha256, text, outcome.seconds, tried)
 
 
-def _explain(outcome: Outcome, tried: int, *, limit_is_verdict: bool) -> Failure:
+def _explain(outcome: Outcome, tried: int, *, limit_is_verdict: bool) -> Ungraded:
     if outcome.out_of_time and limit_is_verdict:
-        message = (
-            f"Grading was stopped after {outcome.seconds:.0f} s, the time limit of this batch."
-        )
-        return Failure(
-            Status.TIMEOUT,
-            message,
-            advice="Look for what takes so long: the compilation, or the kernels.",
-        )
-    advice = (
-        "This is not the submission's doing: see what ails the machine, then use --rerun failed."
-    )
-    if outcome.answer is None:
-        return Failure(
-            Status.GRADER_ERROR, f"It was tried {tried} times, and {outcome.lost}.", advice=advice
-        )
+        return OverBatchLimit(outcome.seconds)
     answer = outcome.answer
-    return Failure(
-        Status.GRADER_ERROR,
-        f"It was tried {tried} times: {answer.message}",
-        answer.detail,
-        answer.advice or advice,
-    )
+    if answer is None:
+        return GivenUp(tried, outcome.lost, lost=True)
+    return GivenUp(tried, answer.message, answer.detail, answer.advice)

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from grader.batch.archives import SetAside
     from grader.batch.journal import Journal
     from grader.batch.run import Settings
+    from grader.batch.schedule import Ungraded
     from grader.batch.tasks import Task
-    from grader.records import BatchSummary, Failure
+    from grader.records import BatchSummary
     from grader.spec.exercise import Exercise
 
 BATCH_DESCRIPTION = """\
@@ -245,23 +246,23 @@ def _make_settings(
     )
 
 
-def _make_failed(settings: Settings) -> Callable[[Task, Failure], str]:
+def _make_failed(settings: Settings) -> Callable[[Task, Ungraded], str]:
     """Makes the scores of what could not be graded."""
     from grader.judging.evidence import Subject
     from grader.judging.score import failed_score
-    from grader.records import Failure, Submission
+    from grader.records import Submission
     from grader.report.json import format_score
     from grader.submission.source_file import read_submission
 
     exercises = {exercise.id: exercise for exercise in settings.exercises}
 
-    def make(task: Task, failure: Failure) -> str:
+    def make(task: Task, ungraded: Ungraded) -> str:
         read = read_submission(task.source)
-        text = "" if isinstance(read, Failure) else read.text
+        text = read.text if isinstance(read, Submission) else ""
         submission = Submission(f"{task.exercise}.cu", task.sha256, text)
         facts = {"grader": settings.grader}
         subject = Subject(exercises[task.exercise], submission, None, facts, task.seed)
-        return format_score(failed_score(subject, failure))
+        return format_score(failed_score(subject, ungraded))
 
     return make
 

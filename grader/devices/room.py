@@ -38,7 +38,7 @@ def out_of_memory(
         needed = sum(buffer.size_bytes for buffer in buffers)
         advice = "Let fewer gradings run side by side (--jobs), or use a larger machine."
         raise GraderError(
-            f"This machine has no room for the exercise, whose buffers need {needed:,} bytes.",
+            f"This machine has no room for the buffers, which need {needed:,} bytes.",
             advice,
         )
     return OutOfMemory(scratch, variable_bytes, local_bytes)

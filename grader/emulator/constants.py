@@ -4,51 +4,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
-from grader.emulator.native.tools import I32, I64, POINTER, Value, const
+from grader.emulator.layout import CONSTANT_BANKS
+from grader.emulator.native.tools import I32, I64, POINTER, Value, offset
 from grader.emulator.operands import Constant
+from grader.emulator.program import KernelCode, Unsupported
+from grader.emulator.shapes import BANK_OF_LAUNCH, offset_name
 
 if TYPE_CHECKING:
     from grader.emulator.emitter import Emitter
+
+WORDS = 8
+"""So many words at most are read from the offset on that a constant operand names."""
 
 
 def constant_word(e: Emitter, operand: Constant) -> Value:
     """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
     contents."""
-    size = constant_bank_bytes(e, operand.bank)
-    known = 0 <= operand.offset <= size - 4 and e.code.knows_constant(operand.bank, operand.offset)
-    if operand.register is not None or operand.offset % 4 or not known:
-        raise e.unsupported(f"of c[{operand.bank:#x}][{operand.offset:#x}]")
-    if operand.bank != 0:
-        return const(
-            int.from_bytes(
-                e.code.constants[operand.bank][operand.offset : operand.offset + 4], "little"
-            )
-        )
+    position, behind = offset_name(operand.offset)
+    if operand.register is not None or behind % 4:
+        raise e.unsupported("with this constant")
+    word = e.data("constant", position * WORDS + behind // 4)
+    if operand.bank != BANK_OF_LAUNCH:
+        return word
     base = e.context.load_pointer("constants")
-    return e.b.load(e.b.gep(base, [const(operand.offset // 4, I64)], source_etype=I32), typ=I32)
+    return e.b.load(offset(e.b, base, e.b.zext(word, I64)), typ=I32)
 
 
-def constant_bank_bytes(e: Emitter, bank: int) -> int:
+def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int:
+    """What a cell holds for a word of a constant operand: its offset in bank 0, its contents in
+    another bank. Raises Unsupported where they are not known."""
+    place = operand.offset // 4 * 4 + 4 * words_behind
+    size = constant_bank_bytes(code, operand.bank)
+    if not 0 <= place <= size - 4 or not code.knows_constant(operand.bank, place):
+        raise Unsupported(f"of c[{operand.bank:#x}][{place:#x}]")
+    if operand.bank == BANK_OF_LAUNCH:
+        return place
+    return int.from_bytes(code.constants[operand.bank][place : place + 4], "little")
+
+
+def constant_bank_bytes(code: KernelCode, bank: int) -> int:
     """Size of a constant bank. Raises Unsupported for one whose contents are not known (bank 4:
     addresses)."""
-    if bank == 0:
-        return e.code.constant_bytes
-    if bank not in e.code.constants:
-        raise e.unsupported(f"with constant bank {bank}")
-    return len(e.code.constants[bank])
+    if bank == BANK_OF_LAUNCH:
+        return code.constant_bytes
+    if bank not in code.constants or bank >= CONSTANT_BANKS:
+        raise Unsupported(f"with constant bank {bank}")
+    return len(code.constants[bank])
 
 
-def constant_bank(e: Emitter, bank: int) -> Value:
-    """Host address of a constant bank."""
-    if bank == 0:
-        return e.context.load_pointer("constants")
-    name, data = f"bank{bank}", e.code.constants[bank]
-    if name not in e.function.module.globals:
-        kind = ir.ArrayType(ir.IntType(8), len(data))
-        variable = ir.GlobalVariable(e.function.module, kind, name)
-        variable.linkage, variable.global_constant, variable.align = "internal", True, 16
-        variable.initializer = ir.Constant(kind, bytearray(data))
-        variable.type = POINTER  # of banks of all sizes alike
-    return e.function.module.globals[name]
+def constant_bank(e: Emitter, bank: int) -> tuple[Value, Value]:
+    """Host address and size of a constant bank, for a register's offset into it."""
+    e.require("known bank", bank)
+    address = e.b.inttoptr(e.context.load("banks", bank), POINTER)
+    return address, e.context.load("bank_bytes", bank)

@@ -24,7 +24,8 @@ _ACCESS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 @dataclass(frozen=True)
 class Decoded:
     """One instruction, typed. `IMAD.WIDE.U32` has the base `IMAD` and the modifiers `("WIDE",
-    "U32")`; `guard` None is always true."""
+    "U32")`; `guard` None is always true. `named` are the lanes that an operation of lanes is for,
+    where the code says so: a register or a literal."""
 
     index: int
     offset: int
@@ -33,6 +34,7 @@ class Decoded:
     guard: Predicate | None
     operands: tuple[Operand, ...]
     line: int | None
+    named: Operand | None = None
 
     @property
     def opcode(self) -> str:

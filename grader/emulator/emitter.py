@@ -1,20 +1,19 @@
-"""What opcode functions write with: registers, predicates and guards of one kernel, while LLVM IR
-is emitted.
+"""What opcode functions write with: registers, predicates and guards of one instruction, while
+LLVM IR is emitted.
 
-Every kernel is emitted twice. The *converged* form runs while all living
+Every shape of an instruction is emitted twice. The *converged* step runs while all living
 lanes are on one path: it writes whole registers, since exited lanes need theirs no more. The
-*diverged* form merges each result under the path's mask.
+*diverged* step merges each result under the path's mask.
 """
 
 from __future__ import annotations
 
-import numpy as np
 from llvmlite import ir
 
+from grader.emulator.cells import CellLayout
 from grader.emulator.constants import constant_word
 from grader.emulator.decode import Decoded
-from grader.emulator.flow import Block, Flow
-from grader.emulator.layout import CONTEXT, FUNCTION_PREFIX, SWITCH_FORM, FaultCode
+from grader.emulator.frame import Frame
 from grader.emulator.native.tools import (
     F32,
     F64,
@@ -25,12 +24,7 @@ from grader.emulator.native.tools import (
     LANES_I1,
     LANES_I32,
     LANES_I64,
-    VOID,
-    Record,
     Value,
-    bits_to_lanes,
-    call_by_name,
-    cell,
     const,
     lane_bits,
     splat,
@@ -38,96 +32,38 @@ from grader.emulator.native.tools import (
 from grader.emulator.operands import (
     TRUE_PREDICATE,
     ZERO_REGISTER,
+    Address,
     Constant,
     Immediate,
     Operand,
     Predicate,
     Register,
 )
-from grader.emulator.program import KernelCode, Unsupported
+from grader.emulator.program import Unsupported
 from grader.emulator.registers import Registers
+from grader.emulator.shapes import AnyLiteral, offset_name
 
 
-class Emitter:
-    """Emits one form of one kernel. Opcode functions use the words below; they never touch records
-    themselves.
+class Emitter(Frame):
+    """Emits one step of one shape. Opcode functions use the words below, and those of Frame; they
+    never touch records themselves."""
 
-    `slots` numbers memory instructions and the spaces that they touch; a kernel's forms share it.
-    """
-
-    def __init__(
-        self,
-        function: ir.Function,
-        warp_type: np.dtype,
-        flow: Flow,
-        code: KernelCode,
-        slots: dict[tuple[int, str], int],
-        *,
-        converged: bool,
-        checked: bool,
-    ) -> None:
-        self.function = function
-        self.converged = converged
-        self.checked = checked
-        self.flow = flow
-        self.code = code
-        self._slots = slots
-        self.warp_type = warp_type
-        self.entries = [function.append_basic_block(f"block{block.index}") for block in flow.blocks]
-        self.context_pointer, self.warp_pointer = function.args
+    def __init__(self, function: ir.Function, layout: CellLayout, *, converged: bool) -> None:
+        super().__init__(function, layout, converged=converged)
+        self.registers = Registers(self.b, self.warp_pointer, self.data)
         self.uniform = False
         self.guard: Value | None = None
-
-    # --- where we are -----------------------------------------------------------------------------
-
-    def start_block(self, block: Block) -> None:
-        """Begin to emit a basic block: nothing is known about any register."""
-        self.block = block
-        self.b = ir.IRBuilder(self.entries[block.index])
-        self.context = Record(self.b, self.context_pointer, CONTEXT)
-        self.warp = Record(self.b, self.warp_pointer, self.warp_type)
-        self.mask = self.warp.load("mask")
-        self.active = bits_to_lanes(self.b, self.mask)
-        self.registers = Registers(self.b, self.warp)
 
     def start_instruction(self, instruction: Decoded, *, uniform: bool) -> None:
         """Set the guard, and whether the instruction works on uniform (one a warp) values."""
         self.instruction = instruction
         self.uniform = uniform
-        self.guard = None
         if instruction.guard is not None:
             self.guard = self.predicate(instruction.guard)
 
     def unsupported(self, what: str = "") -> Unsupported:
         """The error to raise for a form of the current instruction that is not known."""
-        opcode = self.instruction.opcode
-        return Unsupported(f"{opcode} {what}".strip(), self.instruction.line)
-
-    def stack_word(self, value: Value) -> Value:
-        """A 32-bit variable on the stack with this value."""
-        variable = cell(self.b, I32)
-        self.b.store(value, variable)
-        return variable
-
-    # --- calling the runtime ----------------------------------------------------------------------
-
-    def call(self, name: str, *arguments: Value, result: ir.Type = VOID) -> Value:
-        """Call one of the runtime's functions."""
-        return call_by_name(self.b, FUNCTION_PREFIX + name, result, list(arguments))
-
-    def return_if_nonzero(self, code: Value) -> None:
-        """End the launch where a function returned a FaultCode."""
-        with self.b.if_then(self.b.icmp_unsigned("!=", code, const(FaultCode.NONE)), likely=False):
-            self.b.ret(code)
-
-    def push_path(self, mask: Value, pc: Value, wait: Value) -> None:
-        """Give lanes that wait, or go on later, a path of their own."""
-        self.call("push_path", self.warp_pointer, mask, pc, wait)
-
-    def slot_index(self, instruction: int, space: str) -> int:
-        """The slot of a memory instruction, by its index in the kernel, for the accesses to one
-        space."""
-        return self._slots.setdefault((instruction, space), len(self._slots))
+        return Unsupported(f"{self.instruction.opcode} {what}".strip())
 
     # --- types ------------------------------------------------------------------------------------
 
@@ -166,10 +102,25 @@ class Emitter:
 
     # --- reading ----------------------------------------------------------------------------------
 
+    def scalar_i32(self, operand: Operand) -> Value:
+        """A literal, or what is the same for all lanes, as one word."""
+        uniform, self.uniform = self.uniform, True
+        value = self.i32(operand)
+        self.uniform = uniform
+        return value
+
+    def lanes_i32(self, operand: Operand) -> Value:
+        """A source operand as 32 bits a lane, also of an instruction that works on uniform
+        values."""
+        uniform, self.uniform = self.uniform, False
+        value = self.i32(operand)
+        self.uniform = uniform
+        return value
+
     def i32(self, operand: Operand) -> Value:
         """A source operand as 32 bits; `-` is two's complement, `~` inverts."""
         if isinstance(operand, Immediate):
-            return self.const(operand.integer())
+            return self._literal(operand, "integer") or self.const(operand.integer())
         value = self._raw(operand)
         if getattr(operand, "absolute", False):
             raise self.unsupported("with |operand|")
@@ -182,7 +133,8 @@ class Emitter:
     def f32(self, operand: Operand) -> Value:
         """A source operand as float32; `-` flips the sign bit, `|x|` clears it."""
         if isinstance(operand, Immediate):
-            return self.b.bitcast(self.const(operand.float32_bits()), self.real)
+            bits = self._literal(operand, "float32") or self.const(operand.float32_bits())
+            return self.b.bitcast(bits, self.real)
         value = self._raw(operand)
         if getattr(operand, "inverted", False):
             raise self.unsupported("with ~operand")
@@ -196,8 +148,7 @@ class Emitter:
         """A source operand as 64 bits: a register pair, two words of constant memory, or a
         sign-extended literal."""
         if isinstance(operand, Immediate):
-            word = operand.integer()
-            return self.const64(word - (1 << 32) if word >> 31 else word)
+            return self.b.sext(self.i32(operand), self.double_word)
         if getattr(operand, "inverted", False) or getattr(operand, "absolute", False):
             raise self.unsupported("with this 64-bit operand")
         low, high = self._raw(operand), self._raw(self.upper(operand))
@@ -205,6 +156,24 @@ class Emitter:
         if getattr(operand, "negated", False):
             value = self.b.neg(value)
         return value
+
+    def f64_literal(self, operand: Immediate) -> Value:
+        """A literal as the bits of a float64."""
+        if not isinstance(operand, AnyLiteral):
+            return self.const64(operand.float64_bits())
+        low, high = (self._literal(operand, f"float64 {part}") for part in ("low", "high"))
+        return self.join(low, high)
+
+    def _literal(self, operand: Immediate, kind: str) -> Value | None:
+        """A literal that is data of the instruction; None for one that its shape spells out."""
+        if not isinstance(operand, AnyLiteral):
+            return None
+        return self._spread(self.data(kind, operand.position))
+
+    def offset_of(self, operand: Address | Constant) -> Value:
+        """The offset that an address, or a constant with an index, adds to its registers."""
+        position, behind = offset_name(operand.offset)
+        return self.b.add(self.data("offset", position), const(behind))
 
     def upper(self, operand: Operand) -> Operand:
         """The upper word of a 64-bit operand."""
@@ -339,45 +308,3 @@ class Emitter:
     def write_back(self) -> None:
         """Write all changed registers and predicates to the warp's record; they stay known."""
         self.registers.write_back()
-
-    # --- leaving a basic block --------------------------------------------------------------------
-
-    @property
-    def following(self) -> int:
-        """The block after the current one. Raises Unsupported when the code ends here."""
-        if self.block.following is None:
-            raise self.unsupported("at the end of the code")
-        return self.block.following
-
-    def go_to(self, block: int) -> None:
-        """Continue at a basic block with the lanes of the warp's mask."""
-        self.b.branch(self.entries[block])
-
-    def branch_if(self, condition: Value, block: int, otherwise: ir.Block) -> None:
-        """Continue at a basic block if the condition holds, else at an LLVM block of the current
-        one."""
-        self.b.cbranch(condition, self.entries[block], otherwise)
-
-    def next_path(self) -> None:
-        """The current path waits or has ended: run another one, or return when none can."""
-        if self.converged:
-            self.b.ret(const(FaultCode.NONE))
-            return
-        found = self.function.append_basic_block("resume")
-        none = self.function.append_basic_block("blocked")
-        runs = self.call("next_path", self.warp_pointer, result=I32)
-        self.b.cbranch(self.b.icmp_unsigned("!=", runs, const(0)), found, none)
-        self.b.position_at_end(none)
-        self.b.ret(const(FaultCode.NONE))
-        self.b.position_at_end(found)
-        self.switch_form()
-
-    def switch_path(self) -> None:
-        """Go on in another path, which may be one that was pushed just now."""
-        self.call("next_path", self.warp_pointer, result=I32)
-        self.switch_form()
-
-    def switch_form(self) -> None:
-        """Return to the dispatcher, which continues at the warp's pc in the form that suits its
-        mask."""
-        self.b.ret(const(SWITCH_FORM))

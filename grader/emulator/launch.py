@@ -35,7 +35,8 @@ class LaunchSettings:
     shared memory holds at the start of a block. Of the blocks with the linear indices `traced`
     (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
     (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`:
-    what each block of the sample did is noted.
+    what each block of the sample did is noted. `checked`: each access is compared with those before
+    it (checked_launch.py).
     """
 
     grid: Triple
@@ -52,6 +53,7 @@ class LaunchSettings:
     sample: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     block_by_block: bool = False
+    checked: bool = False
 
     @property
     def blocks(self) -> int:

@@ -1,4 +1,4 @@
-"""Records that Python, the translated kernels and the runtime in C++ share, as NumPy structured
+"""Records that Python, the steps of kernels and the runtime in C++ share, as NumPy structured
 dtypes: one source of their offsets.
 
 The runtime gets them as C++ structs (runtime/header.py). Every pointer is a 64-bit host address.
@@ -35,8 +35,12 @@ WAIT_NAMED = 32
 """`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at
 `__syncthreads()`, WAIT_NAMED + n at the block's barrier n with a count of its own."""
 SWITCH_FORM = 0xFFFF
-"""What a form of a kernel returns when the other form may have to go on; other values are
+"""What a step returns when the dispatcher has to find out where to go on; other values are
 FaultCodes."""
+CELL_HEAD_BYTES = 8
+"""A cell is the address of a step, then the words of data that it reads, up to a multiple of 8
+bytes."""
+CONSTANT_BANKS = 8
 COUNTS_PER_BLOCK = 3
 SHARED_POISON_BYTE = 0xFF
 """Shared memory starts as all ones: a quiet NaN as float, so that a value nobody wrote is seen in
@@ -97,6 +101,12 @@ class FaultCode:
     INTERNAL = 12
     ASSERT = 13
     ABSENT_LANES = 14
+
+
+class JumpTable:
+    """Where computed branches may go: to targets of jumps and calls, or behind calls."""
+
+    JUMPS, RETURNS = 0, 1
 
 
 class VoteMode:
@@ -206,6 +216,10 @@ def warp_layout(registers: int) -> np.dtype:
     return np.dtype([*_WARP, ("padding", "u1", WARP["padding"].shape), lanes], align=True)
 
 
+CODE_PLACE = np.dtype([("offset", "u4"), ("block", "u4")], align=True)
+"""A basic block and the offset of its first instruction."""
+
+
 CONTEXT = np.dtype(
     [
         # scratch: the lanes' addresses, their upper words, and up to four data words a lane
@@ -213,6 +227,9 @@ CONTEXT = np.dtype(
         ("lane_uppers", "u4", WARP_LANES),
         ("lane_data", "u4", 4 * WARP_LANES),
         ("constants", pointer_to("uint8_t")),  # constant bank 0
+        # host addresses and sizes of all constant banks, by their numbers
+        ("banks", "u8", CONSTANT_BANKS),
+        ("bank_bytes", "u4", CONSTANT_BANKS),
         ("shared_base", "u4"),  # where the block's shared memory starts in its window
         ("shared_bytes", "u4"),
         ("global_window", "u4"),  # upper 32 bits of every valid global address
@@ -260,9 +277,14 @@ CONTEXT = np.dtype(
         ("ctaid_x", "u4"),
         ("ctaid_y", "u4"),
         ("ctaid_z", "u4"),
-        # the forms of the kernel: `i32 (context, warp)`
-        ("converged", pointer_to("Form")),
-        ("diverged", pointer_to("Form")),
+        # the kernel's cells, with steps for whole and for split warps, and where each basic block
+        # begins in them
+        ("converged", pointer_to("uint8_t")),
+        ("diverged", pointer_to("uint8_t")),
+        ("entries", pointer_to("uint32_t")),
+        # by JumpTable
+        ("jump_tables", "u8", 2),
+        ("jump_counts", "u4", 2),
         # callback for functions of the system: `i32 (context, warp, mask)`
         ("host_functions", "u8"),
         ("call_target", "u8"),  # the function's address

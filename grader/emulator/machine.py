@@ -18,6 +18,7 @@ from grader.emulator.host import HostFunctions, Memories, join_printed
 from grader.emulator.launch import LaunchSettings, fill_constants, make_warps
 from grader.emulator.layout import (
     BUFFER,
+    CONSTANT_BANKS,
     CONTEXT,
     COUNTS_PER_BLOCK,
     SLOT,
@@ -26,6 +27,7 @@ from grader.emulator.layout import (
     zeros_in_lines,
 )
 from grader.emulator.memory import WINDOW, GlobalMemory
+from grader.emulator.shapes import BANK_OF_LAUNCH
 from grader.emulator.translate import NativeKernel
 
 CHUNKS_PER_THREAD = 16
@@ -86,14 +88,13 @@ def run_launch(
     """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not
     depend on `threads`.
 
-    A kernel that was translated for the checked mode is run by one thread, and `memory` must track
-    what is written.
+    A launch in checked mode is run by one thread, and `memory` must track what is written.
     """
     total = settings.blocks
     most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
     threads = (
         1
-        if kernel.ordered or settings.backwards or kernel.checked
+        if kernel.ordered or settings.backwards or settings.checked
         else max(1, min(settings.threads, total, most))
     )
     workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
@@ -106,8 +107,6 @@ def run_launch(
             codes = list(
                 pool.map(lambda pair: pair[0].run(*pair[1]), zip(workers, batch, strict=False))
             )
-            if kernel.diverged.error is not None:
-                raise kernel.diverged.error
             for worker in workers:
                 if worker.host_functions.error is not None:
                     raise worker.host_functions.error
@@ -159,6 +158,11 @@ class _Worker:
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
         self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
         self.constants = fill_constants(kernel.code, settings)
+        self.banks = {BANK_OF_LAUNCH: self.constants} | {
+            bank: np.frombuffer(data, dtype=np.uint8)
+            for bank, data in kernel.code.constants.items()
+            if 0 < bank < CONSTANT_BANKS and data
+        }
         self.buffers = np.array(
             [
                 (region.offset, region.offset + region.size_bytes)
@@ -173,7 +177,7 @@ class _Worker:
         )
         self.host_functions = HostFunctions(kernel.warp_type, memories)
         self.checked: CheckedLaunch | None = None
-        if kernel.checked:
+        if settings.checked:
             self.checked = CheckedLaunch(
                 kernel.code,
                 kernel.decoded,
@@ -200,8 +204,15 @@ class _Worker:
         context["local_bytes"] = self.local_bytes
         context["buffers"] = self.buffers.ctypes.data
         context["buffer_count"] = len(self.buffers)
-        context["converged"] = self.kernel.converged
-        context["diverged"] = self.kernel.diverged.entry
+        context["converged"] = self.kernel.converged.ctypes.data
+        context["diverged"] = self.kernel.diverged.ctypes.data
+        context["entries"] = self.kernel.entries.ctypes.data
+        for table, places in enumerate(self.kernel.jump_tables):
+            context["jump_tables"][table] = places.ctypes.data
+            context["jump_counts"][table] = len(places)
+        for bank, data in self.banks.items():
+            context["banks"][bank] = data.ctypes.data
+            context["bank_bytes"][bank] = data.nbytes
         context["host_functions"] = self.host_functions.entry
         context["slots"] = self.slots.ctypes.data
         context["block_counts"] = self.block_counts.ctypes.data

@@ -1,7 +1,9 @@
-"""Registers and predicates of a warp while a basic block is emitted: read from the warp's record
-once, kept as SSA values, and written back at the block's end."""
+"""Registers and predicates of a warp while an instruction is emitted: read from the warp's record
+once, kept as SSA values, and written back at the instruction's end."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from llvmlite import ir
 
@@ -9,11 +11,18 @@ from grader.emulator.layout import WARP_LANES
 from grader.emulator.native.tools import (
     I1,
     I32,
+    I64,
     LANES_I32,
-    Record,
     Value,
     bits_to_lanes,
     lane_bits,
+    offset,
+)
+from grader.emulator.shapes import (
+    field_place,
+    lane_register_place,
+    predicate_name,
+    register_name,
 )
 
 Name = tuple[str, int]
@@ -21,10 +30,12 @@ Name = tuple[str, int]
 
 
 class Registers:
-    """What is known of a warp's registers in one basic block."""
+    """What is known of a warp's registers in one instruction. `data` gives words of its cell."""
 
-    def __init__(self, builder: ir.IRBuilder, warp: Record) -> None:
-        self._b, self._warp = builder, warp
+    def __init__(
+        self, builder: ir.IRBuilder, warp: Value, data: Callable[[str, int], Value]
+    ) -> None:
+        self._b, self._warp, self._data = builder, warp, data
         self._known: dict[Name, Value] = {}
         self._changed: set[Name] = set()
 
@@ -50,7 +61,7 @@ class Registers:
         self._changed.add((kind, index))
 
     def write_back(self) -> None:
-        """Write all that was changed to the warp's record; it stays known."""
+        """Write all that was changed to the warp's record."""
         for name in sorted(self._changed):
             self._write(name, self._known[name])
         self._changed.clear()
@@ -61,23 +72,38 @@ class Registers:
         return self._known[name]
 
     def _load(self, name: Name) -> Value:
-        kind, index = name
+        kind, _ = name
         if kind == "lanes":
-            return self._b.load(self._place(index), typ=LANES_I32, align=4)
+            return self._b.load(self._place(name), typ=LANES_I32, align=4)
+        word = self._b.load(self._place(name), typ=I32)
         if kind == "uniform":
-            return self._warp.load("uniform", index)
-        word = self._warp.load(f"{kind}s", index)
+            return word
         return bits_to_lanes(self._b, word) if kind == "predicate" else self._b.trunc(word, I1)
 
     def _write(self, name: Name, value: Value) -> None:
-        kind, index = name
-        if kind == "lanes":
-            self._b.store(value, self._place(index), align=4)
-        elif kind == "uniform":
-            self._warp.store("uniform", value, index)
-        else:
-            word = lane_bits(self._b, value) if kind == "predicate" else self._b.zext(value, I32)
-            self._warp.store(f"{kind}s", word, index)
+        kind, _ = name
+        if kind == "predicate":
+            value = lane_bits(self._b, value)
+        elif kind == "uniform_predicate":
+            value = self._b.zext(value, I32)
+        self._b.store(value, self._place(name), align=4)
 
-    def _place(self, index: int) -> Value:
-        return self._warp.at("registers", index * WARP_LANES)
+    def _place(self, name: Name) -> Value:
+        """Address of a register or predicate: in the cell where its number is a name, else
+        fixed."""
+        kind, index = name
+        behind = 0
+        if kind.endswith("predicate"):
+            hole = predicate_name(index)
+            fixed = field_place(f"{kind}s", index)
+        else:
+            step = 4 * WARP_LANES if kind == "lanes" else 4
+            place = register_name(index)
+            hole = None
+            if place is not None:
+                hole, behind = place[0], place[1] * step
+            fixed = lane_register_place(index) if kind == "lanes" else field_place(kind, index)
+        if hole is None:
+            return offset(self._b, self._warp, fixed)
+        word = self._data("predicate" if kind.endswith("predicate") else "register", hole)
+        return offset(self._b, offset(self._b, self._warp, self._b.zext(word, I64)), behind)

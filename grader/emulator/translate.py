@@ -1,36 +1,47 @@
-"""A kernel's machine code -> native code: decode, find blocks, emit both forms, compile with
-LLVM."""
+"""A kernel's machine code -> cells: for each instruction the address of the native code that does
+it (its step), and the data that this code reads.
+
+A step ends by jumping to the step of the next cell. So a kernel is ready as soon as its cells are
+filled; native code is made for shapes of instructions, once (steps.py).
+"""
 
 from __future__ import annotations
 
-import ctypes
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from llvmlite import binding, ir
 
+from grader.emulator.cells import cell_bytes
+from grader.emulator.constants import WORDS, constant_bank_bytes, constant_data
 from grader.emulator.decode import Decoded, decode
-from grader.emulator.emitter import Emitter
-from grader.emulator.flow import Flow, find_blocks
-from grader.emulator.layout import CONTEXT, COUNTS_PER_BLOCK, FaultCode, warp_layout
-from grader.emulator.native.tools import I32, I64, POINTER, Record, const, define, offset
+from grader.emulator.flow import Block, Flow, find_blocks
+from grader.emulator.layout import CODE_PLACE, JumpTable, warp_layout
 from grader.emulator.opcodes import find_opcode
-from grader.emulator.operands import ZERO_REGISTER, Register
-from grader.emulator.program import MAX_INSTRUCTIONS, MAX_LOCAL_BYTES, KernelCode, Unsupported
+from grader.emulator.opcodes.absent import lanes_named_before
+from grader.emulator.operands import (
+    ZERO_REGISTER,
+    Address,
+    Constant,
+    Immediate,
+    Register,
+)
+from grader.emulator.program import (
+    INSTRUCTION_BYTES,
+    MAX_INSTRUCTIONS,
+    MAX_LOCAL_BYTES,
+    KernelCode,
+    Unsupported,
+)
 from grader.emulator.runtime import Runtime
+from grader.emulator.shapes import Hole, operand_at, register_and_predicate_values
+from grader.emulator.step_code import ENTER
+from grader.emulator.steps import Step
 
 _LAST_ARGUMENT = 11
 """The last register with arguments of a function of the system (host.py)."""
-LONG_RUNS, SHORT_RUNS = 1, 0
-"""LLVM's code-generation levels: the second one translates 2 times faster, and runs 2 times slower.
-The checked mode never runs long."""
-
-FORM = "form"
-"""The name of the one function of a module."""
-_FORM = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)
+_MASK = 0xFFFFFFFF
+_DISTANCE = ("distance", 0)
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,9 @@ class NativeKernel:
 
     `ordered`: the outcome depends on which block comes first, so that one host thread is to run
     them all. `slots` maps the index of a memory instruction and a space that it touches to its
-    SLOT. `converged` is the address of the form for whole warps, `diverged` the form for split
-    ones. `checked`: it compares each access with those before it.
+    SLOT. `converged` and `diverged` are its cells, with steps for whole and for split warps;
+    `entries` says where each basic block begins in them, in bytes. `jump_tables` are, by
+    JumpTable, the blocks that computed branches may go to.
     """
 
     code: KernelCode
@@ -49,11 +61,11 @@ class NativeKernel:
     warp_type: np.dtype
     slots: dict[tuple[int, str], int]
     ordered: bool
-    checked: bool
     runtime: Runtime
-    converged: int
-    diverged: DivergedForm
-    engine: Any
+    converged: np.ndarray
+    diverged: np.ndarray
+    entries: np.ndarray
+    jump_tables: tuple[np.ndarray, np.ndarray]
 
     @property
     def meets_others(self) -> bool:
@@ -67,53 +79,9 @@ class NativeKernel:
         )
 
 
-class DivergedForm:
-    """The diverged form, compiled when a warp first splits: most kernels never need it, and it
-    would double the time.
-
-    `entry` is the address of a function `i32 (context, warp)` that compiles the form, stores its
-    address in the context, and goes on in it. Emitting cannot fail where the converged form did
-    not; if it does, `error` holds why.
-    """
-
-    def __init__(self, emit: Callable[[], ir.Module], level: int) -> None:
-        self._emit, self._level = emit, level
-        self._lock = threading.Lock()
-        self._native: Any = None
-        self._engine: Any = None
-        self.error: Exception | None = None
-        self._callback = _FORM(self._first_call)
-
-    @property
-    def entry(self) -> int:
-        """The address that a context starts with."""
-        return ctypes.cast(self._callback, ctypes.c_void_p).value or 0
-
-    def _first_call(self, context: int, warp: int) -> int:
-        try:
-            with self._lock:
-                if self._native is None:
-                    self._engine = _compile(self._emit(), self._level)
-                    self._native = _FORM(self._engine.get_function_address(FORM))
-        except Exception as problem:  # must not pass through native code
-            self.error = problem
-            return FaultCode.INTERNAL
-        assert CONTEXT.fields is not None
-        cell = ctypes.c_uint64.from_address(context + CONTEXT.fields["diverged"][1])
-        cell.value = ctypes.cast(self._native, ctypes.c_void_p).value or 0
-        return int(self._native(context, warp))
-
-
-def translate(
-    code: KernelCode, runtime: Runtime, *, checked: bool = False, quickly: bool | None = None
-) -> NativeKernel:
+def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
     """Translate one kernel. Raises Unsupported, with the source line, for anything that is not
-    known.
-
-    `checked`: it compares each access with those before it, see `checked_launch`. `quickly`: for
-    short runs, as the checked mode's are.
-    """
-    level = SHORT_RUNS if (checked if quickly is None else quickly) else LONG_RUNS
+    known."""
     if len(code.instructions) > MAX_INSTRUCTIONS:
         raise Unsupported(
             f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are"
@@ -123,36 +91,54 @@ def translate(
         raise Unsupported("recursion: a stack whose size the compiler does not know")
     decoded = decode(code.instructions)
     flow = find_blocks(decoded, lambda each: find_opcode(each).flow, code.jump_targets)
-    warp_type = warp_layout(_register_count(flow))
-    slots: dict[tuple[int, str], int] = {}
-
-    def emit(*, converged: bool) -> ir.Module:
-        return _emit_form(flow, warp_type, code, slots, converged=converged, checked=checked)
-
-    engine = _compile(emit(converged=True), level)
-    ordered = any(find_opcode(i).ordered(i) for block in flow.blocks for i in block.instructions)
+    flow = _name_lanes(flow)
+    reachable = [i for block in flow.blocks for i in block.instructions]
+    ordered = any(find_opcode(i).ordered(i) for i in reachable)
+    cells = _Cells(code, flow)
+    steps = iter(runtime.steps.find([*reachable, ENTER]))
+    chain = [(block, i, next(steps)) for block in flow.blocks for i in block.instructions]
+    cells.fill(chain, enter=next(steps))
+    converged, diverged = cells.arrays()
     return NativeKernel(
         code,
         decoded,
         flow,
-        warp_type,
-        slots,
+        warp_layout(_register_count(reachable)),
+        cells.slots,
         ordered,
-        checked,
         runtime,
-        engine.get_function_address(FORM),
-        DivergedForm(lambda: emit(converged=False), level),
-        engine,
+        converged,
+        diverged,
+        np.array(cells.entries, dtype=np.uint32),
+        _jump_tables(flow),
     )
 
 
-def _register_count(flow: Flow) -> int:
+def _name_lanes(flow: Flow) -> Flow:
+    """Operations of lanes, with the lanes that they are for."""
+    code = [i for block in flow.blocks for i in block.instructions]
+    gathering = {i.index for i in code if find_opcode(i).gathers}
+    if not gathering:
+        return flow
+    blocks = tuple(
+        replace(
+            block,
+            instructions=tuple(
+                replace(i, named=lanes_named_before(code, i)) if i.index in gathering else i
+                for i in block.instructions
+            ),
+        )
+        for block in flow.blocks
+    )
+    return replace(flow, blocks=blocks)
+
+
+def _register_count(reachable: list[Decoded]) -> int:
     """One more than the highest register used: wide accesses name the first of up to four;
     functions of the system take R4 to R11."""
     named = [
         operand.index
-        for block in flow.blocks
-        for instruction in block.instructions
+        for instruction in reachable
         for operand in _registers(instruction)
         if not operand.uniform and operand.index != ZERO_REGISTER
     ]
@@ -165,91 +151,142 @@ def _registers(instruction: Decoded) -> list[Register]:
     return direct + [register for register in inside if register is not None]
 
 
-def _emit_form(
-    flow: Flow,
-    warp_type: np.dtype,
-    code: KernelCode,
-    slots: dict[tuple[int, str], int],
-    *,
-    converged: bool,
-    checked: bool,
-) -> ir.Module:
-    """A module with `i32 form(context, warp)`: continue at the warp's pc; returns a FaultCode (0:
-    blocked or done) or SWITCH_FORM."""
-    module = ir.Module(name=code.name)
-    module.triple = binding.get_default_triple()
-    function, b = define(module, FORM, I32, [POINTER, POINTER], internal=False)
-    emitter = Emitter(function, warp_type, flow, code, slots, converged=converged, checked=checked)
-    start = Record(b, function.args[1], warp_type).load("pc")
-    table = b.switch(start, emitter.entries[0])
-    for block in flow.blocks[1:]:
-        table.add_case(const(block.index), emitter.entries[block.index])
-    for block in flow.blocks:
-        _emit_block(emitter, block.index)
-    return module
-
-
-def _emit_block(e: Emitter, index: int) -> None:
-    block = e.flow.blocks[index]
-    e.start_block(block)
-    _count_block(e)
-    for instruction in block.instructions:
-        _emit_instruction(e, instruction)
-    if not e.b.block.is_terminated:
-        e.write_back()
-        e.go_to(e.following)
-
-
-def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
-    opcode = find_opcode(instruction)
-    try:
-        e.start_instruction(instruction, uniform=opcode.uniform)
-        if opcode.ends_block:
-            e.write_back()
-        opcode.emit(e, instruction)
-    except (
-        ValueError,
-        IndexError,
-    ):  # an opcode function unpacked another number of operands than the instruction has
-        raise e.unsupported("with these operands") from None
-    except Unsupported as problem:
-        if problem.line is not None:
-            raise
-        raise e.unsupported(f"with {problem.what}") from None
-
-
-def _count_block(e: Emitter) -> None:
-    """Count an execution of the block, with its threads; stop when the budget of instructions is
-    spent."""
-    counts = offset(
-        e.b, e.context.load_pointer("block_counts"), 8 * COUNTS_PER_BLOCK * e.block.index
+def _jump_tables(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
+    tables = {
+        JumpTable.JUMPS: [flow.blocks[block] for block in flow.jump_blocks],
+        JumpTable.RETURNS: list(flow.return_points),
+    }
+    jumps, returns = (
+        np.array(
+            [(block.instructions[0].offset, block.index) for block in tables[table]],
+            dtype=CODE_PLACE,
+        )
+        for table in (JumpTable.JUMPS, JumpTable.RETURNS)
     )
-    threads = offset(e.b, counts, 8)
-    e.b.store(e.b.add(e.b.load(counts, typ=I64), const(1, I64)), counts)
-    here = e.b.zext(e.b.ctpop(e.mask), I64)
-    e.b.store(e.b.add(e.b.load(threads, typ=I64), here), threads)
-    has_room = e.b.icmp_unsigned("<", e.warp.load("trace"), e.warp.load("trace_end"))
-    with e.b.if_then(has_room, likely=False):
-        e.call("trace_block", e.warp_pointer, const(e.block.index))
-    left = e.b.sub(e.context.load("budget"), const(len(e.block.instructions), I64))
-    e.context.store("budget", left)
-    with e.b.if_then(e.b.icmp_signed("<", left, const(0, I64)), likely=False):
-        e.context.store("fault_code", FaultCode.BUDGET)
-        e.context.store("fault_instruction", e.block.instructions[0].index)
-        e.b.ret(const(FaultCode.BUDGET))
+    return jumps, returns
 
 
-def _compile(module: ir.Module, level: int) -> binding.ExecutionEngine:
-    """An execution engine with the native code of a module, for this host."""
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    parsed = binding.parse_assembly(str(module))
-    machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
-        opt=level,
-        jit=True,
-    )
-    engine = binding.create_mcjit_compiler(parsed, machine)
-    engine.finalize_object()
-    return engine
+class _Cells:
+    """The cells of a kernel while they are filled, as words."""
+
+    def __init__(self, code: KernelCode, flow: Flow) -> None:
+        self._code, self._flow = code, flow
+        self._words: list[int] = []
+        self._steps: list[tuple[int, Step]] = []
+        self._branches: list[tuple[int, int, int]] = []
+        self.slots: dict[tuple[int, str], int] = {}
+        self.entries: list[int] = []
+
+    def fill(self, chain: list[tuple[Block, Decoded, Step]], enter: Step) -> None:
+        """Append the cells of all instructions, with one in front of each block."""
+        for block, i, step in chain:
+            if i is block.instructions[0]:
+                self.entries.append(4 * len(self._words))
+                self._append(block, i, enter, {})
+            try:
+                self._append(block, i, step, register_and_predicate_values(i))
+                if i is block.instructions[-1]:
+                    _end(block, i)
+            except Unsupported as problem:
+                raise Unsupported(f"{i.opcode} {_with(problem.what)}", i.line) from None
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cells with the steps for whole, and with those for split warps."""
+        for place, cell, block in self._branches:
+            self._words[place] = (self.entries[block] - 4 * cell) & _MASK
+        words = np.array(self._words, dtype=np.uint32)
+        places = np.array([place for place, _ in self._steps])
+        found = []
+        for ways in ("converged", "diverged"):
+            addresses = np.array([getattr(step, ways) for _, step in self._steps], dtype=np.uint64)
+            cells = words.copy()
+            cells[places], cells[places + 1] = addresses & _MASK, addresses >> 32
+            found.append(cells)
+        return found[0], found[1]
+
+    def _append(self, block: Block, i: Decoded, step: Step, values: dict[Hole, int]) -> None:
+        start = len(self._words)
+        self._steps.append((start, step))
+        words = [0, 0]
+        for hole in step.holes:
+            value = values.get(hole)
+            if value is None:
+                if hole == _DISTANCE:
+                    self._branches.append((start + len(words), start, self._flow.target(i)))
+                value = self._fact(block, i, *hole)
+            words.append(value & _MASK)
+        self._words += words
+        self._words += [0] * (cell_bytes(len(step.holes)) // 4 - len(words))
+
+    def _fact(self, block: Block, i: Decoded, kind: str, which: int) -> int:
+        """What a cell holds besides places of registers."""
+        if kind.startswith(_SLOT):
+            return self.slots.setdefault((i.index, kind.removeprefix(_SLOT)), len(self.slots))
+        if kind in _LITERALS:
+            operand = operand_at(i, which)
+            assert isinstance(operand, Immediate)
+            return _LITERALS[kind](operand)
+        return _FACTS[kind](self._code, self._flow, block, i, which)
+
+
+_SLOT = "slot "
+_LITERALS: dict[str, Callable[[Immediate], int]] = {
+    "integer": lambda operand: operand.integer(),
+    "float32": lambda operand: operand.float32_bits(),
+    "float64 low": lambda operand: operand.float64_bits() & _MASK,
+    "float64 high": lambda operand: operand.float64_bits() >> 32,
+}
+_Fact = Callable[[KernelCode, Flow, Block, Decoded, int], int]
+
+
+def _following(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    if block.following is None:
+        raise Unsupported("at the end of the code")
+    return block.following
+
+
+def _constant(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    position, words_behind = divmod(which, WORDS)
+    operand = operand_at(i, position)
+    assert isinstance(operand, Constant)
+    return constant_data(code, operand, words_behind)
+
+
+def _one_register(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    if len({operand for operand in i.operands if isinstance(operand, Register)}) != 1:
+        raise Unsupported("with these operands")
+    return 0
+
+
+def _offset(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    operand = operand_at(i, which)
+    assert isinstance(operand, Address | Constant)
+    return operand.offset
+
+
+_FACTS: dict[str, _Fact] = {
+    "index": lambda code, flow, block, i, which: i.index,
+    "code offset": lambda code, flow, block, i, which: i.offset,
+    "next offset": lambda code, flow, block, i, which: i.offset + INSTRUCTION_BYTES,
+    "block": lambda code, flow, block, i, which: block.index,
+    "length": lambda code, flow, block, i, which: len(block.instructions),
+    "behind": lambda code, flow, block, i, which: block.instructions[-1].index + 1 - i.index,
+    "following": _following,
+    "target": lambda code, flow, block, i, which: flow.target(i),
+    "distance": lambda code, flow, block, i, which: 0,  # filled in when all entries are known
+    "constant": _constant,
+    "known bank": lambda code, flow, block, i, which: constant_bank_bytes(code, which),
+    "one register": _one_register,
+    "offset": _offset,
+}
+
+
+def _end(block: Block, i: Decoded) -> None:
+    """Whether the code may end behind the last instruction of a block."""
+    opcode = find_opcode(i)
+    if block.following is None and not opcode.ends_block:
+        raise Unsupported("at the end of the code")
+
+
+def _with(what: str) -> str:
+    return what if what.startswith(("at ", "of ", "with ")) else f"with {what}"

@@ -22,7 +22,7 @@ def find_unsupported(code: KernelCode, runtime: Runtime) -> tuple[tuple[str, int
     if found:
         return tuple(found)
     try:
-        translate(code, runtime, quickly=True)
+        translate(code, runtime)
     except Unsupported as problem:
         return ((problem.what, problem.line),)
     return ()

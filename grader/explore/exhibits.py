@@ -27,7 +27,6 @@ from grader.records import (
     Binary,
     Counters,
     DeviceBuffer,
-    Failure,
     Launch,
     LaunchResult,
     Program,
@@ -41,6 +40,7 @@ from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import compile_submission
+from grader.words.hidden import tell
 
 GALLERIES: Mapping[str, tuple[Memory, str]] = {
     "coalescing": (Memory.GLOBAL, "the sectors of global memory that a warp's read moves"),
@@ -114,7 +114,7 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
             f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, list(sketches))}"
         )
         raise UsageError(message, f"`grade gallery` lists what there is: {', '.join(sketches)}.")
-    device = EmulatedDevice(gpu, threads=1, short_runs=True)
+    device = EmulatedDevice(gpu, threads=1)
     binary, launches = _compile(gallery, device, cache)
     wanted = [
         launch for launch in launches if name in (None, launch.symbol, _kernel_name(binary, launch))
@@ -166,10 +166,9 @@ def _compile(
         limits=ToolLimits(),
         cache=cache,
     )
-    if isinstance(binary, Failure):
-        raise GraderError(
-            f"the gallery {gallery} does not compile: {binary.message}\n{binary.detail}"
-        )
+    if not isinstance(binary, Binary):
+        told = tell(binary)
+        raise GraderError(f"the gallery {gallery} does not compile: {told.message}\n{told.detail}")
     plan = read_plan(source)
     assert isinstance(plan, Plan), plan
     resolved = resolve_plan(

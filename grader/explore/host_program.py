@@ -14,13 +14,14 @@ from grader.explore.host_text import MARKER, HostProgram, format_program
 from grader.folders import default_cache
 from grader.grading.building import build, find_toolchain, make_program
 from grader.grading.mistakes import SubmissionError
-from grader.records import SUBMISSION, Failure, Role
+from grader.records import SUBMISSION, Failure, Role, Submission
 from grader.spec.cpu import find_cpu_file
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
+from grader.words.hidden import tell
 
 NATIVE = "native"
 """nvcc's word for the GPU of the machine that it runs on."""
@@ -52,8 +53,8 @@ def make_host_program(
     """
     exercise = read_exercise(folder)
     source = read_submission(submission)
-    if isinstance(source, Failure):
-        return source
+    if not isinstance(source, Submission):
+        return tell(source)
     info = read_gpus()[CHECKED_FOR].emulated_info
     tools = find_toolchain(prefer_wheel=True, cache=cache or default_cache(os.environ))
     sizes = exercise.benchmark[SIZES]

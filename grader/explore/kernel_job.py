@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from grader.devices.base import Arrays, Device
 from grader.devices.choose import Choice
 from grader.explore.kernel_data import KernelData
 from grader.explore.launch_times import Times, modelled_times
+from grader.explore.other_order import PUBLIC, find_order
 from grader.grading.building import Built, Toolchain, build_plan, launch_on
 from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
@@ -37,17 +38,14 @@ from grader.records import (
     Submission,
     ToolLimits,
 )
-from grader.spec.exercise import Case
 from grader.spec.launch_lines import Plan
 from grader.words.findings import advise
 from grader.words.hidden import tell, tell_findings
 from grader.words.outputs import describe_modified
 
-LIMITS = RunLimits(warp_instructions=10_000_000_000, wall_seconds=300.0)
+LIMITS = RunLimits(warp_instructions=10_000_000_000, wall_seconds=300.0, of_exercise=False)
 """What one run may use: about a minute of the emulated device on a few cores."""
 COMPILE_LIMITS = ToolLimits(wall_seconds=60.0)
-_PUBLIC = Case("run", {}, hidden=False)
-"""Nothing of a run of one's own is secret."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +93,8 @@ class Emulated:
 
 
 def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
-    """Runs the program on the emulated device: all of its blocks, in the checked mode if that is
-    asked, and once more for the times. Raises SubmissionError."""
+    """Runs the program on the emulated device: all of its blocks, in the checked mode and both
+    orders if that is asked, and once more for the times. Raises SubmissionError."""
     checked = _run(job, device, program, CheckedMode()) if job.check else None
     if checked is not None and (stopped := _as_findings(checked[0])):
         return Emulated(checked[0], {}, stopped)
@@ -109,7 +107,11 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     execution, outputs = whole or _run(job, device, program, COUNTING)
     _refuse(execution)
     times = () if modelled is None else modelled_times(modelled[0])
-    return Emulated(execution, outputs, tell_findings(execution.findings, _PUBLIC), times)
+    findings = tell_findings(execution.findings, PUBLIC)
+    if checked is not None:
+        arrays = job.data.arrays
+        findings += find_order(device, program, arrays, checked, limits=LIMITS, show=job.show)
+    return Emulated(execution, outputs, findings, times)
 
 
 def tell_run(
@@ -142,28 +144,16 @@ def tell_launches(
     launches: Sequence[LaunchResult], times: Sequence[LaunchTime | None]
 ) -> list[KernelLaunch]:
     """The records of launches that were counted, each with its time."""
+    told = {field.name for field in fields(KernelLaunch)} - {"time"}
     return [
-        KernelLaunch(
-            launch.kernel,
-            launch.grid,
-            launch.block,
-            launch.registers,
-            launch.static_shared_bytes,
-            launch.dynamic_shared_bytes,
-            launch.local_bytes,
-            launch.occupancy,
-            launch.counters,
-            launch.lines,
-            launch.printed,
-            time,
-        )
+        KernelLaunch(**{name: getattr(launch, name) for name in told}, time=time)
         for launch, time in zip_longest(launches, times[: len(launches)])
     ]
 
 
 def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
     """The error of a run that did not come to its end, with advice and what was printed before."""
-    printed = collect_printed(execution, _PUBLIC)
+    printed = collect_printed(execution, PUBLIC)
     failure = tell(stop)
     return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
 

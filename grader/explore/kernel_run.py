@@ -20,7 +20,7 @@ from grader.grading.building import find_toolchain
 from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import show_nothing
-from grader.records import Failure, KernelRun, ShowProgress, Status, Submission
+from grader.records import Failure, KernelRun, NoSource, ShowProgress, Status, Submission
 from grader.spec.launch_lines import Plan
 from grader.submission.plan import read_plan
 from grader.submission.plan_mistakes import LAUNCH_FORM
@@ -54,7 +54,8 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
     type.
 
     `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `check`: run in the checked
-    mode, whose findings the result holds. `model`: model the times on the emulated device; a GPU
+    mode, whose findings the result holds, and once more with blocks and warps in the opposite
+    order. `model`: model the times on the emulated device; a GPU
     measures them anyway. `seed` draws what is sampled. `isolated`: as for `grade`.
 
     Raises SubmissionError for a source that fails, UsageError for arguments that no kernel can
@@ -94,7 +95,7 @@ _PAGES: Mapping[str, Callable[[KernelJob], KernelRun]] = {
 }
 
 
-def _read_source(source: Path | str) -> Submission | Failure:
+def _read_source(source: Path | str) -> Submission | NoSource:
     if isinstance(source, Path) or _names_file(source):
         return read_submission(Path(source))
     return parse_submission(source.encode("utf-8", "surrogatepass"), TEXT_NAME)

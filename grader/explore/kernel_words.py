@@ -81,7 +81,7 @@ def split_names(option: str, words: Iterable[str]) -> dict[str, str]:
 
 
 def _parse_number(name: str, text: str) -> int | float:
-    for parse in (lambda: int(text, 0), lambda: float(text)):
+    for parse in (lambda: int(text, 0), lambda: int(text), lambda: float(text)):
         try:
             return parse()
         except ValueError:
@@ -96,13 +96,14 @@ def _read_contents(
     if text.endswith(_FILE):
         return _read_file(what, Path(text))
     kind, *rest = text.split(":")
-    if kind not in tuple(Initialisation) or not 1 <= len(rest) <= 2:
-        known = ", ".join(Initialisation)
+    known = kind in tuple(Initialisation)
+    if not known or not 1 <= len(rest) <= 2:
         guess = did_you_mean(kind, tuple(Initialisation))
+        wrong = "SHAPE is missing" if not rest else "there is something behind TYPE"
         raise UsageError(
-            f"{what}: {quote(kind)} is no way to fill an array{guess}",
-            f"Write {name}=HOW:SHAPE or {name}=HOW:SHAPE:TYPE, where HOW is one of {known};"
-            f" or {name}=FILE.npy.",
+            f"{what}: {wrong if known else f'{quote(kind)} is no way to fill an array{guess}'}",
+            f"Write {name}=HOW:SHAPE or {name}=HOW:SHAPE:TYPE, where HOW is one of"
+            f" {', '.join(Initialisation)}; or {name}=FILE.npy.",
         )
     dtype = _find_dtype(rest[1]) if len(rest) == 2 else DEFAULT_DTYPE
     if dtype is None:
@@ -111,7 +112,13 @@ def _read_contents(
             f"Types are {', '.join(CPP_NAMES)}.",
         )
     shape = _parse_shape(what, rest[0], sizes)
-    return draw_array(Initialisation(kind), dtype, shape, seed=seed, names=(name,))
+    try:
+        return draw_array(Initialisation(kind), dtype, shape, seed=seed, names=(name,))
+    except (MemoryError, ValueError) as error:  # more than there is, more than NumPy can number
+        raise UsageError(
+            f"{what}: this machine has no room for an array of the shape {shape}",
+            "Give smaller extents.",
+        ) from error
 
 
 def _read_file(what: str, path: Path) -> np.ndarray:
@@ -141,6 +148,6 @@ def _parse_shape(what: str, text: str, sizes: Mapping[str, int]) -> tuple[int, .
             f"{what}: the shape {quote(text)}: {error.message}",
             f"Write extents with commas between them: rows,cols or 2*n.{known}",
         ) from None
-    if min(shape) < 1:
+    if not shape or min(shape) < 1:
         raise UsageError(f"{what}: the shape is {shape}", "Give at least one element.")
     return shape

@@ -67,8 +67,8 @@ def measure_launches(
     )
     if found.wrong is not None:
         return "The kernels were not timed: they do not give the same outputs in every run."
-    if found.failure is not None:
-        return found.failure.message
+    if found.disturbed is not None:
+        return tell(found.disturbed).message
     timings = {timing.plan: timing for timing in found.timings}
     return added_times([timings[label] for label in (*labels[1:], SUBMISSION)])
 
@@ -79,6 +79,7 @@ def added_times(timings: Sequence[Timing]) -> Times:
     for timing in timings:
         low, high = timing.interval_ms
         interval = max(0.0, low - most), max(0.0, high - least)
-        times.append(LaunchTime(timing.median_ms - before, interval, None, Source.MEASURED))
+        added_ms = max(0.0, timing.median_ms - before)
+        times.append(LaunchTime(added_ms, interval, None, Source.MEASURED))
         before, least, most = timing.median_ms, low, high
     return tuple(times)

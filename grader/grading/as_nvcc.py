@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.errors import GraderError
+from grader.grading.mistakes import SubmissionError
 from grader.plumbing.record_json import converter
-from grader.records import Binary, Failure, Recipe, RunTool, Submission, ToolLimits
+from grader.records import Binary, Recipe, RunTool, Submission, ToolLimits
 from grader.sandbox.process import confine_tools, run_tool
 from grader.toolchain.compile import compile_cubin, is_cached
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
@@ -102,8 +103,8 @@ def main(argv: Sequence[str]) -> int:
         )
     except GraderError as error:
         return _refuse(str(error), _FAILED)
-    if isinstance(cubin, Failure):
-        return _refuse(cubin.message, _FAILED)
+    if not isinstance(cubin, bytes):
+        return _refuse(str(SubmissionError(cubin)), _FAILED)
     if hashlib.sha256(cubin).hexdigest() != sha256:
         return _refuse("The source compiles to other machine code than what was checked.", _FAILED)
     order.source.with_suffix(".cubin").write_bytes(cubin)

@@ -96,7 +96,7 @@ def run_benchmark(
         return
     job.note({"copy_bandwidth": f"{copying:,.0f} GB/s"})
     evidence.timings = found.timings
-    refuse(found.failure)
+    refuse(found.disturbed)
     refuse(check_floor(found.timings, case.sizes, job.exercise, session.info))
     job.show(Progress("counting"))
     by_ncu = count_on_gpu(session, programs[0], execution, sets[0].inputs, lines)

@@ -19,10 +19,9 @@ from grader.judging.timing import LOOKS, find_disturbance, make_timing, merge_cl
 from grader.records import (
     SUBMISSION,
     ClockState,
-    Failure,
+    Disturbed,
     Progress,
     ShowProgress,
-    Status,
     TimedLaunch,
     TimedStep,
     Timing,
@@ -50,15 +49,15 @@ FindOpen = Callable[[Sequence[Timing]], Collection[str]]
 class Measurement:
     """The timings of all programs and the GPU's state meanwhile.
 
-    `wrong` is a launch of the submission whose outputs were wrong; `failure` that of a measurement
-    that stayed disturbed.
+    `wrong` is a launch of the submission whose outputs were wrong; `disturbed` is set where the
+    measurement stayed so.
     """
 
     timings: tuple[Timing, ...]
     clocks: ClockState
     attempts: int = 1
     wrong: TimedLaunch | None = None
-    failure: Failure | None = None
+    disturbed: Disturbed | None = None
 
 
 @dataclass
@@ -137,19 +136,11 @@ def measure(
     start = partial(Stopwatch, device, input_sets, rng)
     for attempt in range(1, ATTEMPTS + 1):
         found = replace(_measure_once(start, programs, find_open, clock, show), attempts=attempt)
-        disturbance = None if found.wrong else find_disturbance(found.timings, found.clocks)
-        if disturbance is None:
+        how = None if found.wrong else find_disturbance(found.timings, found.clocks)
+        if how is None:
             return found
-    failure = Failure(
-        Status.INCONCLUSIVE,
-        f"The times say nothing: {ATTEMPTS} measurements were disturbed; in the last one"
-        f" {disturbance}.",
-        advice=(
-            "This is not the submission's doing: let nothing else run on the GPU, see that it is"
-            " cooled, and grade again."
-        ),
-    )
-    return replace(found, failure=failure)
+        found = replace(found, disturbed=Disturbed(attempt, how))
+    return found
 
 
 def _measure_once(

@@ -29,6 +29,7 @@ from grader.records import (
     Counters,
     DeviceInfo,
     Execution,
+    Fact,
     Failure,
     Finding,
     LaunchResult,
@@ -43,6 +44,7 @@ from grader.records import (
 from grader.spec.exercise import Exercise
 from grader.words.accesses import find_shared_names
 from grader.words.findings import advise
+from grader.words.hidden import tell
 from grader.words.hints import HintFacts, hint_at_failure, hint_at_misses
 from grader.words.outputs import describe_raced
 from grader.words.reasons import summarise_points
@@ -91,9 +93,12 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
     )
 
 
-def failed_score(subject: Subject, failure: Failure, evidence: Evidence | None = None) -> Score:
-    """The score of a submission that a failure ended: no points, its findings, and what was judged
-    and timed before."""
+def failed_score(
+    subject: Subject, mistake: Failure | Fact, evidence: Evidence | None = None
+) -> Score:
+    """The score of a submission that a mistake or the grader's failure ended: no points, its
+    findings, and what was judged and timed before."""
+    failure = tell(mistake)
     metrics = missing_metrics("the submission did not run to its end", subject.device)
     checks = judge_failure(subject.exercise, failure, metrics, subject.device)
     return replace(

@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 
 from grader.records.outcomes import FindingKind
 from grader.records.requests import Dim3
+from grader.records.source_facts import CompileMistake, SourceMistake
 from grader.statuses import Status
 
 
@@ -107,7 +108,8 @@ class Observation:
     `other` is the access that came first, or where the threads are that do not come. `lanes` are
     those of an operation of a warp. Of a race, `in_warp`: the two are lanes of one warp, and
     `barrier_between`: a barrier stands between their lines. `said` are CUDA's words, or those of
-    the kernel's own assertion. The limits are those that are spent.
+    the kernel's own assertion. The limits are those that are spent; `limit_of_exercise`: see
+    RunLimits.
     """
 
     act: Act
@@ -123,6 +125,7 @@ class Observation:
     said: str = ""
     limit_instructions: int = 0
     limit_seconds: float = 0.0
+    limit_of_exercise: bool = True
 
     @property
     def kind(self) -> FindingKind:
@@ -172,15 +175,6 @@ class NotEmulated:
 
 
 @dataclass(frozen=True)
-class NotTranslated:
-    """The emulated device had not made code of the kernels when the time limit was over."""
-
-    wall_seconds: float
-    quoted: str
-    status: ClassVar[Status] = Status.UNSUPPORTED
-
-
-@dataclass(frozen=True)
 class Refused:
     """CUDA, which `said` why, did not begin a launch; `quoted` is its line."""
 
@@ -212,7 +206,7 @@ class OutOfGpuMemory:
     status: ClassVar[Status] = Status.LAUNCH_ERROR
 
 
-Stop = Faulted | NotEmulated | NotTranslated | Refused | OutOfMemory | OutOfGpuMemory
+Stop = Faulted | NotEmulated | Refused | OutOfMemory | OutOfGpuMemory
 """Why a run did not come to its end."""
 
 
@@ -253,5 +247,38 @@ class PlanMistake:
     status: ClassVar[Status] = Status.LAUNCH_ERROR
 
 
-Fact = Stop | PlanMistake
-"""A student's mistake before it is told."""
+@dataclass(frozen=True)
+class Disturbed:
+    """None of the `measurements` that were made is fit for a verdict; `how` is a clause on the last
+    one."""
+
+    measurements: int
+    how: str
+    status: ClassVar[Status] = Status.INCONCLUSIVE
+
+
+@dataclass(frozen=True)
+class OverBatchLimit:
+    """A grading took longer than the batch's user allows."""
+
+    seconds: float
+    status: ClassVar[Status] = Status.TIMEOUT
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """A batch has no score of a submission after so many tries. `said` is the grader's message or,
+    where its process was `lost`, how; `quoted` and `advice` are the grader's, too."""
+
+    tries: int
+    said: str
+    quoted: str = ""
+    advice: str = ""
+    lost: bool = False
+    status: ClassVar[Status] = Status.GRADER_ERROR
+
+
+Mishap = Disturbed | OverBatchLimit | GivenUp
+"""What keeps a submission from its score that is no mistake in it."""
+Fact = Stop | PlanMistake | SourceMistake | CompileMistake | Mishap
+"""What ends a grading, before it is told."""

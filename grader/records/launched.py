@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.records.outcomes import Finding
-from grader.records.requests import Dim3
-from grader.records.runs import Counters, LineCounters
+from grader.records.runs import Counters, Launched, LineCounters
 from grader.records.scores import Source
 
 if TYPE_CHECKING:
@@ -30,24 +29,15 @@ class LaunchTime:
 
 
 @dataclass(frozen=True)
-class KernelLaunch:
+class KernelLaunch(Launched):
     """One launch of a kernel: what it ran with, what it counted and, where that was asked, its
     time.
 
-    `registers` and `local_bytes` are of a thread, shared bytes of a block; `occupancy` is
-    theoretical, 0 to 1. `lines` holds the counters of each source line. `counters` is None, and
+    `lines` holds the counters of each source line. `counters` is None, and
     `lines` empty, where nobody could count (on a GPU only). `printed` is what its `printf` wrote,
     where the device tells launches apart.
     """
 
-    kernel: str
-    grid: Dim3
-    block: Dim3
-    registers: int
-    static_shared_bytes: int
-    dynamic_shared_bytes: int
-    local_bytes: int
-    occupancy: float
     counters: Counters | None
     lines: tuple[LineCounters, ...]
     printed: str

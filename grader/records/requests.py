@@ -92,12 +92,14 @@ class RunLimits:
     """What one execution of a plan may use: executed warp instructions (emulated device) and wall
     time.
 
-    `spent_seconds`: of the wall time, what earlier runs of the same case have taken.
+    `spent_seconds`: of the wall time, what earlier runs of the same case have taken. `of_exercise`:
+    an exercise sets them, else whoever asks for the run.
     """
 
     warp_instructions: int
     wall_seconds: float
     spent_seconds: float = 0.0
+    of_exercise: bool = True
 
     @property
     def seconds_left(self) -> float:

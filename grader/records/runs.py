@@ -249,16 +249,9 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class LaunchResult:
-    """What one launch of a plan counted, and the resources it ran with. `occupancy` is theoretical,
-    0 to 1.
-
-    `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the
-    device does not collect it. `modelled` is there where the run was to be modelled
-    (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a `sample` of the blocks
-    ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample
-    did.
-    """
+class Launched:
+    """A launch of a kernel, and the resources it ran with: registers and local bytes of a thread,
+    shared bytes of a block. `occupancy` is theoretical, 0 to 1."""
 
     kernel: str
     grid: Dim3
@@ -268,6 +261,19 @@ class LaunchResult:
     dynamic_shared_bytes: int
     local_bytes: int
     occupancy: float
+
+
+@dataclass(frozen=True)
+class LaunchResult(Launched):
+    """What one launch of a plan counted, and the resources it ran with.
+
+    `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the
+    device does not collect it. `modelled` is there where the run was to be modelled
+    (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a `sample` of the blocks
+    ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample
+    did.
+    """
+
     counters: Counters
     lines: tuple[LineCounters, ...]
     printed: str = ""

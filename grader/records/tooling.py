@@ -13,13 +13,14 @@ class Progress:
     """A step of long work: `stage` names it, `done` of `total` steps are finished; total None when
     unknown.
 
-    `translates`: a device makes code of a kernel, which does not run yet.
+    `unkept`: the device has made so many steps of machine code that it could not keep, because it
+    is confined.
     """
 
     stage: str
     done: int = 0
     total: int | None = None
-    translates: bool = False
+    unkept: int = 0
 
 
 ShowProgress = Callable[[Progress], None]

@@ -139,9 +139,9 @@ def _bubblewrap() -> str | None:
     return path if done.returncode == 0 else None
 
 
-def restrict_emulating_process() -> str:
+def restrict_emulating_process(readable: Sequence[Path] = ()) -> str:
     """Confine this process, an emulated device's worker with all that it loads: it may read
-    Python's files, and write and start nothing.
+    Python's files and these folders, and write and start nothing.
 
     Returns the layer's name, empty where the kernel has no Landlock. Threads that run already are
     not confined: call it first.
@@ -164,7 +164,7 @@ def restrict_emulating_process() -> str:
     ]
     restrict_thread(
         [
-            *((path, READ) for path in (*SYSTEM, *python, *code, *proc)),
+            *((path, READ) for path in (*SYSTEM, *python, *code, *proc, *readable)),
             (_NULL, Access.READ_FILE | Access.WRITE_FILE),
         ]
     )

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from grader.cpp.declarations import HASHES
 from grader.cpp.lexer import Kind, Token, join_lines, read_code
-from grader.records import Failure, Status
+from grader.records import Evaded, Evasion
 
 _ASKING = ("__has_include", "__has_include_next", "__has_embed")
 _ASKING_PART = "HAS_INCLUDE"
@@ -28,26 +28,21 @@ _LONG_END = 8
 """Of the end of such a name: what a macro of a header that pastes could be handed."""
 _ENDS = frozenset(name[start:] for name in _ASKING for start in range(len(name) - _LONG_END + 1))
 _BEGINNINGS = frozenset(name[:end] for name in _ASKING for end in range(1, len(name)))
-ADVICE = (
-    "Include the headers that you need, by name; write everything else in the one file that you"
-    " hand in."
-)
 
 
-def check_lookups(source: str) -> Failure | None:
-    """A Failure (`rejected`) where the source looks for files in other ways than plain
-    `__has_include(<header>)`."""
+def check_lookups(source: str) -> Evaded | None:
+    """How the source looks for files in other ways than plain `__has_include(<header>)`."""
     source = join_lines(source)
     tokens = read_code(source)
     words = _find_words(tokens, source)
     if any(map(_is_asking, words)):
-        return _refuse("asks with __has_include for something else than a plain header's name")
+        return Evaded(Evasion.ODD_OPERAND)
     if not words.isdisjoint(_ENDS):
-        return _refuse("puts the name __has_include together")
+        return Evaded(Evasion.MADE_NAME)
     if not words.isdisjoint(_BEGINNINGS) and _pastes(tokens):
-        return _refuse("puts the name __has_include together")
+        return Evaded(Evasion.MADE_NAME)
     if _mentions("GCC", tokens) and _mentions("dependency", tokens):
-        return _refuse("asks with `#pragma GCC dependency` for a file")
+        return Evaded(Evasion.DEPENDENCY)
     return None
 
 
@@ -105,7 +100,3 @@ def _mentions(word: str, tokens: Iterable[Token]) -> bool:
         token.text == word or (token.kind in literals and re.search(rf"\b{word}\b", token.text))
         for token in tokens
     )
-
-
-def _refuse(what: str) -> Failure:
-    return Failure(Status.REJECTED, f"The submission {what}.", advice=ADVICE)

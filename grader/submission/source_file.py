@@ -6,26 +6,30 @@ import hashlib
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.records import Failure, Status, Submission
+from grader.records import NoSource, Submission, Unreadable
 
 MAX_BYTES = 1 << 20
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_MARK = "\ufeff"
+"""The byte order mark, which is no text."""
 
 
-def read_submission(path: Path) -> Submission | Failure:
-    """The submission at `path`; a Failure where it is no CUDA source text; UsageError where there
-    is no readable file."""
+def read_submission(path: Path) -> Submission | NoSource:
+    """The submission at `path`, or why it is no CUDA source text; UsageError where there is no
+    readable file."""
     return parse_submission(_read_bytes(path), path.name)
 
 
-def parse_submission(content: bytes, name: str) -> Submission | Failure:
-    """The submission with this content, which is called `name`; a Failure as of
-    `read_submission`."""
-    problem = _find_problem(content)
-    if problem is not None:
-        message, advice = problem
-        return Failure(Status.COMPILE_ERROR, f"{name}: {message}", advice=advice)
-    return Submission(name, hashlib.sha256(content).hexdigest(), content.decode("utf-8-sig"))
+def parse_submission(content: bytes, name: str) -> Submission | NoSource:
+    """The submission with this content, which is called `name`, or why it is no source text."""
+    if (why := _find_problem(content)) is not None:
+        return NoSource(name, why, MAX_BYTES)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return NoSource(name, Unreadable.NOT_UTF8, MAX_BYTES, line)
+    return Submission(name, hashlib.sha256(content).hexdigest(), text.removeprefix(_MARK))
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -47,28 +51,11 @@ def _read_bytes(path: Path) -> bytes:
         ) from error
 
 
-def _find_problem(content: bytes) -> tuple[str, str] | None:
-    """What is wrong with the content and what to try, or None."""
+def _find_problem(content: bytes) -> Unreadable | None:
     if len(content) > MAX_BYTES:
-        return (
-            f"the file is larger than {MAX_BYTES >> 20} MiB",
-            "Hand in the source file, not a build output.",
-        )
+        return Unreadable.TOO_LARGE
     if not content.strip():
-        return "the file is empty", "Save the file, and hand in the .cu source."
+        return Unreadable.EMPTY
     if content.startswith(_UTF16_MARKS):
-        return "the file is UTF-16, not UTF-8", "Save it again with the encoding UTF-8."
-    if b"\0" in content:
-        return (
-            "the file is binary, not CUDA source",
-            "Hand in the .cu source, not a compiled file or an archive.",
-        )
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        return (
-            f"line {line} is not valid UTF-8",
-            "Save it again with the encoding UTF-8, or take the special character out.",
-        )
-    return None
+        return Unreadable.UTF16
+    return Unreadable.BINARY if b"\0" in content else None

@@ -9,7 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.plumbing.cache import cache_key
-from grader.records import Binary, Failure, Kernel, KernelParameter, RunTool, Submission, ToolLimits
+from grader.records import (
+    Binary,
+    CompileMistake,
+    ForeignFile,
+    Kernel,
+    KernelParameter,
+    NoKernel,
+    RunTool,
+    Submission,
+    TooLargeVariables,
+    ToolLimits,
+    TooMuchStaticShared,
+)
 from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 from grader.toolchain.callers import give_to_callers
 from grader.toolchain.cubin import (
@@ -20,13 +32,7 @@ from grader.toolchain.cubin import (
 )
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
-from grader.toolchain.diagnostics import (
-    clean_warnings,
-    compile_failure,
-    no_kernel_failure,
-    too_many_variables_failure,
-    too_much_shared_failure,
-)
+from grader.toolchain.diagnostics import clean_warnings, explain_failed_run
 from grader.toolchain.elf import Elf
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import Disassembly, disassemble, parse_disassembly
@@ -41,6 +47,8 @@ from grader.toolchain.workspace import (
     run_nvcc,
 )
 
+NotCompiled = CompileMistake | ForeignFile
+"""What a compilation leads to where there is no machine code."""
 _OUTPUT_NAME = "submission.cubin"
 _MOST_SHARED_BYTES = 48 << 10
 """ptxas 13.5 refuses more, but lets arrays of 4 GiB and more pass, for which nvdisasm takes as much
@@ -59,17 +67,17 @@ def compile_submission(
     run: RunTool,
     limits: ToolLimits,
     cache: Path | None,
-) -> Binary | Failure:
+) -> Binary | NotCompiled:
     """The submission's kernels for `arch` (`sm_90`), from `cache` (a folder, or None for no cache)
     where it has them.
 
-    A Failure is the student's: a compile error, a limit, no kernel, or (rejected) a file that the
+    Else the student's mistake: a compile error, a limit, no kernel, or (rejected) a file that the
     compilation read and must not. Raises ToolMissing, and GraderError where a tool fails on what
     another one made.
     """
     compiler = Compiler(nvcc, arch, run, limits)
     artifacts = _find_artifacts(submission, compiler, nvdisasm, cache)
-    if isinstance(artifacts, Failure):
+    if not isinstance(artifacts, Artifacts):
         return artifacts
     return _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
 
@@ -83,12 +91,12 @@ def compile_cubin(
     run: RunTool,
     limits: ToolLimits,
     cache: Path,
-) -> bytes | Failure:
+) -> bytes | NotCompiled:
     """As `compile_submission`, the cubin alone: that of the cache where it has one, byte for
     byte."""
     compiler = Compiler(nvcc, arch, run, limits)
     artifacts = _find_artifacts(submission, compiler, nvdisasm, cache)
-    return artifacts if isinstance(artifacts, Failure) else artifacts.cubin
+    return artifacts.cubin if isinstance(artifacts, Artifacts) else artifacts
 
 
 def is_cached(
@@ -146,22 +154,24 @@ def list_cubin(
 
 def _find_artifacts(
     submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm, cache: Path | None
-) -> Artifacts | Failure:
+) -> Artifacts | NotCompiled:
     key = artifacts_key(submission.text, nvcc=compiler.nvcc, nvdisasm=nvdisasm, arch=compiler.arch)
     if cache and (artifacts := read_artifacts(cache, key)):
         return artifacts
     made = _make_artifacts(submission, compiler, nvdisasm)
-    return made if cache is None or isinstance(made, Failure) else keep_artifacts(cache, key, made)
+    if cache is None or not isinstance(made, Artifacts):
+        return made
+    return keep_artifacts(cache, key, made)
 
 
 def _make_artifacts(
     submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm
-) -> Artifacts | Failure:
+) -> Artifacts | NotCompiled:
     nvcc, run = compiler.nvcc, compiler.run
     with open_workspace(submission.text) as workspace:
         completed = run_nvcc(compiler, workspace, "-cubin", output=_OUTPUT_NAME)
         if completed.limit or completed.returncode != 0:
-            return check_failed_run(compiler, workspace) or compile_failure(
+            return check_failed_run(compiler, workspace) or explain_failed_run(
                 completed, submission, nvcc=nvcc, limits=compiler.limits, run=run
             )
         # The files that this very compilation read, whatever an earlier look at them said.
@@ -173,12 +183,12 @@ def _make_artifacts(
         kernels = read_cubin(elf, arch=compiler.arch)
         symbols = [kernel.symbol for kernel in kernels]
         if not symbols:
-            return no_kernel_failure(submission)
+            return NoKernel(submission.name, written="__global__" in submission.text)
         largest = max(kernels, key=lambda kernel: kernel.static_shared_bytes)
         if (used := largest.static_shared_bytes) > _MOST_SHARED_BYTES:
-            return too_much_shared_failure(largest.symbol, used, _MOST_SHARED_BYTES)
+            return TooMuchStaticShared(largest.symbol, used, _MOST_SHARED_BYTES)
         if (variable_bytes := read_variable_bytes(elf)) > _MOST_VARIABLE_BYTES:
-            return too_many_variables_failure(submission, variable_bytes, _MOST_VARIABLE_BYTES)
+            return TooLargeVariables(submission.name, variable_bytes, _MOST_VARIABLE_BYTES)
         listing = disassemble(cubin, nvdisasm=nvdisasm, run=run)
     # Under the name that every submission has here: an entry of the cache serves equal files of
     # different names.

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.cpp.lexer import Kind, read_tokens
-from grader.records import Failure, Status
+from grader.records import Evaded, Evasion, ForeignFile
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import (
     DEPENDENCIES_NAME,
@@ -27,15 +27,7 @@ _FORBIDDEN = re.compile(r"fatal error: .*: Permission denied$", re.MULTILINE)
 """What gcc says of a file that Landlock keeps it from."""
 _DIRECTIVES = "include|include_next|import|embed|if|ifn?def|elif|else|endif|define|undef"
 _MADE_DIRECTIVE = re.compile(rf"^[ \t]*(?:#|%:)[ \t]*(?:{_DIRECTIVES})\b", re.MULTILINE)
-_REJECTED = Failure(
-    Status.REJECTED,
-    "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++"
-    " standard library.",
-    advice=(
-        "Keep everything in one .cu file; include only headers such as <cuda_runtime.h> or"
-        " <cstdio>."
-    ),
-)
+_FOREIGN = ForeignFile(None)
 
 
 def parse_dependencies(text: str) -> tuple[str, ...]:
@@ -67,7 +59,7 @@ def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
     )
 
 
-def check_failed_run(compiler: Compiler, workspace: Workspace) -> Failure | None:
+def check_failed_run(compiler: Compiler, workspace: Workspace) -> ForeignFile | None:
     """A rejection where the submission, which nvcc refused, includes a file that nvcc's messages
     must not speak of.
 
@@ -77,31 +69,25 @@ def check_failed_run(compiler: Compiler, workspace: Workspace) -> Failure | None
     (workspace.out / DEPENDENCIES_NAME).unlink(missing_ok=True)
     again = run_nvcc(compiler, workspace, "-E", output="again.ii", dependencies="-M,-MG")
     if _FORBIDDEN.search(again.stderr + again.stdout):
-        return _REJECTED
+        return _FOREIGN
     if not (workspace.out / DEPENDENCIES_NAME).exists():
         return None
     return check_files(read_dependencies(workspace), compiler.nvcc)
 
 
-def check_files(files: Sequence[str], nvcc: Nvcc) -> Failure | None:
+def check_files(files: Sequence[str], nvcc: Nvcc) -> ForeignFile | None:
     """A rejection where a file is neither the toolkit's nor the C++ compiler's; its name and
     contents stay unsaid."""
     roots = nvcc.include_roots
     allowed = all(any(Path(file).is_relative_to(root) for root in roots) for file in files)
-    return None if allowed else _REJECTED
+    return None if allowed else _FOREIGN
 
 
-def check_directives(preprocessed: str) -> Failure | None:
+def check_directives(preprocessed: str) -> Evaded | None:
     """A rejection where macros have made directives: gcc leaves them alone, and the compiler proper
     would obey them unseen."""
     if not _MADE_DIRECTIVE.search(preprocessed):
         return None
     tokens = read_tokens(preprocessed)  # nearly all that look like directives are in raw strings
     outside = "".join('""' if token.kind is Kind.RAW else token.text for token in tokens)
-    if not _MADE_DIRECTIVE.search(outside):
-        return None
-    return Failure(
-        Status.REJECTED,
-        "The submission makes a preprocessor directive out of macros.",
-        advice="Write #include and #if as they are; a macro cannot stand for them.",
-    )
+    return Evaded(Evasion.MADE_DIRECTIVE) if _MADE_DIRECTIVE.search(outside) else None

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import GraderError
-from grader.records import Completed, Failure, RunTool, Status, Submission, ToolLimits
+from grader.records import (
+    CompileErrors,
+    CompilerEnd,
+    CompilerEnded,
+    Completed,
+    RunTool,
+    Submission,
+    ToolLimits,
+    TooMuchStaticShared,
+)
 from grader.toolchain.demangle import demangle, parse_signature
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import SOURCE_NAME
@@ -48,11 +57,6 @@ _TOO_MUCH_SHARED = re.compile(
     r" (?P<most>0x[0-9a-f]+) max\)"
 )
 
-_TOO_MUCH_CODE = (
-    "Look for large initialised arrays, template recursion, and unrolled loops that make very much"
-    " code."
-)
-
 
 @dataclass(frozen=True)
 class _Message:
@@ -69,9 +73,9 @@ class _Message:
         return "error" in self.severity or self.severity == "fatal"
 
 
-def compile_failure(
+def explain_failed_run(
     completed: Completed, submission: Submission, *, nvcc: Nvcc, limits: ToolLimits, run: RunTool
-) -> Failure:
+) -> CompileErrors | CompilerEnded | TooMuchStaticShared:
     """Why nvcc made nothing of the submission: a limit that it ran into, or its errors, at most 20.
 
     Raises GraderError where nvcc does not know the GPU: the grader asked for its architecture, not
@@ -81,42 +85,14 @@ def compile_failure(
     if unknown := _UNKNOWN_ARCH.fullmatch(output.strip()):
         advice = "Set GRADER_NVCC to the nvcc of a CUDA toolkit that supports this GPU."
         raise GraderError(f"nvcc {nvcc.version} cannot compile for this GPU: {unknown[1]}", advice)
-    if failure := _limit_failure(completed, output, submission.name, limits):
-        return failure
+    if ended := _spent_limit(completed, output, submission.name, limits):
+        return ended
     errors = _visible_messages(output, submission, nvcc, run, errors=True)
     if not errors:
-        return _silent_failure(completed, output, submission.name, limits)
+        return _silent_end(completed, output, submission.name, limits)
     shared = next(filter(None, (_too_much_shared(message) for message in errors)), None)
-    return shared or _compile_error(
-        f"{submission.name} does not compile: {_summary(errors[0])}",
-        _render(errors, submission),
-        "Correct the first error first: the others may follow from it.",
-        errors[0].line,
-    )
-
-
-def no_kernel_failure(submission: Submission) -> Failure:
-    """The failure of a submission that compiles but holds no kernel."""
-    if "__global__" in submission.text:
-        advice = (
-            "A template needs an explicit instance, such as `template __global__ void k<32>(float*,"
-            " int);`."
-        )
-    else:
-        advice = "A kernel is a function that begins with `__global__ void`."
-    return _compile_error(f"{submission.name} has no __global__ kernel.", advice=advice)
-
-
-def too_many_variables_failure(submission: Submission, size_bytes: int, most_bytes: int) -> Failure:
-    """The failure of a submission with more `__device__` variables than the tools can take."""
-    return _compile_error(
-        f"The __device__ variables of {submission.name} take {size_bytes:,} bytes; {most_bytes:,}"
-        " are the most.",
-        advice=(
-            "Hand large arrays to the kernel as an argument: `// scratch: float name[n]` declares"
-            " one of the size that is needed."
-        ),
-    )
+    first, quoted = errors[0], _quote(errors, submission)
+    return shared or CompileErrors(submission.name, first.text, first.line or None, quoted)
 
 
 def clean_warnings(
@@ -127,49 +103,29 @@ def clean_warnings(
     messages = _visible_messages(
         completed.stderr + completed.stdout, submission, nvcc, run, errors=False
     )
-    return _render([message for message in messages if message.line is not None], submission)
+    return _quote([message for message in messages if message.line is not None], submission)
 
 
-def _compile_error(
-    message: str, detail: str = "", advice: str = "", line: int | None = None
-) -> Failure:
-    return Failure(Status.COMPILE_ERROR, message, detail, advice, line=line)
-
-
-def _limit_failure(
+def _spent_limit(
     completed: Completed, output: str, name: str, limits: ToolLimits
-) -> Failure | None:
+) -> CompilerEnded | None:
     if completed.limit == "time" or _TOO_SLOW.search(output):
-        return Failure(
-            Status.TIMEOUT,
-            f"The compiler was stopped after {limits.wall_seconds:g} s on {name}.",
-            advice=_TOO_MUCH_CODE,
-        )
+        return CompilerEnded(name, CompilerEnd.TOO_SLOW, limits)
     if _FILE_TOO_LARGE.search(output):
-        return _compile_error(
-            f"{name} compiles to more than {limits.file_bytes >> 20} MiB.", advice=_TOO_MUCH_CODE
-        )
+        return CompilerEnded(name, CompilerEnd.LARGE_FILE, limits)
     return None
 
 
-def _silent_failure(completed: Completed, output: str, name: str, limits: ToolLimits) -> Failure:
-    """The failure of a run that left no error to show."""
-    memory = f"{limits.memory_bytes / (1 << 30):.3g} GiB of memory"
+def _silent_end(completed: Completed, output: str, name: str, limits: ToolLimits) -> CompilerEnded:
+    """How a run ended that left no error to show."""
     if _OUT_OF_MEMORY.search(output):
-        return _compile_error(
-            f"The compiler needed more than {memory} for {name}.", advice=_TOO_MUCH_CODE
-        )
+        return CompilerEnded(name, CompilerEnd.OUT_OF_MEMORY, limits)
     if completed.limit == "output":
-        return _compile_error(
-            f"The compiler wrote more than {limits.output_bytes >> 20} MiB of messages on {name}."
-        )
+        return CompilerEnded(name, CompilerEnd.MUCH_OUTPUT, limits)
     if completed.returncode < 0 or completed.returncode > _SHELL_SIGNAL:
-        number = abs(completed.returncode) % _SHELL_SIGNAL
-        advice = f"It may have run out of its {memory}; take parts of the code away to find out."
-        return _compile_error(f"The compiler crashed on {name} (signal {number}).", advice=advice)
-    return _compile_error(
-        f"{name} does not compile; nvcc's messages lie outside of the file and are not shown."
-    )
+        signal = abs(completed.returncode) % _SHELL_SIGNAL
+        return CompilerEnded(name, CompilerEnd.CRASH, limits, signal)
+    return CompilerEnded(name, CompilerEnd.UNSHOWN, limits)
 
 
 def _visible_messages(
@@ -251,30 +207,14 @@ def _without_paths(text: str, submission: Submission) -> str:
     )
 
 
-def _too_much_shared(message: _Message) -> Failure | None:
+def _too_much_shared(message: _Message) -> TooMuchStaticShared | None:
     found = _TOO_MUCH_SHARED.search(message.text)
     if found is None:
         return None
-    return too_much_shared_failure(found["kernel"], int(found["used"], 16), int(found["most"], 16))
+    return TooMuchStaticShared(found["kernel"], int(found["used"], 16), int(found["most"], 16))
 
 
-def too_much_shared_failure(kernel: str, used: int, most: int) -> Failure:
-    """The failure of a kernel with more static shared memory than a block can have."""
-    return _compile_error(
-        f"Kernel {kernel} declares {used:,} bytes of static __shared__ memory; {most:,} are the"
-        " most.",
-        advice=(
-            "Use a smaller tile, or dynamic shared memory (`extern __shared__`, its bytes as the"
-            " launch's third argument)."
-        ),
-    )
-
-
-def _summary(message: _Message) -> str:
-    return f"line {message.line}: {message.text}" if message.line else message.text
-
-
-def _render(messages: Sequence[_Message], submission: Submission) -> str:
+def _quote(messages: Sequence[_Message], submission: Submission) -> str:
     """Each message with its source line as the student wrote it (nvcc quotes it with all macros
     expanded), each line once."""
     rows: list[str] = []

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grader.records import Failure, RunTool, Submission, ToolLimits
+from grader.records import CompileMistake, Evaded, ForeignFile, RunTool, Submission, ToolLimits
 from grader.toolchain.dependencies import check_directives, check_failed_run, read_dependencies
-from grader.toolchain.diagnostics import compile_failure
+from grader.toolchain.diagnostics import explain_failed_run
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import Compiler, open_workspace, run_nvcc
 
@@ -35,12 +35,11 @@ def preprocess(
     arch: str,
     run: RunTool,
     limits: ToolLimits,
-) -> Preprocessed | Failure:
+) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
     """Preprocess as the device compilation does, and expand `macro_names` after the submission's
     last line.
 
-    A Failure is a compile error, or a rejection where a file that is not to be shown took part in
-    one.
+    Else a mistake: of the compiler's, or a file that is not to be shown and took part in it.
     """
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
     marker = f"__grader_macro_{submission.sha256[:16]}"
@@ -52,7 +51,7 @@ def preprocess(
             return check_directives(text) or Preprocessed(
                 read_dependencies(workspace), _read_macros(text, macro_names, marker)
             )
-        return check_failed_run(compiler, workspace) or compile_failure(
+        return check_failed_run(compiler, workspace) or explain_failed_run(
             completed, submission, nvcc=nvcc, limits=limits, run=run
         )
 

@@ -2,8 +2,8 @@
 change.
 
 What is told is the kind of a mistake, its source line, and the names of a kernel and a buffer. The
-words are those of `observations`, `stops`, `plans` and `statuses`; of a failure that has words
-already, they are never looked at.
+words are those of `observations`, `stops`, `plans` and `statuses`; of what else ends a grading, its
+status is told.
 """
 
 from __future__ import annotations
@@ -13,25 +13,40 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from grader.errors import GraderError, SpecError, UsageError, WorkerError
-from grader.records import Fact, Failure, Finding, Observation, PlanMistake
+from grader.records import (
+    CompileMistake,
+    Disturbed,
+    Fact,
+    Failure,
+    Finding,
+    GivenUp,
+    Observation,
+    OverBatchLimit,
+    PlanMistake,
+    SourceMistake,
+    Stop,
+)
 from grader.spec.exercise import Case
 from grader.statuses import GRADE_AGAIN
+from grader.words.batches import tell_ungraded
+from grader.words.compiling import tell_compile_mistake
 from grader.words.observations import tell_observation
 from grader.words.phrases import outline_status
 from grader.words.plans import tell_plan_mistake
 from grader.words.sizes import list_sizes
+from grader.words.sources import tell_source_mistake
 from grader.words.stops import tell_stop
+from grader.words.times import tell_disturbed
 
 
 def tell(mistake: Failure | Fact, *, hidden: bool = False) -> Failure:
     """A mistake in words: with all that is known of it, or with what may be told in a hidden
     case."""
-    match mistake:
-        case Failure(status):
-            return outline_status(status) if hidden else mistake
-        case PlanMistake():
-            return tell_plan_mistake(mistake, hidden=hidden)
-    return tell_stop(mistake, hidden=hidden)
+    if isinstance(mistake, PlanMistake):
+        return tell_plan_mistake(mistake, hidden=hidden)
+    if isinstance(mistake, Stop):
+        return tell_stop(mistake, hidden=hidden)
+    return outline_status(mistake.status) if hidden else _tell_whole(mistake)
 
 
 def tell_failure(mistake: Failure | Fact, case: Case) -> Failure:
@@ -52,6 +67,19 @@ def tell_findings(seen: Iterable[Observation], case: Case) -> tuple[Finding, ...
     """What was seen as it may be told: of a hidden case without threads, blocks, elements and
     bytes."""
     return tuple(tell_observation(each, hidden=case.hidden) for each in seen)
+
+
+def _tell_whole(
+    mistake: Failure | SourceMistake | CompileMistake | Disturbed | OverBatchLimit | GivenUp,
+) -> Failure:
+    """What no size of a case has a part in."""
+    if isinstance(mistake, Failure):
+        return mistake
+    if isinstance(mistake, SourceMistake):
+        return tell_source_mistake(mistake)
+    if isinstance(mistake, CompileMistake):
+        return tell_compile_mistake(mistake)
+    return tell_disturbed(mistake) if isinstance(mistake, Disturbed) else tell_ungraded(mistake)
 
 
 @contextmanager

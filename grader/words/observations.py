@@ -42,12 +42,13 @@ def tell_fault(observation: Observation) -> tuple[str, str]:
     return row.sentence(observation, row.words(observation)), advice
 
 
-def tell_order(kernel: str | None, problem: str | None) -> Finding:
-    """The finding of a plan that is right in one order, and has a problem in the opposite one; None
-    where that must not be told."""
+def tell_order(kernel: str | None, problem: str | None, *, judged: bool = True) -> Finding:
+    """The finding of a plan that has a problem in the opposite order; None where that must not be
+    told. `judged`: it is known to be right in the one order."""
     message = "the result depends on the order in which blocks and warps run"
     if problem is not None:
-        message += f": right in one order, and in the opposite one: {problem}"
+        known = "right in one order, and " if judged else ""
+        message += f": {known}in the opposite one: {problem}"
     name = kernel if problem is not None else plain_name(kernel)
     return Finding(FindingKind.ORDER_DEPENDENT, message, kernel=name)
 
@@ -164,8 +165,8 @@ _ACTS: Mapping[Act, _Row] = {
     ),
     Act.TOO_LONG: _Row(
         lambda seen: (
-            f"The kernels had not ended after {seen.limit_seconds:g} s, the time limit of this"
-            " exercise."
+            f"The kernels had not ended after {seen.limit_seconds:g} s, "
+            f"{say.time_limit(of_exercise=seen.limit_of_exercise)}."
         ),
         say.too_long_hidden,
         "Look for a loop whose end is never reached: does its counter advance, and towards the"

@@ -43,7 +43,16 @@ def describe_wrong(
 
 def describe_modified(inputs: Sequence[str]) -> str:
     """The message of a case in which inputs were written to."""
-    return f"the kernel wrote to its input {' and '.join(f'`{name}`' for name in inputs)}"
+    return f"the kernel wrote to its input {_quote_names(inputs)}"
+
+
+def describe_other_values(outputs: Sequence[str]) -> str:
+    """What is told of two runs that left different outputs."""
+    return f"{_quote_names(outputs)} {'holds' if len(outputs) == 1 else 'hold'} other values"
+
+
+def _quote_names(names: Sequence[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
 
 
 def describe_raced(message: str, race: str) -> str:

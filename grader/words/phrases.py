@@ -94,7 +94,7 @@ def _is_buffer(seen: Observation) -> bool:
 
 def other_array(seen: Observation) -> str:
     verb = "changed" if seen.by.atomic else "stored" if seen.by.stores else "read"
-    access = f"is {verb} by thread {seen.by.thread} at line {seen.line}"
+    access = f"is {verb} by thread {seen.by.thread} at {_line(seen.line)}"
     if seen.meant is None:
         return f"{_element(seen)} {access}, which means another array"
     where = "before the start" if seen.meant.before else "behind the end"
@@ -107,7 +107,7 @@ def unwritten(seen: Observation) -> str:
     verb = "changed" if seen.by.stores else "read"
     where = " in shared memory" if seen.spot.space == "shared" else ""
     return (
-        f"{_element(seen)}{where} is {verb} at line {seen.line}, but nothing was written there"
+        f"{_element(seen)}{where} is {verb} at {_line(seen.line)}, but nothing was written there"
         " before, and the result depends on it"
     )
 
@@ -131,8 +131,8 @@ def race(seen: Observation) -> str:
     known = first.thread is not None
     another = _who(first, second) if known else "another lane of its warp"
     return (
-        f"race on {_element(seen)}: {another} {_does(first)} it at line {first.line}, and"
-        f" {_who(second, first)} {_does(second)} it at line {second.line} without having waited;"
+        f"race on {_element(seen)}: {another} {_does(first)} it at {_line(first.line)}, and"
+        f" {_who(second, first)} {_does(second)} it at {_line(second.line)} without having waited;"
         f" {_missing(seen, first, second)}"
     )
 
@@ -141,7 +141,7 @@ def race_hidden(seen: Observation) -> str:
     lines = (
         "threads"
         if seen.other_line is None
-        else f"the access of line {seen.other_line} and that of line {seen.line}"
+        else f"the access of line {seen.other_line} and that of {_line(seen.line)}"
     )
     return f"race on {_at(seen)}: {lines} meet without having waited for each other"
 
@@ -174,6 +174,10 @@ def _missing(seen: Observation, first: Party, second: Party) -> str:
     return f"a {barrier} is missing between line {upper} and line {lower}"
 
 
+def _line(line: int | None) -> str:
+    return "a line of a header" if line is None else f"line {line}"
+
+
 def _does(party: Party) -> str:
     if party.atomic:
         return "changes" if party.stores else "reads"
@@ -187,8 +191,8 @@ def _who(party: Party, other: Party) -> str:
 
 def during_copy(seen: Observation) -> str:
     return (
-        f"{_element(seen)} is used at line {seen.line} while the asynchronous copy of line"
-        f" {seen.other_line} may still be under way: wait for it (cp.async.wait_group,"
+        f"{_element(seen)} is used at {_line(seen.line)} while the asynchronous copy of"
+        f" {_line(seen.other_line)} may still be under way: wait for it (cp.async.wait_group,"
         " __pipeline_wait_prior), then for the other threads (__syncthreads)"
     )
 
@@ -221,8 +225,12 @@ def trap_hidden(seen: Observation) -> str:
     return "the kernel was stopped, by itself (__trap(), assert()) or by a fault"
 
 
+def time_limit(*, of_exercise: bool) -> str:
+    return f"the time limit of {'this exercise' if of_exercise else 'a run'}"
+
+
 def too_long_hidden(seen: Observation) -> str:
-    return "the kernels had not ended when the time limit of this exercise was over"
+    return f"the kernels had not ended when {time_limit(of_exercise=True)} was over"
 
 
 def _others(seen: Observation) -> str:
@@ -236,14 +244,14 @@ def _others(seen: Observation) -> str:
 def absent_in_mask(seen: Observation) -> str:
     verb = "does" if len(seen.lanes) == 1 else "do"
     return (
-        f"the mask of the operation at line {seen.line} names {_lanes(seen.lanes)} of the warp,"
+        f"the mask of the operation at {_line(seen.line)} names {_lanes(seen.lanes)} of the warp,"
         f" which {verb} not get there"
     )
 
 
 def read_from_absent(seen: Observation) -> str:
     return (
-        f"the shuffle at line {seen.line} gives {_lanes(seen.lanes)} of the warp the value of a"
+        f"the shuffle at {_line(seen.line)} gives {_lanes(seen.lanes)} of the warp the value of a"
         " lane that takes no part in it, and the result depends on it"
     )
 

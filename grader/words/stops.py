@@ -6,7 +6,6 @@ from grader.records import (
     Failure,
     Faulted,
     NotEmulated,
-    NotTranslated,
     OutOfGpuMemory,
     OutOfMemory,
     Refused,
@@ -50,13 +49,6 @@ def _tell_stop(stop: Stop) -> Failure:
             )
             advice = f"{_NOT_YOURS}, or write the line another way."
             return Failure(stop.status, message, advice=advice, line=line)
-        case NotTranslated(seconds, quoted):
-            message = (
-                "This takes too long to translate: the emulated device had not made code of the"
-                f" kernels after {seconds:g} s, the time limit of this exercise."
-            )
-            advice = f"{_NOT_YOURS}, or let the kernel have less code (unroll less)."
-            return Failure(stop.status, message, quoted, advice)
         case Refused(kernel, line, said, quoted):
             message = f"Kernel {kernel} could not be launched: {said} (CUDA)."
             advice = next((_REFUSALS[part] for part in _REFUSALS if part in said), _ANY_REFUSAL)
@@ -79,8 +71,6 @@ def _outline_stop(stop: Stop) -> Failure:
             return Failure(stop.status, message, findings=findings)
         case NotEmulated(kernel, line):
             return outline_status(stop.status, line, kernel=kernel)
-        case NotTranslated():
-            return outline_status(stop.status)
         case Refused(kernel, line):
             message = outline("the GPU refused the launch", line, kernel=kernel)
             advice = "Compare grid, block and shared memory with what the GPU allows."

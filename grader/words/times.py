@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.records import Failure
+from grader.records import Disturbed, Failure
 from grader.statuses import Status
 
 
@@ -18,6 +18,19 @@ def reject_time(time_ms: float, floor_ms: float, limit: str) -> Failure:
         advice=(
             "Nothing that does all of the work is that fast: compute every element in every launch,"
             " and keep nothing for the next one."
+        ),
+    )
+
+
+def tell_disturbed(disturbed: Disturbed) -> Failure:
+    """The failure of a submission whose times nobody could measure."""
+    return Failure(
+        disturbed.status,
+        f"The times say nothing: {disturbed.measurements} measurements were disturbed; in the last"
+        f" one {disturbed.how}.",
+        advice=(
+            "This is not the submission's doing: let nothing else run on the GPU, see that it is"
+            " cooled, and grade again."
         ),
     )
 

@@ -106,7 +106,7 @@ def test_who_asks_for_much_memory_must_ask_for_less(scratch_bytes: int, code: Bi
 
 def test_a_gpu_that_others_fill_is_not_the_students() -> None:
     with pytest.raises(
-        GraderError, match="no room for the exercise: its buffers need 1,073,742,848 bytes"
+        GraderError, match="no room for the buffers, which need 1,073,742,848 bytes"
     ) as caught:
         out_of_memory(
             [GIVEN, DeviceBuffer("t", "int8", (1024,), Role.SCRATCH)], binary(variable_bytes=4096)

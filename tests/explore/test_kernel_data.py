@@ -1,9 +1,7 @@
-"""What kernels are run with, from Python and from words: wrong arguments are named before anything
-runs."""
+"""What kernels are run with, from Python: wrong arguments are named before anything runs."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 
 from grader.errors import UsageError
 from grader.explore.kernel_data import read_data
-from grader.explore.kernel_words import parse_scalars, parse_sizes, read_inputs, read_outputs
 from grader.records import DeviceBuffer, Role
 
 X = np.zeros(4, dtype=np.float32)
@@ -67,49 +64,5 @@ def test_arrays_are_copied_in_row_major_order() -> None:
 def test_the_wrong_argument_is_named(given: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as refused:
         read_data(**GIVEN | given)
-    assert message in str(refused.value)
-    assert refused.value.advice
-
-
-def test_words_of_a_command_line() -> None:
-    sizes = parse_sizes(["rows=6", "cols=2*rows"])
-    assert sizes == {"rows": 6, "cols": 12}
-    assert parse_scalars(["a=2", "b=2.0", "c=1e-3", "d=0x10"]) == {
-        "a": 2, "b": 2.0, "c": 1e-3, "d": 16,
-    }  # fmt: skip
-    inputs = read_inputs(["x=normal:rows,cols", "i=index:ceil_div(cols, 5):int"], sizes, seed=3)
-    assert (inputs["x"].shape, inputs["x"].dtype) == ((6, 12), np.float32)
-    assert (inputs["i"].tolist(), inputs["i"].dtype) == ([0, 1, 2], np.int32)
-    again = read_inputs(["x=normal:rows,cols", "z=normal:rows,cols"], sizes, seed=3)
-    assert np.array_equal(again["x"], inputs["x"])
-    assert not np.array_equal(again["z"], inputs["x"])
-    outputs = read_outputs(["y=float:cols", "z=index:2"], sizes, seed=3)
-    assert outputs["y"] == ("float32", (12,))
-    assert isinstance(outputs["z"], np.ndarray)
-
-
-def test_a_file_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "x.npy"
-    np.save(path, X)
-    (taken,) = read_inputs([f"x={path}"], {}, seed=0).values()
-    np.testing.assert_array_equal(taken, X)
-    with pytest.raises(UsageError, match=r"--input x=.*no\.npy: the file cannot be read"):
-        read_inputs([f"x={tmp_path / 'no.npy'}"], {}, seed=0)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("x", "--input x: there is no NAME="),
-        ("x=normol:n", "'normol' is no way to fill an array; did you mean 'normal'?"),
-        ("x=normal", "'normal' is no way to fill an array"),
-        ("x=normal:m", "the shape 'm'"),
-        ("x=normal:n-4", "the shape is (0,)"),
-        ("x=normal:n:flout", "'flout' is no type; did you mean 'float"),
-    ],
-)
-def test_a_wrong_word_is_told(words: str, message: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        read_inputs([words], {"n": 4}, seed=0)
     assert message in str(refused.value)
     assert refused.value.advice

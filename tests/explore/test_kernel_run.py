@@ -257,6 +257,13 @@ def test_the_time_of_a_launch_is_what_it_adds() -> None:
     assert second.interval_ms == pytest.approx((1.6, 2.2))
 
 
+def test_a_launch_that_adds_less_than_the_clock_tells_takes_no_time_and_not_less() -> None:
+    timings = [Timing("first 1", 1.0, (0.9, 1.2), ()), Timing("all", 0.99, (0.9, 1.1), ())]
+    added = added_times(timings)[1]
+    assert added is not None
+    assert (added.ms, added.interval_ms) == (0.0, (0.0, pytest.approx(0.2)))
+
+
 def _without_y() -> dict[str, Any]:
     return {"inputs": {"x": X}, "outputs": {"y": ("float32", N)}, "sizes": {"n": N}}
 

@@ -23,9 +23,9 @@ from grader.judging.timing import LOOKS, NAIVE, REFERENCE, estimate_metrics
 from grader.records import (
     SUBMISSION,
     ClockState,
+    Disturbed,
     Progress,
     ShowProgress,
-    Status,
     TimedLaunch,
     TimedStep,
     Timing,
@@ -78,7 +78,7 @@ def test_while_something_is_open_there_are_more_rounds_up_to_a_cap() -> None:
     device = FakeClock(TIMES_MS)
     found = run(device, *[[SUBMISSION, NAIVE]] * 99)
     assert samples(found) == {SUBMISSION: LOOKS[-1], NAIVE: LOOKS[-1], REFERENCE: LOOKS[0]}
-    assert found.failure is None
+    assert found.disturbed is None
 
 
 def test_the_baseline_is_timed_only_as_long_as_a_ratio_is_open() -> None:
@@ -158,7 +158,7 @@ def test_a_disturbed_measurement_is_repeated() -> None:
     device = FakeClock(TIMES_MS, clocks=[*[STEADY] * (len(first.calls) - 1), HOT, STEADY])
     found = run(device)
     assert found.attempts == 2
-    assert found.failure is None
+    assert found.disturbed is None
     assert found.clocks == STEADY
     assert samples(found) == dict.fromkeys(TIMES_MS, LOOKS[0])
 
@@ -166,9 +166,8 @@ def test_a_disturbed_measurement_is_repeated() -> None:
 def test_a_gpu_that_stays_throttled_is_inconclusive_and_its_samples_are_kept() -> None:
     found = run(FakeClock(TIMES_MS, clocks=[HOT]))
     assert found.attempts == ATTEMPTS
-    assert found.failure is not None
-    assert found.failure.status is Status.INCONCLUSIVE
-    assert "hw thermal slowdown" in found.failure.message
+    how = "the GPU was slowed down (hw thermal slowdown)"
+    assert found.disturbed == Disturbed(ATTEMPTS, how)
     assert samples(found) == dict.fromkeys(TIMES_MS, LOOKS[0])
 
 
@@ -179,7 +178,7 @@ def test_outputs_that_are_wrong_in_a_timed_run_end_it() -> None:
     found = run(FakeClock(TIMES_MS, wrong=frozenset({warm + 7})), [SUBMISSION])
     assert found.wrong is not None
     assert not found.wrong.right
-    assert found.failure is None
+    assert found.disturbed is None
 
 
 def test_outputs_that_are_wrong_while_warming_up_count_too() -> None:

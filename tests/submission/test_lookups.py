@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.records import Failure, Status
+from grader.records import Evaded, Evasion
 from grader.submission.lookups import check_lookups
 
 
@@ -21,6 +21,7 @@ from grader.submission.lookups import check_lookups
         "#define JOIN(a, b) a##b\nint JOIN(tile_, 32);",
         "int has_next, include, _tile; // __h ## _",
         "int dependency; // GCC",
+        "int __has = f(1);",
     ],
 )
 def test_honest_code_passes(text: str) -> None:
@@ -28,29 +29,34 @@ def test_honest_code_passes(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("how", "text"),
     [
-        '#if __has_include("/etc/passwd")\n#endif',
-        "#if __has_include(</etc/passwd>)\n#endif",
-        '#if __has_include("../solutions/transpose.cu")\n#endif',
-        "#if __has_include(<a/../../b>)\n#endif",
-        "#define FILE <x>\n#if __has_include(FILE)\n#endif",
-        '#if __has_\\\ninclude("/etc/passwd")\n#endif',
-        '#if __has_include/* */("/etc/passwd")\n#endif',
-        '#if __has_include_next("/etc/passwd")\n#endif',
-        '#if _CCCL_HAS_INCLUDE("/etc/passwd")\n#endif',
-        '#define J(a, b) a##b\n#if J(__has_, include)("/etc/passwd")\n#endif',
-        '#define J(a, b) a##b\n#if J(_, _has_include)("/etc/passwd")\n#endif',
-        '#define J(a, b) a%:%:b\n#if J(__h, as_include)("/etc/passwd")\n#endif',
-        '#if __CONCAT(__ha, s_include)("/etc/passwd")\n#endif',
-        '$R"(" \n#if __has_include("/etc/passwd")\n#endif\n")"',
-        '#define has __has_include\n#if has("/etc/passwd")\n#endif',
-        '#if __has_embed("/etc/passwd")\n#endif',
-        '#pragma GCC dependency "/etc/passwd"',
-        '_Pragma("GCC dependency \\"/etc/passwd\\"")',
+        (Evasion.ODD_OPERAND, '#if __has_include("/etc/passwd")\n#endif'),
+        (Evasion.ODD_OPERAND, "#if __has_include(</etc/passwd>)\n#endif"),
+        (Evasion.ODD_OPERAND, '#if __has_include("../solutions/transpose.cu")\n#endif'),
+        (Evasion.ODD_OPERAND, "#if __has_include(<a/../../b>)\n#endif"),
+        (Evasion.ODD_OPERAND, "#if __has_include(<a//b>)\n#endif"),
+        (Evasion.ODD_OPERAND, "#define FILE <x>\n#if __has_include(FILE)\n#endif"),
+        (Evasion.ODD_OPERAND, '#if __has_\\\ninclude("/etc/passwd")\n#endif'),
+        (Evasion.ODD_OPERAND, '#if __has_include/* */("/etc/passwd")\n#endif'),
+        (Evasion.ODD_OPERAND, '#if __has_include_next("/etc/passwd")\n#endif'),
+        (Evasion.ODD_OPERAND, '#if _CCCL_HAS_INCLUDE("/etc/passwd")\n#endif'),
+        (Evasion.ODD_OPERAND, "#if __has_include"),
+        (Evasion.MADE_NAME, '#define J(a, b) a##b\n#if J(__has_, include)("/etc/passwd")\n#endif'),
+        (Evasion.MADE_NAME, '#define J(a, b) a##b\n#if J(_, _has_include)("/etc/passwd")\n#endif'),
+        (
+            Evasion.MADE_NAME,
+            '#define J(a, b) a%:%:b\n#if J(__h, as_include)("/etc/passwd")\n#endif',
+        ),
+        (Evasion.MADE_NAME, '#if __CONCAT(__ha, s_include)("/etc/passwd")\n#endif'),
+        (Evasion.MADE_NAME, '#define J(a, b) a##b\n#if J(__has_i, nclude)("/etc/passwd")\n#endif'),
+        (Evasion.ODD_OPERAND, '$R"(" \n#if __has_include("/etc/passwd")\n#endif\n")"'),
+        (Evasion.ODD_OPERAND, '#define has __has_include\n#if has("/etc/passwd")\n#endif'),
+        (Evasion.ODD_OPERAND, '#if __has_embed("/etc/passwd")\n#endif'),
+        (Evasion.MADE_NAME, '#if __CONCAT(__has_inc, lude)("/etc/passwd")\n#endif'),
+        (Evasion.DEPENDENCY, '#pragma GCC dependency "/etc/passwd"'),
+        (Evasion.DEPENDENCY, '_Pragma("GCC dependency \\"/etc/passwd\\"")'),
     ],
 )
-def test_what_asks_for_files_is_refused(text: str) -> None:
-    failure = check_lookups(text)
-    assert isinstance(failure, Failure)
-    assert failure.status is Status.REJECTED
+def test_what_asks_for_files_is_refused(how: Evasion, text: str) -> None:
+    assert check_lookups(text) == Evaded(how)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import UsageError
-from grader.records import Failure, Status, Submission
+from grader.records import NoSource, Submission, Unreadable
 from grader.submission.source_file import MAX_BYTES, read_submission
 
 SOURCE = "// größe\n__global__ void k() {}\n"
@@ -40,27 +40,24 @@ def test_windows_line_ends_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "why", "line"),
     [
-        (b"", "the file is empty"),
-        (b" \n\t\r\n", "the file is empty"),
-        (b"\x7fELF\x02\x01\x01\x00", "the file is binary"),
-        ("void k() {}".encode("utf-16"), "the file is UTF-16"),
-        (b"int a;\n// gr\xf6\xdfe\n", "line 2 is not valid UTF-8"),
-        (b"/" * (MAX_BYTES + 1), "the file is larger than 1 MiB"),
+        (b"", Unreadable.EMPTY, None),
+        (b" \n\t\r\n", Unreadable.EMPTY, None),
+        (b"\x7fELF\x02\x01\x01\x00", Unreadable.BINARY, None),
+        ("void k() {}".encode("utf-16"), Unreadable.UTF16, None),
+        ("void k() {}".encode("utf-16-be"), Unreadable.BINARY, None),
+        (b"int a;\n// gr\xf6\xdfe\n", Unreadable.NOT_UTF8, 2),
+        (b"// gr\xf6\xdfe", Unreadable.NOT_UTF8, 1),
+        (b"/" * (MAX_BYTES + 1), Unreadable.TOO_LARGE, None),
     ],
 )
 def test_no_source_text_is_the_students_mistake(
-    tmp_path: Path, content: bytes, message: str
+    tmp_path: Path, content: bytes, why: Unreadable, line: int | None
 ) -> None:
     path = tmp_path / "mine.cu"
     path.write_bytes(content)
-    read = read_submission(path)
-    assert isinstance(read, Failure)
-    assert read.status is Status.COMPILE_ERROR
-    assert message in read.message
-    assert read.message.startswith("mine.cu: ")
-    assert read.advice
+    assert read_submission(path) == NoSource("mine.cu", why, MAX_BYTES, line)
 
 
 def test_the_largest_file_is_read(tmp_path: Path) -> None:

@@ -92,7 +92,6 @@ def build(
             architecture=architecture,
         ),
         emulator_runtime(),
-        quickly=True,
     )
 
 

@@ -129,17 +129,6 @@ class FakeDevice:
             progress(Progress("running"))
             time.sleep(0.01)
 
-    def do_translate(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
-        progress(Progress("translating", translates=True))
-        return self.do_loop(arrays, progress)
-
-    def do_translate_and_loop(
-        self, arrays: Arrays, progress: ShowProgress
-    ) -> tuple[Execution, Arrays]:
-        progress(Progress("translating", translates=True))
-        progress(Progress("running"))
-        return self.do_loop(arrays, progress)
-
     def do_raise(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
         raise KeyError("a table lacks a row")
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from grader.folders import default_cache
 from grader.grading.building import find_toolchain
-from grader.records import Failure, Submission, ToolLimits
+from grader.records import Binary, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
 from grader.submission.source_file import read_submission
 from grader.toolchain.artifacts import (
@@ -161,7 +161,7 @@ def make_shipped(cache: Path, others: Mapping[str, Artifacts]) -> Shipped:
             cache=cache,
         )
         key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=ARCH)
-        return None if isinstance(made, Failure) else read_artifacts(cache, key)
+        return read_artifacts(cache, key) if isinstance(made, Binary) else None
 
     def list_(cubin: bytes) -> tuple[str, Artifacts]:
         listing = list_cubin(cubin, nvdisasm=nvdisasm, arch=ARCH, run=tools.run, cache=cache)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.records import Binary, Failure, Submission, ToolLimits
+from grader.records import Binary, Submission, ToolLimits
 from grader.sandbox.process import run_tool
-from grader.toolchain.compile import compile_submission
+from grader.toolchain.compile import NotCompiled, compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
 
-Compile = Callable[[str], Binary | Failure]
+Compile = Callable[[str], Binary | NotCompiled]
 
 
 def make_submission(text: str, name: str = "student.cu") -> Submission:
@@ -37,7 +37,7 @@ def compile_text(
     and the tools."""
     cache: Path = tmp_path_factory.mktemp("cache")
 
-    def compile_(text: str) -> Binary | Failure:
+    def compile_(text: str) -> Binary | NotCompiled:
         submission = make_submission(text)
         return compile_submission(
             submission,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.records import Binary, Completed, Failure, Kernel, ToolLimits
+from grader.records import Binary, CompileErrors, Completed, Kernel, ToolLimits, TooMuchStaticShared
 from grader.sandbox.process import run_tool
-from grader.toolchain.compile import compile_submission
+from grader.toolchain.compile import NotCompiled, compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 
 from .conftest import Compile, make_submission
@@ -230,7 +230,7 @@ class Counted:
 
     def compile(
         self, cache: Path, text: str = CACHED, name: str = "student.cu", arch: str = "sm_90"
-    ) -> tuple[Binary | Failure, list[str]]:
+    ) -> tuple[Binary | NotCompiled, list[str]]:
         run = CountingRun()
         submission = make_submission(text, name)
         limits = ToolLimits()
@@ -306,7 +306,7 @@ def test_a_damaged_entry_is_compiled_anew_and_replaced(
 
 def test_a_failure_is_not_kept(counted: Counted, tmp_path: Path) -> None:
     failure, _ = counted.compile(tmp_path, text="__global__ void k( {")
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, CompileErrors)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -322,7 +322,5 @@ def test_shared_arrays_beyond_all_bounds_are_refused(compile_text: Compile) -> N
         "__global__ void k(float* o) { __shared__ float t[32][2147483648]; t[threadIdx.x][1] = 2;"
         " o[0] = t[3][1]; }\n"
     )
-    assert isinstance(failure, Failure)
-    assert (
-        "274,877,906,944 bytes of static __shared__ memory; 49,152 are the most" in failure.message
-    )
+    assert isinstance(failure, TooMuchStaticShared)
+    assert (failure.size_bytes, failure.most_bytes) == (32 * 2147483648 * 4, 48 << 10)

@@ -8,16 +8,17 @@ from grader.errors import GraderError
 from grader.records import Binary, Completed, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission
-from grader.toolchain.diagnostics import compile_failure
+from grader.toolchain.diagnostics import explain_failed_run
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
+from grader.words.hidden import tell
 
 from .conftest import Compile, make_submission
 
 
 def fail(compile_text: Compile, text: str) -> Failure:
     result = compile_text(text)
-    assert isinstance(result, Failure), result
-    return result
+    assert not isinstance(result, Binary), result
+    return tell(result)
 
 
 SYNTAX = """#define TILE 32
@@ -159,8 +160,8 @@ def compile_with(limits: ToolLimits, text: str, nvcc: Nvcc, nvdisasm: Nvdisasm) 
         limits=limits,
         cache=None,
     )
-    assert isinstance(result, Failure), result
-    return result
+    assert not isinstance(result, Binary), result
+    return tell(result)
 
 
 KERNEL = "__global__ void k(float* o) { o[0] = 1; }\n"
@@ -194,8 +195,10 @@ def test_a_huge_array_has_its_own_sentence(nvcc: Nvcc, nvdisasm: Nvdisasm) -> No
     ],
 )
 def test_a_run_without_a_showable_error(completed: Completed, words: str, nvcc: Nvcc) -> None:
-    failure = compile_failure(
-        completed, make_submission(KERNEL), nvcc=nvcc, limits=ToolLimits(), run=run_tool
+    failure = tell(
+        explain_failed_run(
+            completed, make_submission(KERNEL), nvcc=nvcc, limits=ToolLimits(), run=run_tool
+        )
     )
     assert words in failure.message
     assert "hash" not in repr(failure)

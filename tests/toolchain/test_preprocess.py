@@ -4,16 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from grader.records import Failure, Status, ToolLimits
+from grader.records import Fact, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.dependencies import parse_dependencies
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.preprocess import Preprocessed, preprocess
+from grader.words.hidden import tell
 
 from .conftest import make_submission
 
 
-def run_preprocess(nvcc: Nvcc, text: str, *names: str) -> Preprocessed | Failure:
+def run_preprocess(nvcc: Nvcc, text: str, *names: str) -> Preprocessed | Fact:
     return preprocess(
         make_submission(text), names, nvcc=nvcc, arch="sm_90", run=run_tool, limits=ToolLimits()
     )
@@ -27,8 +28,8 @@ def expand(nvcc: Nvcc, text: str, *names: str) -> dict[str, str]:
 
 def fail(nvcc: Nvcc, text: str) -> Failure:
     result = run_preprocess(nvcc, text, "TILE")
-    assert isinstance(result, Failure), result
-    return result
+    assert not isinstance(result, Preprocessed), result
+    return tell(result)
 
 
 def test_macros_are_fully_expanded_and_undefined_ones_are_absent(nvcc: Nvcc) -> None:
@@ -150,7 +151,7 @@ def test_a_foreign_macro_does_not_show_in_the_name_of_a_missing_header(
 
 
 def test_an_endless_file_runs_into_the_memory_limit(nvcc: Nvcc) -> None:
-    failure = preprocess(
+    result = preprocess(
         make_submission('#include "/dev/zero"\n'),
         (),
         nvcc=nvcc,
@@ -158,7 +159,8 @@ def test_an_endless_file_runs_into_the_memory_limit(nvcc: Nvcc) -> None:
         run=run_tool,
         limits=ToolLimits(memory_bytes=300 << 20),
     )
-    assert isinstance(failure, Failure)
+    assert not isinstance(result, Preprocessed)
+    failure = tell(result)
     assert failure.status is Status.COMPILE_ERROR
     assert "memory" in failure.message
 

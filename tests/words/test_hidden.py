@@ -19,7 +19,6 @@ from grader.records import (
     Launch,
     MeantArray,
     NotEmulated,
-    NotTranslated,
     Observation,
     Obstacle,
     OutOfGpuMemory,
@@ -127,7 +126,6 @@ ALIKE = (Act.SKIPPED_BARRIER,)
     [
         (NotEmulated("transpose<293>", 11, FIGURES), "line 11: the emulated device does not know"),
         (NotEmulated("transpose<293>", 11, "", FIGURES), "line 11: the emulated device does not"),
-        (NotTranslated(293.0, FIGURES), "the emulated device does not know"),
         (Refused("transpose<293>", 11, FIGURES, FIGURES), "line 11: the GPU refused the launch"),
         (OutOfMemory(293, 293, 293, 293), "out of device memory"),
         (OutOfGpuMemory(293, 293), "out of device memory"),

@@ -6,10 +6,26 @@ from dataclasses import replace
 
 import pytest
 
-from grader.records import Counters, Failure, Finding, FindingKind, LineCounters, Status
+from grader.metrics import METRICS
+from grader.records import (
+    Bound,
+    CheckResult,
+    CheckStatus,
+    Counters,
+    Dim3,
+    Failure,
+    Finding,
+    FindingKind,
+    LineCounters,
+    Modelled,
+    PartResult,
+    SourceLine,
+    Status,
+)
 from grader.spec.exercise import CheckSpec, Threshold
 from grader.words.accesses import find_accesses, find_shared_names, quote_access
-from grader.words.findings import advise
+from grader.words.findings import advise, advise_on_findings, describe_place
+from grader.words.hints import Copy, HintFacts, hint_at_misses
 from tests.support.factories import (
     CONFLICTS,
     CORRECTNESS,
@@ -213,3 +229,117 @@ def test_instructions_without_an_active_lane_do_not_lower_the_average() -> None:
     assert hint.startswith(
         "line 11: tile[threadIdx.x][threadIdx.y + j] takes 32 wavefronts where 1 would do. "
     )
+
+
+# --- what else there is to say --------------------------------------------------------------------
+
+
+NO_FACTS = HintFacts((), (), (), (), (), frozenset())
+
+
+def hint(metric: str, facts: HintFacts, **fields: str) -> str:
+    """What is said to a submission that failed a check of the metric."""
+    spec = replace(CheckSpec("it", "It", metric, 5, Threshold(at_most=0)), **fields)  # type: ignore[arg-type]
+    failed = CheckResult("it", "It", CheckStatus.FAILED, 0, 5, metric, 1, "", "", None, "", hint="")
+    (told,) = hint_at_misses([failed], [spec], facts)
+    return told.hint
+
+
+def test_a_metric_that_nothing_was_counted_for_has_advice_alone() -> None:
+    for metric, row in METRICS.items():
+        assert hint(metric, NO_FACTS) == row.advice
+        assert hint(metric, NO_FACTS, hint="Read the handout.") == "Read the handout."
+
+
+def test_the_end_of_a_part_is_told_in_place_of_its_cases() -> None:
+    ended = PartResult("in_place", (), Failure(Status.TIMEOUT, "It ran.", advice="End it."))
+    facts = replace(NO_FACTS, parts=[ended], cases=[make_case(passed=False)])
+    assert hint("correctness", facts, part="in_place") == "It ran. End it."
+    dumb = replace(ended, failure=Failure(Status.UNSUPPORTED, "Not known"))
+    told = hint("correctness", replace(facts, parts=[dumb]), part="in_place", hint="Ask.")
+    assert told == "Not known. Ask."
+    assert "612 of 37,481" in hint("correctness", facts)
+
+
+def test_the_model_says_what_binds_the_longest_launch() -> None:
+    short = Modelled(0.1, 0.0, (Bound("DRAM", 0.9, "Move less."),), 1, 1)
+    latency = (Bound("latency", 1.0, "Run more warps."), Bound("L2", 0.416, ""))
+    long = Modelled(0.2, 0.0, (*latency, Bound("DRAM", 0.2, "")), 1, 1)
+    told = hint("time_ms", replace(NO_FACTS, model=[short, long]))
+    bound = "on the model it is bound by latency (L2 42% used, DRAM 20% used). Run more warps."
+    assert told.startswith(bound)
+    told = hint("time_ms", replace(NO_FACTS, model=[short]))
+    assert told.startswith("on the model it is bound by DRAM (DRAM 90% used). Move less.")
+    nothing = replace(NO_FACTS, model=[replace(short, bounds=())])
+    assert hint("time_ms", nothing) == hint("time_ms", NO_FACTS)
+
+
+COLUMN = {"requests": 10, "sectors": 320, "sectors_ideal": 40, "bytes": 1280}
+ROW = COLUMN | {"sectors": 40}
+
+
+def accesses(**directions: dict[str, int]) -> Counters:
+    return Counters(
+        **{
+            f"global_{direction}_{name}": value
+            for direction, values in directions.items()
+            for name, value in values.items()
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("counters", "words"),
+    [
+        (accesses(load=COLUMN, store=COLUMN), "out[j] moves 32 sectors a request where 4 would"),
+        (accesses(load=COLUMN, store=ROW), "in[i] moves 32 sectors a request where 4 would do"),
+        (accesses(load=ROW, store=ROW), ""),
+    ],
+    ids=["stores first", "loads", "neither"],
+)
+def test_slowness_is_put_down_to_the_poorest_accesses(counters: Counters, words: str) -> None:
+    facts = replace(NO_FACTS, lines=[SourceLine(3, "out[j] = in[i];", counters)])
+    told = hint("time_ms", facts)
+    assert told.startswith(f"line 3: {words}" if words else METRICS["time_ms"].advice)
+
+
+def test_a_poorly_read_copy_of_an_input_is_named() -> None:
+    line = SourceLine(3, "out[j] = BT[i];", accesses(load=COLUMN))
+    facts = replace(NO_FACTS, lines=[line], copies={"BT": Copy("B", "transpose")})
+    told = hint("global_load_efficiency", facts)
+    assert ". BT is the copy of B that transpose makes, and neighbouring lanes" in told
+    scattered = replace(line, counters=accesses(load=COLUMN | {"sectors": 79}))
+    assert "is the copy" not in hint("global_load_efficiency", replace(facts, lines=[scattered]))
+    assert "is the copy" not in hint("global_load_efficiency", replace(facts, copies={}))
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("global_load_sectors", "line 3: in[i] moves 320 sectors, 80 % of all."),
+        ("global_store_sectors", "line 3: out[j] moves 40 sectors, 50 % of all."),
+        ("instructions_executed", "line 3: `out[j] = in[i];` takes 75 % of all executed instructions."),
+    ],
+)  # fmt: skip
+def test_totals_name_the_line_with_the_largest_share(metric: str, words: str) -> None:
+    most = replace(accesses(load=COLUMN, store=ROW), instructions_executed=75)
+    least = replace(accesses(load=COLUMN | {"sectors": 80}, store=ROW), instructions_executed=25)
+    lines = [SourceLine(3, "out[j] = in[i];", most), SourceLine(4, "out[k] = in[k];", least)]
+    assert hint(metric, replace(NO_FACTS, lines=lines)).startswith(words)
+
+
+def test_the_first_of_several_findings_is_told() -> None:
+    first, second = Finding(FindingKind.RACE, "", line=4), Finding(FindingKind.TRAP, "")
+    advice = advise(Failure(Status.RUNTIME_ERROR, "", findings=(first,))).removesuffix(".")
+    assert advise_on_findings(()) == ""
+    assert advise_on_findings((first,)) == f"line 4: {advice}"
+    assert advise_on_findings((first, second)) == f"the first of 2 findings: line 4: {advice}"
+
+
+def test_the_place_of_a_finding_says_what_is_known() -> None:
+    seen = Finding(FindingKind.OUT_OF_BOUNDS, "", "k", 3, Dim3(1, 0, 0), Dim3(2, 0, 0), "out", 4096)
+    assert describe_place(seen) == "kernel k, block (1, 0, 0), thread (2, 0, 0), out + 4,096 bytes"
+    assert (
+        describe_place(replace(seen, offset_bytes=None, thread=None)) == "kernel k, block (1, 0, 0)"
+    )
+    assert describe_place(Finding(FindingKind.TRAP, "")) == ""

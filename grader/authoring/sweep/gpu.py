@@ -72,7 +72,7 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
             yield replace(row, right=False, note="wrong in a timed run")
         else:
             right = True if label == SUBMISSION else None
-            note = "disturbed" if found.failure is not None else ""
+            note = "disturbed" if found.disturbed is not None else ""
             yield replace(row, right=right, note=note)
 
 

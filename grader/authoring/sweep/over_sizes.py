@@ -23,7 +23,15 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.own_programs import build_others
 from grader.grading.session import Job, Session, open_session
 from grader.judging.evidence import Subject
-from grader.records import SUBMISSION, DeviceInfo, Failure, Progress, ShowProgress, Source
+from grader.records import (
+    SUBMISSION,
+    DeviceInfo,
+    Failure,
+    Progress,
+    ShowProgress,
+    Source,
+    Submission,
+)
 from grader.report.sweep import C_LOOP, NUMPY, Sweep, SweepPoint, SweepRow
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
@@ -61,8 +69,8 @@ def run_sweep(
     exercise = read_exercise(folder)
     points = parse_sizes(sizes, exercise.size_names)
     source = read_submission(submission)
-    if isinstance(source, Failure):
-        return source
+    if not isinstance(source, Submission):
+        return SubmissionError(source).failure
     exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
     subject = Subject(exercise, source, None, {}, seed)
     job = Job(subject, choice, cache or default_cache(os.environ), show, model=model)

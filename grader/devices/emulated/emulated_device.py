@@ -61,15 +61,10 @@ KEPT_BINARIES = 4
 class EmulatedDevice:
     """Stands for the GPU with this id in gpus.json. `threads` host threads share the blocks;
     results do not depend on it.
-
-    `short_runs`: kernels are translated quickly, for runs in which that would take longest.
     """
 
-    def __init__(
-        self, gpu_id: str = "h100", *, threads: int | None = None, short_runs: bool = False
-    ) -> None:
+    def __init__(self, gpu_id: str = "h100", *, threads: int | None = None) -> None:
         self.gpu: Gpu = read_gpus()[gpu_id]
-        self._short_runs = short_runs
         self._threads = threads or len(os.sched_getaffinity(0))
         self._known: list[Code] = []
 
@@ -186,12 +181,7 @@ class EmulatedDevice:
     ) -> tuple[LaunchResult | None, Stop | None]:
         kernel = code.kernels[launch.symbol]
         try:
-            native = code.translate(
-                kernel,
-                checked=way.checking is not None,
-                quickly=self._short_runs,
-                progress=plan.progress,
-            )
+            native = code.translate(kernel, plan.progress)
         except Unsupported as problem:
             return None, NotEmulated(kernel.name, problem.line, problem.what)
         addresses = {name: region.address for name, region in memory.regions.items()}
@@ -206,7 +196,7 @@ class EmulatedDevice:
             backwards=way.backwards,
         )
         if way.checking is not None:
-            settings = replace(settings, shared_poison=way.checking.shared_poison)
+            settings = replace(settings, checked=True, shared_poison=way.checking.shared_poison)
         ran = way.run(
             Ready(native, kernel, launch, memory, settings), _tell(plan.progress, kernel.name)
         )

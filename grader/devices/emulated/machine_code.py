@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from grader import records
 from grader.devices.emulated.runtime import emulator_runtime
@@ -13,6 +14,7 @@ from grader.emulator import (
     KernelCode,
     NativeKernel,
     Pointer,
+    Unsupported,
     Variable,
     fill_pointers,
     translate,
@@ -30,23 +32,26 @@ class Code:
         self._arch = arch
         self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
         self.variables = tuple(map(_variable, binary.variables))
-        self._native: dict[tuple[str, bool], NativeKernel] = {}
+        self._native: dict[str, NativeKernel] = {}
 
-    def translate(
-        self, kernel: Kernel, *, checked: bool, quickly: bool, progress: ShowProgress | None
-    ) -> NativeKernel:
-        """The kernel's native code, made once; who waits is told when that begins and ends, because
-        it may take long."""
-        key = (kernel.symbol, checked)
-        if key not in self._native:
+    def translate(self, kernel: Kernel, progress: ShowProgress | None) -> NativeKernel:
+        """The kernel's cells, made once. Who waits is told that it runs now, and what a confined
+        process could not keep."""
+        if kernel.symbol not in self._native:
             show = progress or (lambda note: None)
-            show(Progress(f"translating {kernel.name}", translates=True))
+            runtime = emulator_runtime()
             code = kernel_code(kernel, self.variables, arch=self._arch)
-            self._native[key] = translate(
-                code, emulator_runtime(), checked=checked, quickly=checked or quickly
-            )
-            show(Progress(f"emulating {kernel.name}"))
-        return self._native[key]
+            self._native[kernel.symbol] = translate(code, runtime)
+            show(Progress(f"emulating {kernel.name}", unkept=runtime.steps.unkept))
+        return self._native[kernel.symbol]
+
+
+def make_steps(binary: Binary, arch: str) -> None:
+    """Make and keep the native code that a binary's kernels need and this machine lacks."""
+    code = Code(binary, arch)
+    for kernel in binary.kernels:
+        with suppress(Unsupported):
+            code.translate(kernel, None)
 
 
 def kernel_code(

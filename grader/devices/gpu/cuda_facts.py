@@ -74,7 +74,7 @@ def out_of_memory(buffers: Sequence[DeviceBuffer], binary: Binary) -> OutOfGpuMe
     local = RESIDENT_THREADS * max((kernel.local_bytes for kernel in binary.kernels), default=0)
     if scratch_bytes(buffers) + binary.variable_bytes + local < SPARE_BYTES:
         raise GraderError(
-            f"The GPU has no room for the exercise: its buffers need {needed:,} bytes, some of them"
+            f"The GPU has no room for the buffers, which need {needed:,} bytes, some of them"
             " several times.",
             "Another program may fill the GPU's memory: see `nvidia-smi`. Grade again when it has"
             " ended, or on a larger GPU.",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, UsageError
 
 FP32_LANES = {
@@ -35,35 +36,44 @@ Instructions"."""
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A board whose figures stand in `gpus.json`, under this id, and where NVIDIA publishes
+    them."""
+
+    id: str
+    source: str
+
+
+@dataclass(frozen=True)
 class Published:
-    """What NVIDIA publishes of a board, under the name that CUDA gives it: GB/s, TFLOP/s (fp32, no
-    tensor cores), and where."""
+    """What NVIDIA publishes of a board: GB/s, TFLOP/s (fp32, no tensor cores), and where."""
 
     bandwidth_gbps: float
     fp32_tflops: float
     source: str
 
 
-PUBLISHED = {
-    "Tesla T4": Published(320.0, 8.1, "T4 datasheet"),
+BOARDS: dict[str, Published | Listed] = {
+    "Tesla T4": Listed("t4", "T4 datasheet"),
     "Tesla V100-SXM2-16GB": Published(900.0, 15.7, "V100 datasheet"),
     "Tesla V100-SXM2-32GB": Published(900.0, 15.7, "V100 datasheet"),
-    "NVIDIA A100-SXM4-40GB": Published(1555.0, 19.5, "A100 datasheet"),
+    "NVIDIA A100-SXM4-40GB": Listed("a100", "A100 datasheet"),
     "NVIDIA A100-PCIE-40GB": Published(1555.0, 19.5, "A100 datasheet"),
     "NVIDIA A100-SXM4-80GB": Published(2039.0, 19.5, "A100 datasheet"),
     "NVIDIA A100 80GB PCIe": Published(1935.0, 19.5, "A100 datasheet"),
-    "NVIDIA H100 80GB HBM3": Published(3352.0, 66.9, "H100 datasheet and architecture paper"),
-    "NVIDIA H200": Published(4800.0, 66.9, "H200 datasheet"),
+    "NVIDIA H100 80GB HBM3": Listed("h100", "H100 datasheet and architecture paper"),
+    "NVIDIA H200": Listed("h200", "H200 datasheet"),
     "NVIDIA A10": Published(600.0, 31.2, "A10 datasheet"),
     "NVIDIA L4": Published(300.0, 30.3, "L4 datasheet"),
-    "NVIDIA L40S": Published(864.0, 91.6, "L40S datasheet"),
+    "NVIDIA L40S": Listed("l40s", "L40S datasheet"),
     "NVIDIA RTX A6000": Published(768.0, 38.7, "RTX A6000 datasheet"),
     "NVIDIA GeForce RTX 2080 Ti": Published(616.0, 13.4, "Turing architecture paper"),
     "NVIDIA GeForce RTX 3080": Published(760.0, 29.8, "Ampere GA102 architecture paper"),
-    "NVIDIA GeForce RTX 3090": Published(936.0, 35.6, "Ampere GA102 architecture paper"),
-    "NVIDIA GeForce RTX 4090": Published(1008.0, 82.6, "Ada architecture paper"),
+    "NVIDIA GeForce RTX 3090": Listed("rtx3090", "Ampere GA102 architecture paper"),
+    "NVIDIA GeForce RTX 4090": Listed("rtx4090", "Ada architecture paper"),
     "NVIDIA GeForce RTX 5090": Published(1792.0, 104.8, "Blackwell RTX architecture paper"),
 }
+"""By the name that CUDA gives a board."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,7 @@ def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
     """The peak of a device and where each figure is from. Raises GraderError when there is no way
     to know it."""
     given = given or GivenPeak()
-    published = PUBLISHED.get(attributes.name)
+    published = find_published(attributes.name)
     bandwidth = _choose(
         given.bandwidth_gbps,
         _bandwidth(attributes),
@@ -142,6 +152,15 @@ def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
             attributes.name, bandwidth_missing=bandwidth is None, fp32_missing=fp32 is None
         )
     return Peak(bandwidth[0], fp32[0], bandwidth[1], fp32[1])
+
+
+def find_published(name: str) -> Published | None:
+    """What is published of the board that CUDA calls by this name."""
+    board = BOARDS.get(name)
+    if not isinstance(board, Listed):
+        return board
+    gpu = read_gpus()[board.id]
+    return Published(gpu.peak_bandwidth_gbps, gpu.peak_fp32_tflops, board.source)
 
 
 _Sourced = tuple[float, str]

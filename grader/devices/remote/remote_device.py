@@ -19,7 +19,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 import numpy as np
 
 from grader.devices.base import Arrays, TimingDevice, places_of
-from grader.devices.remote.overdue import TranslationClock, find_why_overdue, wall_limit
+from grader.devices.remote.keep_steps import StepKeeper
+from grader.devices.remote.overdue import wall_limit
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
@@ -45,6 +46,7 @@ from grader.records import (
     Execution,
     Mode,
     Program,
+    Progress,
     Role,
     RunLimits,
     ShowProgress,
@@ -105,6 +107,7 @@ class RemoteDevice:
         self._grace_seconds = grace_seconds
         self._hello: Hello | None = None
         self._limits = RunLimits(0, 0.0)
+        self._keeper = StepKeeper()
         self._worker: Worker | None = Worker(self._command, device, self._options)
 
     def __enter__(self) -> Self:
@@ -120,6 +123,7 @@ class RemoteDevice:
 
     def close(self) -> None:
         """End the worker."""
+        self._keeper.close()
         if self._worker is not None:
             self._worker.kill()
         self._worker = None
@@ -161,16 +165,20 @@ class RemoteDevice:
             copied_bytes = moved_bytes + program.binary.variable_bytes
             worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
         bounds = self._bounds(limits, moved_bytes, runs=mode.runs)
-        clock = TranslationClock(progress)
         run = TimingDevice.run
         try:
             execution, outputs = self._ask(
-                bounds, run, program, arrays, limits=limits, mode=mode, progress=clock.show
+                bounds,
+                run,
+                program,
+                arrays,
+                limits=limits,
+                mode=mode,
+                progress=self._keeping(program, progress),
             )
         except TimeoutError:
             self._replace_stuck_worker()
-            stop = find_why_overdue(program.launches, limits, clock)
-            return Execution((), failure=stop), {}
+            return Execution((), failure=wall_limit(program.launches, limits)), {}
         if execution.failure is not None:
             self.close()
             return execution, {}
@@ -229,6 +237,17 @@ class RemoteDevice:
             )
         except TimeoutError as error:
             raise self._failed("did not measure the copy bandwidth in time") from error
+
+    def _keeping(self, program: Program, progress: ShowProgress | None) -> ShowProgress:
+        """Hands notes of progress on, and keeps what the worker made and could not keep."""
+
+        def show(note: Progress) -> None:
+            if note.unkept:
+                self._keeper.keep(program.binary, self.info.arch)
+            if progress is not None:
+                progress(note)
+
+        return show
 
     def _bounds(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> Bounds:
         """Of a request that moves so many bytes there and back, and runs so often."""

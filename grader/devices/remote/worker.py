@@ -18,6 +18,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -53,26 +54,27 @@ def main(argv: Sequence[str]) -> int:
     """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
-    isolation, make = "", partial(make_device, argv[1])
+    isolation, make, readable = "", partial(make_device, argv[1]), list[Path]()
     if argv[1].startswith(EMULATED):
         try:
-            load_emulator(models=TIMED in argv[2:])
+            readable = load_emulator(models=TIMED in argv[2:])
         except GraderError as error:
             make = partial(_refuse, error)
-        isolation = restrict_emulating_process() if OPEN not in argv[2:] else ""
+        isolation = restrict_emulating_process(readable) if OPEN not in argv[2:] else ""
     channel = Channel(socket.socket(fileno=int(argv[0])))
     end_with_parent(channel.fileno())
     return serve(channel, make, isolation)
 
 
-def load_emulator(*, models: bool) -> None:
+def load_emulator(*, models: bool) -> list[Path]:
     """Load what is compiled for this machine and goes into caches that a confined process cannot
-    write: the emulator's runtime, and the timing model."""
+    write: the emulator's runtime, and the timing model. Returns the folders that it reads of."""
     from grader.devices.emulated.runtime import emulator_runtime
 
-    emulator_runtime()
+    runtime = emulator_runtime()
     if models:
         from grader.devices.emulated import sampling  # noqa: F401
+    return [runtime.steps.folder]
 
 
 def _refuse(error: GraderError) -> Device:

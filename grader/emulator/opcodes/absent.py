@@ -3,12 +3,14 @@ and that are not there."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grader.emulator.checked_layout import FindingCode
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import FULL_MASK
-from grader.emulator.native.tools import I1, I64, Value, bits_to_lanes, const, lane_bits, splat
-from grader.emulator.operands import Immediate, Register
+from grader.emulator.native.tools import I1, I32, I64, Value, bits_to_lanes, const, lane_bits, splat
+from grader.emulator.operands import Immediate, Operand, Register
 
 _BETWEEN = 3
 """So many instructions at most lie between the WARPSYNC that names an operation's lanes and the
@@ -17,14 +19,16 @@ operation."""
 
 def note_absent_lanes(e: Emitter, i: Decoded) -> None:
     """Report living lanes that the operation's mask names and that are not on this path."""
-    if not e.checked or e.converged:
+    if e.converged or i.named is None:
         return
-    named = _named_lanes(e, i)
-    if named is None:
-        return
+    first = e.b.cttz(e.mask, const(1, I1))
+    named = e.b.extract_element(e.lanes_i32(i.named), first)
     absent = e.b.and_(e.b.and_(named, e.warp.load("live")), e.b.not_(e.mask))
-    with e.b.if_then(e.b.icmp_unsigned("!=", absent, const(0)), likely=False):
-        _report(e, FindingCode.ABSENT_LANES, i, e.b.cttz(e.mask, const(1, I1)), absent)
+    with (
+        e.if_checked(),
+        e.b.if_then(e.b.icmp_unsigned("!=", absent, const(0)), likely=False),
+    ):
+        _report(e, FindingCode.ABSENT_LANES, first, absent)
 
 
 def note_absent_sources(
@@ -32,44 +36,37 @@ def note_absent_sources(
 ) -> Value:
     """The result of a shuffle. What lanes get from lanes that are not there is undefined: other
     garbage when poison is other."""
-    if not e.checked:
-        return result
+    checked = e.b.sext(e.is_checked(), I32)
     here = splat(e.b, e.mask)
     missing = e.b.icmp_unsigned(
         "==", e.b.and_(e.b.lshr(here, wanted), splat(e.b, const(1))), splat(e.b, const(0))
     )
     missing = e.b.and_(missing, valid)
-    lanes = e.b.and_(lane_bits(e.b, missing), e.lane_mask())
+    lanes = e.b.and_(e.b.and_(lane_bits(e.b, missing), e.lane_mask()), checked)
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
-        _report(e, FindingCode.MAYBE_ABSENT_LANE, i, e.b.cttz(lanes, const(1, I1)), lanes)
+        _report(e, FindingCode.MAYBE_ABSENT_LANE, e.b.cttz(lanes, const(1, I1)), lanes)
     usual = e.b.icmp_unsigned("==", e.context.load("shared_poison"), const(0xFF))
     garbage = e.b.select(usual, const(0), const(FULL_MASK))
     return e.b.select(bits_to_lanes(e.b, lanes), e.b.xor(result, splat(e.b, garbage)), result)
 
 
-def _report(e: Emitter, code: int, i: Decoded, lane: Value, lanes: Value) -> None:
+def _report(e: Emitter, code: int, lane: Value, lanes: Value) -> None:
     """Note that lanes are absent, of which `lane` needs some."""
-    words = (const(code), const(i.index), lane, lanes, const(0, I64))
+    words = (const(code), e.index, lane, lanes, const(0, I64))
     e.call("report_lanes", e.context_pointer, e.warp_pointer, *words)
 
 
-def _named_lanes(e: Emitter, i: Decoded) -> Value | None:
-    """The mask of the WARPSYNC in front of the instruction, None where there is none."""
-    before = (instruction for block in e.flow.blocks for instruction in block.instructions)
-    near = [
-        each
-        for each in before
-        if i.index - _BETWEEN <= each.index < i.index and each.base == "WARPSYNC"
-    ]
-    if not near or near[-1].has("COLLECTIVE") or near[-1].has("EXCLUSIVE"):
+def lanes_named_before(code: Sequence[Decoded], i: Decoded) -> Operand | None:
+    """The lanes that the WARPSYNC in front of an instruction names: a register or a literal; None
+    where there is none."""
+    near = [each for each in code if i.index - _BETWEEN <= each.index < i.index]
+    syncs = [each for each in near if each.base == "WARPSYNC"]
+    if not syncs or syncs[-1].has("COLLECTIVE") or syncs[-1].has("EXCLUSIVE"):
         return None
-    sync = near[-1]
+    sync = syncs[-1]
     if sync.has("ALL"):
-        return const(FULL_MASK)
+        return Immediate(FULL_MASK, None)
     mask = sync.operands[0]
-    if isinstance(mask, Immediate):
-        return const(mask.integer())
-    if not isinstance(mask, Register) or mask.uniform:
-        return None
-    e.b.store(e.register(mask.index), e.context.at("lane_data"), align=4)
-    return e.context.load("lane_data", e.b.cttz(e.mask, const(1, I1)))
+    if isinstance(mask, Register) and not mask.uniform:
+        return Register(mask.index)
+    return mask if isinstance(mask, Immediate) else None

@@ -59,20 +59,21 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
     for vote in votes:
         _gather_vote(e, i, vote, const(BLOCK_VOTE))
     e.warp.store("at_barrier", e.b.or_(e.warp.load("at_barrier"), e.mask))
-    e.warp.store("barrier_instruction", i.index)
+    e.warp.store("barrier_instruction", e.index)
     if e.converged:
-        e.warp.store("pc", e.following)
+        e.warp.store("pc", e.following.block)
         e.b.ret(const(FaultCode.NONE))
         return
-    e.push_path(e.mask, const(e.following), const(WAIT_BLOCK))
+    e.push_path(e.mask, e.following.block, const(WAIT_BLOCK))
     e.next_path()
 
 
 def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
     """Number and count in a register: bits 0 to 3 and 16 to 27; no count and number 0 are
     `__syncthreads()`."""
-    if len(place) != 2 or place[0] != place[1] or not isinstance(place[0], Register):
+    if len(place) != 2 or not all(isinstance(operand, Register) for operand in place):
         raise e.unsupported("with these operands")
+    e.require("one register")
     words = e.i32(place[0])
     word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
     others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
@@ -115,8 +116,8 @@ def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Valu
         e.go_to(e.following)
         return
     e.warp.store("at_named", e.b.or_(e.warp.load("at_named"), e.mask))
-    e.warp.store("barrier_instruction", i.index)
-    e.push_path(e.mask, const(e.following), e.b.add(number, const(WAIT_NAMED)))
+    e.warp.store("barrier_instruction", e.index)
+    e.push_path(e.mask, e.following.block, e.b.add(number, const(WAIT_NAMED)))
     e.switch_path()
 
 
@@ -126,9 +127,9 @@ def _come_or_fault(e: Emitter, i: Decoded) -> None:
     coming = e.lane_mask()
     waiting = skip_together(e, coming)
     e.context.store("fault_code", FaultCode.BARRIER)
-    e.context.store("fault_instruction", i.index)
+    e.context.store("fault_instruction", e.index)
     e.context.store("fault_lane", e.b.cttz(e.b.xor(coming, e.mask), const(0, I1)))
-    e.context.store("fault_other", e.following)
+    e.context.store("fault_other", e.following.block)
     e.b.ret(const(FaultCode.BARRIER))
     e.b.position_at_end(waiting)
 

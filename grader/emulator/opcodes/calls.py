@@ -8,8 +8,8 @@ from llvmlite import ir
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow
-from grader.emulator.native.tools import I1, I32, POINTER, const, lane_bits, splat
-from grader.emulator.opcodes.control import bra, go_to_computed
+from grader.emulator.native.tools import I1, I32, I64, POINTER, const, lane_bits, splat
+from grader.emulator.opcodes.control import JUMPS, bra, go_to_computed
 from grader.emulator.opcodes.intrinsics import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Register
@@ -25,9 +25,7 @@ def call(e: Emitter, i: Decoded) -> None:
     if i.has("ABS"):
         call_system(e, i)
     elif _by_pointer(i):
-        go_to_computed(
-            e, i, i.operands[0], tuple(e.flow.blocks[block] for block in e.flow.jump_blocks)
-        )
+        go_to_computed(e, i, i.operands[0], JUMPS)
     else:
         bra(e, i)
 
@@ -46,7 +44,7 @@ def call_system(e: Emitter, i: Decoded) -> None:
     addresses = e.i64(target)
     address = e.b.extract_element(addresses, e.b.cttz(e.mask, const(1, I1)))
     returns = e.b.icmp_unsigned(
-        "!=", e.i64(_RETURN_ADDRESS), e.const64(e.flow.blocks[e.following].instructions[0].offset)
+        "!=", e.i64(_RETURN_ADDRESS), splat(e.b, e.b.zext(e.data("next offset"), I64))
     )
     others = e.b.or_(returns, e.b.icmp_unsigned("!=", addresses, splat(e.b, address)))
     others = e.b.and_(e.mask, lane_bits(e.b, others))
@@ -63,7 +61,7 @@ def call_system(e: Emitter, i: Decoded) -> None:
     code = e.b.call(callback, [e.context_pointer, e.warp_pointer, e.mask])
     e.branch_if(e.b.icmp_unsigned("==", code, const(0)), e.following, failed)
     e.b.position_at_end(failed)
-    e.context.store("fault_instruction", i.index)
+    e.context.store("fault_instruction", e.index)
     e.b.ret(code)
 
 
@@ -71,10 +69,10 @@ def load_address(e: Emitter, i: Decoded) -> None:
     """d = the address of an instruction, of this one where none is named: its offset in the
     code."""
     target, *place = i.operands
-    offset = place[0].bits if place and isinstance(place[0], Immediate) else i.offset
-    if offset is None or len(place) > 1:
+    if len(place) > 1 or not all(isinstance(operand, Immediate) for operand in place):
         raise e.unsupported("with these operands")
-    e.set64(target, e.const64(offset))
+    here = splat(e.b, e.b.zext(e.data("code offset"), I64))
+    e.set64(target, e.i64(place[0]) if place else here)
 
 
 CALLS: dict[str, Opcode] = {

@@ -59,11 +59,11 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     barrier = COLLECTIVE_BARRIER if collective else WARPSYNC_BARRIER
     _store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
     if collective:
-        _store_lanes(e, e.warp.at("collective_return"), splat(e.b, const(e.flow.target(i))))
+        _store_lanes(e, e.warp.at("collective_return"), splat(e.b, e.target.block))
     if apart:
-        _push_groups(e, named, const(e.following), barrier)
+        _push_groups(e, named, e.following.block, barrier)
     else:
-        e.push_path(e.mask, const(e.following), const(barrier))
+        e.push_path(e.mask, e.following.block, const(barrier))
     release_paths(e, left=False)
     e.switch_path()
 
@@ -123,7 +123,7 @@ def branch_if_apart(e: Emitter, i: Decoded) -> None:
     apart = e.function.append_basic_block("apart")
     e.branch_if(together, e.following, apart)
     e.b.position_at_end(apart)
-    e.go_to(e.flow.target(i))
+    e.go_to(e.target)
 
 
 def match(e: Emitter, i: Decoded) -> None:
@@ -187,7 +187,7 @@ def elect(e: Emitter, i: Decoded) -> None:
 COLLECTIVE: dict[str, Opcode] = {
     "WARPSYNC": row(warpsync, "ALL EXCLUSIVE COLLECTIVE", pipe=NO_PIPE, flow=ControlFlow()),
     "ENDCOLLECTIVE": row(end_collective, flow=ControlFlow(leaves=always)),
-    "MATCH": row(match, "ANY ALL U64", pipe=QUEUED),
-    "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32", pipe=QUEUED),
+    "MATCH": row(match, "ANY ALL U64", gathers=True, pipe=QUEUED),
+    "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32", gathers=True, pipe=QUEUED),
     "ELECT": row(elect),
 }

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.flow import Block, ControlFlow, always
-from grader.emulator.layout import SLOT, WAIT_NONE, WARP_LANES, FaultCode
+from grader.emulator.flow import ControlFlow, always
+from grader.emulator.layout import SLOT, WAIT_NONE, WARP_LANES, FaultCode, JumpTable
 from grader.emulator.native.tools import (
     I1,
     I32,
@@ -33,9 +33,9 @@ from grader.emulator.opcodes.intrinsics import (
 from grader.emulator.opcodes.load_store import slot_pointer
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Predicate, Register, Special
-from grader.emulator.program import INSTRUCTION_BYTES
 from grader.emulator.timing.pipes import NO_PIPE
 
+JUMPS, RETURNS = JumpTable.JUMPS, JumpTable.RETURNS
 _BARRIERS = tuple(f"B{number}" for number in range(16))
 
 
@@ -52,7 +52,7 @@ def bra(e: Emitter, i: Decoded) -> None:
         if not isinstance(operand, Predicate):
             raise e.unsupported("with this operand")
         taken = e.b.and_(taken, lane_bits(e.b, e.predicate(operand)))
-    target = e.flow.target(i)
+    target = e.target
     if i.guard is None and len(i.operands) == 1:
         e.go_to(target)
         return
@@ -73,7 +73,7 @@ def bra(e: Emitter, i: Decoded) -> None:
 
     (mask, later_mask), (pc, later_pc) = (
         first_or_later(taken, rest),
-        first_or_later(const(target), const(following)),
+        first_or_later(target.block, following.block),
     )
     e.push_path(later_mask, later_pc, const(WAIT_NONE))
     e.warp.store("mask", mask)
@@ -81,31 +81,37 @@ def bra(e: Emitter, i: Decoded) -> None:
         e.warp.store("pc", pc)
         e.switch_form()
     else:
-        e.b.cbranch(jumps_first, e.entries[target], e.entries[following])
+        stays = e.function.append_basic_block("stays")
+        e.branch_if(jumps_first, target, stays)
+        e.b.position_at_end(stays)
+        e.go_to(following)
 
 
 def ret(e: Emitter, i: Decoded) -> None:
     """Return to the offset in a register pair, which must lie behind a call."""
     if len(i.operands) != 2:
         raise e.unsupported("with these operands")
-    go_to_computed(e, i, i.operands[0], e.flow.return_points)
+    go_to_computed(e, i, i.operands[0], RETURNS)
 
 
 def brx(e: Emitter, i: Decoded) -> None:
     """Go to the next instruction's address plus a register pair plus a literal that cancels that
     address: by a jump table."""
     target, literal = i.operands
-    if not isinstance(literal, Immediate) or literal.bits != -(i.offset + INSTRUCTION_BYTES):
+    if not isinstance(literal, Immediate):
         raise e.unsupported("with this target")
-    go_to_computed(e, i, target, tuple(e.flow.blocks[block] for block in e.flow.jump_blocks))
+    behind = e.b.add(e.i32(literal), splat(e.b, e.data("next offset")))
+    go_to_computed(e, i, target, JUMPS, behind)
 
 
-def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, ...]) -> None:
-    """Go to the blocks at the offsets that the lanes name: one path for each, which executes the
-    jump."""
+def go_to_computed(
+    e: Emitter, i: Decoded, target: object, table: int, behind: Value | None = None
+) -> None:
+    """Go to the blocks at the offsets that the lanes name, `behind` added: one path for each, which
+    executes the jump. They must be in a table of the kernel."""
     if not isinstance(target, Register):
         raise e.unsupported("with these operands")
-    offsets = e.i32(target)
+    offsets = e.i32(target) if behind is None else e.b.add(e.i32(target), behind)
     e.b.store(offsets, e.context.at("lane_addresses"), align=4)
     remaining = e.stack_word(e.lane_mask())
     if i.guard is not None:
@@ -115,10 +121,8 @@ def go_to_computed(e: Emitter, i: Decoded, target: object, blocks: tuple[Block, 
     def split_one() -> None:
         here = e.b.load(remaining, typ=I32)
         offset = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
-        block = const(-1)
-        for candidate in blocks:
-            found = e.b.icmp_unsigned("==", offset, const(candidate.instructions[0].offset))
-            block = e.b.select(found, const(candidate.index), block)
+        place = [e.context_pointer, offset, const(table)]
+        block = e.call("find_block", *place, result=I32)
         known = e.function.append_basic_block("known")
         e.b.cbranch(e.b.icmp_unsigned("==", block, const(-1)), nowhere, known)
         e.b.position_at_end(known)
@@ -142,7 +146,7 @@ def _stay_behind(e: Emitter) -> None:
     """The lanes whose guard fails go on with the next instruction, as a path of their own."""
     rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
     with e.b.if_then(e.b.icmp_unsigned("!=", rest, const(0))):
-        e.push_path(rest, const(e.following), const(WAIT_NONE))
+        e.push_path(rest, e.following.block, const(WAIT_NONE))
 
 
 def exit_lanes(e: Emitter, i: Decoded) -> None:
@@ -183,7 +187,7 @@ def bsync(e: Emitter, i: Decoded) -> None:
     barrier = _barrier(e, i.operands[0])
     if e.converged:
         return
-    e.push_path(e.mask, const(e.following), const(barrier))
+    e.push_path(e.mask, e.following.block, const(barrier))
     release_paths(e, left=False)
     e.next_path()
 
@@ -223,7 +227,7 @@ def trap(e: Emitter, i: Decoded) -> None:
     lanes = e.lane_mask()
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
         e.context.store("fault_code", FaultCode.TRAP)
-        e.context.store("fault_instruction", i.index)
+        e.context.store("fault_instruction", e.index)
         e.context.store("fault_lane", e.b.cttz(lanes, const(0, I1)))
         e.b.ret(const(FaultCode.TRAP))
 
@@ -233,10 +237,8 @@ def fence(e: Emitter, i: Decoded) -> None:
     and the checked mode notes all."""
     if i.has("SYS"):
         someone = e.b.icmp_unsigned("!=", e.lane_mask(), const(0))
-        Record(e.b, slot_pointer(e, i, "global"), SLOT).add(
-            "requests_total", e.b.zext(someone, I64)
-        )
-    if e.checked:
+        Record(e.b, slot_pointer(e, "global"), SLOT).add("requests_total", e.b.zext(someone, I64))
+    with e.if_checked():
         e.call("fence", e.context_pointer, const(not i.has("CTA")))
 
 

@@ -74,20 +74,19 @@ def wait(e: Emitter, i: Decoded) -> None:
     arrived from here on."""
     if i.operands and not isinstance(i.operands[-1], Immediate):
         raise e.unsupported("with these operands")
-    if not e.checked or not i.operands:
+    if not i.operands:
         return
     left = i.operands[-1]
     assert isinstance(left, Immediate)
     committed, completed = e.warp.load("copies_committed"), e.warp.load("copies_completed")
-    done = e.b.sub(committed, const(left.integer()))
+    done = e.b.sub(committed, e.scalar_i32(left))
     more = e.b.icmp_signed(">", done, completed)
     e.warp.store("copies_completed", e.b.select(more, done, completed))
 
 
 def commit(e: Emitter, i: Decoded) -> None:
     """LDGDEPBAR: the copies so far are a group."""
-    if e.checked:
-        e.warp.add("copies_committed", const(1))
+    e.warp.add("copies_committed", const(1))
 
 
 COPIES: dict[str, Opcode] = {

@@ -70,7 +70,7 @@ def store_generic(e: Emitter, i: Decoded) -> None:
 def _count_bytes_elsewhere(e: Emitter, i: Decoded, low: Value, high: Value) -> None:
     """Nsight Compute takes the distinct bytes of a generic access for global ones, also those of
     shared and of local memory."""
-    slot = const(e.slot_index(i.index, "global"))
+    slot = e.data("slot global")
     e.b.store(low, e.context.at("lane_addresses"), align=4)
     for space in _WINDOWS:
         lanes = lanes_in(e, space, high, e.lane_mask())

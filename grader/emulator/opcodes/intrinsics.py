@@ -57,7 +57,7 @@ def quiet(e: Emitter, value: Value) -> Value:
 def f64(e: Emitter, operand: Operand) -> Value:
     """A source operand as float64: a pair, or a literal."""
     if isinstance(operand, Immediate):
-        return e.b.bitcast(e.const64(operand.float64_bits()), e.double)
+        return e.b.bitcast(e.f64_literal(operand), e.double)
     if not isinstance(operand, Register | Constant):
         raise e.unsupported("with this 64-bit operand")
     value = e.i64(without_sign_changes(operand))
@@ -115,7 +115,7 @@ def release_paths(e: Emitter, *, left: bool) -> None:
 
 def note_meeting(e: Emitter) -> None:
     """The checked mode notes that the path's lanes have waited for each other."""
-    if e.checked:
+    with e.if_checked():
         e.call("meet", e.warp_pointer, e.mask)
 
 
@@ -127,7 +127,7 @@ def repeat_while(e: Emitter, lanes_left: Value) -> None:
     the last of its basic block.
     """
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes_left, const(0))):
-        e.call("repeat_block_end", e.context_pointer, const(e.block.index))
+        e.call("repeat_block_end", e.context_pointer, e.data("block"))
 
 
 def skip_together(e: Emitter, coming: Value) -> ir.Block:
@@ -151,6 +151,6 @@ def not_emulated(e: Emitter, i: Decoded) -> None:
     """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed
     targets). Ends the launch."""
     e.context.store("fault_code", FaultCode.UNSUPPORTED)
-    e.context.store("fault_instruction", i.index)
+    e.context.store("fault_instruction", e.index)
     e.context.store("fault_lane", e.b.cttz(e.mask, const(0, I1)))
     e.b.ret(const(FaultCode.UNSUPPORTED))

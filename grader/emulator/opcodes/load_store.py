@@ -110,8 +110,7 @@ def access(
     if kind.space == "global":
         e.b.store(lanes.high, e.context.at("lane_uppers"), align=4)
     flags = kind.flags | AccessFlag.SIGNED * signed | AccessFlag.UNTRACED * (slot is not None)
-    index = e.slot_index(i.index, slot or kind.space)
-    words = (const(index), const(i.index), lanes.mask, const(flags))
+    words = (e.data(f"slot {slot or kind.space}"), e.index, lanes.mask, const(flags))
     e.return_if_nonzero(
         e.call(kind.function, e.context_pointer, e.warp_pointer, *words, result=I32)
     )
@@ -131,10 +130,10 @@ def set_lane_data(e: Emitter, words: list[Value]) -> None:
         e.b.store(value, e.context.at("lane_data", word * WARP_LANES), align=4)
 
 
-def slot_pointer(e: Emitter, i: Decoded, space: str) -> Value:
+def slot_pointer(e: Emitter, space: str) -> Value:
     """Address of the instruction's SLOT record for a space."""
-    index = e.slot_index(i.index, space)
-    return offset(e.b, e.context.load_pointer("slots"), index * SLOT.itemsize)
+    place = e.b.mul(e.b.zext(e.data(f"slot {space}"), I64), const(SLOT.itemsize, I64))
+    return offset(e.b, e.context.load_pointer("slots"), place)
 
 
 def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
@@ -143,7 +142,7 @@ def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
         raise e.unsupported("without an address")
     if operand.wide:
         return _wide_addresses(e, operand)
-    low = e.const(operand.offset)
+    low = splat(e.b, e.offset_of(operand))
     for register in (operand.register, operand.uniform):
         if register is not None:
             word = e.i32(Register(register.index, register.uniform))
@@ -169,7 +168,7 @@ def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
         else:
             term = e.b.sext(e.i32(plain), e.double_word)
         total = term if total is None else e.b.add(total, term)
-    total = e.b.add(total, splat(e.b, const(operand.offset, I64)))
+    total = e.b.add(total, splat(e.b, e.b.sext(e.offset_of(operand), I64)))
     return e.b.trunc(total, LANES_I32), e.b.trunc(e.b.lshr(total, e.const64(32)), LANES_I32)
 
 

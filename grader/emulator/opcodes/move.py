@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from grader.emulator.constants import constant_bank, constant_bank_bytes
+from grader.emulator.constants import constant_bank
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SHARED_HIGH, AccessFlag
@@ -99,8 +99,7 @@ def _clock(e: Emitter, *, upper: bool) -> Value:
     spent = e.b.sub(
         e.context.load("block_budget"), e.context.load("budget")
     )  # the basic block is counted as a whole at its start
-    behind = len(e.block.instructions) - (e.instruction.index - e.block.instructions[0].index)
-    now = e.b.sub(spent, const(behind, I64))
+    now = e.b.sub(spent, e.b.zext(e.data("behind"), I64))
     return e.b.trunc(e.b.lshr(now, const(32, I64)) if upper else now, I32)
 
 
@@ -158,14 +157,13 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     if e.uniform or source.register is None:
         raise e.unsupported("with an index")
     width = i.access_bytes
-    offsets = e.b.add(e.i32(source.register), e.const(source.offset))
+    offsets = e.b.add(e.i32(source.register), splat(e.b, e.offset_of(source)))
     old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
     mask = e.lane_mask()
     e.b.store(offsets, e.context.at("lane_addresses"), align=4)
-    size = const(constant_bank_bytes(e, source.bank))
-    bank = (constant_bank(e, source.bank), size)
+    bank = constant_bank(e, source.bank)
     flags = AccessFlag.SIGNED * (i.has("S8") or i.has("S16"))
-    words = (const(i.index), mask, const(width), const(flags))
+    words = (e.index, mask, const(width), const(flags))
     e.return_if_nonzero(e.call("gather_constants", e.context_pointer, *bank, *words, result=I32))
     taken = bits_to_lanes(e.b, mask)
     for word, before in enumerate(old):
@@ -325,7 +323,7 @@ MOVE: dict[str, Opcode] = {
     "R2UR": row(to_uniform, pipe=QUEUED),
     "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
     "R2P": row(register_to_predicates, "B0 B1 B2 B3"),
-    "VOTE": row(vote, "ANY ALL EQ"),
-    "VOTEU": row(vote, "ANY ALL EQ", uniform=True, pipe=QUEUED),
-    "SHFL": row(shuffle, "IDX UP DOWN BFLY", pipe=QUEUED),
+    "VOTE": row(vote, "ANY ALL EQ", gathers=True),
+    "VOTEU": row(vote, "ANY ALL EQ", uniform=True, gathers=True, pipe=QUEUED),
+    "SHFL": row(shuffle, "IDX UP DOWN BFLY", gathers=True, pipe=QUEUED),
 }

@@ -21,8 +21,9 @@ class Opcode:
 
     `uniform`: it works on one value a warp. `approximate`: the hardware looks its result up in
     tables that are not public; ours is correctly rounded, and within the documented error of it.
-    `flow` is None where control always goes on to the next instruction. `ordered` tells whether the
-    outcome depends on which block comes first.
+    `gathers`: lanes work together, which a WARPSYNC in front may name. `flow` is None where control
+    always goes on to the next instruction. `ordered` tells whether the outcome depends on which
+    block comes first.
     """
 
     emit: Emit
@@ -30,6 +31,7 @@ class Opcode:
     pipe: Pipe
     uniform: bool = False
     approximate: bool = False
+    gathers: bool = False
     flow: ControlFlow | None = None
     ordered: Test = never
 
@@ -46,10 +48,12 @@ def row(
     pipe: Pipe | None = None,
     uniform: bool = False,
     approximate: bool = False,
+    gathers: bool = False,
     flow: ControlFlow | None = None,
     ordered: Test = never,
 ) -> Opcode:
     """A row with its modifiers as one string of words. Where no pipe is named, it is that of
     integers; the uniform one has no rival."""
     pipe = pipe or (NO_PIPE if uniform else ALU)
-    return Opcode(emit, frozenset(modifiers.split()), pipe, uniform, approximate, flow, ordered)
+    names = frozenset(modifiers.split())
+    return Opcode(emit, names, pipe, uniform, approximate, gathers, flow, ordered)

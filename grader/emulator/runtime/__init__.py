@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import platform
 import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from llvmlite import binding
 
+from grader.emulator.files import read_whole, write_whole
 from grader.emulator.layout import FUNCTION_PREFIX
 from grader.emulator.runtime.header import write_header
+from grader.emulator.steps import Steps
 
 RunBlocks = Callable[[int, int, int], int]
 """`run_blocks(context address, first, end)` releases the GIL and returns a FaultCode."""
@@ -31,7 +33,6 @@ _FLAGS = (
     *("-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-Wl,--as-needed"),
 )
 _SOURCES = Path(__file__).parent
-_DIGEST_BYTES = hashlib.sha256().digest_size
 _COMPILE_SECONDS = 300.0
 
 
@@ -41,9 +42,10 @@ class CompilerFailed(Exception):  # noqa: N818 - a property of the machine, not 
 
 @dataclass(frozen=True)
 class Runtime:
-    """The loaded runtime, whose functions translated kernels find by their names."""
+    """The loaded runtime, whose functions the steps of kernels find by their names."""
 
     run_blocks: RunBlocks
+    steps: Steps
 
 
 def load(folder: Path, compiler: str) -> Runtime:
@@ -53,13 +55,14 @@ def load(folder: Path, compiler: str) -> Runtime:
     """
     header = write_header()
     kept = folder / f"runtime-{_key(header, compiler)}.so"
-    if not _is_whole(kept):
+    steps = Steps(folder / "steps")
+    if read_whole(kept) is None:
         content = _compile(header, compiler)
         try:
-            _keep(kept, content)
+            write_whole(kept, content)
         except OSError:  # a folder that cannot be written
-            return _load_once(content)
-    return _open(kept)
+            return Runtime(_load_once(content), steps)
+    return Runtime(_open(kept), steps)
 
 
 def _key(header: str, compiler: str) -> str:
@@ -79,15 +82,14 @@ def _ask_version(compiler: str) -> str:
 
 
 def _compile(header: str, compiler: str) -> bytes:
-    """The shared object, with its digest behind it."""
+    """The shared object."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "records.h").write_text(header, encoding="utf-8")
         target = folder / "runtime.so"
         sources = [str(path) for path in _source_files() if path.suffix == ".cpp"]
         _run([compiler, *_FLAGS, f"-I{folder}", f"-I{_SOURCES}", *sources, "-o", str(target)])
-        content = target.read_bytes()
-    return content + hashlib.sha256(content).digest()
+        return target.read_bytes()
 
 
 def _run(command: list[str]) -> str:
@@ -107,29 +109,7 @@ def _run(command: list[str]) -> str:
     return done.stdout
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether an object is there and is what was written."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return False
-    return hashlib.sha256(content[:-_DIGEST_BYTES]).digest() == content[-_DIGEST_BYTES:]
-
-
-def _keep(path: Path, content: bytes) -> None:
-    """Write a file as a whole: who reads it meanwhile sees the old one, or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _load_once(content: bytes) -> Runtime:
+def _load_once(content: bytes) -> RunBlocks:
     """Load an object that cannot be kept; what is mapped outlives its file."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "runtime.so"
@@ -137,9 +117,9 @@ def _load_once(content: bytes) -> Runtime:
         return _open(path)
 
 
-def _open(path: Path) -> Runtime:
+def _open(path: Path) -> RunBlocks:
     binding.load_library_permanently(str(path))
     function = getattr(ctypes.CDLL(str(path)), f"{FUNCTION_PREFIX}run_blocks")
     function.restype = ctypes.c_uint32
     function.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
-    return Runtime(function)
+    return cast(RunBlocks, function)

@@ -23,8 +23,9 @@ static void reset(const Context &context, Warp &warp)
 static uint32_t run_warp(Context &context, Warp &warp)
 {
     while ((warp.mask & ~warp.at_barrier) != 0) {
-        Form *form = warp.mask == warp.live ? context.converged : context.diverged;
-        uint32_t code = form(&context, &warp);
+        const uint8_t *cells = warp.mask == warp.live ? context.converged : context.diverged;
+        const uint8_t *cell = cells + context.entries[warp.pc];
+        uint32_t code = (*reinterpret_cast<Step *const *>(cell))(&context, &warp, cell);
         if (code != SWITCH_FORM)
             return code;
     }

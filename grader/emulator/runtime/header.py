@@ -15,6 +15,7 @@ _RECORDS = {
     "Extent": checked_layout.EXTENT,
     "Found": checked_layout.FOUND,
     "CheckedState": checked_layout.CHECKED_STATE,
+    "CodePlace": layout.CODE_PLACE,
     "Context": layout.CONTEXT,
 }
 _ENUMS = (
@@ -22,6 +23,7 @@ _ENUMS = (
     layout.FaultCode,
     layout.TraceWord,
     layout.PatternKind,
+    layout.JumpTable,
     layout.VoteMode,
     checked_layout.FindingCode,
     checked_layout.Trait,
@@ -39,7 +41,7 @@ _HEAD = """\
 
 struct Context;
 struct Warp;
-using Form = uint32_t(Context *, Warp *);
+using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 """
 
 

@@ -50,6 +50,16 @@ bool next_path(Warp &warp)
     return true;
 }
 
+// The basic block at an offset of the code, if a computed branch may go there; -1 if not.
+EXPORT uint32_t emulator_find_block(const Context *context, uint32_t offset, uint32_t table)
+{
+    auto places = reinterpret_cast<const CodePlace *>(context->jump_tables[table]);
+    for (uint32_t index = 0; index < context->jump_counts[table]; ++index)
+        if (places[index].offset == offset)
+            return places[index].block;
+    return -1;
+}
+
 EXPORT uint32_t emulator_next_path(Warp *warp) { return next_path(*warp); }
 
 // Who waits together with the lowest lane of a mask at a barrier, and lives.

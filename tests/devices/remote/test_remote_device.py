@@ -93,18 +93,6 @@ def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(
     np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
 
 
-def test_a_worker_that_translates_until_the_limit_is_told_apart_from_one_that_runs(
-    device: RemoteDevice,
-) -> None:
-    execution, _ = execute(device, "translate", wall_seconds=0.3)
-    assert execution.failure is not None
-    assert execution.failure.status is Status.UNSUPPORTED
-    assert "takes too long to translate" in tell(execution.failure).message
-    execution, _ = execute(device, "translate_and_loop", wall_seconds=0.3)
-    assert execution.failure is not None
-    assert execution.failure.status is Status.TIMEOUT
-
-
 def test_no_process_of_the_group_outlives_the_kill(device: RemoteDevice) -> None:
     before = sleepers()
     execute(device, "loop", wall_seconds=0.3)

@@ -1,0 +1,22 @@
+"""Why a batch has no grading of a submission, in words."""
+
+from __future__ import annotations
+
+from grader.records import Failure, GivenUp, OverBatchLimit
+
+_ADVICE = "This is not the submission's doing: see what ails the machine, then use --rerun failed."
+
+
+def tell_ungraded(mistake: OverBatchLimit | GivenUp) -> Failure:
+    """The failure in the place of a score."""
+    match mistake:
+        case OverBatchLimit(seconds):
+            return Failure(
+                mistake.status,
+                f"Grading was stopped after {seconds:.0f} s, the time limit of this batch.",
+                advice="Look for what takes so long: the compilation, or the kernels.",
+            )
+        case GivenUp(tries, said, quoted, advice):
+            tried = f"It was tried {tries} times"
+            message = f"{tried}, and {said}." if mistake.lost else f"{tried}: {said}"
+            return Failure(mistake.status, message, quoted, advice or _ADVICE)

@@ -1,0 +1,99 @@
+"""Why the compiler made nothing of a submission, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from grader.records import (
+    CompileErrors,
+    CompileMistake,
+    CompilerEnd,
+    CompilerEnded,
+    Failure,
+    NoKernel,
+    TooLargeVariables,
+    TooMuchStaticShared,
+)
+
+_TOO_MUCH_CODE = (
+    "Look for large initialised arrays, template recursion, and unrolled loops that make very much"
+    " code."
+)
+_ENDS: Mapping[CompilerEnd, tuple[str, str]] = {
+    CompilerEnd.TOO_SLOW: (
+        "The compiler was stopped after {seconds:g} s on {name}.",
+        _TOO_MUCH_CODE,
+    ),
+    CompilerEnd.LARGE_FILE: ("{name} compiles to more than {file} MiB.", _TOO_MUCH_CODE),
+    CompilerEnd.OUT_OF_MEMORY: (
+        "The compiler needed more than {memory} of memory for {name}.",
+        _TOO_MUCH_CODE,
+    ),
+    CompilerEnd.MUCH_OUTPUT: (
+        "The compiler wrote more than {output} MiB of messages on {name}.",
+        "",
+    ),
+    CompilerEnd.CRASH: (
+        "The compiler crashed on {name} (signal {signal}).",
+        "It may have run out of its {memory} of memory; take parts of the code away to find out.",
+    ),
+    CompilerEnd.UNSHOWN: (
+        "{name} does not compile; nvcc's messages lie outside of the file and are not shown.",
+        "",
+    ),
+}
+"""What is said of the compiler's end, and what to try."""
+
+
+def tell_compile_mistake(mistake: CompileMistake) -> Failure:
+    """The failure that a submission without machine code is."""
+    match mistake:
+        case CompileErrors(name, said, line, quoted):
+            what = said if line is None else f"line {line}: {said}"
+            message = f"{name} does not compile: {what}"
+            advice = "Correct the first error first: the others may follow from it."
+            return Failure(mistake.status, message, quoted, advice, line=line)
+        case CompilerEnded():
+            return _tell_end(mistake)
+        case NoKernel(name, written):
+            advice = (
+                "A template needs an explicit instance, such as `template __global__ void"
+                " k<32>(float*, int);`."
+                if written
+                else "A kernel is a function that begins with `__global__ void`."
+            )
+            return Failure(mistake.status, f"{name} has no __global__ kernel.", advice=advice)
+        case TooMuchStaticShared(kernel, size_bytes, most_bytes):
+            message = (
+                f"Kernel {kernel} declares {size_bytes:,} bytes of static __shared__ memory;"
+                f" {most_bytes:,} are the most."
+            )
+            advice = (
+                "Use a smaller tile, or dynamic shared memory (`extern __shared__`, its bytes as"
+                " the launch's third argument)."
+            )
+            return Failure(mistake.status, message, advice=advice)
+        case TooLargeVariables(name, size_bytes, most_bytes):
+            message = (
+                f"The __device__ variables of {name} take {size_bytes:,} bytes; {most_bytes:,} are"
+                " the most."
+            )
+            advice = (
+                "Hand large arrays to the kernel as an argument: `// scratch: float name[n]`"
+                " declares one of the size that is needed."
+            )
+            return Failure(mistake.status, message, advice=advice)
+
+
+def _tell_end(ended: CompilerEnded) -> Failure:
+    limits = ended.limits
+    figures: dict[str, str | int | float] = {
+        "name": ended.name,
+        "seconds": limits.wall_seconds,
+        "file": limits.file_bytes >> 20,
+        "memory": f"{limits.memory_bytes / (1 << 30):.3g} GiB",
+        "output": limits.output_bytes >> 20,
+        "signal": ended.signal,
+    }
+    message, advice = (text.format_map(figures) for text in _ENDS[ended.how])
+    return Failure(ended.status, message, advice=advice)
