@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
-import numpy as np
-
-from grader.devices.base import Arrays, TimingDevice, places_of
+from grader.devices.base import Arrays, TimingDevice
+from grader.devices.remote.answered_outputs import find_nonsense
 from grader.devices.remote.keep_steps import StepKeeper
 from grader.devices.remote.overdue import wall_limit
 from grader.devices.remote.protocol import (
@@ -41,13 +40,11 @@ from grader.records import (
     SUBMISSION,
     CheckedMode,
     ClockState,
-    DeviceBuffer,
     DeviceInfo,
     Execution,
     Mode,
     Program,
     Progress,
-    Role,
     RunLimits,
     ShowProgress,
     TimedLaunch,
@@ -182,8 +179,7 @@ class RemoteDevice:
         if execution.failure is not None:
             self.close()
             return execution, {}
-        sampled = bool(execution.launches) and execution.launches[-1].sample is not None
-        (self._check_sample if sampled else self._check_outputs)(outputs, program)
+        self._check_outputs(execution, outputs, program)
         return execution, outputs
 
     def prepare(
@@ -209,7 +205,7 @@ class RemoteDevice:
         if len(outputs) != len(input_sets):
             raise self._nonsense("outputs of another number of input sets")
         for each in outputs:
-            self._check_outputs(each, submission)
+            self._check_outputs(execution, each, submission)
         return execution, outputs
 
     def time(
@@ -345,30 +341,10 @@ class RemoteDevice:
             raise self._crashed(message)
         return message
 
-    def _check_outputs(self, got: Arrays, program: Program) -> None:
-        """Raises WorkerError for other arrays than the program's outputs: other names, types or
-        shapes."""
-        wanted = {
-            buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape))
-            for buffer in _outputs(program)
-        }
-        if {name: (array.dtype, array.shape) for name, array in got.items()} != wanted:
-            raise self._nonsense("outputs of another name, type or shape than the exercise's")
-
-    def _check_sample(self, got: Arrays, program: Program) -> None:
-        """The same for what a sample of the blocks wrote."""
-        outputs = _outputs(program)
-        names = [name for each in outputs for name in (each.name, places_of(each.name))]
-        if sorted(got) != sorted(names):
-            raise self._nonsense("a sample of other outputs than the exercise's")
-        for each in outputs:
-            values, places = got[each.name], got[places_of(each.name)]
-            kinds = values.dtype == np.dtype(each.dtype) and places.dtype == np.dtype(np.uint32)
-            elements = each.size_bytes // values.itemsize
-            if not kinds or places.ndim != 1 or values.shape != places.shape:
-                raise self._nonsense("a sample of another type or shape than the exercise's")
-            if places.size and int(places.max()) >= elements:
-                raise self._nonsense("a sample of elements that the output does not have")
+    def _check_outputs(self, execution: Execution, got: Arrays, program: Program) -> None:
+        """Raises WorkerError for other arrays than the program's outputs."""
+        if nonsense := find_nonsense(execution, got, program):
+            raise self._nonsense(nonsense)
 
     def _crashed(self, message: Crashed) -> GraderError:
         self.close()
@@ -390,10 +366,6 @@ REPORT_IT = (
     "This is not the submission's doing: grade it again, and report it with the detail if it comes"
     " back."
 )
-
-
-def _outputs(program: Program) -> list[DeviceBuffer]:
-    return [buffer for buffer in program.buffers if buffer.role is Role.OUTPUT]
 
 
 def _copies(mode: Mode) -> int:
