@@ -8,6 +8,7 @@ that all of them import.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -90,6 +91,7 @@ def base_of(opcode: str) -> str:
     return opcode.partition(".")[0]
 
 
+@functools.cache  # asked for each instruction of each run
 def accesses_of(opcode: str) -> tuple[Access, ...]:
     """What an instruction may access, by its opcode with or without modifiers."""
     return ACCESSES.get(base_of(opcode), ())

@@ -10,6 +10,14 @@ def expected(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[st
     return {"C": inputs["A"].astype(np.float64) @ inputs["B"].astype(np.float64)}
 
 
+def expected_block(
+    inputs: dict[str, np.ndarray], sizes: Mapping[str, int], rows: np.ndarray, columns: slice
+) -> dict[str, np.ndarray]:
+    """These rows and columns of `C` alone: what a sample of the blocks computes."""
+    a, b = inputs["A"][rows], inputs["B"][:, columns]
+    return {"C": a.astype(np.float64) @ b.astype(np.float64)}
+
+
 def library(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
     """The same in float32, with operators of NumPy, CuPy and PyTorch alike: `grade sweep` compares
     with it. On a GPU this is cuBLAS."""

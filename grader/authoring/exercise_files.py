@@ -83,7 +83,7 @@ def _task_problems(
         )
     for place, case in places:
         try:
-            oracle(make_inputs(part or exercise, case, seed), case.sizes)
+            oracle.check(make_inputs(part or exercise, case, seed), case.sizes)
         except SpecError as error:
             for problem in error.problems:
                 found.setdefault(

@@ -25,6 +25,14 @@ Arrays = dict[str, np.ndarray]
 """Contents of buffers by name: C-contiguous, of the buffer's dtype and shape."""
 
 
+def places_of(output: str) -> str:
+    """Under which name the arrays of a sample hold the places of an output's elements that its
+    blocks wrote: their indices in the flat buffer, as unsigned words of 4 bytes. Under the output's
+    own name they hold the values there, in the same order; where blocks of several groups wrote an
+    element it is there again, and the last one counts."""
+    return f"{output} places"  # no buffer has a name with a space
+
+
 class Device(Protocol):
     """Runs programs. What it cannot run at all (an unknown instruction) is a failure, too."""
 
@@ -45,9 +53,9 @@ class Device(Protocol):
         `arrays` holds the contents of the buffers before the run, C-contiguous, of the buffer's
         dtype and shape. What it leaves out holds nothing yet, and is filled with poison
         (POISON_WORD). Returns what happened and the contents of the output buffers afterwards
-        (empty when it failed; poison in what a sample of the blocks did not write). A student's
-        mistake (fault, limit, unknown instruction) is `Execution.failure`. GraderError where the
-        device has no such mode.
+        (empty when it failed; of a sample of the blocks what it wrote, see `places_of`). A
+        student's mistake (fault, limit, unknown instruction) is `Execution.failure`. GraderError
+        where the device has no such mode.
         """
         ...
 

@@ -20,6 +20,7 @@ from grader.emulator.checked_layout import (
 from grader.emulator.decode import Decoded
 from grader.emulator.layout import WARP_LANES
 from grader.emulator.memory import FIRST_OFFSET, GlobalMemory
+from grader.emulator.pages import make_zeros
 from grader.emulator.program import KernelCode
 from grader.emulator.traits import granule_shifts, traits
 
@@ -116,9 +117,10 @@ class CheckedLaunch:
         self._found = np.zeros(FindingCode.COUNT * len(code), dtype=FOUND)
         self._fences = np.zeros(min(blocks, MAX_BLOCKS) + 1, dtype=np.uint16)
         self._shared = np.zeros((2, shared_granules), dtype=np.uint64)
-        self._global = np.zeros((2, global_granules), dtype=np.uint64)
+        sparse = memory.sparse
+        self._global = make_zeros(2 * global_granules, np.uint64, sparse=sparse).reshape(2, -1)
         self._shared_drawers = np.zeros(shared_granules, dtype=np.uint32)
-        self._global_drawers = np.zeros(global_granules, dtype=np.uint32)
+        self._global_drawers = make_zeros(global_granules, np.uint32, sparse=sparse)
         self.record = np.zeros(1, dtype=CHECKED_STATE)
         record = self.record[0]
         record["shared_shift"], record["global_shift"] = shifts["shared"], shifts["global"]

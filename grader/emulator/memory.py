@@ -8,11 +8,12 @@ was checked. Variables come first, so that their addresses are the same in every
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from grader.emulator import pages
 from grader.emulator.program import Pointer, Variable
 
 WINDOW = 0x7F00
@@ -24,6 +25,8 @@ ALIGNMENT = 512
 Requirement"); drivers give 512."""
 RED_ZONE = 4096
 LIMIT = 1 << 32
+COMPARED_BYTES = 1 << 18
+"""What is compared at once stays in the caches."""
 HOST_FUNCTIONS = {"vprintf": 0x7E00_0000_0100, "__assertfail": 0x7E00_0000_0200}
 """Addresses that stand for the functions of the system which the emulator itself provides."""
 UNKNOWN_FUNCTION = 0x7E00_0000_0000
@@ -80,14 +83,36 @@ def _place(sizes: Mapping[str, int]) -> dict[str, Region]:
     return regions
 
 
+def _find_changed(
+    now: np.ndarray, before: np.ndarray | int, where: slice, bits: np.dtype
+) -> Iterator[np.ndarray]:
+    """See GlobalMemory.changed: of the elements in these bytes, all of which are looked at."""
+    for at in range(where.start, where.stop, COMPARED_BYTES):
+        part = slice(at, min(at + COMPARED_BYTES, where.stop))
+        differs = now[part].view(bits) != _wanted(before, part, bits)
+        yield at // bits.itemsize + np.flatnonzero(differs)
+
+
+def _wanted(before: np.ndarray | int, part: slice, bits: np.dtype) -> np.ndarray:
+    """What the bytes of a part of a buffer held before."""
+    if isinstance(before, int):
+        size_bytes = part.stop - part.start
+        words = np.full(-(-size_bytes // 4), before, dtype="<u4")
+        return words.view(np.uint8)[:size_bytes].view(bits)
+    return before.reshape(-1).view(np.uint8)[part].view(bits)
+
+
 class GlobalMemory:
     """All variables and global buffers of a plan, laid out once. `sizes` maps each buffer's name to
     its bytes, in order.
 
-    Variables hold their initial values.
+    Variables hold their initial values. `sparse`: little of it will be touched.
     """
 
-    def __init__(self, sizes: Mapping[str, int], variables: Sequence[Variable] = ()) -> None:
+    def __init__(
+        self, sizes: Mapping[str, int], variables: Sequence[Variable] = (), *, sparse: bool = False
+    ) -> None:
+        self.sparse = sparse
         own = {variable_region(variable.name): variable.size_bytes for variable in variables}
         self.regions = _place({**own, **sizes})
         last = max(
@@ -95,10 +120,12 @@ class GlobalMemory:
             key=lambda region: region.offset,
             default=Region("", FIRST_OFFSET, 0),
         )
-        self._arena = np.empty(
-            last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET + 2 * ALIGNMENT, dtype=np.uint8
-        )
-        self._start = -self._arena.ctypes.data % ALIGNMENT
+        used = last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET
+        self._arena = pages.make_room(used + pages.PAGE_BYTES, sparse=sparse)
+        # The first buffer starts at a page, and so do those behind buffers of whole pages.
+        first = min((self.regions[name].offset for name in sizes), default=FIRST_OFFSET)
+        self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % pages.PAGE_BYTES
+        self._paged: dict[str, slice] = {}
         self.written: np.ndarray | None = None
         self._variables = tuple(variables)
         self.reset_variables()
@@ -118,12 +145,51 @@ class GlobalMemory:
         first = self._start + region.offset - FIRST_OFFSET
         return self._arena[first : first + region.size_bytes]
 
+    def fill(self, name: str, word: int, *, sparse: bool = False) -> None:
+        """Fill a buffer with a word of 4 bytes; `sparse`: little of it will be written from now
+        on."""
+        self._paged[name] = pages.fill(self.view(name), word, sparse=sparse or self.sparse)
+
+    def fill_from(self, name: str, contents: np.ndarray, descriptor: int | None = None) -> None:
+        """Fill a buffer with contents; where there is a descriptor, with those of its file, which
+        are the same and do not change."""
+        view = self.view(name)
+        if descriptor is None:
+            self._paged.pop(name, None)
+            view[:] = contents.reshape(-1).view(np.uint8)
+        else:
+            self._paged[name] = pages.fill_from_file(view, descriptor)
+
+    def changed(self, name: str, before: np.ndarray | int, kind: np.dtype) -> Iterator[np.ndarray]:
+        """The indices of a buffer's elements that hold something else than `before`, in order, in
+        parts of which some are empty.
+
+        `before` are the contents, or the word, that the buffer was filled with. `kind` is of the
+        elements' size.
+        """
+        bits = np.dtype(f"u{kind.itemsize}")
+        now, paged = self.view(name), self._paged.get(name, slice(0, 0))
+        yield from _find_changed(now, before, slice(0, paged.start), bits)
+        row_bytes, at_once = pages.PAGE_BYTES, COMPARED_BYTES // pages.PAGE_BYTES
+        rows = now[paged].view(bits).reshape(-1, row_bytes // bits.itemsize)
+        if isinstance(before, int):
+            wanted = _wanted(before, slice(0, row_bytes), bits)
+        else:
+            wanted = _wanted(before, paged, bits).reshape(rows.shape)
+        touched = pages.written_pages(now[paged])
+        for numbers in (touched[at : at + at_once] for at in range(0, len(touched), at_once)):
+            expected = wanted if isinstance(before, int) else wanted[numbers]
+            row, column = np.nonzero(rows[numbers] != expected)
+            yield paged.start // bits.itemsize + numbers[row] * rows.shape[1] + column
+        yield from _find_changed(now, before, slice(paged.stop, len(now)), bits)
+
     def track_writes(self, unwritten: Collection[str]) -> None:
         """From now on, `written` has a byte for each byte from FIRST_OFFSET on: 1 where it was
         written, or is in no buffer of these."""
-        self.written = np.ones(len(self._arena), dtype=np.uint8)
+        self.written = pages.make_room(len(self._arena), sparse=self.sparse)
+        pages.fill(self.written, 0x01010101, sparse=self.sparse)
         for name in unwritten:
-            self.was_written(name)[:] = 0
+            pages.fill(self.was_written(name), 0, sparse=self.sparse)
 
     def was_written(self, name: str) -> np.ndarray:
         """Of each byte of a buffer, whether it was written, as 0 or 1."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from grader.devices.base import Arrays, Device
 from grader.grading.building import Built, make_program
@@ -24,6 +25,7 @@ from grader.records import (
 )
 from grader.spec.draws import device_buffers, draw_cases, make_inputs
 from grader.spec.exercise import Case, Task
+from grader.spec.oracle import Places, Sizes
 from grader.spec.tolerance import tolerance_at
 from grader.words.hidden import name_case, tell_failure, telling_errors
 
@@ -32,7 +34,13 @@ BENCHMARK = "benchmark"
 MAX_PRINTED, MAX_PRINTING = 4096, 4
 """Characters of a launch's own output, and launches with output, that are kept of a case."""
 
-Oracle = Callable[[Arrays, Mapping[str, int]], Arrays]
+
+class Oracle(Protocol):
+    """What is expected of the outputs; see `spec.oracle.Oracle`."""
+
+    def __call__(self, inputs: Arrays, sizes: Sizes, /) -> Arrays: ...
+
+    def at(self, inputs: Arrays, sizes: Sizes, places: Places, /) -> Arrays: ...
 
 
 @dataclass(frozen=True)

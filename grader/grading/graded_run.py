@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.base import Arrays
+from grader.devices.shared_arrays import gather_shared
 from grader.grading.cases import (
     BENCHMARK,
     Bench,
@@ -207,7 +208,7 @@ def run_submission(
     show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
     program = bench.program(sizes)
-    inputs = make_inputs(bench.task, case, bench.seed)
+    inputs = make_inputs(bench.task, case, bench.seed, gather=gather_shared)
     seed = _sample_seed(bench.seed)
     mode = (
         ModelledMode(seed, inspect=inspect)
@@ -221,19 +222,34 @@ def run_submission(
     if unfinished:
         return SubmissionRun(sizes, None, execution, unverified=unfinished[0])
     findings = tell_findings(execution.findings, case)
-    expected = bench.oracle(inputs, sizes)
-    if execution.ran_whole:
-        result: CaseResult | str = judge_outputs(bench.task, case, expected, got, execution)
-    else:
-        buffers = device_buffers(bench.task, sizes)
-        tolerance = tolerance_at(bench.task, case)
-        result = judge_sampled(case, buffers, expected, got, tolerance, execution)
+    result = _judge(bench, case, inputs, execution, got)
     if isinstance(result, str):
         return SubmissionRun(sizes, None, execution, findings, unverified=result)
     if result.passed and execution.same_backwards is False:
-        findings += _run_backwards(bench, program, inputs, expected, case)
+        findings += _run_backwards(bench, program, inputs, case)
     result = replace(result, printed=collect_printed(execution, case))
     return SubmissionRun(sizes, result, execution, findings)
+
+
+def _judge(
+    bench: Bench, case: Case, inputs: Arrays, execution: Execution, got: Arrays
+) -> CaseResult | str:
+    """What a run left, or a sample of its blocks wrote, compared with what is expected; why it
+    cannot be told, where that is so."""
+    if execution.ran_whole:
+        expected = bench.oracle(inputs, case.sizes)
+        return judge_outputs(bench.task, case, expected, got, execution)
+    ask = bench.oracle
+    return judge_sampled(
+        case,
+        device_buffers(bench.task, case.sizes),
+        lambda places: (
+            ask(inputs, case.sizes) if places is None else ask.at(inputs, case.sizes, places)
+        ),
+        got,
+        tolerance_at(bench.task, case),
+        execution,
+    )
 
 
 def _run(
@@ -255,7 +271,7 @@ def _sample_limits(bench: Bench) -> RunLimits:
 
 
 def _run_backwards(
-    bench: Bench, program: Program, inputs: Arrays, expected: Arrays, case: Case
+    bench: Bench, program: Program, inputs: Arrays, case: Case
 ) -> tuple[Finding, ...]:
     """What the opposite order says where it left other outputs: they may be right too, as sums of
     floats in another order are."""
@@ -264,6 +280,7 @@ def _run_backwards(
     )
     if execution.failure is not None:
         return ()
+    expected = bench.oracle(inputs, case.sizes)
     result = judge_outputs(bench.task, case, expected, got, execution)
     return () if result.passed else (order_dependent(execution, result.message, case),)
 
@@ -345,7 +362,7 @@ def run_other(
     stage = f"{'modelling' if modelled else 'counting'} the {label} kernel"
     show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
-    inputs = make_inputs(exercise, case, OTHERS_SEED)
+    inputs = make_inputs(exercise, case, OTHERS_SEED, gather=gather_shared)
     if modelled:  # nobody looks at what it computes: its outputs need not be fetched
         program = _without_outputs(program)
     execution, got = _run(bench, program, inputs, mode, stage, show)

@@ -9,12 +9,13 @@ blocks then goes unseen as rarely as the size of the spread says (SPREAD_BLOCKS 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from grader.judging.compare import Arrays, holds_poison, judge_case
+from grader.devices.base import places_of
+from grader.judging.compare import Arrays, compare, judge_case, judge_inputs
 from grader.records import CaseResult, Coverage, DeviceBuffer, Execution, Role, Sample
 from grader.spec.exercise import Case, Tolerance
 from grader.words.outputs import WRITES_A_PART, WRITES_AGAIN, WRITES_MORE, describe_missing
@@ -26,26 +27,27 @@ SLACK = 0.02
 may hold none."""
 
 
+ExpectedAt = Callable[[Mapping[str, np.ndarray] | None], Arrays]
+"""What is expected of the outputs: at these places of each (indices in the flat buffer), as flat
+rows; or all of it, for None."""
+
+
 def judge_sampled(
     case: Case,
     buffers: Sequence[DeviceBuffer],
-    expected: Arrays,
+    expected: ExpectedAt,
     got: Arrays,
     tolerance: Tolerance,
     execution: Execution,
 ) -> CaseResult | str:
-    """Judge a run whose last launch is a sample; elements that it left out hold poison, and get the
-    expected value in `got`.
+    """Judge a run whose last launch is a sample, by what it wrote: `got` as
+    `devices.base.places_of` says.
 
     Why nothing can be said, where that is so.
     """
     sample = execution.launches[-1].sample
     assert sample is not None
-    for array, want in ((got[name].reshape(-1), expected[name].reshape(-1)) for name in got):
-        np.copyto(array, want, where=holds_poison(array), casting="same_kind")
-    result = judge_case(
-        case, buffers, expected, got, tolerance, modified_inputs=execution.modified_inputs
-    )
+    result = _judge_written(case, buffers, expected, got, tolerance, execution.modified_inputs)
     if not result.passed:
         return result
     sizes = {buffer.name: buffer for buffer in buffers if buffer.role is Role.OUTPUT}
@@ -63,6 +65,29 @@ def judge_sampled(
                 result, passed=False, message=describe_missing(coverage, sample, missing)
             )
     return result
+
+
+def _judge_written(
+    case: Case,
+    buffers: Sequence[DeviceBuffer],
+    expected: ExpectedAt,
+    got: Arrays,
+    tolerance: Tolerance,
+    modified_inputs: Sequence[str],
+) -> CaseResult:
+    """Judge the elements that were written; the others are taken to be right."""
+    names = [buffer.name for buffer in buffers if buffer.role is Role.OUTPUT]
+    wanted = expected({name: got[places_of(name)] for name in names})
+    found = [compare(wanted[name], got[name], tolerance) for name in names]
+    if not any(each.wrong_elements for each in found):
+        worst_error = max((each.worst_error for each in found), default=0.0)
+        return judge_inputs(case, worst_error, modified_inputs)
+    whole = expected(None)
+    for name in names:
+        have = whole[name].astype(got[name].dtype)
+        have.reshape(-1)[got[places_of(name)]] = got[name]
+        got = {**got, name: have}
+    return judge_case(case, buffers, whole, got, tolerance, modified_inputs=modified_inputs)
 
 
 def _find_missing(

@@ -4,7 +4,7 @@ seed."""
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -14,7 +14,32 @@ from grader.records import DeviceBuffer, Role
 from grader.spec.exercise import BufferSpec, Case, HiddenCase, Initialisation, Task
 from grader.spec.reader import SPEC_FILE
 
-Fill = Callable[[np.random.Generator, tuple[int, ...], np.dtype], np.ndarray]
+Pieces = Iterator[np.ndarray]
+Fill = Callable[[np.random.Generator, int, np.dtype], Pieces]
+"""Draws so many elements, in flat pieces of any length; a piece is read before the next one is
+asked for."""
+Gather = Callable[[Iterable[np.ndarray], tuple[int, ...], np.dtype], np.ndarray]
+"""Makes one C-contiguous array of the pieces of it."""
+
+LONG = 1 << 20
+"""Elements from which on normal deviates are sums of windows of a pool; see `_fill_normal`."""
+POOL, WINDOW = 1 << 18, 16_381
+"""Deviates of each of the two parts of the pool, and of a window: a prime number, so that no
+matrix has the windows' borders at the same place of each row or tile."""
+WINDOWS_AT_ONCE = 16
+"""A piece of so many windows stays in the caches."""
+
+
+def gather_in_memory(
+    pieces: Iterable[np.ndarray], shape: tuple[int, ...], dtype: np.dtype
+) -> np.ndarray:
+    """An ordinary array of the pieces."""
+    array = np.empty(shape, dtype=dtype)
+    flat, at = array.reshape(-1), 0
+    for piece in pieces:
+        flat[at : at + len(piece)] = piece
+        at += len(piece)
+    return array
 
 
 def draw_cases(task: Task, seed: int) -> tuple[Case, ...]:
@@ -26,21 +51,30 @@ def draw_cases(task: Task, seed: int) -> tuple[Case, ...]:
     return (*task.public_cases, *hidden)
 
 
-def make_inputs(task: Task, case: Case, seed: int) -> dict[str, np.ndarray]:
+def make_inputs(
+    task: Task, case: Case, seed: int, *, gather: Gather = gather_in_memory
+) -> dict[str, np.ndarray]:
     """What every input and every in-out buffer holds before the launch, C-contiguous, drawn from
-    the seed, the case's name and its own."""
+    the seed, the case's name and its own. `gather` says where they lie."""
     filled = (
         buffer for buffer in task.buffers if buffer.role is Role.INPUT or buffer.init is not None
     )
-    return {buffer.name: _fill(buffer, case, seed) for buffer in filled}
+    return {buffer.name: _fill(buffer, case, seed, gather) for buffer in filled}
 
 
 def draw_array(
-    init: Initialisation, dtype: str, shape: tuple[int, ...], *, seed: int, names: Sequence[str]
+    init: Initialisation,
+    dtype: str,
+    shape: tuple[int, ...],
+    *,
+    seed: int,
+    names: Sequence[str],
+    gather: Gather = gather_in_memory,
 ) -> np.ndarray:
     """An array that is filled in this way; the seed and the names together tell arrays apart."""
     rng = np.random.default_rng([seed, *map(_number_of, names)])
-    return _FILLS[init](rng, shape, np.dtype(dtype))
+    kind, count = np.dtype(dtype), int(np.prod(shape, dtype=np.int64))
+    return gather(_FILLS[init](rng, count, kind), shape, kind)
 
 
 def device_buffers(task: Task, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:
@@ -86,31 +120,48 @@ def _number_of(name: str) -> int:
 # --- filling --------------------------------------------------------------------------------------
 
 
-def _fill(buffer: BufferSpec, case: Case, seed: int) -> np.ndarray:
+def _fill(buffer: BufferSpec, case: Case, seed: int, gather: Gather) -> np.ndarray:
     init = case.init or buffer.init or Initialisation.NORMAL
     shape = buffer_shape(buffer, case.sizes)
-    return draw_array(init, buffer.dtype, shape, seed=seed, names=(case.name, buffer.name))
+    names = (case.name, buffer.name)
+    return draw_array(init, buffer.dtype, shape, seed=seed, names=names, gather=gather)
 
 
-def _fill_normal(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _fill_normal(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    """Normal deviates; a long row costs hardly more than writing it.
+
+    Each of its windows is the sum of two windows of a pool of deviates of half the variance, at
+    places of their own: sums of two normal deviates are normal, too. No window comes twice, and
+    no place of the row says what another one holds: who knows how the row was made, knows neither
+    the pool nor the places, and cannot find the two parts of a rounded sum.
+    """
+    kind: type[np.float32] | type[np.float64] = np.float32
     if dtype == np.float64:
-        return rng.standard_normal(shape)
-    return rng.standard_normal(shape, dtype=np.float32).astype(dtype, copy=False)
+        kind = np.float64
+    if count < LONG:
+        yield rng.standard_normal(count, dtype=kind).astype(dtype, copy=False)
+        return
+    pool = rng.standard_normal((2, POOL), dtype=kind) * kind(0.5**0.5)
+    starts = rng.integers(POOL - WINDOW + 1, size=(-(-count // WINDOW), 2)).tolist()
+    piece = np.empty(WINDOWS_AT_ONCE * WINDOW, dtype=kind)
+    for first in range(0, len(starts), WINDOWS_AT_ONCE):
+        for at, (one, other) in enumerate(starts[first : first + WINDOWS_AT_ONCE]):
+            window = piece[at * WINDOW : (at + 1) * WINDOW]
+            np.add(pool[0, one : one + WINDOW], pool[1, other : other + WINDOW], out=window)
+        yield piece[: count - first * WINDOW].astype(dtype, copy=False)
 
 
-def _fill_small_integers(
-    rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype
-) -> np.ndarray:
-    return rng.integers(-8, 9, size=shape, dtype=np.int8).astype(dtype)
+def _fill_small_integers(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    yield rng.integers(-8, 9, size=count, dtype=np.int8).astype(dtype)
 
 
-def _fill_index(_rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _fill_index(_rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
     """Each element's own number; in a float type it starts again at 0 where the type can no longer
     count."""
-    numbers = np.arange(int(np.prod(shape, dtype=np.int64)), dtype=np.int64)
+    numbers = np.arange(count, dtype=np.int64)
     if dtype.kind == "f":
         numbers %= 1 << (np.finfo(dtype).nmant + 1)
-    return numbers.astype(dtype).reshape(shape)
+    yield numbers.astype(dtype)
 
 
 _FILLS: dict[Initialisation, Fill] = {

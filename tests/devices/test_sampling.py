@@ -12,7 +12,7 @@ import pytest
 from grader.devices.emulated import sampling
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.machine_code import kernel_code
-from grader.devices.emulated.plan_run import Ran, Ready
+from grader.devices.emulated.plan_run import Plan, Ran, Ready
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.emulated.sampling import Stage, run_modelled
@@ -42,7 +42,7 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
     )
     figures = device.gpu.figures
     assert figures is not None
-    groups = CoverageRecorder(memory, program.buffers, arrays)
+    groups = CoverageRecorder(memory, Plan(program, arrays, LIMITS))
     stage = Stage(
         figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions
     )

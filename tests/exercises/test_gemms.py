@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from grader.spec.draws import draw_cases, make_inputs
@@ -91,6 +92,15 @@ def test_its_oracle_multiplies(exercise: Exercise) -> None:
         [sum(a[row][k] * b[k][col] for k in range(4)) for col in range(3)] for row in range(5)
     ]
     assert load_oracle(exercise)(inputs, case.sizes)["C"].tolist() == products
+
+
+def test_its_oracle_tells_some_elements_as_it_tells_all(exercise: Exercise) -> None:
+    case = Case("ragged", {"M": 150, "N": 300, "K": 20}, hidden=False)
+    inputs, oracle = make_inputs(exercise, case, 11), load_oracle(exercise)
+    places = np.random.default_rng(1).permutation(150 * 300)[:400].astype(np.uint32)
+    assert oracle.block is not None
+    some = oracle.at(inputs, case.sizes, {"C": places})["C"]
+    np.testing.assert_allclose(some, oracle(inputs, case.sizes)["C"].ravel()[places], rtol=1e-6)
 
 
 def test_its_benchmark_sizes_have_no_tails_in_the_tiles_of_the_references(

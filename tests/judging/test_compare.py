@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grader.errors import WorkerError
-from grader.judging.compare import POISON_WORD, judge_case, poison
+from grader.judging.compare import POISON_WORD, is_equal, judge_case, poison
 from grader.records import CaseResult, DeviceBuffer, Role
 from grader.spec.exercise import Case, Tolerance
 
@@ -242,3 +242,21 @@ def test_a_missing_output_is_the_workers_fault() -> None:
 def test_a_large_transpose_that_was_not_transposed_is_told() -> None:
     expected = np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048)
     assert "the transpose of what is expected" in judge(expected, expected.T.copy()).message
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (255, 257), (256, 256), (700, 300)])
+@pytest.mark.parametrize("place", [None, (0, 0), (-1, -1), (-1, 0)])
+def test_a_transposed_view_is_compared_element_by_element(
+    shape: tuple[int, int], place: tuple[int, int] | None
+) -> None:
+    want = np.arange(shape[0] * shape[1], dtype=np.float32).reshape(shape[::-1]).T
+    got = want.copy(order="C")
+    if place is not None:
+        got[place] = -5
+    assert is_equal(want, got) == (place is None)
+
+
+def test_what_is_no_number_equals_nothing() -> None:
+    array = np.full((300, 300), np.nan, dtype=np.float32)
+    assert not is_equal(array, array)
+    assert not is_equal(array.T, array)

@@ -3,10 +3,12 @@ sample, and nothing twice."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
-from grader.judging.compare import poison
+from grader.devices.base import Arrays, places_of
 from grader.judging.sampled import judge_sampled, unseen_share
 from grader.records import (
     CaseResult,
@@ -44,15 +46,20 @@ def judge(
     wrong: int | None = None,
 ) -> CaseResult | str:
     """The first `elements` were written, all by the spread; one of them is `wrong`."""
-    got = poison((SIZE,), np.float32).copy()
-    got[:elements] = EXPECTED[:elements]
+    places = np.arange(elements, dtype=np.uint32)[::-1]
+    values = EXPECTED[places]
     if wrong is not None:
-        got[wrong] += 1
+        values[places == wrong] += 1
     execution = Execution(
         (launch(),) * (launches - 1) + (launch(error),),
         coverage=(Coverage("y", 0, elements, repeated),),
     )
-    return judge_sampled(CASE, BUFFERS, {"y": EXPECTED}, {"y": got}, Tolerance(), execution)
+    got = {"y": values, places_of("y"): places}
+    return judge_sampled(CASE, BUFFERS, expected_at, got, Tolerance(), execution)
+
+
+def expected_at(places: Mapping[str, np.ndarray] | None) -> Arrays:
+    return {"y": EXPECTED if places is None else EXPECTED[places["y"]]}
 
 
 def test_blocks_that_write_their_part_of_all_are_right() -> None:
@@ -67,6 +74,7 @@ def test_one_wrong_element_is_wrong() -> None:
     assert not result.passed
     assert result.mismatch is not None
     assert result.mismatch.index == (77,)
+    assert (result.mismatch.wrong_elements, result.mismatch.total_elements) == (1, SIZE)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,15 @@ import pytest
 
 from grader.errors import SpecError
 from grader.records import DeviceBuffer, Role
-from grader.spec.draws import device_buffers, draw_cases, make_inputs
+from grader.spec.draws import (
+    LONG,
+    POOL,
+    WINDOW,
+    device_buffers,
+    draw_cases,
+    gather_in_memory,
+    make_inputs,
+)
 from grader.spec.exercise import Case, Exercise
 from grader.spec.reader import read_exercise
 
@@ -124,3 +133,51 @@ def test_a_shape_that_is_empty_at_some_size_is_the_exercise_s_mistake(tmp_path: 
     exercise = read_exercise(write_exercise(tmp_path, {**SPEC, "buffers": buffers}))
     with pytest.raises(SpecError, match=r"\$\.buffers \(y\): the shape is \(-1,\) where n = 2"):
         device_buffers(exercise, {"n": 2, "m": 4})
+
+
+# --- long rows ------------------------------------------------------------------------------------
+
+LONG_CASE = Case("c", {"n": 1500, "m": 1000}, False)
+
+
+def test_a_long_row_holds_normal_deviates(exercise: Exercise) -> None:
+    row = make_inputs(exercise, LONG_CASE, 0)["x"].ravel()
+    assert len(row) > LONG
+    assert np.isfinite(row).all()
+    moments = [float(np.mean(row.astype(np.float64) ** power)) for power in (1, 2, 3, 4)]
+    assert moments == pytest.approx([0, 1, 0, 3], abs=0.03)
+    assert len(np.unique(row)) > 0.9 * len(row)
+
+
+def test_a_long_row_never_repeats_itself(exercise: Exercise) -> None:
+    """Neither does it at a distance that one could know: no window is like another one, nor like
+    what differs between them."""
+    row = make_inputs(exercise, LONG_CASE, 0)["x"].ravel()
+    windows = row[: len(row) // WINDOW * WINDOW].reshape(-1, WINDOW)
+    assert len(np.unique(windows, axis=0)) == len(windows)
+    assert np.abs(np.corrcoef(windows) - np.eye(len(windows))).max() < 0.1
+    for distance in (1, 1000, WINDOW, POOL):
+        assert abs(np.corrcoef(row[distance:], row[:-distance])[0, 1]) < 0.01
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_long_rows_of_every_type(tmp_path: Path, dtype: str) -> None:
+    made = exercise_with(tmp_path, dtype=dtype, init="normal")
+    once, again, other = (make_inputs(made, LONG_CASE, seed)["x"] for seed in (1, 1, 2))
+    assert (once.dtype, once.shape) == (np.dtype(dtype), (1500, 1000))
+    assert np.array_equal(once, again)
+    assert np.mean(once == other) < 0.01
+
+
+def test_inputs_lie_where_the_caller_wants_them(exercise: Exercise) -> None:
+    pieces: list[int] = []
+
+    def gather(given: Iterable[np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        array = gather_in_memory(
+            (pieces.append(len(piece)) or piece for piece in given), shape, dtype
+        )
+        return array.view()
+
+    gathered = make_inputs(exercise, LONG_CASE, 0, gather=gather)["x"]
+    assert np.array_equal(gathered, make_inputs(exercise, LONG_CASE, 0)["x"])
+    assert (sum(pieces), len(pieces) > 1) == (gathered.size, True)

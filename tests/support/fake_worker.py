@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grader.devices.base import Arrays
+from grader.devices.base import Arrays, places_of
 from grader.devices.remote.protocol import PREFIX, Channel
 from grader.devices.remote.worker import limit_process, serve
 from grader.errors import UsageError
@@ -22,16 +22,19 @@ from grader.records import (
     COUNTING,
     Act,
     ClockState,
+    Counters,
     DeviceInfo,
     Dim3,
     Execution,
     Faulted,
     LaunchLimits,
+    LaunchResult,
     Mode,
     Observation,
     Program,
     Progress,
     RunLimits,
+    Sample,
     ShowProgress,
     TimedLaunch,
     TimedStep,
@@ -47,6 +50,25 @@ INFO = DeviceInfo(
     peak_fp32_tflops=1.0,
     limits=LaunchLimits(1024, Dim3(1024, 1024, 64), Dim3(2**31 - 1, 65535, 65535), 232448, 65536),
     stands_for="nothing",
+)
+
+
+SAMPLED = Execution(
+    (
+        LaunchResult(
+            "k",
+            Dim3(1),
+            Dim3(1),
+            16,
+            0,
+            0,
+            0,
+            1.0,
+            Counters(),
+            (),
+            sample=Sample(10, 1, 1, 0.0),
+        ),
+    )
 )
 
 
@@ -72,6 +94,24 @@ class FakeDevice:
         progress(Progress("running", 1, 2))
         arrays["in"] *= 2  # the received arrays are the worker's own to write
         return Execution(()), {"out": arrays["in"]}
+
+    def do_sample(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        places = np.array([3, 1], np.uint32)
+        return SAMPLED, {"out": arrays["in"][places], places_of("out"): places}
+
+    def do_sample_beyond(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        return SAMPLED, {"out": arrays["in"][:1], places_of("out"): np.array([4], np.uint32)}
+
+    def do_sample_of_words(
+        self, arrays: Arrays, progress: ShowProgress
+    ) -> tuple[Execution, Arrays]:
+        return SAMPLED, {"out": arrays["in"][:1], places_of("out"): np.array([0], np.int32)}
+
+    def do_sample_of_more(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        return SAMPLED, {"out": arrays["in"], places_of("out"): np.array([0], np.uint32)}
+
+    def do_sample_of_all(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
+        return SAMPLED, {"out": arrays["in"]}
 
     def do_fail(self, arrays: Arrays, progress: ShowProgress) -> tuple[Execution, Arrays]:
         return Execution((), failure=Faulted(Observation(Act.ACCESS_OUT_OF_BOUNDS))), {}

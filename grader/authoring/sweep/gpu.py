@@ -16,7 +16,7 @@ from grader.devices.gpu.library import find_array_library, time_on_gpu
 from grader.errors import SpecError
 from grader.grading.benchmark import count_input_sets, draw_input_set, judge_sets
 from grader.grading.building import Built
-from grader.grading.cases import BENCHMARK, Oracle
+from grader.grading.cases import BENCHMARK
 from grader.grading.measure import measure
 from grader.grading.mistakes import SubmissionError
 from grader.grading.own_programs import check_culprit, make_others
@@ -24,6 +24,7 @@ from grader.grading.session import Session
 from grader.records import SUBMISSION, Progress, Timing
 from grader.report.sweep import SweepRow
 from grader.spec.exercise import Case, Exercise
+from grader.spec.oracle import Operation
 
 
 def sweep_gpu(
@@ -76,7 +77,7 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
 
 
 def time_library(
-    exercise: Exercise, operation: Oracle, inputs: Arrays, sizes: Sizes, choice: Choice
+    exercise: Exercise, operation: Operation, inputs: Arrays, sizes: Sizes, choice: Choice
 ) -> list[SweepRow]:
     name = find_array_library()
     if choice.kind != GPU or name is None:

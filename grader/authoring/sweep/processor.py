@@ -21,7 +21,6 @@ from grader.authoring.sweep.points import Sizes, sweep_case
 from grader.authoring.sweep.rows import timed_row
 from grader.devices.base import Arrays
 from grader.errors import SpecError, SpecProblem
-from grader.grading.cases import Oracle
 from grader.judging.compare import judge_case
 from grader.plumbing.cache import cache_key
 from grader.records import Role
@@ -30,7 +29,7 @@ from grader.sandbox.process import run_tool
 from grader.spec.cpu import CPU_FUNCTION, cpu_parameters, find_cpu_file
 from grader.spec.draws import buffer_shape, device_buffers, make_inputs
 from grader.spec.exercise import Exercise
-from grader.spec.oracle import load_oracle
+from grader.spec.oracle import Operation, load_oracle
 from grader.spec.tolerance import tolerance_at
 
 CPU_SECONDS, CPU_REPEATS = 1.0, 5
@@ -45,7 +44,7 @@ QUICK_WORK = 1 << 24
 C_OPTIONS = ("-x", "c", "-O2", "-fPIC", "-shared")
 
 
-def time_numpy(exercise: Exercise, operation: Oracle, inputs: Arrays, sizes: Sizes) -> SweepRow:
+def time_numpy(exercise: Exercise, operation: Operation, inputs: Arrays, sizes: Sizes) -> SweepRow:
     """NumPy's row."""
     return _time(exercise, NUMPY, lambda: operation(inputs, sizes), sizes)
 
@@ -56,7 +55,7 @@ class LoopTimer:
     their work."""
 
     exercise: Exercise
-    loop: Oracle
+    loop: Operation
     seed: int
     known: dict[int, float] = field(default_factory=dict)
 
@@ -91,7 +90,7 @@ class LoopTimer:
         return self.known[nearest] * work / nearest
 
 
-def load_loop(exercise: Exercise, cache: Path) -> Oracle | None:
+def load_loop(exercise: Exercise, cache: Path) -> Operation | None:
     """The exercise's `cpu.c` as a function like its oracle, compiled in the cache's folder; None
     where it brings none.
 
@@ -128,7 +127,7 @@ def load_loop(exercise: Exercise, cache: Path) -> Oracle | None:
     return loop
 
 
-def check_loop(exercise: Exercise, loop: Oracle, inputs: Arrays, sizes: Sizes) -> None:
+def check_loop(exercise: Exercise, loop: Operation, inputs: Arrays, sizes: Sizes) -> None:
     """Raise SpecError where the loop does not compute what the oracle does."""
     case, got = sweep_case(sizes), loop(inputs, sizes)
     expected = load_oracle(exercise)(inputs, sizes)

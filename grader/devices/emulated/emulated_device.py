@@ -107,9 +107,10 @@ class EmulatedDevice:
 
     def _count(self, plan: Plan, mode: CountingMode) -> tuple[Execution, Arrays]:
         execution, memory = self.perform(plan, Way(backwards=mode.backwards))
+        outputs = outputs_of(execution, memory, plan.program.buffers)
         if mode.inspect_seed is not None:
-            return inspect_run(self, plan, mode.inspect_seed, execution, memory)
-        return execution, outputs_of(execution, memory, plan.program.buffers)
+            execution = inspect_run(self, plan, mode.inspect_seed, execution, outputs)
+        return execution, outputs
 
     def _check(self, plan: Plan, mode: CheckedMode) -> tuple[Execution, Arrays]:
         checking, buffers = Checking(), plan.program.buffers
@@ -140,17 +141,23 @@ class EmulatedDevice:
     def perform(self, plan: Plan, way: Way = PLAINLY) -> tuple[Execution, GlobalMemory]:
         """Run a plan in fresh memory, and give that back with what is in it then. Raises
         MemoryError where it is too large."""
-        program = plan.program
-        sizes = {buffer.name: buffer.size_bytes for buffer in program.buffers}
-        memory = GlobalMemory(sizes, self._code_of(program.binary).variables)
-        for buffer in program.buffers:
-            plan.fill(memory, buffer)
+        memory = self.lay_out(plan)
         if way.checking is not None:
             memory.track_writes(plan.unwritten)
         execution = self.launch_all(plan, memory, way)
         if execution.failure is not None:
             return execution, memory
         return replace(execution, modified_inputs=modified_inputs(plan, memory)), memory
+
+    def lay_out(self, plan: Plan, *, sparse: bool = False) -> GlobalMemory:
+        """Fresh memory that holds what it is to hold before the plan; `sparse`: of which only some
+        blocks will run. Raises MemoryError where it is too large."""
+        buffers = plan.program.buffers
+        sizes = {buffer.name: buffer.size_bytes for buffer in buffers}
+        memory = GlobalMemory(sizes, self._code_of(plan.program.binary).variables, sparse=sparse)
+        for buffer in buffers:
+            plan.fill(memory, buffer)
+        return memory
 
     def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = PLAINLY) -> Execution:
         """Run the launches of a plan in memory whose buffers hold what they are to hold. Nobody

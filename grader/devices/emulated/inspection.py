@@ -21,8 +21,8 @@ from grader.devices.emulated.plan_run import (
 )
 from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.gpus import resident_blocks
-from grader.emulator import GlobalMemory, LaunchOutcome, run_launch
-from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation, Role
+from grader.emulator import LaunchOutcome, run_launch
+from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation
 
 if TYPE_CHECKING:
     from grader.devices.emulated.emulated_device import EmulatedDevice
@@ -44,6 +44,7 @@ class Recorder:
     plan: Plan
     mode: ModelledMode
     coverage: tuple[Coverage, ...] = ()
+    written: Arrays | None = None
 
     def run(self, ready: Ready, tell: Tell) -> Ran:
         """Run one launch."""
@@ -67,13 +68,12 @@ class Recorder:
         )
         recorder = None
         if ready.launch is program.launches[-1]:  # what an earlier one leaves out, a later misses
-            arrays = self.plan.arrays if len(program.launches) == 1 else None
-            recorder = CoverageRecorder(ready.memory, program.buffers, arrays)
+            recorder = CoverageRecorder(ready.memory, self.plan)
         most = SPREAD_BLOCKS if self.mode.inspect else TRACED_SPREAD
         stage = Stage(figures, resident, shared_bytes, self.mode.seed, recorder, most)
         ran = run_modelled(ready, stage, tell)
         if recorder is not None and ran.sample is not None and ran.outcome.fault is None:
-            self.coverage = recorder.finish()
+            self.coverage, self.written = recorder.finish()
         return ran
 
 
@@ -82,42 +82,33 @@ def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[E
     recorder = Recorder(device, plan, mode)
     execution, memory = device.perform(plan, Way(recorder.run))
     execution = replace(execution, coverage=recorder.coverage)
+    left = recorder.written
+    if left is None or execution.failure is not None:
+        left = outputs_of(execution, memory, plan.program.buffers)
     if mode.inspect:
-        return inspect_run(device, plan, mode.seed, execution, memory)
-    return execution, outputs_of(execution, memory, plan.program.buffers)
+        execution = inspect_run(device, plan, mode.seed, execution, left)
+    return execution, left
 
 
 def inspect_run(
-    device: EmulatedDevice, plan: Plan, seed: int, execution: Execution, memory: GlobalMemory
-) -> tuple[Execution, Arrays]:
-    """Look into a plan that has run: once more in the opposite order, and some blocks in the
-    checked mode."""
-    found = outputs_of(execution, memory, plan.program.buffers)
+    device: EmulatedDevice, plan: Plan, seed: int, execution: Execution, outputs: Arrays
+) -> Execution:
+    """Look into a plan that has run, and left these outputs: once more in the opposite order, and
+    some blocks in the checked mode."""
     if execution.failure is not None or execution.modified_inputs:
-        return execution, found
-    outputs = {name: array.copy() for name, array in found.items()}
+        return execution
+    quiet = replace(plan, progress=None)
     if execution.ran_whole:
-        same = _same_backwards(device, plan, memory, outputs)
+        same = _same_backwards(device, quiet, outputs)
         execution = replace(execution, same_backwards=same)
-    findings = _check_some_blocks(device, plan, memory, seed, execution)
-    return replace(execution, findings=findings), outputs
+    return replace(execution, findings=_check_some_blocks(device, quiet, seed, execution))
 
 
-def _restore(plan: Plan, memory: GlobalMemory) -> None:
-    """Put all memory in the state in which the plan starts."""
-    memory.reset_variables()
-    for buffer in plan.program.buffers:
-        if buffer.role is not Role.INPUT:
-            plan.fill(memory, buffer)
-
-
-def _same_backwards(
-    device: EmulatedDevice, plan: Plan, memory: GlobalMemory, outputs: Arrays
-) -> bool | None:
+def _same_backwards(device: EmulatedDevice, plan: Plan, outputs: Arrays) -> bool | None:
     """Whether the plan leaves the same outputs with blocks and warps in the opposite order; None
     where it does not end so."""
-    _restore(plan, memory)
-    execution = device.launch_all(replace(plan, progress=None), memory, Way(backwards=True))
+    memory = device.lay_out(plan)
+    execution = device.launch_all(plan, memory, Way(backwards=True))
     if execution.failure is not None:
         return None
     again = outputs_of(execution, memory, plan.program.buffers)
@@ -128,18 +119,14 @@ def _same_backwards(
 
 
 def _check_some_blocks(
-    device: EmulatedDevice,
-    plan: Plan,
-    memory: GlobalMemory,
-    seed: int,
-    execution: Execution,
+    device: EmulatedDevice, plan: Plan, seed: int, execution: Execution
 ) -> tuple[Observation, ...]:
     """What the checked mode says of some blocks of each launch, which the seed draws. Only what
     they do to each other counts: what they read of other blocks is not there.
     """
     if sum(array.nbytes for array in plan.arrays.values()) > MOST_CHECKED_BYTES:
         return ()
-    _restore(plan, memory)
+    memory = device.lay_out(plan, sparse=True)
     memory.track_writes(())
     checking = Checking()
     rng = Random(f"{seed} checked")
@@ -159,6 +146,6 @@ def _check_some_blocks(
         )
         return Ran(replace(outcome, fault=None))
 
-    device.launch_all(replace(plan, progress=None), memory, Way(run_some, checking))
+    device.launch_all(plan, memory, Way(run_some, checking))
     found = gather_findings(checking, memory, plan.program.buffers, certain_only=True)
     return tuple(finding for finding in found if finding.kind is FindingKind.RACE)

@@ -13,9 +13,12 @@ from grader.records import Counters, Kernel, Launch, LaunchResult, LineCounters
 
 def count_launch(gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
     """The record of a launch that ran as this GPU."""
-    lines: dict[int | None, Counters] = {}
+    sums: dict[int | None, dict[str, int]] = {}
     for counts in ran.outcome.counts:
-        lines[counts.line] = lines.get(counts.line, Counters()) + _counters(counts)
+        of_line = sums.setdefault(counts.line, {})
+        for name, count in _name_counts(counts).items():
+            of_line[name] = of_line.get(name, 0) + count
+    lines = {line: Counters(**named) for line, named in sums.items()}
     total = sum(lines.values(), Counters())
     ordered = [
         LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)
@@ -30,26 +33,26 @@ def count_launch(gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchRe
     )
 
 
-def _counters(counts: InstructionCounts) -> Counters:
+def _name_counts(counts: InstructionCounts) -> dict[str, int]:
     """One instruction's counts under the names that a score uses."""
-    common = Counters(
-        instructions_executed=counts.executed, thread_instructions_executed=counts.threads
-    )
+    common = {
+        "instructions_executed": counts.executed,
+        "thread_instructions_executed": counts.threads,
+    }
     if counts.space is None:
         return common
     kind = "atomic" if counts.atomic else "load" if counts.load else "store"
     if counts.space == "shared":
-        memory = {
+        return {
+            **common,
             f"shared_{kind}_instructions": counts.executed,
             f"shared_{kind}_wavefronts": counts.passes,
             "shared_wavefronts_ideal": counts.passes_ideal,
         }
-    else:
-        kinds = ("atomic", "fetch") if counts.atomic and counts.load else (kind,)
-        memory = {
-            name: count for each in kinds for name, count in _global_counters(each, counts).items()
-        }
-    return replace(common, **memory)
+    kinds = ("atomic", "fetch") if counts.atomic and counts.load else (kind,)
+    for each in kinds:
+        common |= _global_counters(each, counts)
+    return common
 
 
 def _global_counters(kind: str, counts: InstructionCounts) -> dict[str, int]:

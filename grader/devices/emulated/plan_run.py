@@ -10,6 +10,7 @@ import numpy as np
 
 from grader.devices.base import Arrays
 from grader.devices.emulated.checked_run import Checking
+from grader.devices.shared_arrays import find_file
 from grader.emulator import GlobalMemory, LaunchOutcome, LaunchSettings, NativeKernel, run_launch
 from grader.records import (
     POISON_WORD,
@@ -47,9 +48,14 @@ class Plan:
         """The buffers that hold nothing yet."""
         return tuple(each.name for each in self.program.buffers if each.name not in self.arrays)
 
-    def fill(self, memory: GlobalMemory, buffer: DeviceBuffer) -> None:
-        """Put into a buffer what it holds before the run."""
-        fill(memory.view(buffer.name), self.arrays.get(buffer.name), self.poison)
+    def fill(self, memory: GlobalMemory, buffer: DeviceBuffer, *, sparse: bool = False) -> None:
+        """Put into a buffer what it holds before the run; `sparse`: little of it will be
+        written."""
+        contents = self.arrays.get(buffer.name)
+        if contents is None:
+            memory.fill(buffer.name, self.poison, sparse=sparse)
+        else:
+            memory.fill_from(buffer.name, contents, find_file(contents))
 
 
 @dataclass(frozen=True)
@@ -92,17 +98,6 @@ class Way:
 PLAINLY = Way()
 
 
-def fill(view: np.ndarray, contents: np.ndarray | None, poison: int = POISON_WORD) -> None:
-    """Put the contents into a buffer, or poison."""
-    if contents is not None:
-        view[:] = contents.reshape(-1).view(np.uint8)
-        return
-    words = len(view) // 4 * 4
-    view[:words].view("<u4")[:] = poison
-    rest = poison.to_bytes(4, "little")[: len(view) - words]
-    view[words:] = np.frombuffer(rest, dtype=np.uint8)
-
-
 def outputs_of(
     execution: Execution, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]
 ) -> Arrays:
@@ -128,7 +123,8 @@ def modified_inputs(plan: Plan, memory: GlobalMemory) -> tuple[str, ...]:
 
 
 def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool:
-    return not same_bytes(memory.view(buffer.name), arrays[buffer.name].reshape(-1).view(np.uint8))
+    changed = memory.changed(buffer.name, arrays[buffer.name], np.dtype(buffer.dtype))
+    return any(len(part) for part in changed)
 
 
 def same_bytes(now: np.ndarray, before: np.ndarray) -> bool:

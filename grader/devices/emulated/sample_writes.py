@@ -7,93 +7,84 @@ what another one wrote.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from grader.devices.base import Arrays
-from grader.devices.emulated.plan_run import fill
+from grader.devices.base import Arrays, places_of
+from grader.devices.emulated.plan_run import Plan
 from grader.emulator import GlobalMemory
 from grader.records import Coverage, DeviceBuffer, Role
 
 
 @dataclass
 class _Output:
-    """One output, in words of an element's size: now, before the launch, and what was `written` so
-    far, with its `values`."""
+    """One output: what it held `before` the launch, contents or a word, and by group the places and
+    values of the elements that were changed. `restore` puts back what was there, at places."""
 
-    name: str
-    now: np.ndarray
-    before: np.ndarray
-    values: np.ndarray
-    written: np.ndarray
-    counts: list[int] = field(default_factory=list)
-    repeated: int = 0
+    buffer: DeviceBuffer
+    memory: GlobalMemory
+    before: np.ndarray | int
+    restore: Callable[[np.ndarray], None]
+    places: list[np.ndarray] = field(default_factory=list)
+    values: list[np.ndarray] = field(default_factory=list)
 
     def take(self) -> None:
         """Keep what the last group changed, and put back what was there before."""
-        (places,) = np.nonzero(self.now != self.before)
-        self.counts.append(len(places))
-        self.repeated += int(np.count_nonzero(self.written[places]))
-        self.written[places] = True
-        self.values[places] = self.now[places]
-        self.now[places] = self.before[places]
+        name, kind = self.buffer.name, np.dtype(self.buffer.dtype)
+        places = np.concatenate(list(self.memory.changed(name, self.before, kind)))
+        self.places.append(places.astype(np.uint32))  # all of a memory has 2**32 bytes
+        self.values.append(self.memory.view(name).view(kind)[places])
+        self.restore(places)
+
+    def describe(self) -> Coverage:
+        """How much was written."""
+        window, *spread = map(len, self.places)
+        every = np.sort(np.concatenate(self.places))
+        repeated = int(np.count_nonzero(every[1:] == every[:-1]))
+        return Coverage(self.buffer.name, window, sum(spread), repeated)
 
 
 class CoverageRecorder:
-    """The outputs of a launch of which groups of blocks are run; satisfies
-    `sampling.Groups`.
+    """The outputs of a plan's last launch, of which groups of blocks are run; satisfies
+    `sampling.Groups`. It is made before the launch."""
 
-    It is made before the launch. Where that is the plan's first, `arrays` are what the buffers
-    hold.
-    """
-
-    def __init__(
-        self, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], arrays: Arrays | None
-    ) -> None:
-        self._outputs: list[_Output] = []
-        self._views = {
-            buffer.name: memory.view(buffer.name).view(f"u{np.dtype(buffer.dtype).itemsize}")
-            for buffer in buffers
-            if buffer.role is Role.OUTPUT
-        }
-        self._before = (
-            None if arrays is not None else {name: now.copy() for name, now in self._views.items()}
+    def __init__(self, memory: GlobalMemory, plan: Plan) -> None:
+        self._memory, self._plan = memory, plan
+        self._names = [each for each in plan.program.buffers if each.role is Role.OUTPUT]
+        alone = len(plan.program.launches) == 1
+        self._left = (
+            {} if alone else {each.name: memory.view(each.name).copy() for each in self._names}
         )
-        self._arrays = arrays or {}
+        self._outputs: list[_Output] = []
 
     def prepare(self) -> None:
         """A sample is going to be verified."""
-        for name, now in self._views.items():
-            poison = _filled(now, None)
-            before = (
-                self._before[name]
-                if self._before is not None
-                else _filled(now, self._arrays.get(name))
-            )
-            self._outputs.append(
-                _Output(name, now, before, poison, np.zeros(len(now), dtype=np.bool_))
-            )
+        self._outputs = [self._watch(buffer) for buffer in self._names]
 
     def next_group(self) -> None:
         """A group has run."""
         for output in self._outputs:
             output.take()
 
-    def finish(self) -> tuple[Coverage, ...]:
-        """Leave in each output what the sample wrote, and poison elsewhere."""
-        found = []
+    def finish(self) -> tuple[tuple[Coverage, ...], Arrays]:
+        """How much of each output the sample wrote, and what: see `devices.base.places_of`."""
+        arrays: Arrays = {}
         for output in self._outputs:
-            output.now[:] = output.values
-            found.append(
-                Coverage(output.name, output.counts[0], sum(output.counts[1:]), output.repeated)
-            )
-        return tuple(found)
+            arrays[output.buffer.name] = np.concatenate(output.values)
+            arrays[places_of(output.buffer.name)] = np.concatenate(output.places)
+        return tuple(output.describe() for output in self._outputs), arrays
 
+    def _watch(self, buffer: DeviceBuffer) -> _Output:
+        memory, plan, left = self._memory, self._plan, self._left.get(buffer.name)
+        if left is None:
+            before = plan.arrays.get(buffer.name, plan.poison)
+            return _Output(buffer, memory, before, lambda _: plan.fill(memory, buffer, sparse=True))
+        kind = np.dtype(buffer.dtype)
+        now, then = memory.view(buffer.name).view(kind), left.view(kind)
 
-def _filled(like: np.ndarray, contents: np.ndarray | None) -> np.ndarray:
-    """A row of words as long, with these contents, or poison."""
-    words = np.empty_like(like)
-    fill(words.view(np.uint8), contents)
-    return words
+        def put_back(places: np.ndarray) -> None:
+            now[places] = then[places]
+
+        return _Output(buffer, memory, left, put_back)

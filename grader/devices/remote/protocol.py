@@ -3,10 +3,12 @@ array bytes.
 
 A frame is `MAGIC`, the header's length (4 bytes, big-endian), the header, and the bytes of its
 arrays in order. The header names the message, holds its fields, and gives dtype and shape of each
-array. What may be called, with which arguments and for which result, is read from the signatures of
-`devices.base.TimingDevice`; JSON holds an array as its number in the frame, and machine code as its
-number among what the worker was told to hold. Nothing is unpickled: what comes from the other end
-can become only one of the messages below, and everything has a bound.
+array, and whether it lies in a file (`devices.shared_arrays`): then the file's descriptor goes over
+with the first bytes of the frame, in place of the array's. What may be called, with which arguments
+and for which result, is read from the signatures of `devices.base.TimingDevice`; JSON holds an
+array as its number in the frame, and machine code as its number among what the worker was told to
+hold. Nothing is unpickled: what comes from the other end can become only one of the messages below,
+and everything has a bound.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import os
 import socket
 import struct
 import time
@@ -24,6 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 import numpy as np
 
 from grader.devices.base import TimingDevice
+from grader.devices.shared_arrays import find_file, map_array
 from grader.errors import WorkerError
 from grader.plumbing.record_json import converter, make_converter
 from grader.records import Binary, DeviceInfo, Progress
@@ -35,6 +39,10 @@ MAGIC = b"CXG2"
 PREFIX = struct.Struct("!4sI")
 MAX_HEADER_BYTES = 64 << 20
 MAX_ARRAYS = 1024
+MAX_FILES = 64
+"""Descriptors that come with a frame; Linux sends up to 253."""
+IN_FILE = "file"
+"""What is said of an array that lies in a file."""
 SOCKET_BUFFER_BYTES = 1 << 20
 ARRAY_KINDS = frozenset("biuf")  # bool, integers, floats: never objects, strings or records
 Kept = TypeVar("Kept")
@@ -160,33 +168,59 @@ class Channel:
         """Send one frame."""
         fields = self._plain_fields(message)
         arrays, self._arrays = [np.ascontiguousarray(array) for array in self._arrays], []
-        layout = [[array.dtype.name, list(array.shape)] for array in arrays]
+        files = [
+            find_file(array) if number < MAX_FILES else None for number, array in enumerate(arrays)
+        ]
+        layout = [
+            [array.dtype.name, list(array.shape), *([] if file is None else [IN_FILE])]
+            for array, file in zip(arrays, files, strict=True)
+        ]
         header = json.dumps(
             {"kind": type(message).__name__, "body": fields, "arrays": layout}
         ).encode()
         if len(header) > MAX_HEADER_BYTES:
             raise WorkerError(f"a message to or from the worker is too long ({len(header)} bytes)")
         try:
-            self._send_bytes(PREFIX.pack(MAGIC, len(header)) + header, deadline)
-            for array in arrays:
-                self._send_bytes(array.data.cast("B") if array.size else b"", deadline)
+            prefix = PREFIX.pack(MAGIC, len(header))
+            self._send_start(prefix, [file for file in files if file is not None], deadline)
+            self._send_bytes(header, deadline)
+            for array, file in zip(arrays, files, strict=True):
+                if array.size and file is None:
+                    self._send_bytes(array.data.cast("B"), deadline)
         except ConnectionError as error:
             raise EOFError("the other end is gone") from error
 
     def receive(self, *, max_array_bytes: int, deadline: float | None = None) -> Message:
         """Wait for one frame. Its arrays may hold at most `max_array_bytes` together; checked
         before they are read."""
-        magic, length = PREFIX.unpack(self._receive_bytes(PREFIX.size, deadline).tobytes())
+        prefix, files = self._receive_start(deadline)
+        try:
+            return self._receive_rest(prefix, files, max_array_bytes, deadline)
+        finally:
+            self._arrays = []
+            for file in files:
+                os.close(file)
+
+    def _receive_rest(
+        self, prefix: bytes, files: list[int], max_array_bytes: int, deadline: float | None
+    ) -> Message:
+        """The message of a frame of which the start is there. Files that it takes are removed."""
+        magic, length = PREFIX.unpack(prefix)
         if magic != MAGIC or length > MAX_HEADER_BYTES:
             raise _malformed("not a frame")
         header = _parse_header(self._receive_bytes(length, deadline).tobytes())
-        for dtype, shape in _parse_layout(header["arrays"], max_array_bytes):
+        for dtype, shape, in_file in _parse_layout(header["arrays"], max_array_bytes):
+            if in_file:
+                if not files:
+                    raise _malformed("an array's file is missing")
+                try:
+                    self._arrays.append(map_array(files.pop(0), shape, dtype))
+                except ValueError as error:
+                    raise _malformed(str(error)) from error
+                continue
             raw = self._receive_bytes(dtype.itemsize * math.prod(shape), deadline)
             self._arrays.append(raw.view(dtype).reshape(shape))
-        try:
-            return self._parse_message(header["kind"], header["body"])
-        finally:
-            self._arrays = []
+        return self._parse_message(header["kind"], header["body"])
 
     def _plain_fields(self, message: Message) -> object:
         match message:
@@ -240,6 +274,26 @@ class Channel:
         self._socket.settimeout(_remaining(deadline))
         self._socket.sendall(data)
 
+    def _send_start(self, prefix: bytes, files: list[int], deadline: float | None) -> None:
+        """Send the first bytes of a frame with its descriptors."""
+        sent = 0
+        if files:
+            self._socket.settimeout(_remaining(deadline))
+            sent = socket.send_fds(self._socket, [prefix], files)
+        self._send_bytes(prefix[sent:], deadline)
+
+    def _receive_start(self, deadline: float | None) -> tuple[bytes, list[int]]:
+        """The first bytes of a frame, and its descriptors."""
+        self._socket.settimeout(_remaining(deadline))
+        try:
+            first, files, _, _ = socket.recv_fds(self._socket, PREFIX.size, MAX_FILES)
+        except ConnectionError as error:
+            raise EOFError("the other end is gone") from error
+        if not first:
+            raise EOFError("the other end is gone")
+        rest = self._receive_bytes(PREFIX.size - len(first), deadline).tobytes()
+        return first + rest, files
+
     def _receive_bytes(self, count: int, deadline: float | None) -> np.ndarray:
         data = np.empty(count, dtype=np.uint8)
         view, got = data.data, 0
@@ -287,19 +341,23 @@ def _parse_header(raw: bytes) -> dict[str, Any]:
     return header
 
 
-def _parse_layout(rows: object, max_array_bytes: int) -> list[tuple[np.dtype, tuple[int, ...]]]:
+def _parse_layout(
+    rows: object, max_array_bytes: int
+) -> list[tuple[np.dtype, tuple[int, ...], bool]]:
     if not isinstance(rows, list) or len(rows) > MAX_ARRAYS:
         raise _malformed("the list of arrays is none")
     layout = [_parse_array(row) for row in rows]
-    if sum(dtype.itemsize * math.prod(shape) for dtype, shape in layout) > max_array_bytes:
+    if sum(dtype.itemsize * math.prod(shape) for dtype, shape, _ in layout) > max_array_bytes:
         raise _malformed(f"more than {max_array_bytes} bytes of arrays")
     return layout
 
 
-def _parse_array(row: object) -> tuple[np.dtype, tuple[int, ...]]:
+def _parse_array(row: object) -> tuple[np.dtype, tuple[int, ...], bool]:
     match row:
-        case [str(dtype_name), list(shape)] if (
-            all(type(extent) is int and extent >= 0 for extent in shape) and len(shape) <= 32
+        case [str(dtype_name), list(shape), *rest] if (
+            rest in ([], [IN_FILE])
+            and all(type(extent) is int and extent >= 0 for extent in shape)
+            and len(shape) <= 32
         ):
             try:
                 dtype = np.dtype(dtype_name)
@@ -307,7 +365,7 @@ def _parse_array(row: object) -> tuple[np.dtype, tuple[int, ...]]:
                 raise _malformed("an array has an unknown type") from error
             if dtype.kind not in ARRAY_KINDS:
                 raise _malformed(f"an array has the forbidden type {dtype.name}")
-            return dtype, tuple(shape)
+            return dtype, tuple(shape), bool(rest)
     raise _malformed("an array lacks type or shape")
 
 

@@ -17,9 +17,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
-import numpy as np
-
 from grader.devices.base import Arrays, TimingDevice
+from grader.devices.remote.answered_outputs import find_nonsense
 from grader.devices.remote.forked import fork_worker
 from grader.devices.remote.keep_steps import StepKeeper
 from grader.devices.remote.overdue import wall_limit
@@ -48,7 +47,6 @@ from grader.records import (
     Mode,
     Program,
     Progress,
-    Role,
     RunLimits,
     ShowProgress,
     Status,
@@ -194,7 +192,7 @@ class RemoteDevice:
             self.limited |= execution.failure.status in _LIMITS
             self.close()
             return execution, {}
-        self._check_outputs([outputs], program)
+        self._check_outputs(execution, outputs, program)
         return execution, outputs
 
     def prepare(
@@ -219,7 +217,8 @@ class RemoteDevice:
             return execution, []
         if len(outputs) != len(input_sets):
             raise self._nonsense("outputs of another number of input sets")
-        self._check_outputs(outputs, submission)
+        for each in outputs:
+            self._check_outputs(execution, each, submission)
         return execution, outputs
 
     def time(
@@ -355,17 +354,10 @@ class RemoteDevice:
             raise self._crashed(message)
         return message
 
-    def _check_outputs(self, sets: Sequence[Arrays], program: Program) -> None:
-        """Raises WorkerError for other arrays than the program's outputs: other names, types or
-        shapes."""
-        wanted = {
-            buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape))
-            for buffer in program.buffers
-            if buffer.role is Role.OUTPUT
-        }
-        for got in sets:
-            if {name: (array.dtype, array.shape) for name, array in got.items()} != wanted:
-                raise self._nonsense("outputs of another name, type or shape than the exercise's")
+    def _check_outputs(self, execution: Execution, got: Arrays, program: Program) -> None:
+        """Raises WorkerError for other arrays than the program's outputs."""
+        if nonsense := find_nonsense(execution, got, program):
+            raise self._nonsense(nonsense)
 
     def _crashed(self, message: Crashed) -> GraderError:
         self.close()

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from grader.devices.remote.protocol import (
     Message,
     ProgressNote,
 )
+from grader.devices.shared_arrays import SHARED_BYTES, find_file, gather_shared
 from grader.errors import WorkerError
 from grader.records import (
     Act,
@@ -111,6 +114,9 @@ RESULT = LaunchResult(
     Counters(7),
     (LineCounters(None, Counters(shared_load_wavefronts=3)),),
 )
+
+
+OPEN_FILES = Path("/proc/self/fd")
 
 
 @pytest.fixture
@@ -262,6 +268,8 @@ def answer(result: object) -> bytes:
         (held(["object", [1]]), "forbidden type"),
         (held(["U4", [1]]), "forbidden type"),
         (held(["no such", [1]]), "unknown type"),
+        (held(["float32", [1], "file"]), "file is missing"),
+        (held(["float32", [1], "elsewhere"]), "lacks type"),
     ],
 )
 def test_a_malformed_frame_is_refused(
@@ -270,3 +278,30 @@ def test_a_malformed_frame_is_refused(
     ends[0].sendall(raw)
     with pytest.raises(WorkerError, match=complaint):
         Channel(ends[1]).receive(max_array_bytes=16, deadline=time.monotonic() + 5)
+
+
+def test_a_shared_array_goes_over_as_its_file(ends: tuple[socket.socket, socket.socket]) -> None:
+    shared = gather_shared([np.arange(SHARED_BYTES // 4)], (SHARED_BYTES // 4,), np.dtype("int64"))
+    sent = {"a": np.arange(3), "b": shared, "c": np.arange(4)}
+    Channel(ends[0]).send(Answer("run", (Execution(()), sent)))
+    answer = Channel(ends[1]).receive(max_array_bytes=1 << 30)
+    assert isinstance(answer, Answer)
+    got = answer.result[1]
+    assert all(np.array_equal(got[name], array) for name, array in sent.items())
+    one, other = find_file(shared), find_file(got["b"])
+    assert one is not None
+    assert other is not None
+    assert os.fstat(one).st_ino == os.fstat(other).st_ino
+
+
+def test_a_file_that_might_change_is_refused_and_closed(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    file = os.memfd_create("test")
+    os.ftruncate(file, 16)
+    socket.send_fds(ends[0], [held(["float32", [4], "file"])], [file, file])
+    before = list(OPEN_FILES.iterdir())
+    with pytest.raises(WorkerError, match="the file of an array is none"):
+        Channel(ends[1]).receive(max_array_bytes=16, deadline=time.monotonic() + 5)
+    assert len(list(OPEN_FILES.iterdir())) == len(before)
+    os.close(file)

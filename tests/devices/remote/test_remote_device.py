@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.devices.base import places_of
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError, WorkerError
 from grader.records import (
@@ -66,6 +67,11 @@ def test_the_answer_and_its_outputs_come_back(device: RemoteDevice) -> None:
     assert device.info.name == "Fake"
 
 
+def test_what_a_sample_wrote_comes_back(device: RemoteDevice) -> None:
+    _, outputs = execute(device, "sample")
+    assert (outputs["out"].tolist(), outputs[places_of("out")].tolist()) == ([3, 1], [3, 1])
+
+
 def test_a_students_failure_is_a_value(device: RemoteDevice) -> None:
     execution, outputs = execute(device, "fail")
     assert execution.failure is not None
@@ -118,6 +124,10 @@ def sleepers() -> set[int]:
         ("exit", "exit code 7"),
         ("garbage", "malformed frame"),
         ("wrong_shape", "another name, type or shape"),
+        ("sample_beyond", "elements that the output does not have"),
+        ("sample_of_words", "a sample of another type or shape"),
+        ("sample_of_more", "a sample of another type or shape"),
+        ("sample_of_all", "a sample of other outputs"),
         ("too_much", "malformed frame.*more than 32 bytes"),
         ("allocate", "MemoryError"),
     ],

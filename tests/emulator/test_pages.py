@@ -1,0 +1,127 @@
+"""Memory in pages: filled, written, and asked what was written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from grader.emulator import GlobalMemory, pages
+from grader.emulator.pages import LARGE_BYTES, PAGE_BYTES
+
+WORD = 0x7FC0DEAD
+SIZE = LARGE_BYTES + 3 * PAGE_BYTES + 20
+"""Of a large buffer whose last page is none of its own."""
+FLOAT = np.dtype(np.float32)
+
+
+@pytest.fixture(params=[True, False], ids=["told", "untold"])
+def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the system says which pages were written."""
+    if not request.param:
+        monkeypatch.setattr(pages, "_system_tells", lambda: False)
+    return bool(request.param)
+
+
+@pytest.fixture
+def file() -> Iterator[int]:
+    """A file in memory with the numbers of its words."""
+    descriptor = os.memfd_create("test")
+    os.write(descriptor, np.arange(SIZE // 4, dtype=np.uint32).tobytes())
+    yield descriptor
+    os.close(descriptor)
+
+
+def changed(memory: GlobalMemory, name: str, before: np.ndarray | int) -> list[int]:
+    return [int(place) for part in memory.changed(name, before, FLOAT) for place in part]
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("size", [20, 3 * PAGE_BYTES, SIZE])
+def test_what_was_written_since_a_buffer_was_filled(size: int, sparse: bool, told: bool) -> None:
+    memory = GlobalMemory({"a": size, "b": size}, sparse=sparse)
+    memory.fill("a", WORD)
+    memory.fill("b", WORD)
+    words = memory.view("b").view(np.uint32)
+    assert (words == WORD).all()
+    last = size // 4 - 1
+    words[[0, last // 2, last]] = 1, WORD, 2
+    assert (changed(memory, "a", WORD), changed(memory, "b", WORD)) == ([], [0, last])
+
+
+def test_a_buffer_that_was_filled_again_is_as_new() -> None:
+    memory = GlobalMemory({"a": SIZE}, sparse=True)
+    for _ in range(2):
+        memory.fill("a", WORD)
+        assert changed(memory, "a", WORD) == []
+        memory.view("a")[:] = 0
+        assert len(changed(memory, "a", WORD)) == SIZE // 4
+
+
+@pytest.mark.parametrize("kind", ["uint8", "float16", "float64"])
+def test_elements_of_every_size_are_found(kind: str) -> None:
+    memory = GlobalMemory({"a": LARGE_BYTES}, sparse=True)
+    memory.fill("a", WORD)
+    elements = memory.view("a").view(kind)
+    elements[[3, 70_000]] = 0
+    assert [int(place) for part in memory.changed("a", WORD, np.dtype(kind)) for place in part] == [
+        3,
+        70_000,
+    ]
+
+
+def test_a_file_is_held_without_a_copy_and_is_not_written_to(file: int, told: bool) -> None:
+    contents = np.arange(SIZE // 4, dtype=np.uint32)
+    memory = GlobalMemory({"a": SIZE})
+    memory.fill_from("a", contents, file)
+    words = memory.view("a").view(np.uint32)
+    assert np.array_equal(words, contents)
+    assert changed(memory, "a", contents) == []
+    words[[5, SIZE // 4 - 1]] = 1, 2
+    assert changed(memory, "a", contents) == [5, SIZE // 4 - 1]
+    assert os.pread(file, 4, 20) == (5).to_bytes(4, "little")
+
+
+def test_a_file_behind_a_buffer_of_parts_of_pages_is_copied(file: int) -> None:
+    memory = GlobalMemory({"a": 1000, "b": SIZE})
+    contents = np.arange(SIZE // 4, dtype=np.uint32)
+    memory.fill_from("b", contents, file)
+    assert np.array_equal(memory.view("b").view(np.uint32), contents)
+    memory.view("b")[7] = 9
+    assert changed(memory, "b", contents) == [1]
+
+
+def test_contents_without_a_file_are_copied() -> None:
+    contents = np.arange(100, dtype=np.float32)
+    memory = GlobalMemory({"a": 400})
+    memory.fill_from("a", contents)
+    memory.view("a").view(np.float32)[99] = -1
+    assert changed(memory, "a", contents) == [99]
+    assert contents[99] == 99
+
+
+def test_the_system_is_asked_only_where_it_tells() -> None:
+    """A page map that says nothing must not be believed: nothing would seem to be written."""
+    room = pages.make_room(LARGE_BYTES, sparse=True)
+    pages.fill(room, WORD, sparse=True)
+    room[5 * PAGE_BYTES] = 1
+    written = pages.written_pages(room).tolist()
+    assert written == ([5] if pages._system_tells() else list(range(len(room) // PAGE_BYTES)))
+
+
+def test_without_files_in_memory_all_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "_pattern_file", lambda _: None)
+    memory = GlobalMemory({"a": SIZE}, sparse=True)
+    memory.fill("a", WORD)
+    memory.view("a")[-1] = 0
+    assert changed(memory, "a", WORD) == [SIZE // 4 - 1]
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_the_marks_of_what_was_written(sparse: bool) -> None:
+    memory = GlobalMemory({"a": SIZE, "b": SIZE}, sparse=sparse)
+    memory.track_writes(["b"])
+    assert memory.was_written("a").all()
+    assert not memory.was_written("b").any()
