@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.timing.compiled import make_rows
-from grader.emulator.timing.expand import Access, Line, Step
+from grader.emulator.timing.layout import Access, Line, Step, make_rows
 from grader.emulator.timing.representative import (
     choose_representative,
     measure_distance,

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
-from grader.emulator.timing.code_table import CodeRow
-from grader.emulator.timing.compiled import make_rows
-from grader.emulator.timing.expand import Access, Line, Step
-from grader.emulator.timing.parameters import Load, Parameters, find_parameters
+from grader.emulator.timing.layout import Access, CodeRow, Line, Parameters, Step, make_rows
+from grader.emulator.timing.parameters import Load, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
-from grader.emulator.timing.sm import simulate
-from grader.emulator.timing.state import SM, make_sm
+from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams
 
 NO_SCOREBOARD = 7
@@ -39,7 +37,7 @@ def parameters() -> Parameters:
     return find_parameters(figures, Load(1, 1, 0, 1.0, read=0.0, write=0.0, wait=0.0))
 
 
-def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> SM:
+def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> SimulatedSM:
     """Blocks of these warps; each load is of the first sector of line 0."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
@@ -57,7 +55,7 @@ def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> SM:
     first = np.cumsum([0, *map(len, warps)])
     streams = Streams(first, steps, accesses, lines, len(warps), 1.0)
     sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters())
-    simulate(sm)
+    sm.simulate(emulator_runtime())
     return sm
 
 

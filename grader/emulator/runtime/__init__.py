@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from llvmlite import binding
 
@@ -25,12 +25,10 @@ from grader.emulator.layout import FUNCTION_PREFIX
 from grader.emulator.runtime.header import write_header
 from grader.emulator.steps import Steps
 
-RunBlocks = Callable[[int, int, int], int]
-"""`run_blocks(context address, first, end)` releases the GIL and returns a FaultCode."""
-
 _FLAGS = (
     *("-shared", "-fPIC", "-std=c++17", "-O3", "-march=native", "-fvisibility=hidden"),
     *("-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-Wl,--as-needed"),
+    "-ffp-contract=off",  # the timing model's figures are the same on every processor
 )
 _SOURCES = Path(__file__).parent
 _COMPILE_SECONDS = 300.0
@@ -42,9 +40,17 @@ class CompilerFailed(Exception):  # noqa: N818 - a property of the machine, not 
 
 @dataclass(frozen=True)
 class Runtime:
-    """The loaded runtime, whose functions the steps of kernels find by their names."""
+    """The loaded runtime, whose functions the steps of kernels find by their names, and what Python
+    calls of it, which releases the GIL. Records are told by their addresses.
 
-    run_blocks: RunBlocks
+    `run_blocks(context, first, end)` returns a FaultCode. Of the timing model, `measure_traces`
+    and `expand_traces` take a Trace, and `simulate` an SM.
+    """
+
+    run_blocks: Callable[[int, int, int], int]
+    measure_traces: Callable[[int], None]
+    expand_traces: Callable[[int], None]
+    simulate: Callable[[int], None]
     steps: Steps
 
 
@@ -61,8 +67,8 @@ def load(folder: Path, compiler: str) -> Runtime:
         try:
             write_whole(kept, content)
         except OSError:  # a folder that cannot be written
-            return Runtime(_load_once(content), steps)
-    return Runtime(_open(kept), steps)
+            return _load_once(content, steps)
+    return _open(kept, steps)
 
 
 def _key(header: str, compiler: str) -> str:
@@ -109,17 +115,29 @@ def _run(command: list[str]) -> str:
     return done.stdout
 
 
-def _load_once(content: bytes) -> RunBlocks:
+def _load_once(content: bytes, steps: Steps) -> Runtime:
     """Load an object that cannot be kept; what is mapped outlives its file."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "runtime.so"
         path.write_bytes(content)
-        return _open(path)
+        return _open(path, steps)
 
 
-def _open(path: Path) -> RunBlocks:
+def _open(path: Path, steps: Steps) -> Runtime:
     binding.load_library_permanently(str(path))
-    function = getattr(ctypes.CDLL(str(path)), f"{FUNCTION_PREFIX}run_blocks")
-    function.restype = ctypes.c_uint32
-    function.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
-    return cast(RunBlocks, function)
+    library = ctypes.CDLL(str(path))
+    return Runtime(
+        _function(library, "run_blocks", 3, ctypes.c_uint32),
+        _function(library, "measure_traces", 1, None),
+        _function(library, "expand_traces", 1, None),
+        _function(library, "simulate", 1, None),
+        steps,
+    )
+
+
+def _function(library: ctypes.CDLL, name: str, arguments: int, result: type | None) -> Any:  # noqa: ANN401 - any function
+    """A function of the runtime that takes so many words."""
+    function = getattr(library, f"{FUNCTION_PREFIX}{name}")
+    function.restype = result
+    function.argtypes = (ctypes.c_uint64,) * arguments
+    return function

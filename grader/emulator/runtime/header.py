@@ -1,4 +1,5 @@
-"""records.h: the records and constants of layout.py and checked_layout.py, for the runtime."""
+"""records.h: the records and constants of layout.py, checked_layout.py and timing/layout.py,
+for the runtime."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from grader.emulator import checked_layout, layout
+from grader.emulator.timing import layout as timing_layout
+from grader.emulator.timing.pipes import Kind, Unit
 
 _RECORDS = {
     "Buffer": layout.BUFFER,
@@ -29,10 +32,11 @@ _ENUMS = (
     checked_layout.FindingCode,
     checked_layout.Trait,
 )
-_NUMBERS = {"u1": "uint8_t", "u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t"} | {
-    "i4": "int32_t",
-    "i8": "int64_t",
-}
+_NUMBERS = (
+    {"u1": "uint8_t", "u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t"}
+    | {"i1": "int8_t", "i4": "int32_t", "i8": "int64_t"}
+    | {"f8": "double", "b1": "bool"}
+)
 _HEAD = """\
 // Written by header.py from the layouts that Python uses.
 #pragma once
@@ -51,16 +55,32 @@ def write_header() -> str:
     parts = [_HEAD, _constants(vars(layout) | vars(checked_layout))]
     parts += [_enum(kind.__name__, vars(kind)) for kind in _ENUMS]
     parts += [_struct(name, record) for name, record in _RECORDS.items()]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_timing()])
+
+
+def _timing() -> Iterator[str]:
+    """What timing/ shares with the runtime, in a namespace of its own: it has warps, too."""
+    yield "namespace timing {\n"
+    yield _constants(vars(timing_layout))
+    yield from (_enum(kind.__name__, kind.__members__) for kind in (Kind, Unit))
+    for name, record in timing_layout.RECORDS.items():
+        yield _struct(name, timing_layout.layout_of(record))
+    yield "} // namespace timing\n"
 
 
 def _constants(names: Mapping[str, object]) -> str:
-    """What is defined in capital letters and is a whole number."""
+    """What is defined in capital letters and is a number."""
     return "".join(
-        f"constexpr {'int32_t' if value < 0 else 'uint32_t'} {name} = {value};\n"
+        f"constexpr {_type_of(value)} {name} = {value};\n"
         for name, value in names.items()
-        if name.isupper() and not name.startswith("_") and isinstance(value, int)
+        if name.isupper() and not name.startswith("_") and isinstance(value, int | float)
     )
+
+
+def _type_of(value: float) -> str:
+    if isinstance(value, float):
+        return "double"
+    return "int32_t" if value < 0 else "uint32_t"
 
 
 def _enum(name: str, values: Mapping[str, object]) -> str:

@@ -4,15 +4,19 @@ blocks, and the GPU's figures.
     figures.py          what a GPU is made of, and the fitted parameters
     pipes.py            pipes and latencies, of which an opcode's row names one
     code_table.py       the same of a kernel's instructions, with their control bits
-    streams.py          traces -> instructions and accesses in order; expand.py does the work
+    layout.py           the records that Python and the runtime share
+    streams.py          traces -> instructions and accesses in order
     representative.py   which of the traced blocks stand for the launch
     parameters.py       an SM's parameters in cycles, from the figures and the launch
-    state.py            the records of a simulated SM: warps, blocks, sub-partitions, L1
-    sm.py               its simulation: choosing a warp, issuing, barriers, blocks
-    memory_units.py     its memory: load/store unit, L1, L2, DRAM
+    sm.py               a simulated SM: warps, blocks, sub-partitions, L1
     footprint.py        what a launch touches in global memory
     launch_time.py      a launch's time; bounds.py tells what binds it
-    compiled.py         what numba compiles, and how the records look to it
+
+What takes time is in C++, in the runtime:
+
+    timing_traces.cpp   expands traces
+    timing_sm.cpp       simulates an SM: choosing a warp, issuing, barriers, blocks
+    timing_memory.cpp   simulates its memory: load/store unit, L1, L2, DRAM
 
 A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with
 one element a thread and 0.19 ms with four, although no resource's bound tells them apart, and the

@@ -12,29 +12,13 @@ from grader.emulator.decode import Decoded
 from grader.emulator.opcodes import OPCODES
 from grader.emulator.operands import ZERO_REGISTER, Immediate, Register
 from grader.emulator.program import INSTRUCTION_BYTES
-from grader.emulator.timing.compiled import make_rows
+from grader.emulator.timing.layout import CodeRow, make_rows
 from grader.emulator.timing.pipes import ALU, Kind
 
 CONTROL_SHIFT = 105 - 64
 """The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
 micro-benchmarks; unchanged since)."""
 NO_SCOREBOARD = 7
-
-
-class CodeRow:
-    """An instruction: its class, and the control bits of its encoding. `even_reads` and `odd_reads`
-    are of the two register banks; `argument` is the count of `DEPBAR.LE SB0, n`, else 0."""
-
-    unit: int
-    kind: int
-    latency: int
-    stall: int
-    write_scoreboard: int
-    read_scoreboard: int
-    wait_mask: int
-    even_reads: int
-    odd_reads: int
-    argument: int
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from grader.emulator.layout import SECTOR_BYTES, TraceWord
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.expand import GLOBAL, LINE_BYTES, LINE_SECTORS, SECTOR_BYTES
+from grader.emulator.timing.layout import LINE_BYTES, LINE_SECTORS
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.streams import Streams
 
@@ -29,7 +30,7 @@ class Footprint:
         kinds = np.zeros(len(accesses), dtype=np.int64)
         made = steps["access"] >= 0
         kinds[steps["access"][made]] = code.table["kind"][steps["code"][made]]
-        kinds[accesses["space"] != GLOBAL] = Kind.FIXED
+        kinds[accesses["space"] != TraceWord.GLOBAL] = Kind.FIXED
         self._kinds = np.repeat(kinds, accesses["end"] - accesses["first"])
         self.atomic_lines = self._count_atomic_lines()
 

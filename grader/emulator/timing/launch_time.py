@@ -11,16 +11,17 @@ from random import Random
 import numpy as np
 
 from grader.emulator.counts import InstructionCounts
+from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.machine import BlockTrace
+from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
-from grader.emulator.timing.expand import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint
+from grader.emulator.timing.layout import SUB_PARTITIONS, Statistics
 from grader.emulator.timing.parameters import Load, find_parameters
 from grader.emulator.timing.representative import choose_representative, stand_for_all
-from grader.emulator.timing.sm import simulate
-from grader.emulator.timing.state import SUB_PARTITIONS, Statistics, make_sm
+from grader.emulator.timing.sm import make_sm
 from grader.emulator.timing.streams import Streams, make_streams
 from grader.emulator.translate import NativeKernel
 
@@ -102,12 +103,15 @@ def estimate(
             code.widths,
             code.barriers,
             kernel.code.local_bytes,
+            kernel.runtime,
         )
         for traces in candidates
         if traces
     )
     chosen = choose_representative(streams, counts, len(kernel.decoded))
-    return None if chosen is None else Run(chosen, code, shape, regions, figures).estimate()
+    if chosen is None:
+        return None
+    return Run(chosen, code, shape, regions, figures, kernel.runtime).estimate()
 
 
 class Run:
@@ -120,9 +124,10 @@ class Run:
         shape: Shape,
         regions: Sequence[tuple[int, int]],
         figures: Figures,
+        runtime: Runtime,
     ) -> None:
         self.streams, self.code, self.shape = streams, code, shape
-        self.regions, self.figures = regions, figures
+        self.regions, self.figures, self.runtime = regions, figures, runtime
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
@@ -254,7 +259,7 @@ class Run:
         read: float = 1.0,
         write: float = 1.0,
         wait: float = 0.0,
-    ) -> tuple[Sequence[float], Statistics]:
+    ) -> tuple[np.ndarray, Statistics]:
         """When each block of the order ended, and what the SM did. `read` and `write` are the parts
         of the sectors that DRAM moves; `wait` is the mean time that a read waits there."""
         load = Load(
@@ -268,5 +273,5 @@ class Run:
         )
         parameters = find_parameters(self.figures, load)
         sm = make_sm(self.code.table, self.streams, order, resident, parameters)
-        simulate(sm)
+        sm.simulate(self.runtime)
         return sm.ends, sm.statistics

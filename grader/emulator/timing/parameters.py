@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.emulator.timing.expand import LINE_BYTES, SECTOR_BYTES
+from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
+from grader.emulator.timing.layout import L1_WAYS, LINE_BYTES, Parameters
 
-L1_WAYS = 16
 BLOCK_SHARED_BYTES = 1024
 """Of shared memory that the system takes for itself, a block."""
 
@@ -29,40 +29,6 @@ class Load:
     read: float
     write: float
     wait: float
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """Cycles, where no other unit is in the name. `float_halves`: how many halves of the float pipe
-    take float instructions; `dram_read_part` and `dram_write_part`: see Load."""
-
-    fma_cycles: float
-    float_halves: float
-    alu_cycles: float
-    double_cycles: float
-    special_cycles: float
-    shared_latency: float
-    l1_latency: float
-    l2_latency: float
-    dram_latency: float
-    fill_cycles: float
-    l2_sector_cycles: float
-    store_sector_cycles: float
-    partial_sector_cycles: float
-    dram_byte_cycles: float
-    burst_cycles: float
-    lsu_queue: float
-    block_launch: float
-    store_queue: float
-    dram_read_part: float
-    dram_write_part: float
-    l1_lines: float
-    atomic_cycles: float
-    memory_issue: float
-    barrier_latency: float
-    fill_port_cycles: float
-    dram_wait: float
-    access_cycles: float
 
 
 def find_parameters(f: Figures, load: Load) -> Parameters:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.timing.expand import GLOBAL, SHARED
+from grader.emulator.layout import TraceWord
 from grader.emulator.timing.streams import Streams
 
 ALIKE, NOT_UNLIKE = 0.1, 0.25
@@ -101,8 +101,8 @@ def _count_passes(streams: Streams) -> tuple[float, float]:
     made = streams.accesses[streams.steps["access"][streams.steps["access"] >= 0]]
     touched = np.array([mask.bit_count() for mask in range(16)])[streams.lines["touched"]]
     totals = np.concatenate(([0], np.cumsum(touched)))
-    sectors = (totals[made["end"]] - totals[made["first"]])[made["space"] == GLOBAL]
-    wavefronts = made["wavefronts"][made["space"] == SHARED]
+    sectors = (totals[made["end"]] - totals[made["first"]])[made["space"] == TraceWord.GLOBAL]
+    wavefronts = made["wavefronts"][made["space"] == TraceWord.SHARED]
     return float(sectors.sum()), float(wavefronts.sum())
 
 

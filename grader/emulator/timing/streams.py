@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from grader.emulator.timing.compiled import make_record, make_rows
-from grader.emulator.timing.expand import (
-    WORD_BYTES,
+from grader.emulator.layout import BANK_BYTES
+from grader.emulator.runtime import Runtime
+from grader.emulator.timing.layout import (
     Access,
     Line,
-    Scratch,
     Step,
     Trace,
-    expand,
-    measure,
+    first_row,
+    make_pointing,
+    make_rows,
 )
 
 
@@ -48,30 +47,42 @@ def make_streams(
     widths: np.ndarray,
     barriers: np.ndarray,
     local_bytes: int,
+    runtime: Runtime,
 ) -> Streams:
     """Streams of the blocks' traces. `blocks` are the instructions of each basic block, `widths`
     the bytes a lane moves, by instruction."""
     warps = [warp for block in traces for warp in block]
-    words: Any = np.concatenate(warps) if warps else np.zeros(0, dtype=np.uint32)
-    sizes: Any = np.array([len(block) for block in blocks], dtype=np.int64)
-    count, accesses, lines = measure(words, sizes)
-    arrays: dict[str, Any] = {
-        "ends": np.cumsum([0, *map(len, warps)]),
+    first = np.zeros(len(warps) + 1, dtype=np.int64)
+    arrays: dict[str, np.ndarray] = {
+        "words": np.concatenate(warps) if warps else np.zeros(0, dtype=np.uint32),
+        "ends": np.cumsum([0, *map(len, warps)], dtype=np.int64),
         "starts": np.array([block.start for block in blocks], dtype=np.int64),
+        "sizes": np.array([len(block) for block in blocks], dtype=np.int64),
         "widths": widths,
-        "first": np.zeros(len(warps) + 1, dtype=np.int64),
-        "steps": make_rows(Step, count),
-        "accesses": make_rows(Access, accesses),
-        "lines": make_rows(Line, lines),
+        "first": first,
     }
-    trace = Trace(words=words, sizes=sizes, scratch=make_record(Scratch), **arrays)
-    used = expand(trace, local_bytes // WORD_BYTES)
-    first, steps, fraction = arrays["first"], arrays["steps"], 1.0
-    if count < executed:
+    numbers = {"warp_count": len(warps), "local_words": local_bytes // BANK_BYTES}
+    steps, accesses, lines = _expand(arrays, numbers, runtime)
+    fraction = 1.0
+    if len(steps) < executed:
         first, steps = _cut_at_barriers(first, steps, barriers, len(traces[0]))
         fraction = len(steps) / max(1, executed)
-    lines_of_all = arrays["lines"][:used]
-    return Streams(first, steps, arrays["accesses"], lines_of_all, len(traces[0]), fraction)
+    return Streams(first, steps, accesses, lines, len(traces[0]), fraction)
+
+
+def _expand(
+    arrays: dict[str, np.ndarray], numbers: dict[str, int], runtime: Runtime
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The steps, accesses and lines of a Trace (runtime/timing_traces.cpp)."""
+    measured = make_pointing(Trace, arrays, numbers)
+    runtime.measure_traces(measured.ctypes.data)
+    room = first_row(Trace, measured)
+    steps = make_rows(Step, room.step_count)
+    accesses, lines = make_rows(Access, room.access_count), make_rows(Line, room.line_count)
+    made = {"steps": steps, "accesses": accesses, "lines": lines}
+    expanded = make_pointing(Trace, arrays | made, numbers)
+    runtime.expand_traces(expanded.ctypes.data)
+    return steps, accesses, lines[: first_row(Trace, expanded).line_count]
 
 
 def _cut_at_barriers(

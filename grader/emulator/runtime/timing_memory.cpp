@@ -1,0 +1,240 @@
+// The memory system of the simulated SM, from the load/store unit to DRAM.
+//
+// Memory instructions pass one load/store unit an SM: its data stage (wavefronts), its tag stage,
+// an L1 that knows lines, sectors and when they arrive, then the L2 and DRAM, of which the SM has
+// its share. A unit is known by the cycle at which it is free.
+#include "timing.h"
+
+namespace timing {
+
+constexpr double SECTOR = SECTOR_BYTES;
+// Of the load/store unit for an access to global memory, however few its wavefronts:
+// te42kyfo/gpu-benches measures it at small strides.
+constexpr double LEAST_CYCLES = 1.24;
+// Spreads lines over the sets of the L1 (Knuth's multiplicative hash): the hardware's own is not
+// published.
+constexpr uint64_t HASH = 0x9E3779B1;
+// From the issue of an access until the load/store unit can take it; what only passes its queue
+// takes half as long.
+constexpr double REACH_CYCLES = 4.0;
+// Until the registers of an access are read, counted from its last wavefront.
+constexpr double READ_CYCLES = 6.0;
+// Of a latency, which is measured from the issue, that are over at the last wavefront.
+constexpr double PIPELINED_CYCLES = 5.0;
+// Of an access of no lane.
+constexpr double SKIPPED_CYCLES = 10.0;
+
+// The sectors in a mask of four.
+static int64_t count_sectors(int64_t mask) { return __builtin_popcount(uint32_t(mask) & 15); }
+
+// --- beyond the L1 -------------------------------------------------------------------------------
+
+// So many wavefronts pass the data stage.
+static void pass_data(const SM &sm, double begin, double passes)
+{
+    sm.shared->lsu_free = begin + passes;
+    sm.statistics->lsu += passes;
+}
+
+// Cycles that a read waits in DRAM's queues, drawn from an exponential distribution.
+static double draw_wait(const SM &sm)
+{
+    int64_t state = (sm.shared->random * 1103515245 + 12345) & 0x7FFFFFFF;
+    sm.shared->random = state;
+    double means = -__builtin_log(double(state >> 8 | 1) / double(1 << 23));
+    return means * sm.p->dram_wait;
+}
+
+// Sectors pass DRAM, which may lag behind by a burst.
+static void pass_dram(const SM &sm, double sectors, double begin)
+{
+    double size = SECTOR * sectors, &dram_free = sm.shared->dram_free;
+    dram_free = max(dram_free, begin - sm.p->burst_cycles) + size * sm.p->dram_byte_cycles;
+    sm.statistics->dram_bytes += size;
+}
+
+// Of a sum of parts of sectors, take the whole ones.
+static double take_whole(double &credit)
+{
+    double whole = __builtin_floor(credit);
+    credit -= whole;
+    return whole;
+}
+
+// When sectors arrive from the L2, or from DRAM.
+static double fetch_sectors(const SM &sm, double count, bool local, double begin)
+{
+    Shared &shared = *sm.shared;
+    const Parameters &p = *sm.p;
+    pass_data(sm, shared.lsu_free, count * p.fill_cycles);
+    sm.statistics->l1_misses += count;
+    sm.statistics->l2_bytes += SECTOR * count;
+    shared.port_free = max(shared.port_free, begin) + count * p.fill_port_cycles;
+    shared.l2_free = max(shared.l2_free, begin - p.burst_cycles) + count * p.l2_sector_cycles;
+    double arrival = max(shared.port_free, shared.l2_free) + p.l2_latency;
+    if (local)
+        return arrival;
+    shared.read_credit += count * p.dram_read_part;
+    double whole = take_whole(shared.read_credit);
+    if (whole <= 0)
+        return arrival;
+    pass_dram(sm, whole, begin);
+    double latest = max(shared.dram_free, shared.port_free);
+    return max(arrival, latest + p.dram_latency + draw_wait(sm));
+}
+
+// Pass the sectors of a store or an atomic to the L2 and a part of them to DRAM; the load/store
+// unit waits where their queues are full.
+static void store_sectors(const SM &sm, int64_t kind, const Line &line, double begin)
+{
+    Shared &shared = *sm.shared;
+    const Parameters &p = *sm.p;
+    double count = count_sectors(line.touched), covered = count_sectors(line.whole);
+    double cost = covered * p.store_sector_cycles + (count - covered) * p.partial_sector_cycles;
+    if (kind == Kind::ATOMIC)
+        cost = count * p.atomic_cycles;
+    shared.store_free = max(shared.store_free, begin - p.burst_cycles) + cost;
+    sm.statistics->store_cycles += cost;
+    sm.statistics->l2_bytes += SECTOR * count;
+    shared.write_credit += count * p.dram_write_part;
+    pass_dram(sm, take_whole(shared.write_credit), begin);
+    double busy_until = max(shared.store_free, shared.dram_free);
+    shared.lsu_free = max(shared.lsu_free, busy_until - p.store_queue);
+}
+
+// --- the L1 --------------------------------------------------------------------------------------
+
+// The set of the L1 that a line belongs to.
+static CacheLine *set_of(const SM &sm, int64_t tag)
+{
+    int64_t sets = sm.l1_lines / L1_WAYS, set = (int64_t(uint64_t(tag) * HASH) >> 20) % sets;
+    return sm.l1 + (set < 0 ? set + sets : set) * L1_WAYS;
+}
+
+// A line in its set, null where it is not.
+static CacheLine *find_line(CacheLine *set, int64_t tag)
+{
+    for (uint32_t way = 0; way < L1_WAYS; ++way)
+        if (set[way].tag == tag)
+            return &set[way];
+    return nullptr;
+}
+
+// Give the place of the set that was not used for longest to a line.
+static CacheLine &claim_line(CacheLine *set, int64_t tag)
+{
+    CacheLine *oldest = set;
+    for (uint32_t way = 1; way < L1_WAYS; ++way)
+        if (set[way].used < oldest->used)
+            oldest = &set[way];
+    *oldest = {tag, 0, 0.0, oldest->used};
+    return *oldest;
+}
+
+// When the sectors that are asked for are there; the missing ones are fetched.
+static double load_line(const SM &sm, const Line &line, int64_t tag, double begin, double t)
+{
+    CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
+    bool local = line.number >= LOCAL_LINES;
+    int64_t missing = line.touched & ~(found ? found->sectors : 0);
+    if (!local) {
+        sm.statistics->load_sectors += count_sectors(line.touched);
+        sm.statistics->load_hits += count_sectors(line.touched) - count_sectors(missing);
+    }
+    if (missing == 0) {
+        found->used = t;
+        return found->ready;
+    }
+    CacheLine &held = found ? *found : claim_line(set, tag);
+    held.sectors |= missing;
+    held.used = t;
+    double arrival = fetch_sectors(sm, count_sectors(missing), local, begin);
+    held.ready = max(held.ready, arrival);
+    return arrival;
+}
+
+// When an atomic's line has come; of stores, 0.
+static double store_line(const SM &sm, int64_t kind, const Line &line, int64_t tag, double begin,
+                         double t)
+{
+    if (line.number >= LOCAL_LINES) {
+        CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
+        CacheLine &held = found ? *found : claim_line(set, tag);
+        held.sectors |= line.touched;
+        held.ready = sm.shared->lsu_free;
+        held.used = t;
+    }
+    store_sectors(sm, kind, line, begin);
+    return kind == Kind::ATOMIC ? sm.shared->store_free + sm.p->l2_latency : 0.0;
+}
+
+// When what is asked of a line has come.
+static double access_line(const SM &sm, int64_t kind, const Line &line, int64_t tag, double begin,
+                          double t)
+{
+    sm.statistics->l1_sectors += count_sectors(line.touched);
+    if (kind == Kind::LOAD || kind == Kind::COPY)
+        return load_line(sm, line, tag, begin, t);
+    return store_line(sm, kind, line, tag, begin, t);
+}
+
+// --- the load/store unit -------------------------------------------------------------------------
+
+double pass_queue(const SM &sm, double t)
+{
+    pass_data(sm, max(sm.shared->lsu_free, t + REACH_CYCLES / 2), 1.0);
+    return sm.shared->lsu_free;
+}
+
+static Ends access_shared(const SM &sm, int64_t index, double begin)
+{
+    double passes = index < 0 ? 1.0 : max(sm.accesses[index].wavefronts, sm.p->access_cycles);
+    pass_data(sm, begin, passes);
+    double free = sm.shared->lsu_free;
+    return {free + sm.p->shared_latency - PIPELINED_CYCLES, free + READ_CYCLES};
+}
+
+// Wavefronts that the second access of an asynchronous copy takes, its store to shared memory.
+static double copied_wavefronts(const SM &sm, int64_t index)
+{
+    bool stores = index + 1 < sm.access_count && sm.accesses[index + 1].space == TraceWord::SHARED;
+    return stores ? sm.accesses[index + 1].wavefronts : 1.0;
+}
+
+static Ends access_global(const SM &sm, Warp &warp, int64_t kind, int64_t index, double begin,
+                          double t)
+{
+    const Access &access = sm.accesses[index];
+    double wavefronts = max(int64_t(access.wavefronts), int64_t(access.tags));
+    pass_data(sm, begin, max(wavefronts, max(LEAST_CYCLES, sm.p->access_cycles)));
+    double read = sm.shared->lsu_free + READ_CYCLES;
+    double done = sm.shared->lsu_free + sm.p->l1_latency - PIPELINED_CYCLES;
+    for (int64_t k = access.first; k < access.end; ++k) {
+        int64_t tag = sm.lines[k].number + sm.blocks[warp.place].shift;
+        done = max(done, access_line(sm, kind, sm.lines[k], tag, begin, t));
+    }
+    if (kind == Kind::COPY) {
+        pass_data(sm, sm.shared->lsu_free, copied_wavefronts(sm, index));
+        warp.open_copy = max(warp.open_copy, done);
+    }
+    return {done, read};
+}
+
+Ends access_memory(const SM &sm, Warp &warp, int64_t kind, int64_t index, double t)
+{
+    double begin = max(sm.shared->lsu_free, t + REACH_CYCLES);
+    if (kind == Kind::SHARED)
+        return access_shared(sm, index, begin);
+    if (index < 0) {
+        sm.shared->lsu_free = begin + 1.0;
+        return {begin + 1.0 + SKIPPED_CYCLES, begin + 1.0 + SKIPPED_CYCLES};
+    }
+    if (sm.accesses[index].space == TraceWord::SHARED) { // by a generic address
+        pass_data(sm, begin, sm.accesses[index].wavefronts);
+        double done = sm.shared->lsu_free + sm.p->shared_latency;
+        return {done, done};
+    }
+    return access_global(sm, warp, kind, index, begin, t);
+}
+
+} // namespace timing

@@ -1,0 +1,285 @@
+// Simulates the warps that are resident on one SM, cycle by cycle where anything happens.
+//
+// Four sub-partitions issue one instruction a cycle each, of the next ready warp in turn after the
+// one that issued last (loose round robin). A warp is ready when its stall count has passed, the
+// scoreboards of its wait mask are free, the pipe that it needs can take it, and the two register
+// banks can be read: the control bits of the machine code hold the dependencies. What an
+// instruction does in memory is in timing_memory.cpp. Every unit takes what comes in order and is
+// known by the cycle at which it is free, so that an instruction's end is known when it is issued.
+#include "timing.h"
+
+namespace timing {
+
+// From the issue of an instruction that is queued until its registers are read.
+constexpr double READ_CYCLES = 6.0;
+// Cycles by which reads of a register bank, one a cycle, may lag behind the issue: operands are
+// collected in queues.
+constexpr double PORT_QUEUE = 1.0;
+// Between the starts of the first blocks.
+constexpr double START_CYCLES = 8.0;
+// Blocks that stand for others, whose data lie elsewhere, find none of it in the L1: their lines
+// are so many further on each time.
+constexpr int64_t FRESH = int64_t(1) << 42;
+
+// --- choosing a warp -----------------------------------------------------------------------------
+
+struct Choice {
+    int64_t warp; // -1: none
+    double wake;  // when the first of the others is ready
+};
+
+// When the stall count has passed, and what the instruction waits for has come.
+static double dependencies_met(const Warp &warp, const CodeRow &row)
+{
+    double at = warp.ready;
+    for (uint32_t scoreboard : Lanes{uint32_t(row.wait_mask)})
+        at = max(at, warp.board[scoreboard]);
+    if (row.kind == Kind::DEPEND) {
+        int64_t group = max(int64_t(0), warp.committed - COPY_GROUPS);
+        for (; group < warp.committed - row.argument; ++group)
+            at = max(at, warp.groups[group % COPY_GROUPS]);
+    }
+    return at;
+}
+
+// When the pipe can take the instruction.
+static double pipe_free(const SM &sm, const Partition &partition, const CodeRow &row)
+{
+    if (row.unit == Unit::NONE)
+        return 0.0;
+    double free = partition.pipes[row.unit];
+    if (row.unit == Unit::MEMORY)
+        return max(free, sm.shared->lsu_free - sm.p->lsu_queue);
+    if (row.unit == Unit::FMA) {
+        double heavy = partition.pipes[Unit::HEAVY];
+        return sm.p->float_halves > 1.0 ? min(heavy, free) : heavy;
+    }
+    return free;
+}
+
+// When a warp can issue its next instruction.
+static double ready_at(const SM &sm, const Partition &partition, const Warp &warp)
+{
+    const CodeRow &row = sm.table[sm.steps[warp.position].code];
+    double at = max(dependencies_met(warp, row), pipe_free(sm, partition, row));
+    if (row.even_reads)
+        at = max(at, partition.even_bank - PORT_QUEUE);
+    if (row.odd_reads)
+        at = max(at, partition.odd_bank - PORT_QUEUE);
+    return at;
+}
+
+// The next ready warp in turn.
+static Choice choose_warp(const SM &sm, int64_t number, double t)
+{
+    const Partition &partition = sm.partitions[number];
+    Choice found{-1, NEVER};
+    int64_t nearest = sm.warp_count;
+    for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
+        const Warp &warp = sm.warps[w];
+        if (warp.at_barrier || warp.ready >= NEVER)
+            continue;
+        double at = ready_at(sm, partition, warp);
+        if (at <= t) {
+            int64_t ahead = w - partition.latest - 1;
+            int64_t distance = ahead < 0 ? ahead + sm.warp_count : ahead;
+            if (distance < nearest) {
+                found.warp = w;
+                nearest = distance;
+            }
+        } else if (at < found.wake) {
+            found.wake = at;
+        }
+    }
+    return found;
+}
+
+// --- blocks --------------------------------------------------------------------------------------
+
+static void wake_partitions(const SM &sm, double at)
+{
+    for (uint32_t number = 0; number < SUB_PARTITIONS; ++number)
+        sm.partitions[number].next_ready = min(sm.partitions[number].next_ready, at);
+}
+
+static int64_t warps_per_block(const SM &sm) { return sm.warp_count / sm.block_count; }
+
+// Let a place of the SM run the next block of the order from the cycle `at`.
+static void start_block(const SM &sm, int64_t slot, double at)
+{
+    int64_t warps = warps_per_block(sm), traced_blocks = sm.traced_warps / warps;
+    int64_t number = sm.shared->started++, traced = sm.order[number];
+    sm.blocks[slot] = {number, traced / traced_blocks * FRESH, warps, 0};
+    const int64_t *first = sm.first + traced % traced_blocks * warps;
+    for (int64_t index = 0; index < warps; ++index) {
+        Warp &warp = sm.warps[slot * warps + index];
+        warp.position = first[index];
+        warp.last = first[index + 1];
+        warp.ready = at + double(index / SUB_PARTITIONS);
+        warp.at_barrier = false;
+        warp.committed = 0;
+        warp.open_copy = 0.0;
+        memset(warp.board, 0, sizeof warp.board);
+    }
+}
+
+// Let the warps of a block go on where all that live have arrived.
+static void pass_barrier(const SM &sm, int64_t slot, double t)
+{
+    Block &block = sm.blocks[slot];
+    if (block.arrived == 0 || block.arrived < block.living)
+        return;
+    block.arrived = 0;
+    double at = t + sm.p->barrier_latency;
+    int64_t warps = warps_per_block(sm);
+    for (int64_t w = slot * warps; w < (slot + 1) * warps; ++w) {
+        Warp &warp = sm.warps[w];
+        if (!warp.at_barrier)
+            continue;
+        warp.at_barrier = false;
+        warp.ready = max(warp.ready, at);
+    }
+    wake_partitions(sm, at);
+}
+
+// A warp has ended: its block may end, and another one start, or a barrier has all that are left.
+static void retire(const SM &sm, Warp &warp, double t)
+{
+    int64_t slot = warp.place;
+    Block &block = sm.blocks[slot];
+    warp.ready = NEVER;
+    if (--block.living > 0) {
+        pass_barrier(sm, slot, t);
+        return;
+    }
+    sm.ends[block.number] = t;
+    ++sm.shared->ended;
+    if (sm.shared->started < sm.order_count) {
+        start_block(sm, slot, t + sm.p->block_launch);
+        wake_partitions(sm, t + sm.p->block_launch);
+    } else if (sm.statistics->full_cycles == 0.0) {
+        sm.statistics->full_cycles = t;
+        sm.statistics->full_issued = sm.statistics->issued;
+    }
+}
+
+// --- issuing -------------------------------------------------------------------------------------
+
+static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, double t)
+{
+    const Parameters &p = *sm.p;
+    double *pipes = partition.pipes;
+    switch (row.unit) {
+    case Unit::FMA:
+    case Unit::HEAVY: {
+        bool light = p.float_halves > 1.0 && pipes[Unit::FMA] <= pipes[Unit::HEAVY];
+        pipes[row.unit == Unit::FMA && light ? Unit::FMA : Unit::HEAVY] = t + p.fma_cycles;
+        sm.statistics->fma += p.fma_cycles / p.float_halves;
+        break;
+    }
+    case Unit::ALU:
+        pipes[Unit::ALU] = t + p.alu_cycles;
+        sm.statistics->alu += p.alu_cycles;
+        break;
+    case Unit::DOUBLE:
+        pipes[Unit::DOUBLE] = t + p.double_cycles;
+        sm.statistics->float64 += p.double_cycles;
+        break;
+    case Unit::SPECIAL:
+        pipes[Unit::SPECIAL] = t + p.special_cycles;
+        sm.statistics->special += p.special_cycles;
+        break;
+    case Unit::MEMORY:
+        pipes[Unit::MEMORY] = t + p.memory_issue;
+        break;
+    }
+}
+
+// Do an instruction that is issued now.
+static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access, double t)
+{
+    switch (row.kind) {
+    case Kind::VARIABLE: {
+        double start = row.unit == Unit::MEMORY ? pass_queue(sm, t) : t;
+        return {start + row.latency, t + READ_CYCLES};
+    }
+    case Kind::SHARED:
+    case Kind::LOAD:
+    case Kind::STORE:
+    case Kind::ATOMIC:
+    case Kind::COPY:
+        return access_memory(sm, warp, row.kind, access, t);
+    case Kind::COMMIT:
+        warp.groups[warp.committed++ % COPY_GROUPS] = warp.open_copy;
+        warp.open_copy = 0.0;
+        return {t, t};
+    default:
+        return {t, t};
+    }
+}
+
+// Issue the next instruction of a warp.
+static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
+{
+    const Step &step = sm.steps[warp.position];
+    const CodeRow &row = sm.table[step.code];
+    sm.statistics->issued += 1;
+    ++warp.position;
+    warp.ready = t + max(1.0, double(row.stall));
+    partition.even_bank = max(partition.even_bank, t) + row.even_reads;
+    partition.odd_bank = max(partition.odd_bank, t) + row.odd_reads;
+    take_pipe(sm, partition, row, t);
+    Ends ends = execute(sm, warp, row, step.access, t);
+    if (row.write_scoreboard < SCOREBOARDS)
+        warp.board[row.write_scoreboard] = max(warp.board[row.write_scoreboard], ends.done);
+    if (row.read_scoreboard < SCOREBOARDS)
+        warp.board[row.read_scoreboard] = max(warp.board[row.read_scoreboard], ends.read);
+    if (warp.position >= warp.last) {
+        retire(sm, warp, t);
+    } else if (row.kind == Kind::BARRIER) {
+        warp.at_barrier = true;
+        ++sm.blocks[warp.place].arrived;
+        pass_barrier(sm, warp.place, t);
+    }
+}
+
+// --- running -------------------------------------------------------------------------------------
+
+// A cycle of a sub-partition: choose a warp and issue its next instruction.
+static void run_partition(const SM &sm, int64_t number, double t)
+{
+    Partition &partition = sm.partitions[number];
+    if (partition.next_ready > t)
+        return;
+    Choice choice = choose_warp(sm, number, t);
+    if (choice.warp < 0) {
+        partition.next_ready = choice.wake < NEVER ? max(choice.wake, t + 1.0) : NEVER;
+        return;
+    }
+    partition.latest = choice.warp;
+    partition.next_ready = t + 1.0;
+    issue(sm, partition, sm.warps[choice.warp], t);
+}
+
+// Run the blocks of the SM's order; its `ends` and `statistics` hold what came of it.
+static void simulate(const SM &sm)
+{
+    double t = 0.0;
+    for (int64_t slot = 0; slot < sm.block_count && slot < sm.order_count; ++slot)
+        start_block(sm, slot, START_CYCLES * double(slot));
+    for (uint32_t turn = 1;; ++turn) { // the sub-partitions take turns at what they share
+        for (uint32_t offset = 0; offset < SUB_PARTITIONS; ++offset)
+            run_partition(sm, (turn + offset) % SUB_PARTITIONS, t);
+        double following = NEVER;
+        for (uint32_t number = 0; number < SUB_PARTITIONS; ++number)
+            following = min(following, sm.partitions[number].next_ready);
+        if (sm.shared->ended >= sm.order_count || following >= NEVER)
+            break;
+        t = max(t + 1.0, __builtin_ceil(following));
+    }
+    sm.statistics->cycles = t;
+}
+
+} // namespace timing
+
+EXPORT void emulator_simulate(const timing::SM *sm) { timing::simulate(*sm); }

@@ -1,0 +1,213 @@
+// Traces of warps (see tracing.h) -> what the simulation of an SM walks along: instructions in
+// order, and what each access asks of the memory system.
+//
+// An access is described by its wavefronts in the data stage (the most distinct words in one of 32
+// banks, per phase of 32 lanes up to 4 bytes, 16 lanes of 8 and 8 lanes of 16: for global memory
+// too, which shares the banks: an H100 takes 34 cycles for a load of 32 rows that lie a power of
+// two apart, and 18 for two such loads of 16 rows and 2), its wavefronts in the tag stage (see
+// tag_wavefronts), and the 32-byte sectors that it touches.
+#include "timing.h"
+
+namespace timing {
+
+constexpr int64_t WORD_BYTES = BANK_BYTES, SECTOR_WORDS = SECTOR_BYTES / WORD_BYTES;
+constexpr uint32_t TAG_BANKS = 4, INDEX_MASK = 0xFFFF;
+
+// The lanes of an access, each with the first word that it accesses.
+struct LaneWords {
+    uint32_t mask;
+    int64_t width; // bytes a lane
+    int64_t first[WARP_LANES];
+};
+
+// --- words of a trace ----------------------------------------------------------------------------
+
+// Whether a record is of a basic block, else it is of an access.
+static bool is_block(uint32_t word) { return word >> 30 == TraceWord::BLOCK >> 30; }
+
+static uint32_t space_of(uint32_t word) { return word >> TraceWord::SPACE_SHIFT & 3; }
+
+// Words of a record.
+static int64_t length_of(uint32_t word)
+{
+    if (is_block(word))
+        return 1;
+    return space_of(word) == TraceWord::SHARED ? 3 : 3 + WARP_LANES;
+}
+
+// --- what an access asks for ---------------------------------------------------------------------
+
+// Where a line is among those of an access, else their end. Neighbours share lines: from the latest
+// one on.
+static int64_t find_line(const Line *lines, int64_t start, int64_t end, int64_t number)
+{
+    for (int64_t place = end - 1; place >= start; --place)
+        if (lines[place].number == number)
+            return place;
+    return end;
+}
+
+// Append the lines that the lanes touch; returns the number of lines so far.
+static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
+{
+    uint64_t covered[WARP_LANES]; // the words of each line that are accessed
+    int64_t used = start;
+    for (uint32_t lane : Lanes{lanes.mask}) {
+        int64_t number = lanes.first[lane] / BANKS, word = lanes.first[lane] % BANKS;
+        int64_t place = find_line(lines, start, used, number);
+        if (place == used) {
+            ++used;
+            lines[place].number = number;
+            covered[place - start] = 0;
+        }
+        lines[place].touched |= 1 << (word / SECTOR_WORDS);
+        // By words of 4 bytes: narrower stores never cover a sector here, which they seldom do.
+        for (int64_t part = 0; part < lanes.width / WORD_BYTES; ++part)
+            covered[place - start] |= uint64_t(1) << (word + part);
+    }
+    for (int64_t place = start; place < used; ++place)
+        for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector)
+            if ((covered[place - start] >> (SECTOR_WORDS * sector) & 0xFF) == 0xFF)
+                lines[place].whole |= 1 << sector;
+    return used;
+}
+
+// Cycles of the tag stage: the most lines in one of its banks, whose number is the line's, folded
+// to two bits by exclusive or (fitted on te42kyfo/gpu-benches).
+static int32_t tag_wavefronts(const Line *lines, int64_t start, int64_t end)
+{
+    int32_t counts[TAG_BANKS] = {}, most = 1;
+    for (int64_t place = start; place < end; ++place) {
+        int64_t line = lines[place].number;
+        int64_t folded = line ^ line >> 2 ^ line >> 4 ^ line >> 6 ^ line >> 8;
+        int32_t count = ++counts[folded & (TAG_BANKS - 1)];
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static bool is_among(const int64_t *seen, uint32_t known, int64_t word)
+{
+    while (known > 0)
+        if (seen[--known] == word)
+            return true;
+    return false;
+}
+
+// Cycles of the data stage for so many neighbouring lanes: the most distinct words in a bank.
+static int32_t phase_wavefronts(const LaneWords &lanes, uint32_t mask, int64_t words_per_lane)
+{
+    int64_t seen[WARP_LANES]; // distinct words
+    uint32_t known = 0;
+    int32_t counts[BANKS] = {}, most = 0;
+    for (uint32_t lane : Lanes{lanes.mask & mask})
+        for (int64_t index = 0; index < words_per_lane; ++index) {
+            int64_t word = lanes.first[lane] + index;
+            if (is_among(seen, known, word))
+                continue;
+            seen[known++] = word;
+            int32_t count = ++counts[word % BANKS];
+            most = count > most ? count : most;
+        }
+    return most;
+}
+
+// Cycles of the data stage, phase by phase.
+static int32_t data_wavefronts(const LaneWords &lanes)
+{
+    int64_t phases = max(int64_t(1), lanes.width / WORD_BYTES), size = WARP_LANES / phases;
+    int32_t total = 0;
+    for (int64_t phase = 0; phase < phases; ++phase)
+        total += phase_wavefronts(lanes, lanes_of_part(phase, size), phases);
+    return total > 1 ? total : 1;
+}
+
+// --- walking along the traces --------------------------------------------------------------------
+
+// The words that the lanes of an access to global or local memory access. `local_line` is the first
+// line of the warp's local memory.
+static LaneWords lane_words(const Trace &trace, const uint32_t *record, int64_t local_line)
+{
+    LaneWords lanes{record[1], trace.widths[record[0] & INDEX_MASK], {}};
+    bool local = space_of(record[0]) == TraceWord::LOCAL;
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
+        int64_t word = int64_t(record[3 + lane]) / WORD_BYTES;
+        // interleaved: a word of each lane to a line
+        lanes.first[lane] = local ? (LOCAL_LINES + local_line + word) * BANKS + lane : word;
+    }
+    return lanes;
+}
+
+// Fill access `a` from its record, and append its lines; returns their number so far.
+static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a, int64_t used,
+                          int64_t local_line)
+{
+    Access &access = trace.accesses[a];
+    access.space = space_of(record[0]);
+    access.first = used;
+    access.wavefronts = max(int64_t(1), record[2]);
+    if (access.space != TraceWord::SHARED) {
+        LaneWords lanes = lane_words(trace, record, local_line);
+        used = add_lines(trace.lines, used, lanes);
+        access.tags = tag_wavefronts(trace.lines, access.first, used);
+        access.wavefronts = access.space == TraceWord::LOCAL ? 1 : data_wavefronts(lanes);
+    }
+    access.end = used;
+    return used;
+}
+
+// Append the instructions of a basic block to the steps; returns their number so far.
+static int64_t add_block(const Trace &trace, uint32_t block, int64_t n)
+{
+    for (int64_t index = 0; index < trace.sizes[block]; ++index)
+        trace.steps[n + index] = {int32_t(trace.starts[block] + index), -1};
+    return n + trace.sizes[block];
+}
+
+// Count the instructions, accesses and (at most) lines that the traces hold.
+static void measure(Trace &trace)
+{
+    trace.step_count = trace.access_count = trace.line_count = 0;
+    for (int64_t position = 0; position < trace.ends[trace.warp_count];) {
+        uint32_t word = trace.words[position];
+        if (is_block(word)) {
+            trace.step_count += trace.sizes[word & INDEX_MASK];
+        } else {
+            ++trace.access_count;
+            trace.line_count += space_of(word) == TraceWord::SHARED ? 0 : WARP_LANES;
+        }
+        position += length_of(word);
+    }
+}
+
+// Fill the steps, accesses and lines, of which there is room for as many as measured, with zeros in
+// it; the number of lines becomes the true one.
+static void expand(Trace &trace)
+{
+    int64_t n = 0, a = 0, used = 0; // steps, accesses, lines
+    for (int64_t warp = 0; warp < trace.warp_count; ++warp) {
+        int64_t place = n; // of the last step that made an access
+        for (int64_t position = trace.ends[warp]; position < trace.ends[warp + 1];) {
+            const uint32_t *record = trace.words + position;
+            uint32_t index = record[0] & INDEX_MASK;
+            if (is_block(record[0])) {
+                place = n;
+                n = add_block(trace, index, n);
+            } else {
+                while (place < n && trace.steps[place].code != int32_t(index))
+                    ++place;
+                if (place < n && trace.steps[place].access < 0)
+                    trace.steps[place].access = a;
+                used = add_access(trace, record, a++, used, warp * trace.local_words);
+            }
+            position += length_of(record[0]);
+        }
+        trace.first[warp + 1] = n;
+    }
+    trace.line_count = used;
+}
+
+} // namespace timing
+
+EXPORT void emulator_measure_traces(timing::Trace *trace) { timing::measure(*trace); }
+EXPORT void emulator_expand_traces(timing::Trace *trace) { timing::expand(*trace); }

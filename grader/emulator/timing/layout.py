@@ -1,0 +1,318 @@
+"""Records of the timing model that Python and the runtime in C++ share.
+
+A record is a class of annotated fields: `int` and `float` have 64 bits, `Annotated[int, "i4"]`
+names another format of NumPy, and `Annotated[int, "Line *"]` is a host address. The runtime gets
+them as C++ structs in the namespace `timing` (runtime/header.py).
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
+
+import numpy as np
+
+from grader.emulator.layout import pointer_to
+
+R = TypeVar("R")
+
+LINE_BYTES, LINE_SECTORS = 128, 4
+L1_WAYS = 16
+SCOREBOARDS = 6
+COPY_GROUPS = 8
+SUB_PARTITIONS = 4
+NEVER = 1e300
+
+_FORMATS = {int: "i8", float: "f8", bool: "?"}
+_POINTED: dict[str, np.dtype] = {
+    "uint32_t": np.dtype("u4"),
+    "int64_t": np.dtype("i8"),
+    "double": np.dtype("f8"),
+}
+
+
+# --- code and traces ------------------------------------------------------------------------------
+
+
+class CodeRow:
+    """An instruction: its class, and the control bits of its encoding. `even_reads` and `odd_reads`
+    are of the two register banks; `argument` is the count of `DEPBAR.LE SB0, n`, else 0."""
+
+    unit: int
+    kind: int
+    latency: int
+    stall: int
+    write_scoreboard: int
+    read_scoreboard: int
+    wait_mask: int
+    even_reads: int
+    odd_reads: int
+    argument: int
+
+
+class Step:
+    """An instruction that a warp executes: its index in the code, and that of its access, -1 for
+    none."""
+
+    code: Annotated[int, "i4"]
+    access: Annotated[int, "i4"]
+
+
+class Access:
+    """What an access asks for: `wavefronts` and `tags` in cycles, and the lines `first` to `end`.
+
+    An instruction with two accesses (asynchronous copies) has the second one right behind the
+    first.
+    """
+
+    first: int
+    end: int
+    wavefronts: Annotated[int, "i4"]
+    tags: Annotated[int, "i4"]
+    space: Annotated[int, "i1"]
+
+
+class Line:
+    """A line of an access, with masks of the sectors that it touches, and that it writes whole."""
+
+    number: int
+    touched: Annotated[int, "i1"]
+    whole: Annotated[int, "i1"]
+
+
+class Trace:
+    """The `words` of all warps, warp after warp (runtime/tracing.h), and what they are expanded to.
+
+    `ends` has a 0 in front of the ends of warps; `starts` and `sizes` are of basic blocks; `widths`
+    are the bytes a lane moves, by instruction; `local_words` are of a lane's local memory. `first`
+    has the steps at which each warp's begin, and their end.
+    """
+
+    words: Annotated[int, "uint32_t *"]
+    ends: Annotated[int, "int64_t *"]
+    starts: Annotated[int, "int64_t *"]
+    sizes: Annotated[int, "int64_t *"]
+    widths: Annotated[int, "int64_t *"]
+    first: Annotated[int, "int64_t *"]
+    steps: Annotated[int, "Step *"]
+    accesses: Annotated[int, "Access *"]
+    lines: Annotated[int, "Line *"]
+    warp_count: int
+    local_words: int
+    step_count: int
+    access_count: int
+    line_count: int
+
+
+# --- the simulated SM: times are in cycles --------------------------------------------------------
+
+
+class Warp:
+    """A warp: the steps `position` to `last` are still to be issued, the next one from the cycle
+    `ready` on."""
+
+    place: int
+    """Its block's, among those of the SM."""
+    position: int
+    last: int
+    ready: float
+    board: Annotated[list[float], f"{SCOREBOARDS}f8"]
+    """When each scoreboard is free."""
+    at_barrier: bool
+    groups: Annotated[list[float], f"{COPY_GROUPS}f8"]
+    """When each of the latest groups of asynchronous copies has arrived."""
+    committed: int
+    """Groups so far."""
+    open_copy: float
+    """When the copies that belong to no group yet have arrived."""
+
+
+class Block:
+    """A place for a block. `number` is the block's own in the order of blocks; it finds the lines
+    of its streams `shift` further on."""
+
+    number: int
+    shift: int
+    living: int
+    arrived: int
+
+
+class Partition:
+    """A sub-partition: when its pipes (by Unit) and its two register banks can take another
+    instruction, and the warp that issued last. Nothing can be issued before `next_ready`."""
+
+    pipes: Annotated[list[float], "6f8"]
+    even_bank: float
+    odd_bank: float
+    latest: int
+    next_ready: float
+
+
+class CacheLine:
+    """A line of the L1: masks of the sectors that it holds, which have arrived at `ready`."""
+
+    tag: int
+    sectors: int
+    ready: float
+    used: float
+
+
+class Shared:
+    """When the units that all warps share are free, the parts of a sector that are still to be
+    passed to DRAM, the state of the random numbers, and how many blocks started and ended."""
+
+    lsu_free: float
+    port_free: float
+    l2_free: float
+    store_free: float
+    dram_free: float
+    read_credit: float
+    write_credit: float
+    random: int
+    started: int
+    ended: int
+
+
+class Statistics:
+    """Of a simulation: instructions, busy cycles of the pipes (of all sub-partitions together) and
+    of the units, bytes, sectors. `full_*` are of the time until the first place stays empty."""
+
+    issued: float
+    fma: float
+    alu: float
+    lsu: float
+    l2_bytes: float
+    dram_bytes: float
+    store_cycles: float
+    l1_sectors: float
+    l1_misses: float
+    cycles: float
+    float64: float
+    special: float
+    full_cycles: float
+    full_issued: float
+    load_sectors: float
+    load_hits: float
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Cycles, where no other unit is in the name. `float_halves`: how many halves of the float pipe
+    take float instructions; `dram_read_part` and `dram_write_part`: see
+    parameters.Load."""
+
+    fma_cycles: float
+    float_halves: float
+    alu_cycles: float
+    double_cycles: float
+    special_cycles: float
+    shared_latency: float
+    l1_latency: float
+    l2_latency: float
+    dram_latency: float
+    fill_cycles: float
+    l2_sector_cycles: float
+    store_sector_cycles: float
+    partial_sector_cycles: float
+    dram_byte_cycles: float
+    burst_cycles: float
+    lsu_queue: float
+    block_launch: float
+    store_queue: float
+    dram_read_part: float
+    dram_write_part: float
+    l1_lines: float
+    atomic_cycles: float
+    memory_issue: float
+    barrier_latency: float
+    fill_port_cycles: float
+    dram_wait: float
+    access_cycles: float
+
+
+class SM:
+    """An SM with all that it works on. `order` are the blocks to run, as indices into the streams;
+    `ends` tells when each of them ended. Lines of the L1 lie set by set; `traced_warps` are those
+    of the streams, `warp_count` and `block_count` the resident ones."""
+
+    table: Annotated[int, "CodeRow *"]
+    first: Annotated[int, "int64_t *"]
+    steps: Annotated[int, "Step *"]
+    accesses: Annotated[int, "Access *"]
+    lines: Annotated[int, "Line *"]
+    order: Annotated[int, "int64_t *"]
+    ends: Annotated[int, "double *"]
+    warps: Annotated[int, "Warp *"]
+    blocks: Annotated[int, "Block *"]
+    partitions: Annotated[int, "Partition *"]
+    l1: Annotated[int, "CacheLine *"]
+    shared: Annotated[int, "Shared *"]
+    statistics: Annotated[int, "Statistics *"]
+    p: Annotated[int, "Parameters *"]
+    traced_warps: int
+    access_count: int
+    order_count: int
+    warp_count: int
+    block_count: int
+    l1_lines: int
+
+
+RECORDS = {
+    each.__name__: each
+    for each in (
+        *(CodeRow, Step, Access, Line, Trace),
+        *(Warp, Block, Partition, CacheLine, Shared, Statistics, Parameters, SM),
+    )
+}
+
+
+# --- records as arrays ----------------------------------------------------------------------------
+
+
+@cache
+def layout_of(record: type) -> np.dtype:
+    """The NumPy type of one record."""
+    fields = get_type_hints(record, include_extras=True)
+    return np.dtype([(name, _format_of(hint)) for name, hint in fields.items()], align=True)
+
+
+def _format_of(hint: Any) -> Any:  # noqa: ANN401 - an annotation
+    """What NumPy calls a number, numbers in a row, or an address."""
+    if typing.get_origin(hint) is not Annotated:
+        return _FORMATS[hint]
+    named = hint.__metadata__[0]
+    return pointer_to(named[:-2]) if named.endswith(" *") else named
+
+
+def make_rows(record: type, count: int) -> np.ndarray:
+    """So many records in an array, all fields 0."""
+    return np.zeros(count, dtype=layout_of(record))
+
+
+def first_row(record: type[R], rows: np.ndarray) -> R:
+    """The first of some records, whose fields can be read and written by their names."""
+    return cast(R, rows.view(np.recarray)[0])
+
+
+def make_pointing(
+    record: type, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, int]
+) -> np.ndarray:
+    """A record, in an array of its own, that points to arrays, which must outlive it."""
+    made = make_rows(record, 1)
+    for name, array in arrays.items():
+        assert array.dtype == _pointed_kind(made.dtype[name]), name
+        assert array.flags.c_contiguous, name
+        made[name] = array.ctypes.data
+    for name, number in numbers.items():
+        made[name] = number
+    return made
+
+
+def _pointed_kind(pointer: np.dtype) -> np.dtype:
+    """The NumPy type of what a field points to."""
+    assert pointer.metadata is not None
+    target = pointer.metadata["points_to"]
+    return _POINTED[target] if target in _POINTED else layout_of(RECORDS[target])
