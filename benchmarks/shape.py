@@ -4,9 +4,9 @@
 
 One column for each revision (`git archive`), the last one for the working tree. `--formatted`
 formats a copy of every column by the working tree's `ruff format` first: revisions with longer
-lines compare by it. Complexity and parameters are ruff's C901 and PLR0913 over `grader/`; a file
-that numba compiles counts like any other. A duplicate is a run of ten lines or more, blank lines,
-imports and docstrings left out, that stands in two places of `grader/`.
+lines compare by it. Complexity and parameters are ruff's C901 and PLR0913 over `grader/`. A
+duplicate is a run of ten lines or more, blank lines, imports and docstrings left out, that stands
+in two places of `grader/`.
 """
 
 from __future__ import annotations

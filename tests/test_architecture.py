@@ -124,7 +124,6 @@ JOINTS = ("grader.grading", "grader.authoring", "grader.explore", "grader.cli")
 # there.
 HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "llvmlite": (("grader.emulator", "grader.doctor"), False),
-    "numba": (("grader.emulator.timing",), False),
     "rich": (("grader.report",), False),
     "elftools": (("grader.toolchain", "grader.emulator"), False),
     "jsonschema": (("grader.spec", "grader.report"), False),

@@ -9,7 +9,8 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     decode.py         opcode text -> typed instructions
     flow.py           basic blocks
     layout.py         the records that Python, steps and the runtime share
-    runtime/          in C++, compiled once a machine: memory, divergence, blocks, checked mode
+    runtime/          in C++, compiled once a machine: memory, divergence, blocks, checked mode,
+                      the timing model's simulation
     opcodes/          one small function per opcode, one row each
     native/tools.py   words for writing LLVM IR
     shapes.py         what of an instruction decides its native code

@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
 
 def run_on_emulated(job: KernelJob) -> KernelRun:
     """Runs the job's launches on the emulated device. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.isolated, models=job.model) as device:
+    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
         tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
         info = device.info
         seen = emulate(job, device, job.make_program(job.build(tools, info.arch), info))

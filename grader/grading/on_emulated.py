@@ -16,7 +16,7 @@ def grade_on_emulated(job: Job) -> bool:
     """Compiles the submission, runs its cases in the checked mode and, if they are right, the
     benchmark; then the parts. Returns whether an equal grading ends alike: whether no limit of
     time or memory had a part in it. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.isolated, models=job.model) as device:
+    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
         session = _open(job, device)  # the device starts while the compiler runs
         findings = Findings()
         check_cases(session, lambda case: run_checked(session.bench, case, findings))

@@ -12,11 +12,11 @@ from pathlib import Path
 
 _LIBRARIES = (
     *("nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm", "nvidia-cuda-cccl"),
-    *("llvmlite", "numba", "numpy"),
+    *("llvmlite", "numpy"),
 )
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SUFFIXES = frozenset({".py", ".json", ".cpp", ".h"})
-"""Of the files that the package itself is made of; caches of Python and numba lie beside them."""
+"""Of the files that the package itself is made of; caches of Python lie beside them."""
 
 
 def hash_files(files: Iterable[tuple[str, bytes]]) -> str:

@@ -28,7 +28,11 @@ def instruction(unit: Unit, kind: Kind = Kind.FIXED, **fields: int) -> Fields:
 ADD, EXIT = instruction(Unit.ALU, stall=4), instruction(Unit.NONE)
 BARRIER = instruction(Unit.NONE, Kind.BARRIER)
 LOAD = instruction(Unit.MEMORY, Kind.LOAD, write_scoreboard=0)
+STORE = instruction(Unit.MEMORY, Kind.STORE)
+ATOMIC = instruction(Unit.MEMORY, Kind.ATOMIC, write_scoreboard=0)
+COPY, COMMIT = instruction(Unit.MEMORY, Kind.COPY), instruction(Unit.NONE, Kind.COMMIT)
 USE = instruction(Unit.ALU, wait_mask=1)
+ACCESSES = {Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY}
 
 
 def parameters() -> Parameters:
@@ -38,19 +42,19 @@ def parameters() -> Parameters:
 
 
 def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> SimulatedSM:
-    """Blocks of these warps; each load is of the first sector of line 0."""
+    """Blocks of these warps; each access is to a part of the first sector of line 0."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
     for row, fields in zip(table, code, strict=True):
         for name, value in fields.items():
             row[name] = value
-    loads = [index for index, fields in enumerate(code) if fields["kind"] == Kind.LOAD]
-    steps, accesses = make_rows(Step, len(code)), make_rows(Access, len(loads))
+    made = [index for index, fields in enumerate(code) if fields["kind"] in ACCESSES]
+    steps, accesses = make_rows(Step, len(code)), make_rows(Access, len(made))
     steps["code"], steps["access"] = np.arange(len(code)), -1
-    steps["access"][loads] = accesses["first"] = np.arange(len(loads))
+    steps["access"][made] = accesses["first"] = np.arange(len(made))
     accesses["end"] = accesses["first"] + 1
     accesses["wavefronts"] = accesses["tags"] = 1
-    lines = make_rows(Line, len(loads))
+    lines = make_rows(Line, len(made))
     lines["touched"] = 1
     first = np.cumsum([0, *map(len, warps)])
     streams = Streams(first, steps, accesses, lines, len(warps), 1.0)
@@ -81,6 +85,26 @@ def test_a_line_that_was_loaded_is_a_hit_and_comes_with_the_first_load() -> None
     assert (sm.statistics.load_sectors, sm.statistics.load_hits) == (2, 1)
     assert sm.statistics.l2_bytes == 32
     assert sm.statistics.cycles == pytest.approx(run([LOAD, USE]).statistics.cycles, abs=4)
+
+
+def test_a_store_is_not_waited_for_and_costs_by_the_part_of_its_sector() -> None:
+    sm = run([STORE, USE])
+    assert sm.statistics.store_cycles == parameters().partial_sector_cycles
+    assert sm.statistics.l2_bytes == 32
+    assert sm.statistics.cycles < 20
+
+
+def test_an_atomic_has_its_result_from_the_l2() -> None:
+    sm = run([ATOMIC, USE])
+    assert sm.statistics.store_cycles == parameters().atomic_cycles
+    assert sm.statistics.cycles > parameters().l2_latency
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_warp_waits_for_groups_of_copies_but_the_latest_so_many(left: int) -> None:
+    depend = instruction(Unit.NONE, Kind.DEPEND, argument=left)
+    cycles = run([COPY, COMMIT, depend, EXIT]).statistics.cycles
+    assert (cycles > parameters().l2_latency) == (left == 0)
 
 
 def test_a_barrier_is_passed_by_all_warps_of_a_block_or_by_those_that_are_left() -> None:

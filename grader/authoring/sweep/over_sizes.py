@@ -74,7 +74,7 @@ def run_sweep(
     exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
     subject = Subject(exercise, source, None, {}, seed)
     job = Job(subject, choice, cache or default_cache(os.environ), show, model=model)
-    with RemoteDevice(str(choice), models=model and choice.kind == EMULATED) as remote:
+    with RemoteDevice(str(choice)) as remote:
         subject.device = info = remote.info
         show(Progress("compiling"))
         tools = find_toolchain(prefer_wheel=choice.kind == EMULATED, cache=job.cache)

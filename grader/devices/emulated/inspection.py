@@ -20,6 +20,7 @@ from grader.devices.emulated.plan_run import (
     same_bytes,
 )
 from grader.devices.emulated.sample_writes import CoverageRecorder
+from grader.devices.emulated.sampling import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_modelled
 from grader.devices.gpus import resident_blocks
 from grader.emulator import LaunchOutcome, run_launch
 from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation
@@ -51,13 +52,6 @@ class Recorder:
         figures = self.device.gpu.figures
         if figures is None:
             return run_whole(ready, tell)
-        from grader.devices.emulated.sampling import (
-            SPREAD_BLOCKS,
-            TRACED_SPREAD,
-            Stage,
-            run_modelled,
-        )  # numba takes half a second to load
-
         kernel, program = ready.kernel, self.plan.program
         shared_bytes = kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
         resident = resident_blocks(

@@ -17,7 +17,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from grader.devices.remote.worker_process import TIMED, worker_environment
+from grader.devices.remote.worker_process import worker_environment
 from grader.errors import WorkerError
 from grader.plumbing.children import kill_group
 
@@ -134,11 +134,11 @@ class ForkedProcess:
 
 
 def fork_worker(
-    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool, models: bool
+    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool
 ) -> ForkedProcess:
     """Have a worker of the emulated device forked, which speaks over `end` and prints to
     `output`."""
-    key = os.getpid(), models, tuple(sorted(worker_environment().items()))
+    key = os.getpid(), tuple(sorted(worker_environment().items()))
     zygote = _find_zygote(*key)
     if zygote.has_ended:
         _find_zygote.cache_clear()
@@ -148,14 +148,14 @@ def fork_worker(
 
 
 @functools.cache
-def _find_zygote(process: int, models: bool, environment: tuple[tuple[str, str], ...]) -> Zygote:
+def _find_zygote(process: int, environment: tuple[tuple[str, str], ...]) -> Zygote:
     """This process's zygote for workers with this environment; it lives as long as the process."""
     ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
     ours.settimeout(START_SECONDS)
     output = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
     with theirs:
         process_ = subprocess.Popen(
-            [*ZYGOTE_COMMAND, str(theirs.fileno()), *((TIMED,) if models else ())],
+            [*ZYGOTE_COMMAND, str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

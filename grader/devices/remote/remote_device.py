@@ -90,9 +90,7 @@ class RemoteDevice:
     `run` and `prepare` give `Status.TIMEOUT` when the wall limit and `grace_seconds` pass
     without an answer. All requests raise `WorkerError` when the worker dies, raises, or answers
     nonsense, and `UsageError` when there is no such device. After any failure the next request gets
-    a fresh worker: a fault of a kernel takes all that its process had on the GPU along. `models`:
-    an emulated device will be asked for times, and its worker loads the model before it is
-    confined.
+    a fresh worker: a fault of a kernel takes all that its process had on the GPU along.
     """
 
     def __init__(
@@ -102,12 +100,9 @@ class RemoteDevice:
         command: Sequence[str] | None = None,
         grace_seconds: float = 5.0,
         isolated: bool = True,
-        models: bool = False,
     ) -> None:
         if command is None and device.startswith(EMULATED):
-            self._start: Start = partial(
-                fork_worker, device, unconfined=not isolated, models=models
-            )
+            self._start: Start = partial(fork_worker, device, unconfined=not isolated)
         else:
             self._start = partial(spawn_worker, command or WORKER_COMMAND, device)
         self._grace_seconds = grace_seconds

@@ -18,7 +18,6 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -60,19 +59,16 @@ def main(argv: Sequence[str]) -> int:
     return serve(channel, partial(make_device, argv[1]))
 
 
-def load_emulator(*, models: bool) -> list[Path]:
-    """Load all that workers of the emulated device run, among it what is compiled for this machine
-    and goes into caches that a confined process cannot write: the emulator's runtime, and the
-    timing model. Returns the folders that they read of."""
+def load_emulator() -> list[Path]:
+    """Load all that workers of the emulated device run, among it the emulator's runtime, which is
+    compiled for this machine into a cache that a confined process cannot write. Returns the folders
+    that they read of."""
     from grader.devices.emulated.runtime import emulator_runtime
 
-    with ThreadPoolExecutor(1) as pool:  # what is compiled, is compiled side by side
-        runtime = pool.submit(emulator_runtime)
-        if models:
-            from grader.devices.emulated import sampling  # noqa: F401
+    runtime = emulator_runtime()
     _make_emulated(DEFAULT_GPU)
     converter()
-    return [runtime.result().steps.folder]
+    return [runtime.steps.folder]
 
 
 def refuse(error: GraderError) -> Device:

@@ -17,8 +17,6 @@ from grader.errors import WorkerError
 from grader.plumbing.children import kill_group, python_environment
 
 OUTPUT_TAIL_BYTES = 8192
-TIMED = "timed"
-"""The option of a zygote whose workers are asked for modelled times."""
 KILL_SECONDS = 30.0  # a driver takes a while to end a kernel that does not end
 CACHE_VARIABLES = ("XDG_CACHE_HOME", "HOME")
 """They say where the emulator's runtime lies."""

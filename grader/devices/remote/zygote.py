@@ -1,7 +1,7 @@
 """A process that has loaded the emulated device, and forks workers: to load it takes a second of a
 processor, to fork some milliseconds.
 
-`python -m grader.devices.remote.zygote FD [timed]` carries out requests that come over the socket
+`python -m grader.devices.remote.zygote FD` carries out requests that come over the socket
 FD until its other end closes. It never sees a submission. A worker is confined once it is forked,
 before it answers; so no worker can reach this process, or another worker, more than one that was
 started by itself could.
@@ -21,7 +21,6 @@ from pathlib import Path
 
 from grader.devices.remote.protocol import Channel
 from grader.devices.remote.worker import limit_process, load_emulator, make_device, refuse, serve
-from grader.devices.remote.worker_process import TIMED
 from grader.errors import GraderError
 from grader.plumbing.children import end_with_parent
 from grader.sandbox.isolation import restrict_emulating_process
@@ -39,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     limit_process()
     loaded: Loaded
     try:
-        loaded = load_emulator(models=TIMED in argv[1:])
+        loaded = load_emulator()
     except GraderError as error:
         loaded = error
     control = socket.socket(fileno=int(argv[0]))

@@ -1,5 +1,5 @@
 """What all translated kernels call, in C++: accesses with their counting, divergence, the blocks of
-a grid, the checked mode.
+a grid, the checked mode; and the timing model's simulation.
 
 It is compiled for this processor by the host's g++, once: the object lies in a folder of the
 caller's under a key of all that it depends on. An object that is damaged, or cannot be kept, costs
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import platform
 import subprocess
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +28,11 @@ from grader.emulator.runtime.header import write_header
 from grader.emulator.steps import Steps
 
 _FLAGS = (
-    *("-shared", "-fPIC", "-std=c++17", "-O3", "-march=native", "-fvisibility=hidden"),
-    *("-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-Wl,--as-needed"),
+    *("-fPIC", "-std=c++17", "-O3", "-march=native", "-fvisibility=hidden"),
+    *("-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"),
     "-ffp-contract=off",  # the timing model's figures are the same on every processor
 )
+_LINKING = ("-shared", "-Wl,--as-needed")
 _SOURCES = Path(__file__).parent
 _COMPILE_SECONDS = 300.0
 
@@ -75,7 +78,8 @@ def _key(header: str, compiler: str) -> str:
     """A digest of all that the object depends on: sources, compiler, processor."""
     sources = "".join(path.read_text(encoding="utf-8") for path in _source_files())
     features = sorted(binding.get_host_cpu_features().items())
-    parts = (header, sources, _FLAGS, _ask_version(compiler), platform.machine(), features)
+    flags = _FLAGS + _LINKING
+    parts = (header, sources, flags, _ask_version(compiler), platform.machine(), features)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
@@ -92,10 +96,15 @@ def _compile(header: str, compiler: str) -> bytes:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "records.h").write_text(header, encoding="utf-8")
-        target = folder / "runtime.so"
-        sources = [str(path) for path in _source_files() if path.suffix == ".cpp"]
-        _run([compiler, *_FLAGS, f"-I{folder}", f"-I{_SOURCES}", *sources, "-o", str(target)])
-        return target.read_bytes()
+        sources = [path for path in _source_files() if path.suffix == ".cpp"]
+        objects = [str(folder / f"{path.stem}.o") for path in sources]
+        command = [compiler, *_FLAGS, f"-I{folder}", f"-I{_SOURCES}", "-c"]
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            each = zip(sources, objects, strict=True)
+            list(pool.map(_run, ([*command, str(path), "-o", made] for path, made in each)))
+        shared = folder / "runtime.so"
+        _run([compiler, *_LINKING, *objects, "-o", str(shared)])
+        return shared.read_bytes()
 
 
 def _run(command: list[str]) -> str:

@@ -1,0 +1,115 @@
+"""What traces of warps are expanded to: steps in order, and what their accesses ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from grader.devices.emulated.runtime import emulator_runtime
+from grader.emulator.layout import FULL_MASK, WARP_LANES, TraceWord
+from grader.emulator.timing.streams import Streams, make_streams
+
+WIDTHS = np.array([0, 4, 8, 16, 0], dtype=np.int64)
+"""Bytes a lane, of the five instructions in two basic blocks."""
+BLOCKS = (range(3), range(3, 5))
+BARRIERS = np.array([False, False, False, True, False])
+WORD, TWO, FOUR = 1, 2, 3
+"""The instructions of these widths in words."""
+
+
+def block(index: int) -> list[int]:
+    return [TraceWord.BLOCK | index]
+
+
+def access(
+    instruction: int,
+    addresses: Sequence[int] = (),
+    *,
+    mask: int = FULL_MASK,
+    passes: int = 1,
+    space: int = TraceWord.GLOBAL,
+) -> list[int]:
+    head = TraceWord.ACCESS | space << TraceWord.SPACE_SHIFT | instruction
+    return [head, mask, passes, *addresses]
+
+
+def lanes(step: int, start: int = 0) -> list[int]:
+    return [start + step * lane for lane in range(WARP_LANES)]
+
+
+def expand(*warps: list[int], local_bytes: int = 0, executed: int = 0) -> Streams:
+    traces = [[np.array(words, dtype=np.uint32) for words in warps]]
+    return make_streams(traces, executed, BLOCKS, WIDTHS, BARRIERS, local_bytes, emulator_runtime())
+
+
+def test_each_access_belongs_to_the_step_that_made_it() -> None:
+    first = block(0) + access(WORD, lanes(4)) + access(TWO, lanes(8)) + block(1) + block(0)
+    streams = expand(first, block(1))
+    assert streams.first.tolist() == [0, 8, 10]
+    assert streams.steps["code"].tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]
+    assert streams.steps["access"].tolist() == [-1, 0, 1, -1, -1, -1, -1, -1, -1, -1]
+    assert streams.accesses["first"].tolist() == [0, 1]
+    assert streams.accesses["end"].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "addresses", "mask", "wavefronts", "tags", "touched", "whole"),
+    [
+        (WORD, lanes(4), FULL_MASK, 1, 1, [15], [15]),
+        (WORD, lanes(4, start=64), FULL_MASK, 1, 1, [12, 3], [12, 3]),
+        (WORD, lanes(0), FULL_MASK, 1, 1, [1], [0]),
+        (WORD, lanes(4), 0xFF, 1, 1, [1], [1]),
+        (WORD, lanes(4), 0x7F00, 1, 1, [2], [0]),
+        (TWO, lanes(8), FULL_MASK, 2, 1, [15] * 2, [15] * 2),
+        (FOUR, lanes(16), FULL_MASK, 4, 1, [15] * 4, [15] * 4),
+        (WORD, lanes(128), FULL_MASK, 32, 8, [1] * 32, [0] * 32),
+        (WORD, lanes(1 << 14), FULL_MASK, 32, 8, [1] * 32, [0] * 32),
+    ],
+    ids=[
+        "contiguous",
+        "across two lines",
+        "broadcast",
+        "eight lanes",
+        "seven lanes",
+        "two words a lane",
+        "four words a lane",
+        "column",
+        "column of a large matrix",
+    ],
+)
+def test_a_global_access_has_wavefronts_and_sectors(
+    instruction: int,
+    addresses: list[int],
+    mask: int,
+    wavefronts: int,
+    tags: int,
+    touched: list[int],
+    whole: list[int],
+) -> None:
+    streams = expand(block(0) + access(instruction, addresses, mask=mask))
+    (found,) = streams.accesses
+    assert (found["wavefronts"], found["tags"]) == (wavefronts, tags)
+    assert (streams.lines["touched"].tolist(), streams.lines["whole"].tolist()) == (touched, whole)
+    assert len(set(streams.lines["number"])) == len(touched)
+
+
+def test_shared_memory_has_the_wavefronts_that_were_counted_and_no_lines() -> None:
+    streams = expand(block(0) + access(WORD, space=TraceWord.SHARED, passes=7))
+    assert (streams.accesses["wavefronts"].tolist(), len(streams.lines)) == ([7], 0)
+
+
+def test_words_of_local_memory_lie_side_by_side_and_apart_from_other_warps() -> None:
+    warp = block(0) + access(WORD, lanes(0, start=4), space=TraceWord.LOCAL)
+    streams = expand(warp, warp, local_bytes=64)
+    assert streams.lines["touched"].tolist() == [15, 15]
+    first, second = streams.lines["number"].tolist()
+    assert first >= 1 << 40
+    assert second - first == 64 // 4
+
+
+def test_traces_that_were_cut_off_end_behind_equally_many_barriers() -> None:
+    streams = expand(block(1) * 3, block(1), executed=16)
+    assert streams.first.tolist() == [0, 1, 2]
+    assert streams.fraction == 2 / 16
