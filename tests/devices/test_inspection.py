@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.devices.base import Arrays, places_of
-from grader.devices.emulated import sampling
+from grader.devices.emulated import inspection
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.sampling import TOO_LONG, TOO_UNEVEN, Stage
 from grader.judging.compare import poison
@@ -54,7 +54,7 @@ def run(program: Ready, *, seed: int = 3, inspect: bool = True) -> tuple[Executi
 @pytest.fixture
 def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No launch is short enough to run whole."""
-    monkeypatch.setattr(sampling, "Stage", partial(Stage, whole_instructions=0))
+    monkeypatch.setattr(inspection, "Stage", partial(Stage, whole_instructions=0))
 
 
 def last(execution: Execution) -> LaunchResult:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.devices.emulated import sampling
+from grader.devices.emulated import inspection
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.plan_run import Plan, Ran, Ready
@@ -115,7 +115,7 @@ def test_a_sample_of_a_reference_s_blocks_says_what_all_say(
     arrays = {buffer.name: np.ones(buffer.shape, buffer.dtype) for buffer in program.buffers}
     times = []
     for whole in (10**9, 0):
-        monkeypatch.setattr(sampling, "Stage", partial(Stage, whole_instructions=whole))
+        monkeypatch.setattr(inspection, "Stage", partial(Stage, whole_instructions=whole))
         execution, _ = device.run(program, arrays, limits=LIMITS, mode=TIMED)
         found = [launch.modelled for launch in execution.launches]
         times.append(
