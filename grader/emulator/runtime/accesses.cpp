@@ -61,9 +61,13 @@ HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t
                            uint32_t instruction, uint32_t mask)
 {
     Slot &slot = context->slots[slot_index];
-    if (unlikely(mask == 0 || is_watched(*context, *warp) ||
-                 !count_known(*context, access, slot, mask)))
+    if (unlikely(mask == 0 || is_watched(*context, *warp)))
         return access_carefully(context, warp, access, slot_index, instruction, mask);
+    if (!count_known(*context, access, slot, mask)) {
+        slot.current = place_of_pattern(*context, mask);
+        if (!count_known(*context, access, slot, mask))
+            return access_carefully(context, warp, access, slot_index, instruction, mask);
+    }
     move(*context, access, slot, space_host(*context, access.space), mask);
     return FaultCode::NONE;
 }

@@ -195,9 +195,9 @@ static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mas
     Access access = checked.access;
     fill_tags(checked, checked.state.own_tags);
     Own own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
-            access.atomic ? 0 : slot.meeting};
+            access.atomic ? 0 : pattern_of(slot).meeting};
     // All lanes read one place: the lowest one stands for them.
-    bool together = access.load && access.width >= 4 && slot.kind == PatternKind::BROADCAST;
+    bool together = access.load && access.width >= 4 && pattern_of(slot).kind == PatternKind::BROADCAST;
     uint32_t looked_at = together ? mask & -mask : mask, suspects = 0;
     for (uint32_t granule = 0; granule < checked.granules(); ++granule)
         suspects |= look(checked, granule, looked_at, own);
