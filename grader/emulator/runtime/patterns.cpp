@@ -140,7 +140,7 @@ static void find_cost(Access access, const Pattern &pattern, uint32_t base_low, 
         count_wavefronts(access, cost, relative, pattern.mask);
 }
 
-uint32_t count_access(const Context &context, Access access, Slot &slot, uint32_t mask)
+void count_access(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)], base_low = base % SECTOR_BYTES;
     Access anywhere = access; // uppers are no part of the pattern
@@ -153,5 +153,4 @@ uint32_t count_access(const Context &context, Access access, Slot &slot, uint32_
     if (cost[Cost::REQUESTS] == 0)
         find_cost(access, pattern, base_low, cost);
     add_cost(slot, cost);
-    return cost[Cost::PASSES];
 }

@@ -8,9 +8,8 @@
 // Notes why an access may not go on; false.
 bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
 
-// Make the pattern of lane_addresses the slot's, if it is not yet, and count this access. Returns
-// its passes.
-uint32_t count_access(const Context &context, Access access, Slot &slot, uint32_t mask);
+// Make the pattern of lane_addresses the slot's, if it is not yet, and count this access.
+void count_access(const Context &context, Access access, Slot &slot, uint32_t mask);
 
 // Whether every lane's bytes lie aligned in a buffer; notes the first bad lane. The slot remembers
 // the buffer.
@@ -51,6 +50,13 @@ HOT void add_cost(Slot &slot, const uint16_t *cost)
     slot.passes_total += cost[Cost::PASSES];
     slot.passes_ideal_total += cost[Cost::PASSES_IDEAL];
     slot.bytes_total += cost[Cost::BYTES];
+}
+
+// Of an access that was counted just now.
+inline uint32_t passes_of(const Context &context, const Slot &slot, uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)];
+    return pattern_of(slot).costs[base % SECTOR_BYTES][Cost::PASSES];
 }
 
 // Where a slot keeps a pattern: neighbours, and parts of the warp, tell patterns from each other.
