@@ -132,8 +132,18 @@ def pointer_to(target: str) -> np.dtype:
 BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """A global buffer: window-relative addresses of its first byte and one past its last."""
 
-_SLOT = [
-    # the last access pattern: lane address minus base, the lowest active lane's; 0 where inactive
+
+def _whole_lines(fields: list[Any]) -> np.dtype:
+    """A record that fills whole cache lines."""
+    size = np.dtype(fields, align=True).itemsize
+    return np.dtype([*fields, ("padding", "u1", -size % CACHE_LINE or CACHE_LINE)], align=True)
+
+
+PATTERNS = 16
+"""So many access patterns are remembered of an instruction, each at a place that a hash of its
+addresses gives: warps of a block often have one each."""
+_PATTERN = [
+    # lane address minus base, the lowest active lane's; 0 where inactive
     ("deltas", "u4", WARP_LANES),
     ("mask", "u4"),
     ("lowest", "i4"),  # smallest and largest delta of an active lane
@@ -142,26 +152,26 @@ _SLOT = [
     ("kind", "u4"),  # PatternKind
     ("group", "u4"),  # lanes of a group, for the kinds that have groups
     ("meeting", "u4"),  # lanes whose bytes another lane touches too (checked mode)
-    # bounds of the buffer that the last access fell into, and the bases at which the pattern is
-    # well aligned within it: their first, and how many follow
-    ("first", "i8"),
-    ("end", "i8"),
+    # the bases at which the pattern is well aligned within a buffer: their first, and how many
+    # follow
     ("first_base", "u8"),
     ("more_bases", "u8"),
     # of each base modulo 32, what an access adds to the totals: see Cost; zeros where unknown
     ("costs", "u2", (SECTOR_BYTES, COSTS)),
+]
+PATTERN = _whole_lines(_PATTERN)
+_SLOT = [
+    ("patterns", PATTERN, PATTERNS),
+    ("current", "u4"),  # the pattern of the last access
+    # bounds of the buffer that the last access fell into
+    ("first", "i8"),
+    ("end", "i8"),
     ("last_base", "u8"),  # of a store: where the next one is likely to go
     ("requests_total", "u8"),
     ("passes_total", "u8"),  # wavefronts (shared) or sectors (global)
     ("passes_ideal_total", "u8"),
     ("bytes_total", "u8"),  # distinct bytes (global)
 ]
-
-
-def _whole_lines(fields: list[Any]) -> np.dtype:
-    """A record that fills whole cache lines."""
-    size = np.dtype(fields, align=True).itemsize
-    return np.dtype([*fields, ("padding", "u1", -size % CACHE_LINE or CACHE_LINE)], align=True)
 
 
 SLOT = _whole_lines(_SLOT)

@@ -23,6 +23,7 @@ class InProcessDevice:
 
     uuid = None
     isolation = "none"
+    limited = False
 
     def __init__(self, name: str, **_: Any) -> None:  # noqa: ANN401 - a worker's settings
         kind, _, id_ = name.partition(":")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.emulator.decode import Decoded
@@ -9,7 +10,7 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import I1, Value
 from grader.emulator.opcodes.intrinsics import call_external, intrinsic
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Constant, Operand, Predicate, Register
+from grader.emulator.operands import ZERO_REGISTER, Constant, Operand, Predicate, Register
 from grader.emulator.timing.pipes import HEAVY, SPECIAL_UNIT
 
 _SIGNED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
@@ -39,6 +40,12 @@ def iadd3(e: Emitter, i: Decoded) -> None:
             total = e.b.add(total, e.b.zext(e.predicate(carry), e.word))
         e.set(i.operands[0], total)
         return
+    if len(carries_out) == 1 and not carries_in and _is_plain_pair(sources):
+        left = e.i32(sources[0])
+        total = e.b.add(left, e.i32(sources[1]))
+        e.set(i.operands[0], total)
+        e.set_predicate(carries_out[0], e.b.icmp_unsigned("<", total, left))
+        return
     wide = e.const64(0)
     for source in sources:
         wide = e.b.add(wide, _addend(e, source))
@@ -48,6 +55,13 @@ def iadd3(e: Emitter, i: Decoded) -> None:
     e.set(i.operands[0], e.b.trunc(wide, e.word))
     for count, carry in enumerate(carries_out, start=1):
         e.set_predicate(carry, e.b.icmp_unsigned(">=", upper, e.const64(count)))
+
+
+def _is_plain_pair(sources: Sequence[Operand]) -> bool:
+    """Whether these are two addends as they stand in registers or constants, and zero."""
+    *pair, last = sources
+    plain = all(not (isinstance(a, Register | Constant) and a.negated) for a in pair)
+    return plain and isinstance(last, Register) and last.index == ZERO_REGISTER
 
 
 def _addend(e: Emitter, source: Operand) -> Value:

@@ -31,27 +31,35 @@ HOT void move(Context &context, Access access, Slot &slot, uint8_t *host, uint32
 
 // --- global and shared memory --------------------------------------------------------------------
 
-// Check, count, note and do an access. Returns a FaultCode.
-COLD uint32_t access_carefully(Context *context, Warp *warp, Access access, uint32_t slot_index,
+// Whether the slot knows the access, which is counted then: by its last pattern, or by another one.
+HOT bool find_known(const Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    if (likely(count_known(context, access, slot, mask)))
+        return true;
+    slot.current = place_of_pattern(context, mask);
+    return count_known(context, access, slot, mask);
+}
+
+// Check, count, note and do an access that is watched, or of which the slot does not know all.
+// Returns a FaultCode.
+APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uint32_t slot_index,
                                uint32_t instruction, uint32_t mask)
 {
     if (mask == 0)
         return FaultCode::NONE;
     Slot &slot = context->slots[slot_index];
-    uint32_t passes = count_access(*context, access, slot, mask);
-    if (!check_access(*context, access, slot, mask)) {
-        context->fault_instruction = instruction;
-        return context->fault_code;
+    if (!find_known(*context, access, slot, mask)) {
+        count_access(*context, access, slot, mask);
+        if (!check_access(*context, access, slot, mask)) {
+            context->fault_instruction = instruction;
+            return context->fault_code;
+        }
     }
     if (warp->trace < warp->trace_end && !access.is(AccessFlag::UNTRACED))
-        trace_access(*context, *warp, access, passes, instruction, mask);
+        trace_access(*context, *warp, access, passes_of(*context, slot, mask), instruction, mask);
     if (context->checked_state != nullptr)
         watch_access(*context, *warp, access, slot, instruction, mask);
-    uint8_t *host = space_host(*context, access.space);
-    if (access.load)
-        load_some(context->words, host, context->lane_addresses, access, mask);
-    else if (!access.atomic)
-        store_in_phases(context->words, host, context->lane_addresses, access, mask);
+    move(*context, access, slot, space_host(*context, access.space), mask);
     return FaultCode::NONE;
 }
 
@@ -62,7 +70,7 @@ HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t
 {
     Slot &slot = context->slots[slot_index];
     if (unlikely(mask == 0 || is_watched(*context, *warp) ||
-                 !count_known(*context, access, slot, mask)))
+                 !find_known(*context, access, slot, mask)))
         return access_carefully(context, warp, access, slot_index, instruction, mask);
     move(*context, access, slot, space_host(*context, access.space), mask);
     return FaultCode::NONE;

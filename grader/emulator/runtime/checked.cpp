@@ -63,11 +63,12 @@ struct Relation {
 enum class Role { WRITER, READER };
 
 // Whether a tag is not surely ordered before this access.
-static bool is_foreign(const CheckedAccess &checked, uint64_t tag, uint64_t own, const Own &access,
-                       Role role)
+template <bool SHARED>
+HOT bool is_foreign(const CheckedState &state, uint64_t tag, uint64_t own, const Own &access,
+                    Role role)
 {
-    if (!checked.shared())
-        return tag != 0 && Tag{tag}.owner() != checked.state.block;
+    if (!SHARED)
+        return tag != 0 && Tag{tag}.owner() != state.block;
     Relation found(tag, own, access);
     bool late = tag & FLAG;
     if (role == Role::WRITER)
@@ -113,45 +114,73 @@ static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
 }
 
 // The lanes whose granule somebody else may have touched without waiting; a load leaves its tag
-// where it is the first reader. All lanes look before any leaves its tag.
+// where it is the first reader. All lanes look before any leaves its tag. Space and direction are
+// known to the compiler: this is where the checked mode spends its time.
+template <bool SHARED, bool LOAD>
 static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t mask, const Own &own)
 {
-    uint32_t suspects = 0;
-    uint64_t leaving[WARP_LANES] = {};
+    const CheckedState &state = checked.state;
+    const uint64_t *writers = checked.writers();
+    uint64_t *readers = checked.readers();
+    bool reads = checked.reads();
+    uint32_t suspects = 0, leaving = 0;
+    uint64_t places[WARP_LANES], left[WARP_LANES];
     for (uint32_t lane : Lanes{mask}) {
-        uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
-        uint64_t writer = *checked.writer(address), reader = *checked.reader(address);
-        uint64_t tag = own.tags[lane];
-        bool suspect = is_foreign(checked, writer, tag, own, Role::WRITER) ||
-                       (checked.shared() && checked.reads() && writer == 0);
-        if (!checked.access.load)
-            suspect |= is_foreign(checked, reader, tag, own, Role::READER);
+        uint64_t place = checked.place(checked.context.lane_addresses[lane]) + granule;
+        uint64_t writer = writers[place], reader = readers[place], tag = own.tags[lane];
+        bool suspect = is_foreign<SHARED>(state, writer, tag, own, Role::WRITER) ||
+                       (SHARED && reads && writer == 0);
+        if (!LOAD)
+            suspect |= is_foreign<SHARED>(state, reader, tag, own, Role::READER);
         suspects |= suspect ? bit(lane) : 0;
-        if (checked.access.load)
-            leaving[lane] = checked.shared()
-                                ? reading_tag(reader, tag, has(own.meeting, lane), own)
-                                : (reader == 0 ? tag : 0);
+        if (!LOAD || (!SHARED && reader != 0))
+            continue;
+        places[lane] = place;
+        left[lane] = SHARED ? reading_tag(reader, tag, has(own.meeting, lane), own) : tag;
+        leaving |= left[lane] != 0 ? bit(lane) : 0;
     }
-    if (checked.access.load)
-        for (uint32_t lane : Lanes{mask})
-            if (leaving[lane] != 0)
-                *checked.reader(checked.context.lane_addresses[lane] +
-                                (granule << checked.shift)) = leaving[lane];
+    for (uint32_t lane : Lanes{leaving})
+        readers[places[lane]] = left[lane];
     return suspects;
 }
 
+static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t mask, const Own &own)
+{
+    if (checked.shared())
+        return checked.access.load ? look<true, true>(checked, granule, mask, own)
+                                   : look<true, false>(checked, granule, mask, own);
+    return checked.access.load ? look<false, true>(checked, granule, mask, own)
+                               : look<false, false>(checked, granule, mask, own);
+}
+
+constexpr uint8_t ALL_WRITTEN[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
 // The lanes that read bytes of global memory which nobody wrote.
+template <uint32_t BYTES>
 static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
 {
     uint32_t missing = 0;
     for (uint32_t lane : Lanes{mask}) {
         const uint8_t *marks = checked.written(checked.context.lane_addresses[lane]);
-        uint8_t all = 1;
-        for (uint32_t byte = 0; byte < checked.access.bounded_bytes(); ++byte)
-            all &= marks[byte];
-        missing |= all ? 0 : bit(lane);
+        missing |= memcmp(marks, ALL_WRITTEN, BYTES) == 0 ? 0 : bit(lane);
     }
     return missing;
+}
+
+static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
+{
+    switch (checked.access.bounded_bytes()) {
+    case 1:
+        return look_at_written<1>(checked, mask);
+    case 2:
+        return look_at_written<2>(checked, mask);
+    case 4:
+        return look_at_written<4>(checked, mask);
+    case 8:
+        return look_at_written<8>(checked, mask);
+    default:
+        return look_at_written<16>(checked, mask);
+    }
 }
 
 static void mark_written(const CheckedAccess &checked, uint32_t mask)
@@ -169,8 +198,11 @@ static uint32_t keeping_lanes(const CheckedAccess &checked, uint32_t granule, ui
     uint32_t keeping = 0;
     for (uint32_t lane : Lanes{mask}) {
         uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
-        if (is_foreign(checked, *checked.writer(address), own.tags[lane], own, Role::WRITER))
-            keeping |= bit(lane);
+        uint64_t writer = *checked.writer(address), tag = own.tags[lane];
+        bool foreign = checked.shared()
+                           ? is_foreign<true>(checked.state, writer, tag, own, Role::WRITER)
+                           : is_foreign<false>(checked.state, writer, tag, own, Role::WRITER);
+        keeping |= foreign ? bit(lane) : 0;
     }
     return keeping;
 }
@@ -195,9 +227,9 @@ static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mas
     Access access = checked.access;
     fill_tags(checked, checked.state.own_tags);
     Own own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
-            access.atomic ? 0 : slot.meeting};
+            access.atomic ? 0 : pattern_of(slot).meeting};
     // All lanes read one place: the lowest one stands for them.
-    bool together = access.load && access.width >= 4 && slot.kind == PatternKind::BROADCAST;
+    bool together = access.load && access.width >= 4 && pattern_of(slot).kind == PatternKind::BROADCAST;
     uint32_t looked_at = together ? mask & -mask : mask, suspects = 0;
     for (uint32_t granule = 0; granule < checked.granules(); ++granule)
         suspects |= look(checked, granule, looked_at, own);

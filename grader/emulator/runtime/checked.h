@@ -47,23 +47,25 @@ struct CheckedAccess {
     bool asynchronous() const { return shared() && has(Trait::ASYNC); }
     uint32_t granules() const { return access.width >> shift ? access.width >> shift : 1; }
 
-    // Where the entry of a granule is kept, of entries of some type from a base on.
-    template <class Entry> Entry *entry(uint64_t base, uint64_t address) const
+    // The number of an address's granule, and the tags that are kept of each.
+    uint64_t place(uint64_t address) const
     {
-        uint64_t place = shared() ? address - context.shared_base : address;
-        return reinterpret_cast<Entry *>(base + (place >> shift) * sizeof(Entry));
+        return (shared() ? address - context.shared_base : address) >> shift;
     }
-    uint64_t *writer(uint64_t address) const
+    uint64_t *writers() const
     {
-        return entry<uint64_t>(shared() ? state.shared_writers : state.global_writers, address);
+        return reinterpret_cast<uint64_t *>(shared() ? state.shared_writers : state.global_writers);
     }
-    uint64_t *reader(uint64_t address) const
+    uint64_t *readers() const
     {
-        return entry<uint64_t>(shared() ? state.shared_readers : state.global_readers, address);
+        return reinterpret_cast<uint64_t *>(shared() ? state.shared_readers : state.global_readers);
     }
+    uint64_t *writer(uint64_t address) const { return writers() + place(address); }
+    uint64_t *reader(uint64_t address) const { return readers() + place(address); }
     uint32_t *drawer(uint64_t address) const
     {
-        return entry<uint32_t>(shared() ? state.shared_drawers : state.global_drawers, address);
+        uint64_t drawers = shared() ? state.shared_drawers : state.global_drawers;
+        return reinterpret_cast<uint32_t *>(drawers) + place(address);
     }
     // Who draws, see checked_layout.py.
     uint32_t drawer_number() const { return shared() ? warp.index + 1 : uint32_t(state.block); }

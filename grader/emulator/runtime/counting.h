@@ -22,6 +22,10 @@ struct Access {
 // unit.
 uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group);
 
+// Of the last access.
+inline const Pattern &pattern_of(const Slot &slot) { return slot.patterns[slot.current]; }
+inline Pattern &pattern_of(Slot &slot) { return slot.patterns[slot.current]; }
+
 // Fill a Cost for a pattern of lane addresses, which are relative to a base that is a multiple of
 // the sector (global memory) or of the word (shared memory).
 void count_sectors(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask);

@@ -13,6 +13,7 @@ from grader.emulator.timing.pipes import Kind, Unit
 
 _RECORDS = {
     "Buffer": layout.BUFFER,
+    "Pattern": layout.PATTERN,
     "Slot": layout.SLOT,
     "Warp": layout.WARP,
     "Extent": checked_layout.EXTENT,
@@ -97,7 +98,11 @@ def _struct(name: str, record: np.dtype) -> str:
 def _declare(name: str, kind: np.dtype) -> str:
     number, shape = kind.subdtype or (kind, ())
     target = number.metadata["points_to"] if number.metadata else None
-    type_name = f"{target} *" if target else f"{_NUMBERS[number.str[1:]]} "
+    if number.fields is not None:
+        target = next(known for known, record in _RECORDS.items() if record == number)
+        type_name = f"{target} "
+    else:
+        type_name = f"{target} *" if target else f"{_NUMBERS[number.str[1:]]} "
     return f"{type_name}{name}{''.join(f'[{extent}]' for extent in shape)}"
 
 

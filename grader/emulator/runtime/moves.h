@@ -196,14 +196,15 @@ HOT void spread_groups(uint32_t *__restrict data, const uint8_t *host, const uin
 // takes a third of the time off a transpose. A prefetch of no good address does nothing.
 HOT void prefetch_next(const Context &context, Access access, Slot &slot, const uint8_t *host)
 {
-    uint32_t bytes = slot.group * access.width, base = context.lane_addresses[0];
-    bool contiguous = slot.kind == PatternKind::CONTIGUOUS ||
-                      slot.kind == PatternKind::CONTIGUOUS_GROUPS;
+    const Pattern &pattern = pattern_of(slot);
+    uint32_t bytes = pattern.group * access.width, base = context.lane_addresses[0];
+    bool contiguous = pattern.kind == PatternKind::CONTIGUOUS ||
+                      pattern.kind == PatternKind::CONTIGUOUS_GROUPS;
     if (!contiguous || bytes < CACHE_LINE)
         return;
     const uint8_t *next = host + (access.load ? bytes : base - slot.last_base);
     slot.last_base = base;
-    for (uint32_t lane = 0; lane < WARP_LANES; lane += slot.group)
+    for (uint32_t lane = 0; lane < WARP_LANES; lane += pattern.group)
         for (uint32_t byte = 0; byte < bytes; byte += CACHE_LINE)
             access.load ? __builtin_prefetch(next + context.lane_addresses[lane] + byte)
                         : __builtin_prefetch(next + context.lane_addresses[lane] + byte, 1);
@@ -215,15 +216,16 @@ HOT void move_in(Context &context, Access access, const Slot &slot, const uint8_
                  uint32_t mask)
 {
     const uint32_t *addresses = context.lane_addresses;
-    uint32_t *data = context.words, kind = slot.kind;
+    const Pattern &pattern = pattern_of(slot);
+    uint32_t *data = context.words, kind = pattern.kind;
     if (access.width == 4 && kind == PatternKind::CONTIGUOUS) {
         load_groups(data, host, addresses, WARP_LANES);
     } else if (access.width >= 4 && kind == PatternKind::BROADCAST) {
         spread_groups(data, host, addresses, access.words(), WARP_LANES);
     } else if (access.width == 4 && kind == PatternKind::CONTIGUOUS_GROUPS) {
-        load_groups(data, host, addresses, slot.group);
+        load_groups(data, host, addresses, pattern.group);
     } else if (access.width >= 4 && kind == PatternKind::BROADCAST_GROUPS) {
-        spread_groups(data, host, addresses, access.words(), slot.group);
+        spread_groups(data, host, addresses, access.words(), pattern.group);
     } else if (mask == FULL_MASK) {
         load_lanes(data, host, addresses, access);
     } else {
@@ -234,11 +236,12 @@ HOT void move_in(Context &context, Access access, const Slot &slot, const uint8_
 HOT void move_out(Context &context, Access access, const Slot &slot, uint8_t *host, uint32_t mask)
 {
     const uint32_t *addresses = context.lane_addresses, *data = context.words;
-    if (access.width == 4 && slot.kind == PatternKind::CONTIGUOUS)
+    const Pattern &pattern = pattern_of(slot);
+    if (access.width == 4 && pattern.kind == PatternKind::CONTIGUOUS)
         store_groups(data, host, addresses, WARP_LANES);
-    else if (access.width == 4 && slot.kind == PatternKind::CONTIGUOUS_GROUPS)
-        store_groups(data, host, addresses, slot.group);
-    else if (mask == FULL_MASK && slot.kind != PatternKind::GENERAL)
+    else if (access.width == 4 && pattern.kind == PatternKind::CONTIGUOUS_GROUPS)
+        store_groups(data, host, addresses, pattern.group);
+    else if (mask == FULL_MASK && pattern.kind != PatternKind::GENERAL)
         store_lanes(data, host, addresses, access);
     else
         store_in_phases(data, host, addresses, access, mask);

@@ -56,11 +56,12 @@ static bool check_lanes(Context &context, Access access, Slot &slot, uint32_t ma
 // Note at which bases the slot's pattern lies in the slot's buffer.
 static void note_good_bases(Access access, Slot &slot)
 {
-    int64_t first = slot.first - slot.lowest;
-    int64_t last = slot.end - slot.highest - access.bounded_bytes();
-    bool none = last < first || slot.low_bits % access.width != 0;
-    slot.first_base = none ? UINT64_MAX : uint64_t(first);
-    slot.more_bases = none ? 0 : uint64_t(last - first);
+    Pattern &pattern = pattern_of(slot);
+    int64_t first = slot.first - pattern.lowest;
+    int64_t last = slot.end - pattern.highest - access.bounded_bytes();
+    bool none = last < first || pattern.low_bits % access.width != 0;
+    pattern.first_base = none ? UINT64_MAX : uint64_t(first);
+    pattern.more_bases = none ? 0 : uint64_t(last - first);
 }
 
 bool check_access(Context &context, Access access, Slot &slot, uint32_t mask)
@@ -92,16 +93,16 @@ static bool ascend_in_groups(const uint32_t *deltas, uint32_t group, uint32_t st
     });
 }
 
-static uint32_t find_kind(Slot &slot, Access access)
+static uint32_t find_kind(Pattern &pattern, Access access)
 {
-    bool full = slot.mask == FULL_MASK, words = access.width >= 4;
-    bool distinct = !access.load && distinct_lanes(slot.deltas, slot.mask, WARP_LANES) == slot.mask;
-    for (slot.group = WARP_LANES; full && slot.group >= SMALLEST_GROUP; slot.group /= 2) {
-        bool all = slot.group == WARP_LANES;
+    bool full = pattern.mask == FULL_MASK, words = access.width >= 4;
+    bool distinct = !access.load && distinct_lanes(pattern.deltas, pattern.mask, WARP_LANES) == pattern.mask;
+    for (pattern.group = WARP_LANES; full && pattern.group >= SMALLEST_GROUP; pattern.group /= 2) {
+        bool all = pattern.group == WARP_LANES;
         if (words && (access.load || distinct) &&
-            ascend_in_groups(slot.deltas, slot.group, access.width))
+            ascend_in_groups(pattern.deltas, pattern.group, access.width))
             return all ? PatternKind::CONTIGUOUS : PatternKind::CONTIGUOUS_GROUPS;
-        if (words && access.load && ascend_in_groups(slot.deltas, slot.group, 0))
+        if (words && access.load && ascend_in_groups(pattern.deltas, pattern.group, 0))
             return all ? PatternKind::BROADCAST : PatternKind::BROADCAST_GROUPS;
     }
     return distinct ? PatternKind::DISTINCT : PatternKind::GENERAL;
@@ -110,44 +111,46 @@ static uint32_t find_kind(Slot &slot, Access access)
 // Remember a pattern, its extent and its kind.
 static void learn(const Context &context, Access access, Slot &slot, uint32_t base, uint32_t mask)
 {
-    slot.mask = mask;
-    slot.lowest = slot.highest = slot.low_bits = 0; // the base itself is an active lane's
+    Pattern &pattern = pattern_of(slot);
+    pattern.mask = mask;
+    pattern.lowest = pattern.highest = pattern.low_bits = 0; // the base itself is an active lane's
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         uint32_t delta = has(mask, lane) ? context.lane_addresses[lane] - base : 0;
-        slot.deltas[lane] = delta;
-        slot.low_bits |= delta;
-        slot.lowest = int32_t(delta) < slot.lowest ? int32_t(delta) : slot.lowest;
-        slot.highest = int32_t(delta) > slot.highest ? int32_t(delta) : slot.highest;
+        pattern.deltas[lane] = delta;
+        pattern.low_bits |= delta;
+        pattern.lowest = int32_t(delta) < pattern.lowest ? int32_t(delta) : pattern.lowest;
+        pattern.highest = int32_t(delta) > pattern.highest ? int32_t(delta) : pattern.highest;
     }
-    slot.kind = find_kind(slot, access);
+    pattern.kind = find_kind(pattern, access);
     if (context.checked_state != nullptr && !access.atomic)
-        slot.meeting = meeting_lanes(slot.deltas, mask);
-    memset(slot.costs, 0, sizeof slot.costs);
+        pattern.meeting = meeting_lanes(pattern.deltas, mask);
+    memset(pattern.costs, 0, sizeof pattern.costs);
     note_good_bases(access, slot);
 }
 
-static void find_cost(Access access, const Slot &slot, uint32_t base_low, uint16_t *cost)
+static void find_cost(Access access, const Pattern &pattern, uint32_t base_low, uint16_t *cost)
 {
     bool global = access.space == Space::GLOBAL;
     uint32_t relative[WARP_LANES], start = global ? base_low : base_low % BANK_BYTES;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
-        relative[lane] = slot.deltas[lane] + start;
+        relative[lane] = pattern.deltas[lane] + start;
     if (global)
-        count_sectors(access, cost, relative, slot.mask);
+        count_sectors(access, cost, relative, pattern.mask);
     else
-        count_wavefronts(access, cost, relative, slot.mask);
+        count_wavefronts(access, cost, relative, pattern.mask);
 }
 
-uint32_t count_access(const Context &context, Access access, Slot &slot, uint32_t mask)
+void count_access(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)], base_low = base % SECTOR_BYTES;
     Access anywhere = access; // uppers are no part of the pattern
     anywhere.space = Space::SHARED;
-    if (mask != slot.mask || !repeats(context, anywhere, slot, base, mask))
+    slot.current = place_of_pattern(context, mask);
+    Pattern &pattern = pattern_of(slot);
+    if (mask != pattern.mask || !repeats(context, anywhere, pattern, base, mask))
         learn(context, access, slot, base, mask);
-    uint16_t *cost = slot.costs[base_low];
+    uint16_t *cost = pattern.costs[base_low];
     if (cost[Cost::REQUESTS] == 0)
-        find_cost(access, slot, base_low, cost);
+        find_cost(access, pattern, base_low, cost);
     add_cost(slot, cost);
-    return cost[Cost::PASSES];
 }

@@ -1,6 +1,6 @@
 // The pattern of an access: the lanes' addresses relative to their base, that of the lowest active
 // lane. Wavefronts and sectors depend on nothing else but the base modulo 32, and so does how the
-// data is moved: what an instruction's last access was like is remembered in its slot.
+// data is moved: what an instruction's accesses were like is remembered in its slot.
 #pragma once
 
 #include "counting.h"
@@ -8,9 +8,8 @@
 // Notes why an access may not go on; false.
 bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
 
-// Make the pattern of lane_addresses the slot's, if it is not yet, and count this access. Returns
-// its passes.
-uint32_t count_access(const Context &context, Access access, Slot &slot, uint32_t mask);
+// Make the pattern of lane_addresses the slot's, if it is not yet, and count this access.
+void count_access(const Context &context, Access access, Slot &slot, uint32_t mask);
 
 // Whether every lane's bytes lie aligned in a buffer; notes the first bad lane. The slot remembers
 // the buffer.
@@ -30,13 +29,13 @@ template <class Difference> HOT bool none_differs(uint32_t mask, Difference diff
     return differing == 0;
 }
 
-// Whether the active lanes' addresses are those of the slot's pattern, moved to another base; in
+// Whether the active lanes' addresses are those of a pattern, moved to another base; in
 // global memory, with the upper word that every good address has.
-HOT bool repeats(const Context &context, Access access, const Slot &slot, uint32_t base,
+HOT bool repeats(const Context &context, Access access, const Pattern &pattern, uint32_t base,
                  uint32_t mask)
 {
     const uint32_t *addresses = context.lane_addresses, *uppers = context.lane_uppers;
-    const uint32_t *deltas = slot.deltas, window = context.global_window;
+    const uint32_t *deltas = pattern.deltas, window = context.global_window;
     if (access.space == Space::GLOBAL)
         return none_differs(mask, [=](uint32_t lane) {
             return ((addresses[lane] - base) ^ deltas[lane]) | (uppers[lane] ^ window);
@@ -53,15 +52,33 @@ HOT void add_cost(Slot &slot, const uint16_t *cost)
     slot.bytes_total += cost[Cost::BYTES];
 }
 
-// Count an access of the slot's pattern at a base where it was checked before, and near which it is
+// Of an access that was counted just now.
+inline uint32_t passes_of(const Context &context, const Slot &slot, uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)];
+    return pattern_of(slot).costs[base % SECTOR_BYTES][Cost::PASSES];
+}
+
+// Where a slot keeps a pattern: neighbours, and parts of the warp, tell patterns from each other.
+HOT uint32_t place_of_pattern(const Context &context, uint32_t mask)
+{
+    const uint32_t *addresses = context.lane_addresses;
+    uint32_t base = addresses[lowest_lane(mask)], hash = 0;
+    for (uint32_t lane = 1; lane < WARP_LANES; lane *= 2)
+        hash = (hash + addresses[lane] - base) * 0x9e3779b1; // the golden ratio: mixes upwards
+    return hash >> 16 & (PATTERNS - 1);
+}
+
+// Count an access of the slot's current pattern at a base where it was checked before, and near which it is
 // good, too. False: nothing is done, it has to be looked at with care.
 HOT bool count_known(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)];
-    const uint16_t *cost = slot.costs[base % SECTOR_BYTES];
-    bool known = mask == slot.mask && cost[Cost::REQUESTS] != 0 && base % access.width == 0 &&
-                 base - slot.first_base <= slot.more_bases &&
-                 repeats(context, access, slot, base, mask);
+    const Pattern &pattern = pattern_of(slot);
+    const uint16_t *cost = pattern.costs[base % SECTOR_BYTES];
+    bool known = mask == pattern.mask && cost[Cost::REQUESTS] != 0 && base % access.width == 0 &&
+                 base - pattern.first_base <= pattern.more_bases &&
+                 repeats(context, access, pattern, base, mask);
     if (likely(known))
         add_cost(slot, cost);
     return known;
