@@ -86,10 +86,10 @@ static int32_t tag_wavefronts(const Line *lines, int64_t start, int64_t end)
     return most;
 }
 
-static bool is_among(const int64_t *seen, uint32_t known, int64_t word)
+static bool is_among(const int64_t *words, int32_t count, int64_t word)
 {
-    while (known > 0)
-        if (seen[--known] == word)
+    while (count > 0)
+        if (words[--count] == word)
             return true;
     return false;
 }
@@ -97,16 +97,16 @@ static bool is_among(const int64_t *seen, uint32_t known, int64_t word)
 // Cycles of the data stage for so many neighbouring lanes: the most distinct words in a bank.
 static int32_t phase_wavefronts(const LaneWords &lanes, uint32_t mask, int64_t words_per_lane)
 {
-    int64_t seen[WARP_LANES]; // distinct words
-    uint32_t known = 0;
+    int64_t distinct[BANKS][WARP_LANES]; // the words of each bank
     int32_t counts[BANKS] = {}, most = 0;
     for (uint32_t lane : Lanes{lanes.mask & mask})
         for (int64_t index = 0; index < words_per_lane; ++index) {
             int64_t word = lanes.first[lane] + index;
-            if (is_among(seen, known, word))
+            int64_t *others = distinct[word % BANKS];
+            int32_t &count = counts[word % BANKS];
+            if (is_among(others, count, word))
                 continue;
-            seen[known++] = word;
-            int32_t count = ++counts[word % BANKS];
+            others[count++] = word;
             most = count > most ? count : most;
         }
     return most;
