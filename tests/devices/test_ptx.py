@@ -46,7 +46,7 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> EmulatedDevice:
     listing = disassemble(
         folder / "own.cubin", nvdisasm=find_nvdisasm(os.environ, run_tool), run=run_tool
     )
-    functions = parse_disassembly(listing, read_labels(Elf(cubin)), read_code(Elf(cubin)))
+    functions = parse_disassembly(listing, read_labels(Elf(cubin)), read_code(Elf(cubin)), {})
     kernels = tuple(
         Kernel(
             symbol=found.symbol,
