@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from grader.devices.shared_arrays import find_file, gather_shared
+from grader.devices.mapped_arrays import find_file, gather_shared
 from grader.emulator import GlobalMemory
 from grader.judging.compare import is_equal
 from grader.records import POISON_WORD

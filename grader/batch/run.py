@@ -28,7 +28,7 @@ from grader.batch.whole_files import replace_file
 from grader.plumbing.identity import hash_files
 from grader.records import BatchExercise, BatchProgress, BatchSummary, Status
 from grader.spec.exercise import Exercise
-from grader.spec.files import read_files
+from grader.spec.own_files import read_files
 
 
 class Rerun(StrEnum):

@@ -19,8 +19,8 @@ from grader.emulator.checked_layout import (
 )
 from grader.emulator.decode import Decoded
 from grader.emulator.layout import WARP_LANES
+from grader.emulator.lazy_pages import make_zeros
 from grader.emulator.memory import FIRST_OFFSET, GlobalMemory
-from grader.emulator.pages import make_zeros
 from grader.emulator.program import KernelCode
 from grader.emulator.traits import granule_shifts, traits
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.emulator import pages
+from grader.emulator import lazy_pages
 from grader.emulator.program import Pointer, Variable
 
 WINDOW = 0x7F00
@@ -121,10 +121,10 @@ class GlobalMemory:
             default=Region("", FIRST_OFFSET, 0),
         )
         used = last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET
-        self._arena = pages.make_room(used + pages.PAGE_BYTES, sparse=sparse)
+        self._arena = lazy_pages.make_room(used + lazy_pages.PAGE_BYTES, sparse=sparse)
         # The first buffer starts at a page, and so do those behind buffers of whole pages.
         first = min((self.regions[name].offset for name in sizes), default=FIRST_OFFSET)
-        self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % pages.PAGE_BYTES
+        self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
         self._paged: dict[str, slice] = {}
         self.written: np.ndarray | None = None
         self._variables = tuple(variables)
@@ -148,7 +148,7 @@ class GlobalMemory:
     def fill(self, name: str, word: int, *, sparse: bool = False) -> None:
         """Fill a buffer with a word of 4 bytes; `sparse`: little of it will be written from now
         on."""
-        self._paged[name] = pages.fill(self.view(name), word, sparse=sparse or self.sparse)
+        self._paged[name] = lazy_pages.fill(self.view(name), word, sparse=sparse or self.sparse)
 
     def fill_from(self, name: str, contents: np.ndarray, descriptor: int | None = None) -> None:
         """Fill a buffer with contents; where there is a descriptor, with those of its file, which
@@ -158,7 +158,7 @@ class GlobalMemory:
             self._paged.pop(name, None)
             view[:] = contents.reshape(-1).view(np.uint8)
         else:
-            self._paged[name] = pages.fill_from_file(view, descriptor)
+            self._paged[name] = lazy_pages.fill_from_file(view, descriptor)
 
     def changed(self, name: str, before: np.ndarray | int, kind: np.dtype) -> Iterator[np.ndarray]:
         """The indices of a buffer's elements that hold something else than `before`, in order, in
@@ -170,13 +170,13 @@ class GlobalMemory:
         bits = np.dtype(f"u{kind.itemsize}")
         now, paged = self.view(name), self._paged.get(name, slice(0, 0))
         yield from _find_changed(now, before, slice(0, paged.start), bits)
-        row_bytes, at_once = pages.PAGE_BYTES, COMPARED_BYTES // pages.PAGE_BYTES
+        row_bytes, at_once = lazy_pages.PAGE_BYTES, COMPARED_BYTES // lazy_pages.PAGE_BYTES
         rows = now[paged].view(bits).reshape(-1, row_bytes // bits.itemsize)
         if isinstance(before, int):
             wanted = _wanted(before, slice(0, row_bytes), bits)
         else:
             wanted = _wanted(before, paged, bits).reshape(rows.shape)
-        touched = pages.written_pages(now[paged])
+        touched = lazy_pages.written_pages(now[paged])
         for numbers in (touched[at : at + at_once] for at in range(0, len(touched), at_once)):
             expected = wanted if isinstance(before, int) else wanted[numbers]
             row, column = np.nonzero(rows[numbers] != expected)
@@ -186,10 +186,10 @@ class GlobalMemory:
     def track_writes(self, unwritten: Collection[str]) -> None:
         """From now on, `written` has a byte for each byte from FIRST_OFFSET on: 1 where it was
         written, or is in no buffer of these."""
-        self.written = pages.make_room(len(self._arena), sparse=self.sparse)
-        pages.fill(self.written, 0x01010101, sparse=self.sparse)
+        self.written = lazy_pages.make_room(len(self._arena), sparse=self.sparse)
+        lazy_pages.fill(self.written, 0x01010101, sparse=self.sparse)
         for name in unwritten:
-            pages.fill(self.was_written(name), 0, sparse=self.sparse)
+            lazy_pages.fill(self.was_written(name), 0, sparse=self.sparse)
 
     def was_written(self, name: str) -> np.ndarray:
         """Of each byte of a buffer, whether it was written, as 0 or 1."""

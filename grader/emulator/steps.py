@@ -21,7 +21,7 @@ import llvmlite
 from llvmlite import binding
 
 from grader.emulator.decode import Decoded
-from grader.emulator.files import read_whole, write_whole
+from grader.emulator.kept_files import read_whole, write_whole
 from grader.emulator.program import Unsupported
 from grader.emulator.shapes import Hole, LiteralRead, shape_key, shape_of
 from grader.emulator.step_code import StepCode, compile_steps, target_machine

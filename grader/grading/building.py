@@ -35,10 +35,10 @@ from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.resolve import resolve_plan
 from grader.submission.rules import check_headers, check_rules
 from grader.submission.scalars import NO_SCALARS, Scalar
-from grader.toolchain.answers import keep_answers
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
 from grader.toolchain.preprocess import preprocess
+from grader.toolchain.tool_answers import keep_answers
 
 
 @dataclass(frozen=True)

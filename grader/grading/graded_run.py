@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.base import Arrays
-from grader.devices.shared_arrays import gather_shared
+from grader.devices.mapped_arrays import gather_shared
 from grader.grading.cases import (
     BENCHMARK,
     Bench,

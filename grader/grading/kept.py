@@ -20,7 +20,7 @@ from grader.plumbing.cache import cache_key
 from grader.plumbing.identity import grader_identity, hash_files
 from grader.plumbing.record_json import make_converter
 from grader.records import Score, Status
-from grader.spec.files import read_files
+from grader.spec.own_files import read_files
 
 if TYPE_CHECKING:
     from cattrs import Converter

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.timing.layout import Access, Line, Step, make_rows
 from grader.emulator.timing.representative import (
     choose_representative,
     measure_distance,
     stand_for_all,
 )
 from grader.emulator.timing.streams import Streams
+from grader.emulator.timing.timing_records import Access, Line, Step, make_rows
 
 LENGTH = 100
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.records import Completed
-from grader.toolchain.answers import HOST_COMPILER, keep_answers
+from grader.toolchain.tool_answers import HOST_COMPILER, keep_answers
 
 
 class Machine:

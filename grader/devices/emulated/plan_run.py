@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.devices.base import Arrays
 from grader.devices.emulated.checked_run import Checking
-from grader.devices.shared_arrays import find_file
+from grader.devices.mapped_arrays import find_file
 from grader.emulator import GlobalMemory, LaunchOutcome, LaunchSettings, NativeKernel, run_launch
 from grader.records import (
     POISON_WORD,

@@ -3,7 +3,7 @@ array bytes.
 
 A frame is `MAGIC`, the header's length (4 bytes, big-endian), the header, and the bytes of its
 arrays in order. The header names the message, holds its fields, and gives dtype and shape of each
-array, and whether it lies in a file (`devices.shared_arrays`): then the file's descriptor goes over
+array, and whether it lies in a file (`devices.mapped_arrays`): then the file's descriptor goes over
 with the first bytes of the frame, in place of the array's. What may be called, with which arguments
 and for which result, is read from the signatures of `devices.base.TimingDevice`; JSON holds an
 array as its number in the frame, and machine code as its number among what the worker was told to
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 import numpy as np
 
 from grader.devices.base import TimingDevice
-from grader.devices.shared_arrays import find_file, map_array
+from grader.devices.mapped_arrays import find_file, map_array
 from grader.errors import WorkerError
 from grader.plumbing.record_json import converter, make_converter
 from grader.records import Binary, DeviceInfo, Progress

@@ -22,7 +22,7 @@ from typing import Any
 
 from llvmlite import binding
 
-from grader.emulator.files import read_whole, write_whole
+from grader.emulator.kept_files import read_whole, write_whole
 from grader.emulator.layout import FUNCTION_PREFIX
 from grader.emulator.runtime.header import write_header
 from grader.emulator.steps import Steps

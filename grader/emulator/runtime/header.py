@@ -1,5 +1,5 @@
-"""records.h: the records and constants of layout.py, checked_layout.py and timing/layout.py,
-for the runtime."""
+"""records.h: the records and constants that Python and the runtime share: layout.py,
+checked_layout.py, and timing/timing_records.py in a namespace of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from grader.emulator import checked_layout, layout
-from grader.emulator.timing import layout as timing_layout
+from grader.emulator.timing import timing_records as timing_layout
 from grader.emulator.timing.pipes import Kind, Unit
 
 _RECORDS = {

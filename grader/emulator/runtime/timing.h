@@ -1,5 +1,5 @@
-// The timing model's simulation of one SM, of which the records come from timing/layout.py: what
-// its parts share. Times are in cycles.
+// The timing model's simulation of one SM: what its parts share. The records come from
+// timing/timing_records.py. Times are in cycles.
 #pragma once
 
 #include "lanes.h"

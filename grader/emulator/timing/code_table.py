@@ -12,8 +12,8 @@ from grader.emulator.decode import Decoded
 from grader.emulator.opcodes import OPCODES
 from grader.emulator.operands import ZERO_REGISTER, Immediate, Register
 from grader.emulator.program import INSTRUCTION_BYTES
-from grader.emulator.timing.layout import CodeRow, make_rows
 from grader.emulator.timing.pipes import ALU, Kind
+from grader.emulator.timing.timing_records import CodeRow, make_rows
 
 CONTROL_SHIFT = 105 - 64
 """The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's

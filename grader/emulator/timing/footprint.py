@@ -8,9 +8,9 @@ import numpy as np
 
 from grader.emulator.layout import SECTOR_BYTES, TraceWord
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.layout import LINE_BYTES, LINE_SECTORS
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.streams import Streams
+from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS
 
 
 class Footprint:

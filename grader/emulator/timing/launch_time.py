@@ -18,11 +18,11 @@ from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint
-from grader.emulator.timing.layout import SUB_PARTITIONS, Statistics
 from grader.emulator.timing.parameters import Load, find_parameters
 from grader.emulator.timing.representative import choose_representative, stand_for_all
 from grader.emulator.timing.sm import make_sm
 from grader.emulator.timing.streams import Streams, make_streams
+from grader.emulator.timing.timing_records import SUB_PARTITIONS, Statistics
 from grader.emulator.translate import NativeKernel
 
 SIMULATED_INSTRUCTIONS = 400_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.layout import L1_WAYS, LINE_BYTES, Parameters
+from grader.emulator.timing.timing_records import L1_WAYS, LINE_BYTES, Parameters
 
 BLOCK_SHARED_BYTES = 1024
 """Of shared memory that the system takes for itself, a block."""

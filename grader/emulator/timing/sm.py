@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.emulator.runtime import Runtime
-from grader.emulator.timing.layout import (
+from grader.emulator.timing.streams import Streams
+from grader.emulator.timing.timing_records import (
     L1_WAYS,
     NEVER,
     SM,
@@ -25,7 +26,6 @@ from grader.emulator.timing.layout import (
     make_pointing,
     make_rows,
 )
-from grader.emulator.timing.streams import Streams
 
 _NO_LINE = -1
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.layout import BANK_BYTES
 from grader.emulator.runtime import Runtime
-from grader.emulator.timing.layout import (
+from grader.emulator.timing.timing_records import (
     Access,
     Line,
     Step,

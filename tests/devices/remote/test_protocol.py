@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.devices.mapped_arrays import SHARED_BYTES, find_file, gather_shared
 from grader.devices.remote.protocol import (
     MAGIC,
     MAX_HEADER_BYTES,
@@ -26,7 +27,6 @@ from grader.devices.remote.protocol import (
     Message,
     ProgressNote,
 )
-from grader.devices.shared_arrays import SHARED_BYTES, find_file, gather_shared
 from grader.errors import WorkerError
 from grader.records import (
     Act,

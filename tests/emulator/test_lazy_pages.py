@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from grader.emulator import GlobalMemory, pages
-from grader.emulator.pages import LARGE_BYTES, PAGE_BYTES
+from grader.emulator import GlobalMemory, lazy_pages
+from grader.emulator.lazy_pages import LARGE_BYTES, PAGE_BYTES
 
 WORD = 0x7FC0DEAD
 SIZE = LARGE_BYTES + 3 * PAGE_BYTES + 20
@@ -21,7 +21,7 @@ FLOAT = np.dtype(np.float32)
 def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the system says which pages were written."""
     if not request.param:
-        monkeypatch.setattr(pages, "_system_tells", lambda: False)
+        monkeypatch.setattr(lazy_pages, "_system_tells", lambda: False)
     return bool(request.param)
 
 
@@ -104,15 +104,15 @@ def test_contents_without_a_file_are_copied() -> None:
 
 def test_the_system_is_asked_only_where_it_tells() -> None:
     """A page map that says nothing must not be believed: nothing would seem to be written."""
-    room = pages.make_room(LARGE_BYTES, sparse=True)
-    pages.fill(room, WORD, sparse=True)
+    room = lazy_pages.make_room(LARGE_BYTES, sparse=True)
+    lazy_pages.fill(room, WORD, sparse=True)
     room[5 * PAGE_BYTES] = 1
-    written = pages.written_pages(room).tolist()
-    assert written == ([5] if pages._system_tells() else list(range(len(room) // PAGE_BYTES)))
+    written = lazy_pages.written_pages(room).tolist()
+    assert written == ([5] if lazy_pages._system_tells() else list(range(len(room) // PAGE_BYTES)))
 
 
 def test_without_files_in_memory_all_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "_pattern_file", lambda _: None)
+    monkeypatch.setattr(lazy_pages, "_pattern_file", lambda _: None)
     memory = GlobalMemory({"a": SIZE}, sparse=True)
     memory.fill("a", WORD)
     memory.view("a")[-1] = 0

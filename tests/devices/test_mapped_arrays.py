@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from grader.devices.shared_arrays import SHARED_BYTES, find_file, gather_shared, map_array
+from grader.devices.mapped_arrays import SHARED_BYTES, find_file, gather_shared, map_array
 
 SHAPE = (SHARED_BYTES // 4096, 1024)
 FLOAT = np.dtype(np.float32)
