@@ -31,13 +31,18 @@ HOT void move(Context &context, Access access, Slot &slot, uint8_t *host, uint32
 
 // --- global and shared memory --------------------------------------------------------------------
 
-// Whether the slot knows the access, which is counted then: by its last pattern, or by another one.
-HOT bool find_known(const Context &context, Access access, Slot &slot, uint32_t mask)
+// Whether an access is of another pattern that the slot remembers; it is counted then.
+APART bool recall(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
-    if (likely(count_known(context, access, slot, mask)))
-        return true;
     slot.current = place_of_pattern(context, mask);
     return count_known(context, access, slot, mask);
+}
+
+// Whether the slot knows the access, which is counted then.
+HOT bool find_known(const Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    return likely(count_known(context, access, slot, mask)) ||
+           recall(context, access, slot, mask);
 }
 
 // Check, count, note and do an access that is watched, or of which the slot does not know all.

@@ -15,7 +15,7 @@
 // what hardly ever runs is kept out of its way (COLD).
 #define HOT static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
-#define APART __attribute__((noinline))
+#define APART static __attribute__((noinline))
 
 // A word of each lane, and of each bank of shared memory.
 constexpr uint32_t WARP_BYTES = WARP_LANES * BANK_BYTES;
