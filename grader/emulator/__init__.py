@@ -16,6 +16,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     shapes.py         what of an instruction decides its native code
     emitter.py        what opcodes write with; frame.py, registers.py, access.py: its parts
     step_code.py      a shape -> native code; steps.py: those that this machine has
+    cells.py          how a cell is laid out
     translate.py      a kernel -> cells: for each instruction its step and its data
     memory.py         the fake address space of global memory
     launch.py         what a launch gives its blocks

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from grader.emulator.cells import CellLayout
-from grader.emulator.layout import CONTEXT, FUNCTION_PREFIX, SWITCH_FORM, WARP, FaultCode
+from grader.emulator.layout import CONTEXT, DISPATCH, FUNCTION_PREFIX, WARP, FaultCode
 from grader.emulator.native.tools import (
     I32,
     I64,
@@ -28,7 +28,7 @@ from grader.emulator.native.tools import (
 STEP = ir.FunctionType(I32, [POINTER, POINTER, POINTER])
 """`i32 step(context, warp, cell)`: do one instruction of a warp, and go on in the cell behind it,
 or in another one. Returns what `run_warp` of the runtime is told: a FaultCode (0: blocked or done)
-or SWITCH_FORM."""
+or DISPATCH."""
 
 
 @dataclass(frozen=True)
@@ -151,14 +151,14 @@ class Frame:
         self.b.position_at_end(none)
         self.b.ret(const(FaultCode.NONE))
         self.b.position_at_end(found)
-        self.switch_form()
+        self.dispatch()
 
     def switch_path(self) -> None:
         """Go on in another path, which may be one that was pushed just now."""
         self.call("next_path", self.warp_pointer, result=I32)
-        self.switch_form()
+        self.dispatch()
 
-    def switch_form(self) -> None:
+    def dispatch(self) -> None:
         """Return to the dispatcher, which continues at the warp's pc with the steps that suit its
         mask."""
-        self.b.ret(const(SWITCH_FORM))
+        self.b.ret(const(DISPATCH))

@@ -34,7 +34,7 @@ WAIT_BLOCK = CONVERGENCE_BARRIERS
 WAIT_NAMED = 32
 """`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at
 `__syncthreads()`, WAIT_NAMED + n at the block's barrier n with a count of its own."""
-SWITCH_FORM = 0xFFFF
+DISPATCH = 0xFFFF
 """What a step returns when the dispatcher has to find out where to go on; other values are
 FaultCodes."""
 CELL_HEAD_BYTES = 8

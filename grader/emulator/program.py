@@ -14,8 +14,7 @@ INSTRUCTION_BYTES = 16
 
 JUMP_TABLE_BANK = 2
 MAX_INSTRUCTIONS = 16_384
-"""Longer kernels are refused: LLVM takes about 2 ms an instruction, so that translation would
-outlast the kernel's wall limit."""
+"""Longer kernels are refused: a tag of the checked mode has room for the numbers of so many."""
 MAX_LOCAL_BYTES = 512 << 10
 """Local memory that a thread can have (CUDA C++ Programming Guide, technical specifications);
 recursive kernels name more."""

@@ -8,7 +8,7 @@ operand of a shape has names of its places in place of numbers: see `register_na
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from grader.emulator.decode import Decoded
@@ -31,6 +31,7 @@ Values = dict[Hole, int]
 
 GUARD, NAMED = 14, 15
 """Positions of the guard, and of the lanes that an instruction works on, behind all operands."""
+_MARKS = {GUARD: "@", NAMED: "of "}
 FIRST_REGISTER_NAME, REGISTER_SPACING = 1024, 16
 FIRST_PREDICATE_NAME = 64
 OFFSET_SPACING = 1 << 20
@@ -68,49 +69,41 @@ class AnyLiteral(Immediate):
         return "literal"
 
 
-@dataclass(frozen=True)
-class Shape:
-    """An instruction whose operands are names, and the text that tells it from other shapes."""
-
-    instruction: Decoded
-    key: str
-
-
-def shape_of(i: Decoded, spelled: frozenset[int] = frozenset()) -> Shape:
-    """The shape of an instruction; the literals at the positions `spelled` are part of it."""
-    operands = tuple(
-        operand if position in spelled else _generalise(operand, position)[0]
-        for position, operand in enumerate(i.operands)
-    )
-    guard = None if i.guard is None else _generalise(i.guard, GUARD)[0]
-    named = None if i.named is None else _generalise(i.named, NAMED)[0]
+def shape_of(i: Decoded, spelled: frozenset[int] = frozenset()) -> Decoded:
+    """The shape of an instruction, as one whose operands are names; the literals at the positions
+    `spelled` are part of it."""
+    found = {
+        position: operand if position in spelled else _generalise(operand, position)[0]
+        for position, operand in _all_operands(i)
+    }
+    guard, named = found.pop(GUARD, None), found.pop(NAMED, None)
     assert guard is None or isinstance(guard, Predicate)
-    general = replace(i, index=0, offset=0, line=None, operands=operands, guard=guard, named=named)
-    return Shape(general, shape_key(i, spelled))
+    operands = tuple(found.values())
+    return replace(i, index=0, offset=0, line=None, operands=operands, guard=guard, named=named)
 
 
 def shape_key(i: Decoded, spelled: frozenset[int] = frozenset()) -> str:
     """The text that tells the shape of an instruction from others."""
     parts = [i.opcode]
-    for position, operand in enumerate(i.operands):
-        parts.append(repr(operand) if position in spelled else _generalise(operand, position)[1])
-    if i.guard is not None:
-        parts.append("@" + _generalise(i.guard, GUARD)[1])
-    if i.named is not None:
-        parts.append("of " + _generalise(i.named, NAMED)[1])
+    for position, operand in _all_operands(i):
+        text = repr(operand) if position in spelled else _generalise(operand, position)[1]
+        parts.append(_MARKS.get(position, "") + text)
     return " ".join(parts)
 
 
 def register_and_predicate_values(i: Decoded) -> Values:
     """Where in the warp's record the registers and predicates lie that the operands name."""
     values: Values = {}
-    for position, operand in enumerate(i.operands):
+    for position, operand in _all_operands(i):
         values.update(_generalise(operand, position)[2])
-    if i.guard is not None:
-        values.update(_generalise(i.guard, GUARD)[2])
-    if i.named is not None:
-        values.update(_generalise(i.named, NAMED)[2])
     return values
+
+
+def _all_operands(i: Decoded) -> list[tuple[int, Operand]]:
+    """The operands of an instruction with their positions, its guard and the lanes that it works on
+    last."""
+    behind = ((GUARD, i.guard), (NAMED, i.named))
+    return [*enumerate(i.operands), *((at, each) for at, each in behind if each is not None)]
 
 
 def operand_at(i: Decoded, position: int) -> Operand | None:

@@ -14,7 +14,7 @@ from grader.emulator.layout import COUNTS_PER_BLOCK, FaultCode
 from grader.emulator.native.tools import I64, Value, const, offset
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.program import Unsupported
-from grader.emulator.shapes import Hole, Shape
+from grader.emulator.shapes import Hole
 
 ENTER = Decoded(0, 0, "ENTER", (), None, (), None)
 """Stands in front of a basic block, which is counted there."""
@@ -31,16 +31,16 @@ class StepCode:
     content: bytes
 
 
-def compile_steps(shape: Shape, converged: str, diverged: str) -> StepCode:
+def compile_steps(shape: Decoded, converged: str, diverged: str) -> StepCode:
     """Both steps of a shape under these names. Raises Unsupported, without a line, and LiteralRead
     where a literal must be part of the shape."""
     module = ir.Module(name="steps")
     module.triple = binding.get_default_triple()
     layout = CellLayout()
-    emit = _emit_enter if shape.instruction == ENTER else _emit_instruction
+    emit = _emit_enter if shape == ENTER else _emit_instruction
     for name, whole in ((converged, True), (diverged, False)):
         e = Emitter(ir.Function(module, STEP, name), layout, converged=whole)
-        emit(e, shape.instruction)
+        emit(e, shape)
         if not e.b.block.is_terminated:
             e.registers.write_back()
             e.go_on()

@@ -7,18 +7,16 @@ isolation, death) is tested where the real one is: tests/devices/remote, tests/t
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
-from grader.devices.base import Arrays
-from grader.devices.remote.worker import DEVICES
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.grading import on_emulated, stand_in
-from grader.records import COUNTING, DeviceInfo, Execution, Mode, Program, RunLimits, ShowProgress
 
 
-class InProcessDevice:
+class InProcessDevice(EmulatedDevice, AbstractContextManager["InProcessDevice"]):
     """Takes the place of RemoteDevice for `emulated:ID`."""
 
     uuid = None
@@ -26,34 +24,10 @@ class InProcessDevice:
     limited = False
 
     def __init__(self, name: str, **_: Any) -> None:  # noqa: ANN401 - a worker's settings
-        kind, _, id_ = name.partition(":")
-        self._device = DEVICES[kind](id_)
+        super().__init__(name.partition(":")[2])
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
-
-    @property
-    def info(self) -> DeviceInfo:
-        return self._device.info
-
-    def run(
-        self,
-        program: Program,
-        arrays: Arrays,
-        *,
-        limits: RunLimits,
-        mode: Mode = COUNTING,
-        progress: ShowProgress | None = None,
-    ) -> tuple[Execution, Arrays]:
-        return self._device.run(program, arrays, limits=limits, mode=mode, progress=progress)
 
 
 def grade_in_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,9 +40,10 @@ class Code:
         if kernel.symbol not in self._native:
             show = progress or (lambda note: None)
             runtime = emulator_runtime()
+            unkept = runtime.steps.unkept
             code = kernel_code(kernel, self.variables, arch=self._arch)
             self._native[kernel.symbol] = translate(code, runtime)
-            show(Progress(f"emulating {kernel.name}", unkept=runtime.steps.unkept))
+            show(Progress(f"emulating {kernel.name}", unkept=runtime.steps.unkept - unkept))
         return self._native[kernel.symbol]
 
 

@@ -79,7 +79,7 @@ def bra(e: Emitter, i: Decoded) -> None:
     e.warp.store("mask", mask)
     if e.converged:
         e.warp.store("pc", pc)
-        e.switch_form()
+        e.dispatch()
     else:
         stays = e.function.append_basic_block("stays")
         e.branch_if(jumps_first, target, stays)

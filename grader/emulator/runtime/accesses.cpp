@@ -68,8 +68,8 @@ APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uin
     return FaultCode::NONE;
 }
 
-// Lane addresses lie in the context's lane_addresses and lane_uppers, words of a store in its
-// place that `words` names, where a load leaves them. Without an active lane nothing is done.
+// Lane addresses lie in the context's lane_addresses and lane_uppers, words of a store where
+// `words` says, and there a load leaves them. Without an active lane nothing is done.
 HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t slot_index,
                            uint32_t instruction, uint32_t mask)
 {

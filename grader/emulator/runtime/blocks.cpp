@@ -26,7 +26,7 @@ static uint32_t run_warp(Context &context, Warp &warp)
         const uint8_t *cells = warp.mask == warp.live ? context.converged : context.diverged;
         const uint8_t *cell = cells + context.entries[warp.pc];
         uint32_t code = (*reinterpret_cast<Step *const *>(cell))(&context, &warp, cell);
-        if (code != SWITCH_FORM)
+        if (code != DISPATCH)
             return code;
     }
     return FaultCode::NONE;

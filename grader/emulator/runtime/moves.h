@@ -1,5 +1,5 @@
-// Move the data of an access between the host's memory and the lanes' words: word 0 of
-// all lanes, then word 1.
+// Move the data of an access between the host's memory and the lanes' words: word 0
+// of all lanes, then word 1.
 #pragma once
 
 #include <type_traits>
