@@ -5,7 +5,8 @@
 // banks, per phase of 32 lanes up to 4 bytes, 16 lanes of 8 and 8 lanes of 16: for global memory
 // too, which shares the banks: an H100 takes 34 cycles for a load of 32 rows that lie a power of
 // two apart, and 18 for two such loads of 16 rows and 2), its wavefronts in the tag stage (see
-// tag_wavefronts), and the 32-byte sectors that it touches.
+// tag_wavefronts), and the 32-byte sectors that it touches. Of a store, the words that it covers
+// are known, and of an atomic how often lanes meet.
 #include "timing.h"
 
 namespace timing {
@@ -13,12 +14,16 @@ namespace timing {
 constexpr int64_t WORD_BYTES = BANK_BYTES, SECTOR_WORDS = SECTOR_BYTES / WORD_BYTES;
 constexpr uint32_t TAG_BANKS = 4, INDEX_MASK = 0xFFFF;
 
-// The lanes of an access, each with the first word that it accesses.
+// The lanes of an access, each with the first word that it accesses, and the byte in that word.
 struct LaneWords {
     uint32_t mask;
     int64_t width; // bytes a lane
     int64_t first[WARP_LANES];
+    uint32_t byte[WARP_LANES];
 };
+
+// A bit for each byte of a line.
+using LineBytes = unsigned __int128;
 
 // --- words of a trace ----------------------------------------------------------------------------
 
@@ -47,10 +52,20 @@ static int64_t find_line(const Line *lines, int64_t start, int64_t end, int64_t 
     return end;
 }
 
+// The words of a line all of whose bytes are covered.
+static uint32_t whole_words(LineBytes covered)
+{
+    uint32_t words = 0;
+    for (int64_t word = 0; word < BANKS; ++word, covered >>= WORD_BYTES)
+        words |= uint32_t((covered & 0xF) == 0xF) << word;
+    return words;
+}
+
 // Append the lines that the lanes touch; returns the number of lines so far.
 static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
 {
-    uint64_t covered[WARP_LANES]; // the words of each line that are accessed
+    LineBytes covered[WARP_LANES]; // the bytes of each line that are accessed
+    LineBytes bytes = (LineBytes(1) << lanes.width) - 1;
     int64_t used = start;
     for (uint32_t lane : Lanes{lanes.mask}) {
         int64_t number = lanes.first[lane] / BANKS, word = lanes.first[lane] % BANKS;
@@ -61,15 +76,37 @@ static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
             covered[place - start] = 0;
         }
         lines[place].touched |= 1 << (word / SECTOR_WORDS);
-        // By words of 4 bytes: narrower stores never cover a sector here, which they seldom do.
-        for (int64_t part = 0; part < lanes.width / WORD_BYTES; ++part)
-            covered[place - start] |= uint64_t(1) << (word + part);
+        covered[place - start] |= bytes << (WORD_BYTES * word + lanes.byte[lane]);
     }
-    for (int64_t place = start; place < used; ++place)
+    for (int64_t place = start; place < used; ++place) {
+        lines[place].words = whole_words(covered[place - start]);
         for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector)
-            if ((covered[place - start] >> (SECTOR_WORDS * sector) & 0xFF) == 0xFF)
+            if ((lines[place].words >> (SECTOR_WORDS * sector) & 0xFF) == 0xFF)
                 lines[place].whole |= 1 << sector;
+    }
     return used;
+}
+
+// Of the lines of an atomic, how often their slice of the L2 has to turn to them: once for the
+// words of a sector that are all different, and once more for each further lane at a word.
+static void count_rounds(Line *lines, int64_t start, int64_t end, const LaneWords &lanes)
+{
+    uint8_t meeting[WARP_LANES][BANKS] = {}; // lanes at each word of each line
+    for (uint32_t lane : Lanes{lanes.mask}) {
+        int64_t place = find_line(lines, start, end, lanes.first[lane] / BANKS);
+        ++meeting[place - start][lanes.first[lane] % BANKS];
+    }
+    for (int64_t place = start; place < end; ++place) {
+        uint8_t most[LINE_SECTORS] = {};
+        for (int64_t word = 0; word < BANKS; ++word) {
+            uint8_t count = meeting[place - start][word], &of_sector = most[word / SECTOR_WORDS];
+            of_sector = count > of_sector ? count : of_sector;
+        }
+        for (uint8_t rounds : most) {
+            lines[place].rounds += rounds;
+            lines[place].chain = lines[place].chain > rounds ? lines[place].chain : rounds;
+        }
+    }
 }
 
 // Cycles of the tag stage: the most lines in one of its banks, whose number is the line's, folded
@@ -128,12 +165,13 @@ static int32_t data_wavefronts(const LaneWords &lanes)
 // line of the warp's local memory.
 static LaneWords lane_words(const Trace &trace, const uint32_t *record, int64_t local_line)
 {
-    LaneWords lanes{record[1], trace.widths[record[0] & INDEX_MASK], {}};
+    LaneWords lanes{record[1], trace.widths[record[0] & INDEX_MASK], {}, {}};
     bool local = space_of(record[0]) == TraceWord::LOCAL;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         int64_t word = int64_t(record[3 + lane]) / WORD_BYTES;
         // interleaved: a word of each lane to a line
         lanes.first[lane] = local ? (LOCAL_LINES + local_line + word) * BANKS + lane : word;
+        lanes.byte[lane] = record[3 + lane] % WORD_BYTES;
     }
     return lanes;
 }
@@ -149,6 +187,8 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
     if (access.space != TraceWord::SHARED) {
         LaneWords lanes = lane_words(trace, record, local_line);
         used = add_lines(trace.lines, used, lanes);
+        if (trace.atomics[record[0] & INDEX_MASK])
+            count_rounds(trace.lines, access.first, used, lanes);
         access.tags = tag_wavefronts(trace.lines, access.first, used);
         access.wavefronts = access.space == TraceWord::LOCAL ? 1 : data_wavefronts(lanes);
     }

@@ -76,19 +76,27 @@ class Access:
 
 
 class Line:
-    """A line of an access, with masks of the sectors that it touches, and that it writes whole."""
+    """A line of an access, with masks of the sectors that it touches, and of the sectors and words
+    that it covers.
+
+    Of atomics, `rounds` are the turns that the line's slice of the L2 takes for it, and `chain` the
+    lanes at the word where the most meet.
+    """
 
     number: int
     touched: Annotated[int, "i1"]
     whole: Annotated[int, "i1"]
+    rounds: Annotated[int, "u1"]
+    chain: Annotated[int, "u1"]
+    words: Annotated[int, "u4"]
 
 
 class Trace:
     """The `words` of all warps, warp after warp (runtime/tracing.h), and what they are expanded to.
 
     `ends` has a 0 in front of the ends of warps; `starts` and `sizes` are of basic blocks; `widths`
-    are the bytes a lane moves, by instruction; `local_words` are of a lane's local memory. `first`
-    has the steps at which each warp's begin, and their end.
+    are the bytes a lane moves, by instruction, and `atomics` tell which are atomics; `local_words`
+    are of a lane's local memory. `first` has the steps at which each warp's begin, and their end.
     """
 
     words: Annotated[int, "uint32_t *"]
@@ -96,6 +104,7 @@ class Trace:
     starts: Annotated[int, "int64_t *"]
     sizes: Annotated[int, "int64_t *"]
     widths: Annotated[int, "int64_t *"]
+    atomics: Annotated[int, "int64_t *"]
     first: Annotated[int, "int64_t *"]
     steps: Annotated[int, "Step *"]
     accesses: Annotated[int, "Access *"]
