@@ -63,7 +63,7 @@ def make_sm(
 ) -> SimulatedSM:
     """An SM that runs the blocks `order`, at most `resident` at a time; nothing has started."""
     warps = make_rows(Warp, resident * streams.warps_per_block)
-    warps["ready"] = NEVER
+    warps["met"] = NEVER
     warps["place"] = np.arange(len(warps)) // streams.warps_per_block
     partitions = make_rows(Partition, SUB_PARTITIONS)
     partitions["latest"] = -1
