@@ -7,7 +7,7 @@
 
 namespace timing {
 
-constexpr double SECTOR = SECTOR_BYTES;
+constexpr double SECTOR = SECTOR_BYTES, SECTOR_PAIR = 2.0;
 // Of the load/store unit for an access to global memory, however few its wavefronts:
 // te42kyfo/gpu-benches measures it at small strides.
 constexpr double LEAST_CYCLES = 1.24;
@@ -61,7 +61,8 @@ static double take_whole(double &credit)
     return whole;
 }
 
-// When sectors arrive from the L2, or from DRAM.
+// When sectors of a line arrive from the L2, or from DRAM. The L2 passes up to two of them at a
+// time, and DRAM reads them in pairs.
 static double fetch_sectors(const SM &sm, double count, bool local, double begin)
 {
     Shared &shared = *sm.shared;
@@ -69,13 +70,15 @@ static double fetch_sectors(const SM &sm, double count, bool local, double begin
     pass_data(sm, shared.lsu_free, count * p.fill_cycles);
     sm.statistics->l1_misses += count;
     sm.statistics->l2_bytes += SECTOR * count;
-    shared.port_free = max(shared.port_free, begin) + count * p.fill_port_cycles;
-    shared.l2_free = max(shared.l2_free, begin - p.burst_cycles) + count * p.l2_sector_cycles;
+    shared.port_free =
+        max(shared.port_free, begin) + max(count * p.fill_port_cycles, p.line_port_cycles);
+    shared.l2_free = max(shared.l2_free, begin - p.burst_cycles)
+                     + max(count, SECTOR_PAIR) * p.l2_sector_cycles;
     double arrival = max(shared.port_free, shared.l2_free) + p.l2_latency;
     if (local)
         return arrival;
-    shared.read_credit += count * p.dram_read_part;
-    double whole = take_whole(shared.read_credit);
+    shared.read_credit += count * p.dram_read_part / SECTOR_PAIR;
+    double whole = SECTOR_PAIR * take_whole(shared.read_credit);
     if (whole <= 0)
         return arrival;
     pass_dram(sm, whole, begin);
@@ -83,22 +86,40 @@ static double fetch_sectors(const SM &sm, double count, bool local, double begin
     return max(arrival, latest + p.dram_latency + draw_wait(sm));
 }
 
+// The sectors of a store that are not merged with what was stored to its line just before.
+static int64_t merge_store(const SM &sm, const Line &line, int64_t tag, double begin)
+{
+    Merging &merging = sm.merging[uint64_t(tag) % MERGING_LINES];
+    if (merging.tag != tag || begin - merging.time > sm.p->merge_cycles)
+        merging = {tag, 0, begin};
+    int64_t fresh = line.touched & ~merging.sectors;
+    merging.sectors |= line.touched;
+    return fresh;
+}
+
 // Pass the sectors of a store or an atomic to the L2 and a part of them to DRAM; the load/store
 // unit waits where their queues are full.
-static void store_sectors(const SM &sm, int64_t kind, const Line &line, double begin)
+static void store_sectors(const SM &sm, int64_t kind, const Line &line, int64_t tag, double begin)
 {
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
-    double count = count_sectors(line.touched), covered = count_sectors(line.whole);
+    bool atomic = kind == Kind::ATOMIC;
+    int64_t sectors = atomic ? line.touched : merge_store(sm, line, tag, begin);
+    double count = count_sectors(sectors), covered = count_sectors(line.whole & sectors);
     double cost = covered * p.store_sector_cycles + (count - covered) * p.partial_sector_cycles;
-    if (kind == Kind::ATOMIC)
-        cost = count * p.atomic_cycles;
+    double port = covered * p.fill_port_cycles + (count - covered) * p.partial_port_cycles;
+    if (atomic) {
+        cost = line.rounds * p.atomic_cycles;
+        port = max(count, line.rounds) * p.line_port_cycles;
+    }
+    shared.store_port_free = max(shared.store_port_free, begin) + port;
     shared.store_free = max(shared.store_free, begin - p.burst_cycles) + cost;
     sm.statistics->store_cycles += cost;
     sm.statistics->l2_bytes += SECTOR * count;
+    sm.statistics->stored += count;
     shared.write_credit += count * p.dram_write_part;
     pass_dram(sm, take_whole(shared.write_credit), begin);
-    double busy_until = max(shared.store_free, shared.dram_free);
+    double busy_until = max(shared.store_port_free, max(shared.store_free, shared.dram_free));
     shared.lsu_free = max(shared.lsu_free, busy_until - p.store_queue);
 }
 
@@ -164,7 +185,7 @@ static double store_line(const SM &sm, int64_t kind, const Line &line, int64_t t
         held.ready = sm.shared->lsu_free;
         held.used = t;
     }
-    store_sectors(sm, kind, line, begin);
+    store_sectors(sm, kind, line, tag, begin);
     return kind == Kind::ATOMIC ? sm.shared->store_free + sm.p->l2_latency : 0.0;
 }
 

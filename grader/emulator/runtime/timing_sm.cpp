@@ -15,8 +15,6 @@ constexpr double READ_CYCLES = 6.0;
 // Cycles by which reads of a register bank, one a cycle, may lag behind the issue: operands are
 // collected in queues.
 constexpr double PORT_QUEUE = 1.0;
-// Between the starts of the first blocks.
-constexpr double START_CYCLES = 8.0;
 // Blocks that stand for others, whose data lie elsewhere, find none of it in the L1: their lines
 // are so many further on each time.
 constexpr int64_t FRESH = int64_t(1) << 42;
@@ -111,6 +109,8 @@ static int64_t warps_per_block(const SM &sm) { return sm.warp_count / sm.block_c
 // Let a place of the SM run the next block of the order from the cycle `at`.
 static void start_block(const SM &sm, int64_t slot, double at)
 {
+    at = max(at, sm.shared->start_free);
+    sm.shared->start_free = at + sm.p->dispatch_cycles;
     int64_t warps = warps_per_block(sm), traced_blocks = sm.traced_warps / warps;
     int64_t number = sm.shared->started++, traced = sm.order[number];
     sm.blocks[slot] = {number, traced / traced_blocks * FRESH, warps, 0};
@@ -275,7 +275,7 @@ static void simulate(const SM &sm)
 {
     double t = 0.0;
     for (int64_t slot = 0; slot < sm.block_count && slot < sm.order_count; ++slot)
-        start_block(sm, slot, START_CYCLES * double(slot));
+        start_block(sm, slot, 0.0);
     for (uint32_t turn = 1;; ++turn) { // the sub-partitions take turns at what they share
         for (uint32_t offset = 0; offset < SUB_PARTITIONS; ++offset)
             run_partition(sm, (turn + offset) % SUB_PARTITIONS, t);

@@ -1,5 +1,5 @@
 // What the steps of traced blocks are on the whole: how often each instruction is executed, what
-// its accesses ask for, and which sectors of the buffers they touch.
+// its accesses ask for, which sectors of the buffers they touch, and where atomics meet.
 #include "timing.h"
 
 namespace timing {
@@ -40,33 +40,94 @@ static void add_up(const Totals &totals)
 
 // --- sectors of the buffers ----------------------------------------------------------------------
 
-// What is known of a line, by the bits: the sectors that were loaded, those that were stored, and
-// whether an atomic met it.
-constexpr uint32_t STORED_SHIFT = LINE_SECTORS, ATOMIC = 1 << 2 * LINE_SECTORS;
-constexpr uint32_t LINE_MASK = (1 << LINE_SECTORS) - 1;
+// What is known of a line, by the bits: the sectors that were loaded, those that were stored, the
+// pairs of sectors that were either, and whether its page was touched (of a page's first line).
+constexpr uint32_t LINE_MASK = (1 << LINE_SECTORS) - 1, STORED_SHIFT = LINE_SECTORS;
+constexpr uint32_t PAGE = 1 << 2 * LINE_SECTORS;
+constexpr uint32_t SECTOR_WORDS = SECTOR_BYTES / BANK_BYTES, SECTOR_MASK = (1 << SECTOR_WORDS) - 1;
 
-// A line is touched: note what is new of it, in the region that holds it.
+static uint32_t count(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
+
+// The pairs of which a sector is in the mask.
+static uint32_t pairs_of(uint32_t sectors) { return (sectors | sectors >> 1) & 0b0101; }
+
+// The sectors of a line all of whose words are in the mask.
+static uint32_t covered_sectors(uint32_t words)
+{
+    uint32_t sectors = 0;
+    for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector)
+        sectors |= uint32_t((words >> SECTOR_WORDS * sector & SECTOR_MASK) == SECTOR_MASK) << sector;
+    return sectors;
+}
+
+static Region *region_of(const Touched &touched, int64_t line)
+{
+    for (int64_t index = 0; index < touched.region_count; ++index)
+        if (touched.regions[index].first_line <= line && line < touched.regions[index].end_line)
+            return touched.regions + index;
+    return nullptr;
+}
+
+// Sectors of a line are loaded.
+static void load_line(Region &region, uint32_t before, uint32_t sectors)
+{
+    uint32_t loaded = before & LINE_MASK;
+    region.loaded += count(sectors & ~loaded);
+    region.loaded_pairs += count(pairs_of(sectors) & ~pairs_of(loaded));
+}
+
+// Sectors of a line are stored, some of their words. An atomic reads what it writes.
+static void store_line(const Touched &touched, Region &region, const Line &line, uint32_t before,
+                       uint32_t sectors, bool atomic)
+{
+    uint32_t stored = before >> STORED_SHIFT & LINE_MASK, &words = touched.words[line.number];
+    uint32_t partial = stored & ~covered_sectors(words);
+    words |= atomic ? 0 : line.words;
+    uint32_t still = (stored | sectors) & ~covered_sectors(words);
+    region.stored += count(sectors & ~stored);
+    region.partial += int64_t(count(still)) - int64_t(count(partial));
+}
+
+// Note what is new of a line, in the region that holds it.
 static void touch_line(const Touched &touched, const Line &line, int64_t kind)
 {
-    bool stores = kind == Kind::STORE || kind == Kind::ATOMIC;
-    uint32_t sectors = uint32_t(line.touched) & LINE_MASK;
-    uint32_t bits = sectors << (stores ? STORED_SHIFT : 0) | (kind == Kind::ATOMIC ? ATOMIC : 0);
-    uint32_t fresh = bits & ~touched.known[line.number];
-    if (stores)
-        touched.stored_sectors[0] += __builtin_popcount(sectors);
-    if (fresh == 0)
+    Region *region = region_of(touched, line.number);
+    if (region == nullptr)
         return;
-    touched.known[line.number] |= fresh;
-    for (int64_t index = 0; index < touched.region_count; ++index) {
-        Region &region = touched.regions[index];
-        for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector) {
-            int64_t number = line.number * LINE_SECTORS + sector;
-            bool inside = region.first_sector <= number && number < region.end_sector;
-            region.loaded += inside && (fresh >> sector & 1);
-            region.stored += inside && (fresh >> (STORED_SHIFT + sector) & 1);
-        }
-        bool inside = region.first_line <= line.number && line.number < region.end_line;
-        region.atomic_lines += inside && (fresh & ATOMIC);
+    bool stores = kind == Kind::STORE || kind == Kind::ATOMIC;
+    uint32_t sectors = uint32_t(line.touched) & LINE_MASK, before = touched.known[line.number];
+    if (stores)
+        store_line(touched, *region, line, before, sectors, kind == Kind::ATOMIC);
+    else
+        load_line(*region, before, sectors);
+    uint32_t either = (before | before >> STORED_SHIFT) & LINE_MASK;
+    region->pairs += count(pairs_of(sectors) & ~pairs_of(either));
+    touched.known[line.number] |= sectors << (stores ? STORED_SHIFT : 0);
+    uint16_t &page = touched.known[line.number - line.number % PAGE_LINES];
+    region->pages += (page & PAGE) == 0;
+    page |= PAGE;
+}
+
+// --- atomics -------------------------------------------------------------------------------------
+
+// The slice of the L2 that holds a line. The hardware's hash is not published; an H100 spreads 1 KB
+// over two slices, and what lies further apart over all.
+static int64_t slice_of(const Touched &touched, int64_t line)
+{
+    constexpr int64_t CHUNK_LINES = 2, CHUNKS = 4;
+    constexpr uint64_t HASH = 0x9E3779B97F4A7C15;
+    int64_t chunk = line / CHUNK_LINES;
+    uint64_t mixed = uint64_t(chunk / CHUNKS) * HASH >> 33;
+    return int64_t(mixed % uint64_t(touched.slice_count / 2)) * 2 + chunk % 2;
+}
+
+// An atomic takes turns of the line's slice. Floats that are added to one word wait for each other.
+static void meet_at_line(Touched &touched, const Line &line, int64_t atomic)
+{
+    touched.turns[slice_of(touched, line.number)] += line.rounds;
+    if (atomic == FLOAT_ATOMIC) {
+        uint32_t chain = touched.chains[line.number] += line.chain;
+        touched.longest_chain = max(touched.longest_chain, int64_t(chain));
     }
 }
 
@@ -75,7 +136,7 @@ static bool touches_memory(int64_t kind)
     return kind == Kind::LOAD || kind == Kind::COPY || kind == Kind::STORE || kind == Kind::ATOMIC;
 }
 
-static void touch(const Touched &touched)
+static void touch(Touched &touched)
 {
     for (int64_t n = 0; n < touched.step_count; ++n) {
         const Step &step = touched.steps[n];
@@ -85,12 +146,15 @@ static void touch(const Touched &touched)
         const Access &access = touched.accesses[step.access];
         if (access.space != TraceWord::GLOBAL)
             continue;
-        for (int64_t k = access.first; k < access.end; ++k)
+        for (int64_t k = access.first; k < access.end; ++k) {
             touch_line(touched, touched.lines[k], kind);
+            if (kind == Kind::ATOMIC)
+                meet_at_line(touched, touched.lines[k], touched.table[step.code].atomic);
+        }
     }
 }
 
 } // namespace timing
 
 EXPORT void emulator_add_up(const timing::Totals *totals) { timing::add_up(*totals); }
-EXPORT void emulator_touch(const timing::Touched *touched) { timing::touch(*touched); }
+EXPORT void emulator_touch(timing::Touched *touched) { timing::touch(*touched); }

@@ -13,7 +13,7 @@ from grader.emulator.opcodes import OPCODES
 from grader.emulator.operands import ZERO_REGISTER, Immediate, Register
 from grader.emulator.program import INSTRUCTION_BYTES
 from grader.emulator.timing.pipes import ALU, Kind
-from grader.emulator.timing.timing_records import CodeRow, make_rows
+from grader.emulator.timing.timing_records import FLOAT_ATOMIC, CodeRow, make_rows
 
 CONTROL_SHIFT = 105 - 64
 """The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
@@ -29,6 +29,11 @@ class CodeTable:
     table: np.ndarray
     widths: np.ndarray
     barriers: np.ndarray
+
+    @property
+    def atomics(self) -> np.ndarray:
+        """Which instructions are atomics of global memory, as 1 and 0."""
+        return (self.table["kind"] == Kind.ATOMIC).astype(np.int64)
 
 
 def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
@@ -55,6 +60,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             control >> 11 & 63,
             *_bank_reads(instruction, control >> 17 & 15),
             _argument(instruction) if pipe.kind is Kind.DEPEND else 0,
+            _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
         )
     return CodeTable(
         table,
@@ -78,6 +84,12 @@ def _bank_reads(instruction: Decoded, reuse: int) -> tuple[int, int]:
     }
     even = sum(index % 2 == 0 for index in read)
     return even, len(read) - even
+
+
+def _atomic(instruction: Decoded) -> int:
+    """Whether an atomic is one of floats."""
+    floats = {"F16x2", "F16", "BF16_V2", "BF16", "F32", "F64"}
+    return FLOAT_ATOMIC if floats & {each.partition("_")[0] for each in instruction.modifiers} else 1
 
 
 def _argument(instruction: Decoded) -> int:

@@ -49,6 +49,22 @@ class Figures:
     store_queue: float = 1500.0
     retained_part: float = 0.3
     """Part of the L2 that keeps what was written beyond the end of a launch."""
-    atomic_part: float = 0.256
+    atomic_turn: float = 1.46
+    """Cycles of a slice of the L2 for words of a sector that atomics meet at."""
+    atomic_chain: float = 3.5
+    """Cycles until a float can be added to a word again."""
+    page_open: float = 1.0
+    """What opening a page of DRAM costs, in pairs of sectors that could be moved instead."""
+    shared_part: float = 0.5
+    """Part of the L2 that holds what blocks share at random: its halves keep copies."""
+    merge_cycles: float = 500.0
+    """As long stores wait for others to the same sectors."""
+    dispatch_cycles: float = 1.2
+    """From the start of a block to that of the next one, on all SMs together."""
     memory_issue: float = 2.0
     barrier_latency: float = 12.0
+
+    @property
+    def slices(self) -> int:
+        """Slices of the L2: each reads 64 bytes a cycle."""
+        return max(2, round(self.l2_bytes_per_cycle / 64) // 2 * 2)

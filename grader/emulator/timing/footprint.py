@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,66 +15,168 @@ from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     LINE_BYTES,
+    PAGE_LINES,
     Region,
     Touched,
+    first_row,
     make_pointing,
     make_rows,
 )
 
+PAIR_SECTORS = 2
+"""Sectors that DRAM reads at once (fitted: ncu's dram__bytes_read of strided loads on an H200)."""
+PAGE_PAIRS = PAGE_LINES * LINE_BYTES // (PAIR_SECTORS * SECTOR_BYTES)
+RANDOM = 0.05
+"""Blocks that lie side by side and share less than this part of what they touch touch it at
+random, if they touch it again at all."""
+AS_OFTEN = 1.05
+"""Up to so many times what a buffer holds, it is touched once."""
+
+Regions = Sequence[tuple[int, int]]
+"""The first and last addresses of buffers."""
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What some blocks touch: `regions` has a Region a buffer; `turns` of atomics at each slice of
+    the L2; `longest_chain`: lanes that wait for each other at one line."""
+
+    regions: np.ndarray
+    turns: np.ndarray
+    longest_chain: int
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Sectors that a launch makes DRAM move for its loads, and for its stores. `opened`: pages for
+    each pair of sectors, from 1 / PAGE_PAIRS (all of a page are moved together) to 1."""
+
+    read: float
+    written: float
+    opened: float
+
 
 class Footprint:
-    """`regions` are the first and last addresses of buffers: no more than they hold is touched.
-    What the streams touch is extended to all `executed` instructions of the launch."""
+    """What the streams touch, extended to all `executed` instructions of the launch: no more than
+    the buffers hold is touched.
+
+    `around` gives streams of blocks that lie side by side, group by group; they are asked for where
+    it matters. `kept_sectors` of what blocks share at random stay in the L2.
+    """
 
     def __init__(
         self,
         streams: Streams,
         code: CodeTable,
         executed: int,
-        regions: Sequence[tuple[int, int]],
+        regions: Regions,
         runtime: Runtime,
+        *,
+        slices: int,
+        around: Callable[[], Sequence[Streams]] = tuple,
+        kept_sectors: float = 0.0,
     ) -> None:
-        self._regions = regions
+        self._code, self._regions, self._runtime = code, regions, runtime
+        self._slices, self._ask_around, self._kept = slices, around, kept_sectors
         self._scale = executed / max(1, len(streams.steps))
-        self._found, self._stored = _touch(streams, code, regions, runtime)
-        lines = [-(-(end - start) // LINE_BYTES) for start, end in regions]
-        self.atomic_lines = max(1.0, self._extend("atomic_lines", lines))
+        self._own = self._touch(streams)
+        self._room = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
 
-    def sectors(self) -> tuple[float, float, float]:
-        """Sectors that the launch's loads touch, that its stores touch, and how often it stores
-        one."""
-        room = [(end - start) / SECTOR_BYTES for start, end in self._regions]
-        loads, stores = self._extend("loaded", room), self._extend("stored", room)
-        return loads, stores, self._stored * self._scale
-
-    def _extend(self, name: str, room: Sequence[float]) -> float:
-        """What the launch touches in all regions, none of which has more than this room: sectors,
-        or lines that its atomics meet at: each is in one slice of the L2, which takes a sector a
-        cycle."""
-        found = self._found[name].tolist()
-        return sum(
-            (min(most, inside * self._scale) for most, inside in zip(room, found, strict=True)), 0.0
+    def traffic(self, *, closely: bool) -> Traffic:
+        """What DRAM moves. `closely`: with a look at what lies around the blocks."""
+        own = self._own.regions
+        loads, stores, partial = (
+            self._extend(own[name] * factor, closely)
+            for name, factor in (("loaded_pairs", PAIR_SECTORS), ("stored", 1), ("partial", 1))
         )
+        return Traffic(loads, stores + partial, self._opened() if closely else 1 / PAGE_PAIRS)
 
+    def atomic_cycles(self, turn: float, chain: float) -> float:
+        """Cycles in which the busiest slice of the L2 does the launch's atomics."""
+        turns = self._own.turns.astype(float)
+        mean = float(turns.mean())
+        busiest = float(turns.max()) - 2.5 * mean**0.5  # what chance makes of a few blocks
+        return self._scale * max(max(mean, busiest) * turn, self._own.longest_chain * chain)
 
-def _touch(
-    streams: Streams, code: CodeTable, regions: Sequence[tuple[int, int]], runtime: Runtime
-) -> tuple[np.ndarray, int]:
-    """What the steps touch in each region, and how often they store a sector
-    (runtime/timing_totals.cpp)."""
-    found, stored = make_rows(Region, len(regions)), np.zeros(1, dtype=np.int64)
-    for row, (start, end) in zip(found, regions, strict=True):
-        row["first_sector"], row["end_sector"] = start // SECTOR_BYTES, -(-end // SECTOR_BYTES)
-        row["first_line"], row["end_line"] = start // LINE_BYTES, -(-end // LINE_BYTES)
-    arrays = {
-        "table": code.table,
-        "steps": streams.steps,
-        "accesses": streams.accesses,
-        "lines": streams.lines,
-        "known": np.zeros(LIMIT // LINE_BYTES, dtype=np.uint16),  # of which only what is used costs
-        "regions": found,
-        "stored_sectors": stored,
-    }
-    numbers = {"step_count": len(streams.steps), "region_count": len(regions)}
-    runtime.touch(make_pointing(Touched, arrays, numbers).ctypes.data)
-    return found, int(stored[0])
+    @property
+    def atomic_turns(self) -> float:
+        """Turns of all slices together that the launch's atomics take."""
+        return self._scale * float(self._own.turns.sum())
+
+    def _extend(self, found: np.ndarray, closely: bool) -> float:
+        """Sectors that DRAM moves where so many are found in each buffer."""
+        times = found * self._scale
+        once = np.minimum(self._room, times)
+        again = times > AS_OFTEN * self._room
+        if not closely or not again.any() or once.sum() <= self._kept:
+            return float(once.sum())
+        missing = times * (1.0 - self._kept / once.sum())
+        return float(np.where(again & self._random, np.maximum(once, missing), once).sum())
+
+    @cached_property
+    def _around(self) -> tuple[list[Touch], list[Touch]]:
+        """What groups of blocks touch, and what each of their blocks does."""
+        groups = list(self._ask_around())
+        single = [each.block(index) for each in groups for index in range(each.blocks)]
+        return [*map(self._touch, groups)], [*map(self._touch, single)]
+
+    @cached_property
+    def _random(self) -> np.ndarray:
+        """Which buffers blocks touch without regard to what their neighbours do."""
+        together, apart = (
+            sum((each.regions["pairs"] for each in some), np.zeros(len(self._regions)))
+            for some in self._around
+        )
+        return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
+
+    def _opened(self) -> float:
+        own = self._own.regions
+        times = own["pairs"] * PAIR_SECTORS * self._scale
+        dense = abs(times / np.maximum(1.0, self._room) - 1.0) < AS_OFTEN - 1.0
+        pairs, pages = self._best_pages()
+        pages = np.where(dense, pairs / PAGE_PAIRS, pages)
+        weights = np.minimum(self._room, times)
+        parts = pages / np.maximum(1.0, pairs)
+        return max(1 / PAGE_PAIRS, float((weights * parts).sum() / max(1.0, weights.sum())))
+
+    def _best_pages(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs and the pages that hold them, of the blocks that were traced, or of those that lie
+        side by side."""
+        own = self._own.regions
+        groups, _ = self._around
+        found = [(own["pairs"].astype(float), own["pages"].astype(float))]
+        if groups:
+            pairs, pages = (
+                sum((each.regions[name] for each in groups), np.zeros(len(own)))
+                for name in ("pairs", "pages")
+            )
+            found.append((pairs, pages))
+        densest = max(found, key=lambda each: float(each[0].sum() / max(1.0, each[1].sum())))
+        return densest
+
+    def _touch(self, streams: Streams) -> Touch:
+        """What steps touch (runtime/timing_totals.cpp)."""
+        found = make_rows(Region, len(self._regions))
+        for row, (start, end) in zip(found, self._regions, strict=True):
+            row["first_line"], row["end_line"] = start // LINE_BYTES, -(-end // LINE_BYTES)
+        turns = np.zeros(self._slices, dtype=np.int64)
+        lines = LIMIT // LINE_BYTES
+        arrays = {
+            "table": self._code.table,
+            "steps": streams.steps,
+            "accesses": streams.accesses,
+            "lines": streams.lines,
+            "known": np.zeros(lines, dtype=np.uint16),  # of which only what is used costs
+            "words": np.zeros(lines, dtype=np.uint32),
+            "chains": np.zeros(lines, dtype=np.uint32),
+            "turns": turns,
+            "regions": found,
+        }
+        numbers = {
+            "step_count": len(streams.steps),
+            "region_count": len(found),
+            "slice_count": self._slices,
+        }
+        touched = make_pointing(Touched, arrays, numbers)
+        self._runtime.touch(touched.ctypes.data)
+        return Touch(found, turns, int(first_row(Touched, touched).longest_chain))

@@ -16,18 +16,20 @@ BLOCK_SHARED_BYTES = 1024
 @dataclass(frozen=True)
 class Load:
     """What the simulated SM shares with others: how many SMs are active, the blocks resident on
-    each, the shared memory of a block, and the lines of global memory that atomics meet at.
+    each, and the shared memory of a block.
 
-    `read` and `write` are the parts of the sectors read and written that DRAM moves; `wait` is the
-    mean time that a read waits in its queues.
+    `atomic_cycles` are those in which the L2 does a turn of an atomic, for one of the SMs. `read`
+    and `write` are the sectors that DRAM moves for one that the SM reads and writes, at `dram_part`
+    of its bandwidth; `wait` is the mean time that a read waits in its queues.
     """
 
     active: int
     resident: int
     shared_bytes: int
-    atomic_lines: float
+    atomic_cycles: float
     read: float
     write: float
+    dram_part: float
     wait: float
 
 
@@ -51,7 +53,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         l2_sector_cycles=sector_cycles,
         store_sector_cycles=sector_cycles / f.whole_sector_part,
         partial_sector_cycles=sector_cycles / f.partial_sector_part,
-        dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * f.dram_part),
+        dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * load.dram_part),
         burst_cycles=f.burst_cycles,
         lsu_queue=f.lsu_queue,
         block_launch=f.block_launch,
@@ -59,10 +61,14 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         dram_read_part=load.read,
         dram_write_part=load.write,
         l1_lines=max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
-        atomic_cycles=load.active / min(sectors_per_cycle * f.atomic_part, load.atomic_lines),
+        atomic_cycles=load.atomic_cycles,
         memory_issue=f.memory_issue,
         barrier_latency=f.barrier_latency,
         fill_port_cycles=0.5,
+        line_port_cycles=1.0,
+        partial_port_cycles=2.0,
+        merge_cycles=f.merge_cycles,
+        dispatch_cycles=f.dispatch_cycles * load.active,
         dram_wait=load.wait,
         access_cycles=32 / f.load_lanes,
     )

@@ -11,11 +11,13 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     L1_WAYS,
+    MERGING_LINES,
     NEVER,
     SM,
     SUB_PARTITIONS,
     Block,
     CacheLine,
+    Merging,
     Parameters,
     Partition,
     Shared,
@@ -69,6 +71,8 @@ def make_sm(
     partitions["latest"] = -1
     l1 = make_rows(CacheLine, max(1, int(parameters.l1_lines) // L1_WAYS) * L1_WAYS)
     l1["tag"] = _NO_LINE
+    merging = make_rows(Merging, MERGING_LINES)
+    merging["tag"] = _NO_LINE
     shared = make_rows(Shared, 1)
     shared["read_credit"] = shared["write_credit"] = 0.5
     shared["random"] = 12345
@@ -85,6 +89,7 @@ def make_sm(
             "blocks": make_rows(Block, resident),
             "partitions": partitions,
             "l1": l1,
+            "merging": merging,
             "shared": shared,
             "statistics": make_rows(Statistics, 1),
             "p": np.array([tuple(vars(parameters).values())], dtype=layout_of(Parameters)),

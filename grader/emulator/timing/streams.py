@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from grader.emulator.layout import BANK_BYTES
 from grader.emulator.runtime import Runtime
+from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.timing_records import (
     Access,
     Line,
@@ -51,18 +52,22 @@ class Streams:
     def blocks(self) -> int:
         return (len(self.first) - 1) // self.warps_per_block
 
+    def block(self, index: int) -> Streams:
+        """One of the blocks alone."""
+        first = self.first[index * self.warps_per_block : (index + 1) * self.warps_per_block + 1]
+        steps = self.steps[first[0] : first[-1]]
+        return replace(self, first=first - first[0], steps=steps)
+
 
 def make_streams(
     traces: Sequence[Sequence[np.ndarray]],
     executed: int,
     blocks: Sequence[range],
-    widths: np.ndarray,
-    barriers: np.ndarray,
+    code: CodeTable,
     local_bytes: int,
     runtime: Runtime,
 ) -> Streams:
-    """Streams of the blocks' traces. `blocks` are the instructions of each basic block, `widths`
-    the bytes a lane moves, by instruction."""
+    """Streams of the blocks' traces. `blocks` are the instructions of each basic block."""
     warps = [warp for block in traces for warp in block]
     first = np.zeros(len(warps) + 1, dtype=np.int64)
     arrays: dict[str, np.ndarray] = {
@@ -70,16 +75,17 @@ def make_streams(
         "ends": np.cumsum([0, *map(len, warps)], dtype=np.int64),
         "starts": np.array([block.start for block in blocks], dtype=np.int64),
         "sizes": np.array([len(block) for block in blocks], dtype=np.int64),
-        "widths": widths,
+        "widths": code.widths,
+        "atomics": code.atomics,
         "first": first,
     }
     numbers = {"warp_count": len(warps), "local_words": local_bytes // BANK_BYTES}
     steps, accesses, lines = _expand(arrays, numbers, runtime)
     fraction = 1.0
     if len(steps) < executed:
-        first, steps = _cut_at_barriers(first, steps, barriers, len(traces[0]))
+        first, steps = _cut_at_barriers(first, steps, code.barriers, len(traces[0]))
         fraction = len(steps) / max(1, executed)
-    work = add_up(first, steps, accesses, lines, len(traces[0]), len(widths), runtime)
+    work = add_up(first, steps, accesses, lines, len(traces[0]), len(code.widths), runtime)
     return Streams(first, steps, accesses, lines, work, len(traces[0]), fraction)
 
 

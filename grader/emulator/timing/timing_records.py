@@ -20,6 +20,11 @@ from grader.emulator.layout import pointer_to
 R = TypeVar("R")
 
 LINE_BYTES, LINE_SECTORS = 128, 4
+PAGE_LINES = 4
+"""Lines that lie together in a row of DRAM."""
+FLOAT_ATOMIC = 2
+MERGING_LINES = 512
+"""Lines whose stores wait for others."""
 L1_WAYS = 16
 SCOREBOARDS = 6
 COPY_GROUPS = 8
@@ -52,6 +57,8 @@ class CodeRow:
     even_reads: int
     odd_reads: int
     argument: int
+    atomic: int
+    """0 for none, 1 for one of integers, 2 for one of floats."""
 
 
 class Step:
@@ -135,31 +142,38 @@ class Totals:
 
 
 class Region:
-    """A buffer, from its first sector and line to their ends, and what was touched of it: sectors
-    that were loaded, sectors that were stored, lines that atomics met."""
+    """A buffer, from its first line to its end, and what was touched of it: sectors that were loaded,
+    pairs of sectors of which one was, sectors that were stored, and those of them that were not
+    covered; pairs that were loaded or stored, and pages that hold one."""
 
-    first_sector: int
-    end_sector: int
     first_line: int
     end_line: int
     loaded: int
+    loaded_pairs: int
     stored: int
-    atomic_lines: int
+    partial: int
+    pairs: int
+    pages: int
 
 
 class Touched:
-    """What steps touch of the buffers. `known` has a word for each line of global memory, 0 before;
-    `stored_sectors` becomes how often a sector was stored."""
+    """What steps touch of the buffers. `known`, `words` and `chains` have a number for each line of
+    global memory, 0 before: what was touched of it, the words that were covered, and the lanes of
+    atomics that wait for each other there. `turns` becomes the turns of each slice of the L2."""
 
     table: Annotated[int, "CodeRow *"]
     steps: Annotated[int, "Step *"]
     accesses: Annotated[int, "Access *"]
     lines: Annotated[int, "Line *"]
     known: Annotated[int, "uint16_t *"]
+    words: Annotated[int, "uint32_t *"]
+    chains: Annotated[int, "uint32_t *"]
+    turns: Annotated[int, "int64_t *"]
     regions: Annotated[int, "Region *"]
-    stored_sectors: Annotated[int, "int64_t *"]
     step_count: int
     region_count: int
+    slice_count: int
+    longest_chain: int
 
 
 # --- the simulated SM: times are in cycles --------------------------------------------------------
@@ -221,15 +235,27 @@ class CacheLine:
     used: float
 
 
+class Merging:
+    """Sectors of a line that were stored at `time`: stores that follow soon are passed on with
+    them."""
+
+    tag: int
+    sectors: int
+    time: float
+
+
 class Shared:
-    """When the units that all warps share are free, the parts of a sector that are still to be
-    passed to DRAM, the state of the random numbers, and how many blocks started and ended."""
+    """When the units that all warps share are free, and another block can start; the parts of a
+    sector that are still to be passed to DRAM, the state of the random numbers, and how many blocks
+    started and ended."""
 
     lsu_free: float
     port_free: float
     l2_free: float
     store_free: float
+    store_port_free: float
     dram_free: float
+    start_free: float
     read_credit: float
     write_credit: float
     random: int
@@ -250,6 +276,7 @@ class Statistics:
     store_cycles: float
     l1_sectors: float
     l1_misses: float
+    stored: float
     cycles: float
     float64: float
     special: float
@@ -290,6 +317,10 @@ class Parameters:
     memory_issue: float
     barrier_latency: float
     fill_port_cycles: float
+    line_port_cycles: float
+    partial_port_cycles: float
+    merge_cycles: float
+    dispatch_cycles: float
     dram_wait: float
     access_cycles: float
 
@@ -310,6 +341,7 @@ class SM:
     blocks: Annotated[int, "Block *"]
     partitions: Annotated[int, "Partition *"]
     l1: Annotated[int, "CacheLine *"]
+    merging: Annotated[int, "Merging *"]
     shared: Annotated[int, "Shared *"]
     statistics: Annotated[int, "Statistics *"]
     p: Annotated[int, "Parameters *"]
@@ -325,7 +357,7 @@ RECORDS = {
     each.__name__: each
     for each in (
         *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched),
-        *(Warp, Block, Partition, CacheLine, Shared, Statistics, Parameters, SM),
+        *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters, SM),
     )
 }
 
