@@ -8,7 +8,7 @@ others; they tell whether the window, and what it wrote, stands for all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from random import Random
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
 from grader.emulator import FaultKind, InstructionCounts, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import Shape, choose_blocks, estimate
+from grader.emulator.timing.launch_time import Estimate, Shape, choose_blocks, estimate
 from grader.records import Bound, Lookups, Modelled, Sample
 
 WHOLE_INSTRUCTIONS = 150_000_000
@@ -61,8 +61,8 @@ class Groups(Protocol):
 
 @dataclass(frozen=True)
 class Stage:
-    """What a launch is modelled for: where it runs, and what verifies a sample of it: `groups` is
-    None where none can be."""
+    """What a launch is modelled for: where it runs, what verifies a sample of it (`groups` is
+    None where none can be), and what makes a time of its traces, as launch_time.estimate does."""
 
     figures: Figures
     resident: int
@@ -71,6 +71,7 @@ class Stage:
     groups: Groups | None = None
     most_spread: int = SPREAD_BLOCKS
     whole_instructions: int = WHOLE_INSTRUCTIONS
+    estimate: Callable[..., Estimate | None] = estimate
 
 
 def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
@@ -221,7 +222,7 @@ def _model(drawn: Drawn, ran: Ran) -> Ran:
         (region.offset, region.offset + region.size_bytes)
         for region in ready.memory.regions.values()
     ]
-    found = estimate(ready.native, candidates, shape, outcome.counts, regions, stage.figures)
+    found = stage.estimate(ready.native, candidates, shape, outcome.counts, regions, stage.figures)
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)

@@ -45,6 +45,17 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Work:
+    """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
+    GPU does anything. `regions` are the first and last addresses of buffers."""
+
+    streams: Streams
+    code: CodeTable
+    shape: Shape
+    regions: Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What the model says of a launch. `bounds` are the three resources that are used most, the
     most used one first.
@@ -86,7 +97,19 @@ def estimate(
     regions: Sequence[tuple[int, int]],
     figures: Figures,
 ) -> Estimate | None:
-    """The time of a launch from the first of the `candidates` that does what the launch does on the
+    """The time of a launch that did what `find_work` takes; None where that knows no work."""
+    work = find_work(kernel, candidates, shape, counts, regions)
+    return None if work is None else Run(work, figures, kernel.runtime).estimate()
+
+
+def find_work(
+    kernel: NativeKernel,
+    candidates: Sequence[Sequence[BlockTrace]],
+    shape: Shape,
+    counts: Sequence[InstructionCounts],
+    regions: Sequence[tuple[int, int]],
+) -> Work | None:
+    """The work of a launch from the first of the `candidates` that does what the launch does on the
     whole, by its `counts`.
 
     None where none of them stands for the launch.
@@ -109,29 +132,20 @@ def estimate(
         if traces
     )
     chosen = choose_representative(streams, counts, len(kernel.decoded))
-    if chosen is None:
-        return None
-    return Run(chosen, code, shape, regions, figures, kernel.runtime).estimate()
+    return None if chosen is None else Work(chosen, code, shape, regions)
 
 
 class Run:
     """A launch whose time is modelled from the streams of some of its blocks."""
 
-    def __init__(
-        self,
-        streams: Streams,
-        code: CodeTable,
-        shape: Shape,
-        regions: Sequence[tuple[int, int]],
-        figures: Figures,
-        runtime: Runtime,
-    ) -> None:
-        self.streams, self.code, self.shape = streams, code, shape
-        self.regions, self.figures, self.runtime = regions, figures, runtime
+    def __init__(self, work: Work, figures: Figures, runtime: Runtime) -> None:
+        self.streams, self.code, self.shape = work.streams, work.code, work.shape
+        self.figures, self.runtime = figures, runtime
+        shape = self.shape
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
-        self.footprint = Footprint(streams, code, shape.executed, regions)
+        self.footprint = Footprint(work.streams, work.code, shape.executed, work.regions)
 
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures
