@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import mean, median
 
 import numpy as np
-from times import Job, compile_job, find_jobs
+from jobs import Job, compile_job, find_jobs
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import read_gpus

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from jobs import Job, compile_job
 from model import model_program, record
-from times import Job, compile_job
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import Gpu, read_gpus

@@ -1,14 +1,18 @@
 """Times every known program on a GPU without ncu: what benchmarks/model.py compares the timing
 model with.
 
-    python benchmarks/times.py [--gpu N] [--samples N] [--only PART] [--json FILE] [FILE.cu ...]
+    python benchmarks/times.py [--kernels] [--only PART] [--json FILE] [--missing] [FILE.cu ...]
 
-The programs are the kernels of tests/data/truth at both of their timed sizes, and of each exercise
-the starter, the reference and the known submissions at its GPU benchmark sizes; FILE.cu times other
-submissions, whose exercise is the name of their folder. Each sample has a flushed L2 and poisoned
-outputs, as in a grading; the median of them is what counts. Programs that do not compile are left
-out; one that faults takes its process with it, and the next process goes on behind it. Takes some
-minutes, most of them for compiling; prints a line a program, and writes FILE (JSON). Exit code 0.
+The programs are the runs of benchmarks/kernels (`--kernels`: these alone), the kernels of
+tests/data/truth at both of their timed sizes, and of each exercise the starter, the reference and
+the known submissions at its GPU benchmark sizes; FILE.cu times other submissions, whose exercise is
+the name of their folder. Each sample has a flushed L2 and poisoned outputs, as in a grading; the
+median of them is what counts. Programs that do not compile are left out; one that faults takes its
+process with it, and the next process goes on behind it, as behind one that does not end.
+
+Prints a line a program. FILE (JSON) is written after each one: its rows of the same programs are
+replaced, all others stay; --missing times only what it lacks, or has of another source. Takes some
+minutes, many of them for compiling on all cores. Exit code 0.
 """
 
 from __future__ import annotations
@@ -16,50 +20,39 @@ from __future__ import annotations
 import argparse
 import functools
 import json
-import os
 import pickle
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from math import isnan
 from pathlib import Path
 from statistics import median
+from threading import Timer
 
 import numpy as np
+from jobs import Job, Ready, choose, compile_all, find_jobs
+from kernel_files import draw_word, make_kernel_program
 
-from grader.devices.gpus import read_gpus
-from grader.folders import default_cache
-from grader.grading.building import Toolchain, build, find_toolchain, make_program
+from grader.devices.base import Arrays, TimingDevice
+from grader.errors import UsageError
+from grader.explore.kernel_data import Output
+from grader.grading.building import Built
 from grader.grading.mistakes import SubmissionError
-from grader.records import SUBMISSION, Program, Role, RunLimits, Submission, TimedStep
-from grader.spec.reader import read_exercise
-from grader.submission.source_file import read_submission
+from grader.records import SUBMISSION, ClockState, Program, Role, RunLimits, TimedStep
+from grader.words.hidden import tell
 
-ROOT = Path(__file__).resolve().parents[1]
-TRUTH = ROOT / "tests" / "data" / "truth" / "kernels"
-TRUTH_EXERCISES = {"transpose": "transpose", "gemm": "gemm_coalesced"}
-"""Whose signature the kernels of truth/ have, by the first word of their names."""
-TRUTH_SIZES = {"transpose": (4096, 8192), "gemm": (1024, 2048)}
-LONG_MS, LONG_SAMPLES = 20.0, 5
+WARM_UPS, LONG_MS, LONG_SAMPLES = 3, 50.0, 5
+ENDLESS_SECONDS = 120.0
+"""A program whose row takes longer is given up, and its process ended."""
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 
 
 @dataclass(frozen=True)
-class Job:
-    """One program at one size. `name` says where it comes from: `truth/...`, `starter/...`,
-    `solutions/...`, or a submission's stem."""
-
-    exercise: str
-    name: str
-    path: Path
-    sizes: Mapping[str, int]
-
-
-@dataclass(frozen=True)
 class Row:
-    """One program's times in milliseconds, L2 cold; `ms` is None for `reason`."""
+    """One program's times in milliseconds, L2 cold; `ms` is None for `reason`. `run` and `source`
+    are those of the job; clocks are the lowest and highest seen while it ran."""
 
     exercise: str
     name: str
@@ -69,7 +62,16 @@ class Row:
     high_ms: float | None = None
     samples: int = 0
     sm_mhz: tuple[int, int] | None = None
+    memory_mhz: tuple[int, int] | None = None
+    throttled: tuple[str, ...] = ()
     reason: str = ""
+    run: str | None = None
+    source: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The same for the rows of a program's run."""
+        return self.exercise, self.name, self.run or "x".join(map(str, self.sizes.values()))
 
 
 def main() -> int:
@@ -79,81 +81,59 @@ def main() -> int:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE.cu")
     parser.add_argument("--gpu", type=int, default=0, metavar="N")
     parser.add_argument("--samples", type=int, default=21, metavar="N")
+    parser.add_argument("--kernels", action="store_true")
     parser.add_argument("--only", action="append", default=[], metavar="PART")
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--missing", action="store_true")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
         work(options.worker, options.gpu, options.samples)
         return 0
-    jobs = find_jobs(options.files)
-    jobs = [
-        job
-        for job in jobs
-        if not options.only or any(part in f"{job.exercise}/{job.name}" for part in options.only)
-    ]
+    try:
+        jobs = find_jobs(options.files, kernels_only=options.kernels)
+    except UsageError as error:
+        parser.error(f"{error} {error.advice}")
+    jobs = choose(jobs, options.only)
+    known = read_rows(options.json) if options.json is not None else []
+    if options.missing:
+        jobs = leave_out(jobs, known)
     name, arch = describe_gpu(options.gpu)
-    rows = list(measure(jobs, compile_all(jobs, arch), options.gpu, options.samples))
-    if options.json is not None:
-        document = {"device": name, "rows": [asdict(row) for row in rows]}
-        options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    for row in measure(jobs, compile_all(jobs, arch), options.gpu, options.samples):
+        print(format_row(row), flush=True)
+        known = [*(each for each in known if each.key != row.key), row]
+        if options.json is not None:
+            write_rows(options.json, name, known)
     return 0
 
 
-def find_jobs(files: Sequence[Path]) -> list[Job]:
-    """What to time: the given files, or all that the repository holds."""
-    exercises = {
-        path.parent.name: read_exercise(path.parent)
-        for path in sorted((ROOT / "exercises").glob("*/spec.json"))
-    }
-    if files:
-        return [
-            Job(file.parent.name, file.stem, file, exercises[file.parent.name].benchmark["gpu"])
-            for file in files
-        ]
-    jobs = []
-    for path in sorted(TRUTH.glob("*.cu")):
-        family = path.stem.partition("_")[0]
-        names = exercises[TRUTH_EXERCISES[family]].size_names
-        jobs += [
-            Job(TRUTH_EXERCISES[family], f"truth/{path.stem}", path, dict.fromkeys(names, size))
-            for size in TRUTH_SIZES[family]
-        ]
-    for name, exercise in exercises.items():
-        own = [
-            (f"{folder}/{name}", ROOT / folder / f"{name}.cu")
-            for folder in ("starter", "solutions")
-        ]
-        files = sorted((ROOT / "tests" / "submissions" / name).glob("*.cu"))
-        known = [(path.stem, path) for path in files if not path.stem.startswith("timeout--")]
-        jobs += [
-            Job(name, label, path, exercise.benchmark["gpu"])
-            for label, path in (*own, *known)
-            if path.exists()
-        ]
-        jobs += [Job(name, "baseline", exercise.baseline_source, exercise.benchmark["gpu"])]
-    return jobs
+# --- files -------------------------------------------------------------------------------
 
 
-def compile_all(jobs: Sequence[Job], arch: str) -> list[Program | str]:
-    """The programs, or why there is none."""
-    tools = find_toolchain(prefer_wheel=False, cache=default_cache(os.environ))
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(lambda job: compile_job(job, tools, arch), jobs))
+def leave_out(jobs: Sequence[Job], known: Sequence[Row]) -> list[Job]:
+    """The jobs that no row is of, or only one of another source."""
+    timed = {(*row.key, row.source) for row in known if row.ms is not None}
+    return [job for job in jobs if (job.exercise, job.name, job.label, job.source) not in timed]
 
 
-def compile_job(job: Job, tools: Toolchain, arch: str) -> Program | str:
-    exercise = read_exercise(ROOT / "exercises" / job.exercise)
-    source = read_submission(job.path)
-    if not isinstance(source, Submission):
-        return SubmissionError(source).message
-    plan = exercise.baseline_plan if job.name == "baseline" else None
-    limits = next(gpu for gpu in read_gpus().values() if gpu.arch == arch).emulated_info.limits
-    try:
-        built = build(source, exercise, tools, arch=arch, plan=plan)
-        return make_program(SUBMISSION, built, exercise, sizes=job.sizes, limits=limits)
-    except SubmissionError as error:
-        return error.message
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a file; none where there is no file."""
+    if not path.exists():
+        return []
+    return [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
+
+
+def write_rows(path: Path, device: str, rows: Sequence[Row]) -> None:
+    """Write a file of rows, without fields that say nothing. Who ends this program finds the old
+    file or the new one."""
+    told = [
+        {name: value for name, value in asdict(row).items() if value or name == "ms"}
+        for row in rows
+    ]
+    document = {"device": device, "rows": told}
+    made = path.with_suffix(".part")
+    made.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    made.replace(path)
 
 
 def describe_gpu(index: int) -> tuple[str, str]:
@@ -169,48 +149,59 @@ def describe_gpu(index: int) -> tuple[str, str]:
     return name, arch
 
 
+# --- timing ---------------------------------------------------------------------------------------
+
+
 def measure(
-    jobs: Sequence[Job], programs: Sequence[Program | str], gpu: int, samples: int
+    jobs: Sequence[Job], programs: Sequence[Ready], gpu: int, samples: int
 ) -> Iterator[Row]:
-    """A row for each job, in their order, printed as they come."""
-    todo = [
-        (job, program)
-        for job, program in zip(jobs, programs, strict=True)
-        if isinstance(program, Program)
-    ]
+    """A row for each job, as they come: those that there is no program of first."""
+    todo = []
     for job, program in zip(jobs, programs, strict=True):
         if isinstance(program, str):
-            print(f"{job.exercise}/{job.name}: not timed: {program}")
+            yield untimed(job, f"not timed: {program}")
+        else:
+            todo.append((job, program))
     while todo:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "programs"
-            file.write_bytes(pickle.dumps(todo))
-            command = [
-                sys.executable,
-                __file__,
-                "--worker",
-                str(file),
-                "--gpu",
-                str(gpu),
-                "--samples",
-                str(samples),
-            ]
-            done = 0
-            with subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-            ) as worker:
-                assert worker.stdout is not None
-                for line in worker.stdout:
-                    if line.startswith("{"):
-                        row = Row(**json.loads(line))
-                        print(format_row(row), flush=True)
-                        done += 1
-                        yield row
+        done = 0
+        for row in measure_in_process(todo, gpu, samples):
+            done += 1
+            yield row
         if done < len(todo):
-            job = todo[done][0]
-            print(f"{job.exercise}/{job.name}: its process ended", flush=True)
-            yield Row(job.exercise, job.name, job.sizes, None, reason="its process ended")
-        todo = todo[done + 1 :]
+            yield untimed(todo[done][0], "its process ended, or it did not come to an end")
+        todo = todo[done + 1 :] if done < len(todo) else []
+
+
+def measure_in_process(
+    todo: Sequence[tuple[Job, Program | Built]], gpu: int, samples: int
+) -> Iterator[Row]:
+    """The rows of the first programs, as far as one process comes."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "programs"
+        file.write_bytes(pickle.dumps(todo))
+        options = ["--worker", str(file), "--gpu", str(gpu), "--samples", str(samples)]
+        with subprocess.Popen(
+            [sys.executable, __file__, *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as worker:
+            assert worker.stdout is not None
+            waiting = start_timer(worker)
+            for line in worker.stdout:
+                if line.startswith("{"):
+                    waiting.cancel()
+                    yield Row(**json.loads(line))
+                    waiting = start_timer(worker)
+            waiting.cancel()
+
+
+def start_timer(worker: subprocess.Popen[str]) -> Timer:
+    """Ends the process, unless it is cancelled before."""
+    timer = Timer(ENDLESS_SECONDS, worker.kill)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def work(file: Path, gpu: int, samples: int) -> None:
@@ -219,32 +210,47 @@ def work(file: Path, gpu: int, samples: int) -> None:
     from grader.devices.gpu.gpu_device import GpuDevice
 
     device = GpuDevice(gpu)
-    for job, program in pickle.loads(file.read_bytes()):
-        row = time_program(device, job, program, samples)
+    for job, ready in pickle.loads(file.read_bytes()):
+        row = time_job(device, job, ready, samples)
         print(json.dumps(asdict(row)), flush=True)
         if row.reason.startswith("faulted"):
             return
 
 
-def time_program(device: object, job: Job, program: Program, samples: int) -> Row:
-    """One program's row."""
-    from grader.devices.gpu.gpu_device import GpuDevice
+def time_job(device: TimingDevice, job: Job, ready: Program | Built, samples: int) -> Row:
+    """The row of a program on data of its own."""
+    if isinstance(ready, Program):
+        return time_program(device, job, ready, [draw(ready, seed) for seed in (1, 2)], samples)
+    assert job.run is not None
+    try:
+        data = job.run.read_data(draw_once)
+        program = make_kernel_program(ready, data, device.info.limits)
+    except (SubmissionError, UsageError) as error:
+        return untimed(job, f"not timed: {error}")
+    return time_program(device, job, program, [dict(data.arrays)], samples)
 
-    assert isinstance(device, GpuDevice)
-    inputs = [draw(program, seed) for seed in (1, 2)]
+
+def time_program(
+    device: TimingDevice, job: Job, program: Program, inputs: Sequence[Arrays], samples: int
+) -> Row:
+    """One program's row."""
     ran, _ = device.prepare([program], inputs, limits=LIMITS)
     if ran.failure is not None:
-        return Row(
-            job.exercise, job.name, dict(job.sizes), None, reason=f"faulted: {ran.failure.message}"
-        )
-    device.time([TimedStep(SUBMISSION, index % 2) for index in range(3)])
-    first, clocks = device.time([TimedStep(SUBMISSION, index % 2) for index in range(LONG_SAMPLES)])
-    taken = [launch.milliseconds for launch in first]
+        return untimed(job, f"faulted: {tell(ran.failure).message}")
+    if ran.modified_inputs:
+        return untimed(job, f"not timed: it writes to {', '.join(ran.modified_inputs)}")
+
+    def take(count: int) -> tuple[list[float], ClockState]:
+        steps = [TimedStep(SUBMISSION, index % len(inputs)) for index in range(count)]
+        launches, clocks = device.time(steps)
+        return [launch.milliseconds for launch in launches], clocks
+
+    take(WARM_UPS)
+    taken, clocks = take(LONG_SAMPLES)
     if median(taken) < LONG_MS:
-        more, clocks = device.time([TimedStep(SUBMISSION, index % 2) for index in range(samples)])
-        taken = [launch.milliseconds for launch in more]
-    if any(map(np.isnan, taken)):
-        return Row(job.exercise, job.name, dict(job.sizes), None, reason="faulted in a timed run")
+        taken, clocks = take(samples)
+    if any(map(isnan, taken)):
+        return untimed(job, "faulted in a timed run")
     return Row(
         job.exercise,
         job.name,
@@ -254,6 +260,23 @@ def time_program(device: object, job: Job, program: Program, samples: int) -> Ro
         max(taken),
         len(taken),
         clocks.sm_mhz,
+        clocks.memory_mhz,
+        clocks.throttled,
+        run=job.run and job.run.text,
+        source=job.source,
+    )
+
+
+def untimed(job: Job, reason: str) -> Row:
+    """The row of a job that there is no time of."""
+    return Row(
+        job.exercise,
+        job.name,
+        dict(job.sizes),
+        None,
+        reason=reason,
+        run=job.run and job.run.text,
+        source=job.source,
     )
 
 
@@ -271,11 +294,22 @@ def draw_array(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32).astype(dtype)
 
 
+def draw_once(option: str, word: str, sizes: Mapping[str, int]) -> np.ndarray | Output:
+    """What a word of a run line says; many kernels run on the same data."""
+    return _draw_again(option, word, tuple(sizes.items()))
+
+
+@functools.lru_cache(maxsize=8)
+def _draw_again(option: str, word: str, sizes: tuple[tuple[str, int], ...]) -> np.ndarray | Output:
+    return draw_word(option, word, dict(sizes))
+
+
 def format_row(row: Row) -> str:
     name = f"{row.exercise}/{row.name}"
     sizes = "x".join(map(str, row.sizes.values()))
+    clock = f" at {row.sm_mhz[0]} to {row.sm_mhz[1]} MHz" if row.sm_mhz else ""
     time = (
-        f"{row.ms:9.4f} ms ({row.low_ms:.4f} to {row.high_ms:.4f})"
+        f"{row.ms:9.4f} ms ({row.low_ms:.4f} to {row.high_ms:.4f}){clock}"
         if row.ms is not None
         else row.reason
     )

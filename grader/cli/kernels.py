@@ -50,9 +50,11 @@ examples:
   grade run mine.cu --input x=points.npy --output sum=float64:1 --save sum=sum.npy
 
 what arrays are:
-  --input NAME=HOW:SHAPE[:TYPE]   HOW is normal (mean 0, deviation 1), small_integers (-8 to 8) or
-                                  index (0, 1, 2, ...); SHAPE is extents with commas between them,
-                                  which may use sizes: rows,cols or 2*n; TYPE is float32 if left out
+  --input NAME=HOW:SHAPE[:TYPE]   HOW is normal (mean 0, deviation 1), small_integers (-8 to 8),
+                                  index (0, 1, 2, ...) or permutation (the same in random order);
+                                  SHAPE is extents with commas between them, which may use sizes:
+                                  rows,cols or 2*n; TYPE is float32 if left out, int32 of a
+                                  permutation
   --output NAME=TYPE:SHAPE        holds no value that a kernel could use before the run
   --output NAME=HOW:SHAPE[:TYPE]  holds values before the run: for kernels that add to it
   NAME=FILE.npy                   is read from a file that numpy.save wrote

@@ -17,7 +17,8 @@ from grader.explore.kernel_data import Output
 from grader.spec.draws import draw_array
 from grader.spec.exercise import Initialisation
 
-DEFAULT_DTYPE = "float32"
+DEFAULT_DTYPES = {Initialisation.PERMUTATION: "int32"}
+"""The type of an array whose word names none; float32 for what is not here."""
 _FILE = ".npy"
 
 
@@ -105,7 +106,8 @@ def _read_contents(
             f"Write {name}=HOW:SHAPE or {name}=HOW:SHAPE:TYPE, where HOW is one of"
             f" {', '.join(Initialisation)}; or {name}=FILE.npy.",
         )
-    dtype = _find_dtype(rest[1]) if len(rest) == 2 else DEFAULT_DTYPE
+    init = Initialisation(kind)
+    dtype = _find_dtype(rest[1]) if len(rest) == 2 else DEFAULT_DTYPES.get(init, "float32")
     if dtype is None:
         raise UsageError(
             f"{what}: {quote(rest[1])} is no type{did_you_mean(rest[1], CPP_NAMES)}",
@@ -113,7 +115,7 @@ def _read_contents(
         )
     shape = _parse_shape(what, rest[0], sizes)
     try:
-        return draw_array(Initialisation(kind), dtype, shape, seed=seed, names=(name,))
+        return draw_array(init, dtype, shape, seed=seed, names=(name,))
     except (MemoryError, ValueError) as error:  # more than there is, more than NumPy can number
         raise UsageError(
             f"{what}: this machine has no room for an array of the shape {shape}",

@@ -164,8 +164,16 @@ def _fill_index(_rng: np.random.Generator, count: int, dtype: np.dtype) -> Piece
     yield numbers.astype(dtype)
 
 
+def _fill_permutation(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    """What `_fill_index` writes, in random order."""
+    for numbers in _fill_index(rng, count, dtype):
+        rng.shuffle(numbers)
+        yield numbers
+
+
 _FILLS: dict[Initialisation, Fill] = {
     Initialisation.NORMAL: _fill_normal,
     Initialisation.SMALL_INTEGERS: _fill_small_integers,
     Initialisation.INDEX: _fill_index,
+    Initialisation.PERMUTATION: _fill_permutation,
 }

@@ -13,12 +13,13 @@ from grader.spec.launch_lines import Plan
 
 
 class Initialisation(StrEnum):
-    """How an input buffer is filled (NumPy's default_rng): N(0, 1), small integers -8 to 8, or
-    element index."""
+    """How an input buffer is filled (NumPy's default_rng): N(0, 1), small integers -8 to 8, element
+    index, or the indices of all elements in random order."""
 
     NORMAL = "normal"
     SMALL_INTEGERS = "small_integers"
     INDEX = "index"
+    PERMUTATION = "permutation"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
-from grader.emulator.timing.parameters import Load, find_parameters
+from grader.emulator.timing.parameters import Load, Share, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams, add_up
@@ -38,7 +38,7 @@ ACCESSES = {Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY}
 def parameters() -> Parameters:
     figures = read_gpus()["h100"].figures
     assert figures is not None
-    return find_parameters(figures, Load(1, 1, 0, 1.0, read=0.0, write=0.0, wait=0.0))
+    return find_parameters(figures, Load(1, 1, 0, 1.0, Share(0.0, 0.0, 0.9), wait=0.0))
 
 
 def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> SimulatedSM:

@@ -59,6 +59,8 @@ def test_a_scalar_is_a_number(text: str) -> None:
         ("normal:n", "float32", (4,)),
         ("index:n,m", "float32", (4, 3)),
         ("small_integers:2*n:uint8", "uint8", (8,)),
+        ("permutation:n", "int32", (4,)),
+        ("permutation:n:unsigned", "uint32", (4,)),
         ("normal:n,max(n, m):double", "float64", (4, 4)),
     ],
 )

@@ -107,6 +107,14 @@ def test_small_integers_are_small_integers(tmp_path: Path, dtype: str) -> None:
     assert set(array.ravel().tolist()) == set(range(-8, 9))
 
 
+def test_a_permutation_holds_each_index_once_in_random_order(tmp_path: Path) -> None:
+    exercise = exercise_with(tmp_path, dtype="int32", init="permutation")
+    array = make_inputs(exercise, Case("c", {"n": 50, "m": 50}, False), 0)["x"].ravel()
+    assert array.dtype == np.int32
+    assert sorted(array.tolist()) == list(range(2500))
+    assert np.mean(array == np.arange(2500)) < 0.01
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint32"])
 def test_neighbours_differ_even_where_the_index_is_beyond_the_type(
     tmp_path: Path, dtype: str

@@ -3,6 +3,7 @@ opposite order, and some of its blocks in the checked mode."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.emulated.sampling import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_modelled
 from grader.devices.gpus import resident_blocks
 from grader.emulator import LaunchOutcome, run_launch
+from grader.emulator.timing.launch_time import Estimate, estimate
 from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation
 
 if TYPE_CHECKING:
@@ -39,11 +41,13 @@ bytes for each byte of memory."""
 
 @dataclass
 class Recorder:
-    """Runs the launches of a plan for their times, and keeps what the last one's sample wrote."""
+    """Runs the launches of a plan for their times, and keeps what the last one's sample wrote.
+    `estimate`: see Stage."""
 
     device: EmulatedDevice
     plan: Plan
     mode: ModelledMode
+    estimate: Callable[..., Estimate | None] = estimate
     coverage: tuple[Coverage, ...] = ()
     written: Arrays | None = None
 
@@ -64,7 +68,15 @@ class Recorder:
         if ready.launch is program.launches[-1]:  # what an earlier one leaves out, a later misses
             recorder = CoverageRecorder(ready.memory, self.plan)
         most = SPREAD_BLOCKS if self.mode.inspect else TRACED_SPREAD
-        stage = Stage(figures, resident, shared_bytes, self.mode.seed, recorder, most)
+        stage = Stage(
+            figures,
+            resident,
+            shared_bytes,
+            self.mode.seed,
+            recorder,
+            most,
+            estimate=self.estimate,
+        )
         ran = run_modelled(ready, stage, tell)
         if recorder is not None and ran.sample is not None and ran.outcome.fault is None:
             self.coverage, self.written = recorder.finish()

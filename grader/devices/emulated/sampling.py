@@ -8,7 +8,7 @@ others; they tell whether the window, and what it wrote, stands for all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from random import Random
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
 from grader.emulator import FaultKind, InstructionCounts, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import Shape, choose_blocks, estimate
+from grader.emulator.timing.launch_time import Estimate, Shape, choose_blocks, estimate
 from grader.records import Bound, Lookups, Modelled, Sample
 
 WHOLE_INSTRUCTIONS = 150_000_000
@@ -33,8 +33,9 @@ fewer, but never less than 128 (10 %)."""
 GROUPS = 4
 """The spread is run in so many groups; that two blocks of different groups write the same element
 is seen."""
-TRACED_SPREAD = 16
-"""Least number of blocks of the spread that leave traces."""
+TRACED_SPREAD, SIDE_BY_SIDE = 16, 4
+"""Least number of blocks of the spread that leave traces, and how many of them lie side by side: so
+that what neighbours share is seen."""
 TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
 """Room for the traces of a window together, and of one warp at least and at most, in words of 4
 bytes."""
@@ -61,8 +62,8 @@ class Groups(Protocol):
 
 @dataclass(frozen=True)
 class Stage:
-    """What a launch is modelled for: where it runs, and what verifies a sample of it: `groups` is
-    None where none can be."""
+    """What a launch is modelled for: where it runs, what verifies a sample of it (`groups` is
+    None where none can be), and what makes a time of its traces, as launch_time.estimate does."""
 
     figures: Figures
     resident: int
@@ -71,6 +72,7 @@ class Stage:
     groups: Groups | None = None
     most_spread: int = SPREAD_BLOCKS
     whole_instructions: int = WHOLE_INSTRUCTIONS
+    estimate: Callable[..., Estimate | None] = estimate
 
 
 def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
@@ -82,7 +84,7 @@ def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
     kernel, settings = ready.native, ready.settings
     rng = Random(f"{stage.seed} {settings.blocks}")
     window = choose_blocks(settings.blocks, stage.resident, stage.figures, rng)
-    spread = draw_blocks(settings.blocks, max(len(window), TRACED_SPREAD), rng, without=window)
+    spread = draw_groups(settings.blocks, max(len(window), TRACED_SPREAD), rng, without=window)
     warps = -(-settings.block[0] * settings.block[1] * settings.block[2] // 32)
     words = max(LEAST_WORDS, min(MOST_WORDS, TRACE_WORDS // (len(window) * warps)))
     drawn = Drawn(
@@ -115,6 +117,18 @@ class Drawn:
         return run_launch(
             self.ready.native, self.ready.memory, replace(self.ready.settings, **changed), tell
         )
+
+
+def draw_groups(blocks: int, count: int, rng: Random, *, without: Sequence[int]) -> tuple[int, ...]:
+    """At least as many blocks, in order, that are none of some others, in groups of blocks that lie
+    side by side; all of these where there are no more."""
+    known, drawn = set(without), list[int]()
+    for group in rng.sample(range(-(-blocks // SIDE_BY_SIDE)), -(-blocks // SIDE_BY_SIDE)):
+        if len(drawn) >= count:
+            break
+        first = group * SIDE_BY_SIDE
+        drawn += set(range(first, min(first + SIDE_BY_SIDE, blocks))) - known
+    return tuple(sorted(drawn))
 
 
 def draw_blocks(blocks: int, count: int, rng: Random, *, without: Sequence[int]) -> tuple[int, ...]:
@@ -221,7 +235,7 @@ def _model(drawn: Drawn, ran: Ran) -> Ran:
         (region.offset, region.offset + region.size_bytes)
         for region in ready.memory.regions.values()
     ]
-    found = estimate(ready.native, candidates, shape, outcome.counts, regions, stage.figures)
+    found = stage.estimate(ready.native, candidates, shape, outcome.counts, regions, stage.figures)
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)

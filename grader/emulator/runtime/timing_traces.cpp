@@ -40,6 +40,12 @@ static int64_t length_of(uint32_t word)
     return space_of(word) == TraceWord::SHARED ? 3 : 3 + WARP_LANES;
 }
 
+// Whether there is a whole record at the position: the last one of a warp may be cut off.
+static bool has_record(const Trace &trace, int64_t position, int64_t end)
+{
+    return position < end && position + length_of(trace.words[position]) <= end;
+}
+
 // --- what an access asks for ---------------------------------------------------------------------
 
 // Where a line is among those of an access, else their end. Neighbours share lines: from the latest
@@ -208,16 +214,17 @@ static int64_t add_block(const Trace &trace, uint32_t block, int64_t n)
 static void measure(Trace &trace)
 {
     trace.step_count = trace.access_count = trace.line_count = 0;
-    for (int64_t position = 0; position < trace.ends[trace.warp_count];) {
-        uint32_t word = trace.words[position];
-        if (is_block(word)) {
-            trace.step_count += trace.sizes[word & INDEX_MASK];
-        } else {
-            ++trace.access_count;
-            trace.line_count += space_of(word) == TraceWord::SHARED ? 0 : WARP_LANES;
+    for (int64_t warp = 0; warp < trace.warp_count; ++warp)
+        for (int64_t at = trace.ends[warp]; has_record(trace, at, trace.ends[warp + 1]);) {
+            uint32_t word = trace.words[at];
+            if (is_block(word)) {
+                trace.step_count += trace.sizes[word & INDEX_MASK];
+            } else {
+                ++trace.access_count;
+                trace.line_count += space_of(word) == TraceWord::SHARED ? 0 : WARP_LANES;
+            }
+            at += length_of(word);
         }
-        position += length_of(word);
-    }
 }
 
 // Fill the steps, accesses and lines, of which there is room for as many as measured, with zeros in
@@ -227,8 +234,8 @@ static void expand(Trace &trace)
     int64_t n = 0, a = 0, used = 0; // steps, accesses, lines
     for (int64_t warp = 0; warp < trace.warp_count; ++warp) {
         int64_t place = n; // of the last step that made an access
-        for (int64_t position = trace.ends[warp]; position < trace.ends[warp + 1];) {
-            const uint32_t *record = trace.words + position;
+        for (int64_t at = trace.ends[warp]; has_record(trace, at, trace.ends[warp + 1]);) {
+            const uint32_t *record = trace.words + at;
             uint32_t index = record[0] & INDEX_MASK;
             if (is_block(record[0])) {
                 place = n;
@@ -240,7 +247,7 @@ static void expand(Trace &trace)
                     trace.steps[place].access = a;
                 used = add_access(trace, record, a++, used, warp * trace.local_words);
             }
-            position += length_of(record[0]);
+            at += length_of(record[0]);
         }
         trace.first[warp + 1] = n;
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,8 +60,8 @@ class Footprint:
     """What the streams touch, extended to all `executed` instructions of the launch: no more than
     the buffers hold is touched.
 
-    `around` gives streams of blocks that lie side by side, group by group; they are asked for where
-    it matters. `kept_sectors` of what blocks share at random stay in the L2.
+    `around` are streams of blocks that lie side by side, group by group. So many sectors of what
+    blocks share at random, `kept_sectors`, stay in the L2.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class Footprint:
         runtime: Runtime,
         *,
         slices: int,
-        around: Callable[[], Sequence[Streams]] = tuple,
+        around: Sequence[Streams] = (),
         kept_sectors: float = 0.0,
     ) -> None:
         self._code, self._regions, self._runtime = code, regions, runtime
-        self._slices, self._ask_around, self._kept = slices, around, kept_sectors
+        self._slices, self._groups, self._kept = slices, around, kept_sectors
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
         self._room = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
@@ -116,9 +116,8 @@ class Footprint:
     @cached_property
     def _around(self) -> tuple[list[Touch], list[Touch]]:
         """What groups of blocks touch, and what each of their blocks does."""
-        groups = list(self._ask_around())
-        single = [each.block(index) for each in groups for index in range(each.blocks)]
-        return [*map(self._touch, groups)], [*map(self._touch, single)]
+        single = [each.block(index) for each in self._groups for index in range(each.blocks)]
+        return [*map(self._touch, self._groups)], [*map(self._touch, single)]
 
     @cached_property
     def _random(self) -> np.ndarray:

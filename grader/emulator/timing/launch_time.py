@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -17,8 +18,8 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.footprint import Footprint
-from grader.emulator.timing.parameters import Load, find_parameters
+from grader.emulator.timing.footprint import PAGE_PAIRS, Footprint
+from grader.emulator.timing.parameters import Load, Share, find_parameters
 from grader.emulator.timing.representative import choose_representative, stand_for_all
 from grader.emulator.timing.sm import make_sm
 from grader.emulator.timing.streams import Streams, make_streams
@@ -26,6 +27,11 @@ from grader.emulator.timing.timing_records import SUB_PARTITIONS, Statistics
 from grader.emulator.translate import NativeKernel
 
 SIMULATED_INSTRUCTIONS = 400_000
+AROUND_WORDS = 4_000
+"""Words of a warp's trace that tell what it shares with its neighbours."""
+LOOKED_AT = 0.2
+"""Part of DRAM's bandwidth that a launch uses at most without a look at what lies around its
+blocks."""
 UNEVEN = 1.5
 """Where the traced blocks did so much more than the average one (of a triangle, from a queue),
 their number says nothing of the time."""
@@ -42,6 +48,19 @@ class Shape:
     shared_bytes: int
     executed: int
     longest: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
+    GPU does anything. `around` are streams of groups of blocks that lie side by side, from their
+    start; `regions` are the first and last addresses of buffers."""
+
+    streams: Streams
+    around: Sequence[Streams]
+    code: CodeTable
+    shape: Shape
+    regions: Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -86,82 +105,123 @@ def estimate(
     regions: Sequence[tuple[int, int]],
     figures: Figures,
 ) -> Estimate | None:
-    """The time of a launch from the first of the `candidates` that does what the launch does on the
+    """The time of a launch that did what `find_work` takes; None where that knows no work."""
+    work = find_work(kernel, candidates, shape, counts, regions)
+    return None if work is None else Run(work, figures, kernel.runtime).estimate()
+
+
+def find_work(
+    kernel: NativeKernel,
+    candidates: Sequence[Sequence[BlockTrace]],
+    shape: Shape,
+    counts: Sequence[InstructionCounts],
+    regions: Sequence[tuple[int, int]],
+) -> Work | None:
+    """The work of a launch from the first of the `candidates` that does what the launch does on the
     whole, by its `counts`.
 
     None where none of them stands for the launch.
     """
     code = describe_code(kernel.decoded, kernel.code.encoding)
+    read = partial(_read_traces, kernel, code)
+    chosen = choose_representative((read(traces) for traces in candidates if traces), counts)
+    if chosen is None:
+        return None
+    groups = [group for traces in candidates for group in _side_by_side(traces)]
+    return Work(chosen, [read(group, AROUND_WORDS) for group in groups], code, shape, regions)
+
+
+def _read_traces(
+    kernel: NativeKernel, code: CodeTable, traces: Sequence[BlockTrace], words: int | None = None
+) -> Streams:
+    """The streams of some traces, of no more than so many words of each warp."""
     blocks = [
         range(b.instructions[0].index, b.instructions[-1].index + 1) for b in kernel.flow.blocks
     ]
-    streams = (
-        make_streams(
-            [trace.warps for trace in traces],
-            sum(trace.executed for trace in traces),
-            blocks,
-            code.widths,
-            code.barriers,
-            kernel.code.local_bytes,
-            kernel.runtime,
-        )
-        for traces in candidates
-        if traces
+    return make_streams(
+        [[warp[:words] for warp in trace.warps] for trace in traces],
+        sum(trace.executed for trace in traces) if words is None else 0,
+        blocks,
+        code,
+        kernel.code.local_bytes,
+        kernel.runtime,
     )
-    chosen = choose_representative(streams, counts)
-    if chosen is None:
-        return None
-    return Run(chosen, code, shape, regions, figures, kernel.runtime).estimate()
+
+
+def _side_by_side(traces: Sequence[BlockTrace]) -> list[list[BlockTrace]]:
+    """The groups of neighbours among some blocks in order."""
+    groups: list[list[BlockTrace]] = []
+    for trace in traces:
+        if groups and trace.block == groups[-1][-1].block + 1:
+            groups[-1].append(trace)
+        else:
+            groups.append([trace])
+    return [group for group in groups if len(group) > 1]
 
 
 class Run:
     """A launch whose time is modelled from the streams of some of its blocks."""
 
-    def __init__(
-        self,
-        streams: Streams,
-        code: CodeTable,
-        shape: Shape,
-        regions: Sequence[tuple[int, int]],
-        figures: Figures,
-        runtime: Runtime,
-    ) -> None:
-        self.streams, self.code, self.shape = streams, code, shape
-        self.regions, self.figures, self.runtime = regions, figures, runtime
+    def __init__(self, work: Work, figures: Figures, runtime: Runtime) -> None:
+        self.streams, self.code, self.shape = work.streams, work.code, work.shape
+        self.figures, self.runtime = figures, runtime
+        shape = self.shape
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
-        self.footprint = Footprint(streams, code, shape.executed, regions, runtime)
+        self.footprint = Footprint(
+            work.streams,
+            work.code,
+            shape.executed,
+            work.regions,
+            runtime,
+            slices=figures.slices,
+            around=work.around,
+            kept_sectors=figures.shared_part * figures.l2_bytes / SECTOR_BYTES,
+        )
 
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures
         _, first = self.run(self.choose_order(min(self.rounds, self.resident)), self.resident)
-        scale = self.scale(first)
-        misses, (loads, stores, stored) = first.l1_misses * scale, self.footprint.sectors()
-        read = min(1.0, loads / max(1.0, misses))
-        kept = max(0.0, stores - f.retained_part * f.l2_bytes / SECTOR_BYTES)
-        write = min(1.0, kept / max(1.0, stored))
+        share = self.share_of_dram(first)
         order = self.choose_order(self.count_simulated())
-        found = self.settle(order, read=read, write=write)
+        found = self.settle(order, share)
         cycles = self.extend(found, whole=s.fraction == 1.0 and len(order) == self.rounds)
-        cycles = max(cycles, self.longest_block(read=read, write=write), *self.floors(found))
+        cycles = max(cycles, self.longest_block(share), *self.floors(found))
         use = {
             **self.use(found),
             "blocks": len(order),
             "resident": self.resident,
             "fraction": s.fraction,
-            "readpart": read,
+            "readpart": share.read,
         }
         scale = self.scale(found)
         return Estimate(
             f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3,
             cycles,
-            SECTOR_BYTES * (misses * read + stored * write),
+            SECTOR_BYTES * scale * (found.l1_misses * share.read + found.stored * share.write),
             found.load_sectors * scale,
             found.load_hits * scale,
             use,
             find_bounds(use),
         )
+
+    def share_of_dram(self, first: Statistics) -> Share:
+        """What DRAM has to do with the sectors that an SM reads and writes, by a first run."""
+        f, scale = self.figures, self.scale(first)
+        busy = self.byte_cycles() * SECTOR_BYTES * (first.l1_misses + first.stored)
+        traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles)
+        kept = f.retained_part * f.l2_bytes / SECTOR_BYTES
+        return Share(
+            read=traffic.read / max(1.0, first.l1_misses * scale),
+            write=max(0.0, traffic.written - kept) / max(1.0, first.stored * scale),
+            part=f.dram_part / (1.0 + f.page_open * (traffic.opened - 1.0 / PAGE_PAIRS)),
+        )
+
+    def byte_cycles(self, part: float = 1.0) -> float:
+        """Cycles of an SM in which its share of a part of DRAM's bandwidth moves a byte."""
+        f = self.figures
+        return f.clock_mhz * 1e6 * self.active / (f.dram_gbps * 1e9 * part)
 
     def scale(self, found: Statistics) -> float:
         """How many times the simulated instructions the launch executes."""
@@ -216,34 +276,35 @@ class Run:
         own = int(np.max(np.diff(ends)))
         return min(UNEVEN, max(1.0, self.shape.longest / max(1, own)))
 
-    def longest_block(self, *, read: float, write: float) -> float:
+    def longest_block(self, share: Share) -> float:
         """Cycles of the block that executed the most, if it did much more than the others: no SM
         helps another one with a block."""
         if self.shape.longest < UNEVEN * self.shape.executed / self.shape.blocks:
             return 0.0
-        ends, found = self.run(np.arange(1), 1, read=read, write=write)
+        ends, found = self.run(np.arange(1), 1, share)
         return float(self.shape.longest * np.max(ends) / max(1.0, found.issued))
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """The fewest cycles in which the whole launch can pass each resource at its peak: issue
-        slots, wavefronts, DRAM."""
+        slots, wavefronts, DRAM, the slice of the L2 that most atomics meet at, starts of blocks."""
         scale, f = self.scale(found) / self.active, self.figures
-        dram_cycles_per_byte = f.clock_mhz * 1e6 * self.active / (f.dram_gbps * 1e9)
         issue, wavefronts = found.issued / SUB_PARTITIONS, found.lsu
-        return tuple(
-            cycles * scale
-            for cycles in (issue, wavefronts, found.dram_bytes * dram_cycles_per_byte)
+        return (
+            issue * scale,
+            wavefronts * scale,
+            found.dram_bytes * self.byte_cycles() * scale,
+            self.footprint.atomic_cycles(f.atomic_turn, f.atomic_chain),
+            self.shape.blocks * f.dispatch_cycles,
         )
 
-    def settle(self, order: np.ndarray, *, read: float, write: float) -> Statistics:
+    def settle(self, order: np.ndarray, share: Share) -> Statistics:
         """Run the blocks with the waiting time in DRAM's queues that belongs to the load that they
         make, found by bisection."""
         low, high, load, f = 0.0, 1.0, 0.0, self.figures
-        byte_cycles = f.clock_mhz * 1e6 * self.active / (f.dram_gbps * 1e9 * f.dram_part)
         for _ in range(9):
             wait = f.dram_queue * load / (1.0 - load)
-            _, found = self.run(order, self.resident, read=read, write=write, wait=wait)
-            made = found.dram_bytes * byte_cycles / found.cycles
+            _, found = self.run(order, self.resident, share, wait=wait)
+            made = found.dram_bytes * self.byte_cycles(share.part) / found.cycles
             if made < 0.05 or abs(made - load) < 0.004:
                 break
             low, high = (max(low, load), high) if made > load else (low, min(high, load))
@@ -252,23 +313,19 @@ class Run:
         return found
 
     def run(
-        self,
-        order: np.ndarray,
-        resident: int,
-        *,
-        read: float = 1.0,
-        write: float = 1.0,
-        wait: float = 0.0,
+        self, order: np.ndarray, resident: int, share: Share | None = None, *, wait: float = 0.0
     ) -> tuple[np.ndarray, Statistics]:
-        """When each block of the order ended, and what the SM did. `read` and `write` are the parts
-        of the sectors that DRAM moves; `wait` is the mean time that a read waits there."""
+        """When each block of the order ended, and what the SM did. `wait` is the mean time that a
+        read waits in DRAM's queues."""
+        f = self.figures
+        turns = self.footprint.atomic_turns
+        busiest = self.footprint.atomic_cycles(f.atomic_turn, f.atomic_chain)
         load = Load(
             self.active,
             resident,
             self.shape.shared_bytes,
-            self.footprint.atomic_lines,
-            read,
-            write,
+            self.active * busiest / max(1.0, turns),
+            share or Share(1.0, 1.0, f.dram_part),
             wait,
         )
         parameters = find_parameters(self.figures, load)

@@ -14,22 +14,29 @@ BLOCK_SHARED_BYTES = 1024
 
 
 @dataclass(frozen=True)
+class Share:
+    """What DRAM does for an SM: the sectors that it moves for one that the SM reads, and for one
+    that it writes; at this part of its bandwidth."""
+
+    read: float
+    write: float
+    part: float
+
+
+@dataclass(frozen=True)
 class Load:
     """What the simulated SM shares with others: how many SMs are active, the blocks resident on
     each, and the shared memory of a block.
 
-    `atomic_cycles` are those in which the L2 does a turn of an atomic, for one of the SMs. `read`
-    and `write` are the sectors that DRAM moves for one that the SM reads and writes, at `dram_part`
-    of its bandwidth; `wait` is the mean time that a read waits in its queues.
+    `atomic_cycles` are those in which the L2 does a turn of an atomic, for one of the SMs; `wait`
+    is the mean time that a read waits in DRAM's queues.
     """
 
     active: int
     resident: int
     shared_bytes: int
     atomic_cycles: float
-    read: float
-    write: float
-    dram_part: float
+    dram: Share
     wait: float
 
 
@@ -53,13 +60,13 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         l2_sector_cycles=sector_cycles,
         store_sector_cycles=sector_cycles / f.whole_sector_part,
         partial_sector_cycles=sector_cycles / f.partial_sector_part,
-        dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * load.dram_part),
+        dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * load.dram.part),
         burst_cycles=f.burst_cycles,
         lsu_queue=f.lsu_queue,
         block_launch=f.block_launch,
         store_queue=f.store_queue,
-        dram_read_part=load.read,
-        dram_write_part=load.write,
+        dram_read_part=load.dram.read,
+        dram_write_part=load.dram.write,
         l1_lines=max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
         atomic_cycles=load.atomic_cycles,
         memory_issue=f.memory_issue,

@@ -1,0 +1,147 @@
+"""The programs whose times were measured and are modelled: kernels, and all that has the signature
+of an exercise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernel_files import KernelRun, compile_file, describe_source, read_runs
+
+from grader.devices.gpus import read_gpus
+from grader.errors import UsageError
+from grader.folders import default_cache
+from grader.grading.building import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.mistakes import SubmissionError
+from grader.records import SUBMISSION, LaunchLimits, Program, Submission
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
+
+ROOT = Path(__file__).resolve().parents[1]
+TRUTH = ROOT / "tests" / "data" / "truth" / "kernels"
+TRUTH_EXERCISES = {"transpose": "transpose", "gemm": "gemm_coalesced"}
+"""Whose signature the kernels of truth/ have, by the first word of their names."""
+TRUTH_SIZES = {"transpose": (4096, 8192), "gemm": (1024, 2048)}
+KERNELS = "kernels"
+"""What stands for an exercise in the rows of benchmarks/kernels."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One program at one size. `name` says where it comes from: `truth/...`, `starter/...`,
+    `solutions/...`, a submission's stem, or the family and stem of a kernel, whose `run` says what
+    it runs on."""
+
+    exercise: str
+    name: str
+    path: Path
+    sizes: Mapping[str, int]
+    run: KernelRun | None = None
+
+    @property
+    def label(self) -> str:
+        """What tells runs of a program apart."""
+        return "x".join(map(str, self.sizes.values())) if self.run is None else self.run.text
+
+    @property
+    def source(self) -> str | None:
+        """Tells versions of a kernel apart."""
+        return None if self.run is None else describe_source(self.path)
+
+
+Ready = Program | Built | str
+"""A program; or for a kernel that draws its data later, what was compiled; or why there is none."""
+
+
+def find_jobs(files: Sequence[Path], *, kernels_only: bool = False) -> list[Job]:
+    """What to time: the given files, or all that the repository holds. Raises UsageError for a run
+    line that says nothing."""
+    kernels = [Job(KERNELS, run.name, run.path, run.sizes, run) for run in read_runs()]
+    if kernels_only:
+        return kernels
+    return find_submissions(files) if files else [*kernels, *find_submissions(())]
+
+
+def find_submissions(files: Sequence[Path]) -> list[Job]:
+    """The given files, or all programs that have the signature of an exercise."""
+    exercises = {
+        path.parent.name: read_exercise(path.parent)
+        for path in sorted((ROOT / "exercises").glob("*/spec.json"))
+    }
+    if files:
+        return [
+            Job(file.parent.name, file.stem, file, exercises[file.parent.name].benchmark["gpu"])
+            for file in files
+        ]
+    jobs: list[Job] = []
+    for path in sorted(TRUTH.glob("*.cu")):
+        family = path.stem.partition("_")[0]
+        names = exercises[TRUTH_EXERCISES[family]].size_names
+        jobs += [
+            Job(TRUTH_EXERCISES[family], f"truth/{path.stem}", path, dict.fromkeys(names, size))
+            for size in TRUTH_SIZES[family]
+        ]
+    for name, exercise in exercises.items():
+        own = [
+            (f"{folder}/{name}", ROOT / folder / f"{name}.cu")
+            for folder in ("starter", "solutions")
+        ]
+        files = sorted((ROOT / "tests" / "submissions" / name).glob("*.cu"))
+        known = [(path.stem, path) for path in files if not path.stem.startswith("timeout--")]
+        jobs += [
+            Job(name, label, path, exercise.benchmark["gpu"])
+            for label, path in (*own, *known)
+            if path.exists()
+        ]
+        jobs += [Job(name, "baseline", exercise.baseline_source, exercise.benchmark["gpu"])]
+    return jobs
+
+
+def choose(jobs: Sequence[Job], parts: Sequence[str]) -> list[Job]:
+    """The jobs whose names hold one of the parts; all where there are no parts."""
+    return [
+        job
+        for job in jobs
+        if not parts or any(part in f"{job.exercise}/{job.name}" for part in parts)
+    ]
+
+
+def compile_all(jobs: Sequence[Job], arch: str) -> list[Ready]:
+    """The programs, or why there is none. Runs of one kernel share what was compiled."""
+    tools = find_toolchain(prefer_wheel=False, cache=default_cache(os.environ))
+    kernels = {job.path: job for job in jobs if job.run is not None}
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        built = pool.map(lambda job: compile_kernel(job, tools, arch), kernels.values())
+        made = pool.map(lambda job: None if job.run else compile_job(job, tools, arch), jobs)
+        by_path = dict(zip(kernels, built, strict=True))
+        return [ready or by_path[job.path] for job, ready in zip(jobs, made, strict=True)]
+
+
+def compile_kernel(job: Job, tools: Toolchain, arch: str) -> Built | str:
+    """What a kernel's program is made of as soon as there are data."""
+    assert job.run is not None
+    try:
+        return compile_file(job.path, job.run.names, tools, arch)
+    except (SubmissionError, UsageError) as error:
+        return str(error)
+
+
+def limits_of(arch: str) -> LaunchLimits:
+    """The limits of launches on GPUs of an architecture."""
+    return next(gpu for gpu in read_gpus().values() if gpu.arch == arch).emulated_info.limits
+
+
+def compile_job(job: Job, tools: Toolchain, arch: str) -> Program | str:
+    exercise = read_exercise(ROOT / "exercises" / job.exercise)
+    source = read_submission(job.path)
+    if not isinstance(source, Submission):
+        return SubmissionError(source).message
+    plan = exercise.baseline_plan if job.name == "baseline" else None
+    try:
+        built = build(source, exercise, tools, arch=arch, plan=plan)
+        return make_program(SUBMISSION, built, exercise, sizes=job.sizes, limits=limits_of(arch))
+    except SubmissionError as error:
+        return error.message
