@@ -1,0 +1,12 @@
+// Stores to every fourth, eighth, sixteenth or thirty-second word.
+// run: --size n=8388608 --size stride=4 --input x=normal:n --output y=float32:n*stride
+// run: --size n=4194304 --size stride=8 --input x=normal:n --output y=float32:n*stride
+// run: --size n=4194304 --size stride=16 --input x=normal:n --output y=float32:n*stride
+// run: --size n=2097152 --size stride=32 --input x=normal:n --output y=float32:n*stride
+// launch: strided_stores<<<ceil_div(n, 256), 256>>>(y, x, stride, n)
+
+__global__ void strided_stores(float* y, const float* x, int stride, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i * stride] = x[i];
+}
