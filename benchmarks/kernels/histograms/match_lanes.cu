@@ -1,5 +1,5 @@
-// A histogram of 17 small integers: the lanes of a warp that have the same one find each other, and
-// the first of them adds their number to the bin in global memory.
+// A histogram of 17 small integers: the lanes of a warp that have the same one find each other,
+// and the first of them adds their number to the bin in global memory.
 // run: --size n=4194304 --input x=small_integers:n:int32 --output bins=index:17:int32
 // run: --size n=16777216 --input x=small_integers:n:int32 --output bins=index:17:int32
 // launch: match_lanes<<<ceil_div(n, 256), 256>>>(bins, x, n)
