@@ -1,6 +1,6 @@
 // Dot products of four bytes at once (dp4a), and shifts of pairs of words.
-// run: --size n=1048576 --size rounds=32 --input x=index:n:uint32 --output y=int32:n
-// run: --size n=8388608 --size rounds=64 --input x=index:n:uint32 --output y=int32:n
+// run: --size n=1048576 --size rounds=64 --input x=index:n:uint32 --output y=int32:n
+// run: --size n=8388608 --size rounds=128 --input x=index:n:uint32 --output y=int32:n
 // launch: byte_sums<<<n / 256, 256>>>(y, x, rounds)
 
 __global__ void byte_sums(int* y, const unsigned* x, int rounds)

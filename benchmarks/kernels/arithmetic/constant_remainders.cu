@@ -1,5 +1,5 @@
 // Remainders by constants: a multiplication for the high word, and one more to subtract.
-// run: --size n=1048576 --size rounds=16 --input x=index:n:uint32 --output y=uint32:n
+// run: --size n=1048576 --size rounds=32 --input x=index:n:uint32 --output y=uint32:n
 // run: --size n=8388608 --size rounds=64 --input x=index:n:uint32 --output y=uint32:n
 // launch: constant_remainders<<<n / 256, 256>>>(y, x, rounds)
 

@@ -1,6 +1,6 @@
 // The largest number of each of `groups` groups of floats, by compare-and-swap until it stands.
-// run: --size n=1048576 --size groups=65536 --input x=normal:n --output largest=normal:groups
-// run: --size n=8388608 --size groups=1048576 --input x=normal:n --output largest=normal:groups
+// run: --size n=4194304 --size groups=65536 --input x=normal:n --output largest=normal:groups
+// run: --size n=16777216 --size groups=1048576 --input x=normal:n --output largest=normal:groups
 // launch: maximum_float_swap<<<ceil_div(n, 256), 256>>>(largest, x, n, groups)
 
 __device__ unsigned mix(unsigned i)

@@ -1,6 +1,6 @@
 // Multiplies each number into a random float of 65,536 by compare-and-swap: every thread swaps.
-// run: --size n=262144 --input x=normal:n --output products=normal:65536
-// run: --size n=2097152 --input x=normal:n --output products=normal:65536
+// run: --size n=1048576 --input x=normal:n --output products=normal:65536
+// run: --size n=4194304 --input x=normal:n --output products=normal:65536
 // launch: product_swap<<<ceil_div(n, 256), 256>>>(products, x, n)
 
 __device__ unsigned mix(unsigned i)

@@ -1,6 +1,6 @@
 // Adds pairs of halves to pairs of halves, a thread a pair, and every pair `m` times.
-// run: --size n=1048576 --size m=1 --input x=normal:2*n:float16 --output y=normal:2*n:float16
-// run: --size n=65536 --size m=32 --input x=normal:2*n:float16 --output y=normal:2*n:float16
+// run: --size n=4194304 --size m=1 --input x=normal:2*n:float16 --output y=normal:2*n:float16
+// run: --size n=131072 --size m=64 --input x=normal:2*n:float16 --output y=normal:2*n:float16
 // launch: sums_half2<<<dim3(ceil_div(n, 256), m), 256>>>(y, x, n)
 
 #include <cuda_fp16.h>

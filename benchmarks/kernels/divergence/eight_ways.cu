@@ -11,7 +11,7 @@ __global__ void eight_ways(float* y, const float* x, int rounds)
         switch (__float_as_int(value) >> 13 & 7) {
         case 0: value = value * 1.1f + 0.1f; break;
         case 1: value = sqrtf(fabsf(value)) + 0.3f; break;
-        case 2: value = value * value - 0.7f; break;
+        case 2: value = value * fminf(value, 1.0f) - 0.7f; break;
         case 3: value = 1.3f / (1.0f + fabsf(value)); break;
         case 4: value = fminf(value, 2.0f) - 0.9f; break;
         case 5: value = __expf(-fabsf(value)); break;

@@ -1,6 +1,6 @@
 // Four numbers a thread go round the warp by shuffles that do not wait for each other.
-// run: --size n=1081344 --size rounds=16 --input x=normal:n --output y=float32:n
-// run: --size n=8650752 --size rounds=64 --input x=normal:n --output y=float32:n
+// run: --size n=1081344 --size rounds=64 --input x=normal:n --output y=float32:n
+// run: --size n=8650752 --size rounds=128 --input x=normal:n --output y=float32:n
 // launch: independent_shuffles<<<n / 1024, 256>>>(y, x, rounds)
 
 __global__ void independent_shuffles(float4* y, const float4* x, int rounds)

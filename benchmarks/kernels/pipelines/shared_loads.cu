@@ -10,16 +10,16 @@
 
 __global__ void shared_loads(float* y, int rounds, int stride)
 {
-    __shared__ float words[WORDS];
-    for (int k = threadIdx.x; k < WORDS; k += blockDim.x)
+    __shared__ float words[WORDS + 32];
+    for (int k = threadIdx.x; k < WORDS + 32; k += blockDim.x)
         words[k] = k;
     __syncthreads();
     int place = threadIdx.x % 32 * stride;
     float sums[4] = {};
     for (int k = 0; k < rounds; k++) {
         for (int j = 0; j < 4; j++)
-            sums[j] += words[(place + 8 * j) % WORDS];
-        place += 32;
+            sums[j] += words[place + 8 * j];
+        place = (place + 32) % WORDS;
     }
     y[blockIdx.x * blockDim.x + threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
 }

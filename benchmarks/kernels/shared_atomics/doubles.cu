@@ -1,7 +1,7 @@
 // Adds doubles in shared memory, a compare-and-swap loop of 64 bits each. `stride` doubles lie
 // between those of neighbouring lanes.
-// run: --size blocks=1056 --size rounds=16 --size stride=1 --output sums=float64:256*blocks
-// run: --size blocks=1056 --size rounds=16 --size stride=16 --output sums=float64:256*blocks
+// run: --size blocks=1056 --size rounds=64 --size stride=1 --output sums=float64:256*blocks
+// run: --size blocks=1056 --size rounds=64 --size stride=16 --output sums=float64:256*blocks
 // launch: doubles<<<blocks, 256>>>(sums, rounds, stride)
 
 __global__ void doubles(double* sums, int rounds, int stride)
