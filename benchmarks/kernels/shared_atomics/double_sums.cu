@@ -1,10 +1,10 @@
-// Adds doubles in shared memory, a compare-and-swap loop of 64 bits each. `stride` doubles lie
+// Adds double_sums in shared memory, a compare-and-swap loop of 64 bits each. `stride` double_sums lie
 // between those of neighbouring lanes.
 // run: --size blocks=1056 --size rounds=64 --size stride=1 --output sums=float64:256*blocks
 // run: --size blocks=1056 --size rounds=64 --size stride=16 --output sums=float64:256*blocks
-// launch: doubles<<<blocks, 256>>>(sums, rounds, stride)
+// launch: double_sums<<<blocks, 256>>>(sums, rounds, stride)
 
-__global__ void doubles(double* sums, int rounds, int stride)
+__global__ void double_sums(double* sums, int rounds, int stride)
 {
     __shared__ double words[512];
     for (int k = threadIdx.x; k < 512; k += blockDim.x)

@@ -1,7 +1,7 @@
 // The sum of all numbers: a grid-stride loop of 528 blocks, shuffles, and an atomic a block.
 // run: --size n=4194304 --input x=normal:n --output sum=index:1
 // run: --size n=67108864 --input x=normal:n --output sum=index:1
-// launch: grid_stride<<<528, 256>>>(sum, x, n)
+// launch: grid_stride_sum<<<528, 256>>>(sum, x, n)
 
 #define THREADS 256
 
@@ -21,7 +21,7 @@ __device__ float add_block(float mine)
     return sum;
 }
 
-__global__ void grid_stride(float* sum, const float* x, int n)
+__global__ void grid_stride_sum(float* sum, const float* x, int n)
 {
     float mine = 0.0f;
     for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS)

@@ -1,7 +1,7 @@
 // Adds integers to random words of shared memory: of 64, or of 4,096.
 // run: --size blocks=1056 --size rounds=64 --size words=64 --output sums=uint32:256*blocks
 // run: --size blocks=1056 --size rounds=64 --size words=4096 --output sums=uint32:256*blocks
-// launch: random_words<<<blocks, 256>>>(sums, rounds, words)
+// launch: random_counters<<<blocks, 256>>>(sums, rounds, words)
 
 __device__ unsigned mix(unsigned i)
 {
@@ -10,7 +10,7 @@ __device__ unsigned mix(unsigned i)
     return i ^ (i >> 16);
 }
 
-__global__ void random_words(unsigned* sums, int rounds, int words)
+__global__ void random_counters(unsigned* sums, int rounds, int words)
 {
     __shared__ unsigned counts[4096];
     for (int k = threadIdx.x; k < 4096; k += blockDim.x)
