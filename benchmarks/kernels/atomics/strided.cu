@@ -1,5 +1,4 @@
-// Every thread adds to a word of its own, `stride` words behind its neighbour's: a line each with
-// 32.
+// Every thread adds to a word of its own, `stride` words behind its neighbour's: 32 are a line.
 // run: --size n=4194304 --size stride=1 --input x=normal:n --output y=index:stride*n
 // run: --size n=4194304 --size stride=4 --input x=normal:n --output y=index:stride*n
 // run: --size n=1048576 --size stride=32 --input x=normal:n --output y=index:stride*n

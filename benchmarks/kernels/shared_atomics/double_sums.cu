@@ -1,10 +1,10 @@
 // Adds double_sums in shared memory, a compare-and-swap loop of 64 bits each. `stride` double_sums lie
 // between those of neighbouring lanes.
-// run: --size blocks=1056 --size rounds=64 --size stride=1 --output sums=float64:256*blocks
-// run: --size blocks=1056 --size rounds=64 --size stride=16 --output sums=float64:256*blocks
-// launch: double_sums<<<blocks, 256>>>(sums, rounds, stride)
+// run: --size blocks=1056 --size rounds=128 --size stride=1 --output y=float64:256*blocks
+// run: --size blocks=1056 --size rounds=64 --size stride=16 --output y=float64:256*blocks
+// launch: double_sums<<<blocks, 256>>>(y, rounds, stride)
 
-__global__ void double_sums(double* sums, int rounds, int stride)
+__global__ void double_sums(double* y, int rounds, int stride)
 {
     __shared__ double words[512];
     for (int k = threadIdx.x; k < 512; k += blockDim.x)
@@ -13,5 +13,5 @@ __global__ void double_sums(double* sums, int rounds, int stride)
     for (int k = 0; k < rounds; k++)
         atomicAdd(&words[(threadIdx.x * stride + k) % 512], 1.0);
     __syncthreads();
-    sums[blockIdx.x * blockDim.x + threadIdx.x] = words[threadIdx.x * 2];
+    y[blockIdx.x * blockDim.x + threadIdx.x] = words[threadIdx.x * 2];
 }

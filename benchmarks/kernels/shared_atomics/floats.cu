@@ -1,9 +1,9 @@
 // Adds floats in shared memory, which the compiler makes compare-and-swap loops of. `stride` words
 // lie between the words of neighbouring lanes: 0 is one word for all of them.
 // run: --size blocks=1056 --size rounds=16 --size stride=0 --output sums=float32:256*blocks
-// run: --size blocks=1056 --size rounds=16 --size stride=1 --output sums=float32:256*blocks
-// run: --size blocks=1056 --size rounds=16 --size stride=2 --output sums=float32:256*blocks
-// run: --size blocks=1056 --size rounds=16 --size stride=32 --output sums=float32:256*blocks
+// run: --size blocks=1056 --size rounds=256 --size stride=1 --output sums=float32:256*blocks
+// run: --size blocks=1056 --size rounds=256 --size stride=2 --output sums=float32:256*blocks
+// run: --size blocks=1056 --size rounds=64 --size stride=32 --output sums=float32:256*blocks
 // launch: floats<<<blocks, 256>>>(sums, rounds, stride)
 
 __global__ void floats(float* sums, int rounds, int stride)

@@ -1,6 +1,6 @@
 // The largest of floats in shared memory, by compare-and-swap until it stands.
 // run: --size blocks=1056 --size rounds=32 --size stride=0 --output sums=float32:256*blocks
-// run: --size blocks=1056 --size rounds=32 --size stride=1 --output sums=float32:256*blocks
+// run: --size blocks=1056 --size rounds=128 --size stride=1 --output sums=float32:256*blocks
 // run: --size blocks=1056 --size rounds=32 --size stride=32 --output sums=float32:256*blocks
 // launch: maximum_swap<<<blocks, 256>>>(sums, rounds, stride)
 
