@@ -1,4 +1,4 @@
-// Adds double_sums in shared memory, a compare-and-swap loop of 64 bits each. `stride` double_sums lie
+// Adds doubles in shared memory, a compare-and-swap loop of 64 bits each. `stride` doubles lie
 // between those of neighbouring lanes.
 // run: --size blocks=1056 --size rounds=128 --size stride=1 --output y=float64:256*blocks
 // run: --size blocks=1056 --size rounds=64 --size stride=16 --output y=float64:256*blocks
