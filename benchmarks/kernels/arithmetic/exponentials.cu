@@ -1,0 +1,13 @@
+// A chain of exponentials and logarithms, with the accuracy of the library.
+// run: --size n=1048576 --size rounds=8 --input x=normal:n --output y=float32:n
+// run: --size n=4194304 --size rounds=32 --input x=normal:n --output y=float32:n
+// launch: exponentials<<<n / 256, 256>>>(y, x, rounds)
+
+__global__ void exponentials(float* y, const float* x, int rounds)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float value = x[i];
+    for (int k = 0; k < rounds; k++)
+        value = logf(1.0f + expf(value));
+    y[i] = value;
+}

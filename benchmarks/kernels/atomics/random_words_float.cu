@@ -1,0 +1,19 @@
+// Every thread adds to a random float of `words`: 1 KB, 1 MB or 64 MB of them.
+// run: --size n=1048576 --size words=256 --output sums=index:words:float32
+// run: --size n=4194304 --size words=262144 --output sums=index:words:float32
+// run: --size n=4194304 --size words=16777216 --output sums=index:words:float32
+// launch: random_words_float<<<ceil_div(n, 256), 256>>>(sums, n, words)
+
+__device__ unsigned mix(unsigned i)
+{
+    i = (i ^ (i >> 15)) * 2654435761u;
+    i = (i ^ (i >> 13)) * 2246822519u;
+    return i ^ (i >> 16);
+}
+
+__global__ void random_words_float(float* sums, unsigned n, unsigned words)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&sums[mix(i) & (words - 1)], 1.0f / (i + 1));
+}

@@ -1,0 +1,21 @@
+// A sparse matrix times a vector: a thread a row, the values of neighbouring rows beside each
+// other (ELL). Columns are random.
+// run: --size n=262144 --size m=16 --input A=normal:m,n --input x=normal:n --output y=float32:n
+// run: --size n=4194304 --size m=8 --input A=normal:m,n --input x=normal:n --output y=float32:n
+// launch: columns_first<<<n / 256, 256>>>(y, A, x, n, m)
+
+__device__ unsigned mix(unsigned i)
+{
+    i = (i ^ (i >> 15)) * 2654435761u;
+    i = (i ^ (i >> 13)) * 2246822519u;
+    return i ^ (i >> 16);
+}
+
+__global__ void columns_first(float* y, const float* A, const float* x, unsigned n, int m)
+{
+    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    for (unsigned k = row; k < n * m; k += n)
+        sum += A[k] * x[mix(k) & (n - 1)];
+    y[row] = sum;
+}
