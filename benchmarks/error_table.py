@@ -6,10 +6,10 @@ have the signature of an exercise, `gemm` and `transpose`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import exp, log
+from math import ceil, exp, log
 from statistics import mean, median
 
 from jobs import KERNELS, Job
@@ -85,39 +85,50 @@ def describe(rows: Sequence[Row]) -> str:
     )
 
 
+def tabulate(rows: Sequence[Row], others: Mapping[str, Sequence[Row]]) -> Iterator[dict[str, str]]:
+    """The cells of a table of errors by family, all together last; `others` are the same times
+    modelled in other ways, of which the mean and the worst error stand beside."""
+    for family in (*sorted({row.family for row in rows}), None):
+        own = _of(rows, family)
+        errors = sorted(abs(row.error) for row in own)
+        beside: dict[str, str] = {}
+        for name, other in others.items():
+            found = [abs(row.error) for row in _of(other, family)]
+            beside[f"{name}: mean"] = f"{mean(found):.1%}" if found else "-"
+            beside[f"{name}: worst"] = f"{max(found):.1%}" if found else "-"
+        yield {
+            "family": family or "all",
+            "times": str(len(own)),
+            "mean": f"{mean(errors):.1%}",
+            "median": f"{median(errors):.1%}",
+            "p90": f"{quantile(errors, 0.9):.1%}",
+            "worst": f"{errors[-1]:.1%}",
+            "signed": f"{mean(row.error for row in own):+.1%}",
+            **beside,
+        }
+
+
 def format_families(rows: Sequence[Row], others: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Lines of a table of errors by family, all together last; `others` are the same times modelled
-    in other ways, of which the mean and the worst error stand beside."""
-    families = sorted({row.family for row in rows})
-    title = f"{'family':16}{'times':>6}{'mean':>8}{'median':>8}{'p90':>8}{'worst':>9}{'signed':>8}"
-    lines = [title + "".join(f"{name + ': mean':>20}{'worst':>9}" for name in others)]
-    for family in (*families, None):
-        cells = _cells(_of(rows, family))
-        beside = (
-            f"{mean(errors):20.1%}{max(errors):9.1%}" if errors else f"{'-':>20}{'-':>9}"
-            for errors in (
-                [abs(row.error) for row in _of(other, family)] for other in others.values()
-            )
+    """The lines of this table."""
+    cells = list(tabulate(rows, others))
+    widths = {name: max(len(name), *(len(row[name]) for row in cells)) + 2 for name in cells[0]}
+    return [
+        "".join(
+            text.ljust(widths[name]) if name == "family" else text.rjust(widths[name])
+            for name, text in row.items()
         )
-        lines.append(f"{family or 'all':16}{cells}{''.join(beside)}")
-    return lines
+        for row in ({name: name for name in widths}, *cells)
+    ]
 
 
 def _of(rows: Sequence[Row], family: str | None) -> list[Row]:
     return [row for row in rows if family in (None, row.family)]
 
 
-def _cells(rows: Sequence[Row]) -> str:
-    errors = sorted(abs(row.error) for row in rows)
-    return (
-        f"{len(errors):6}{mean(errors):8.1%}{median(errors):8.1%}{quantile(errors, 0.9):8.1%}"
-        f"{errors[-1]:9.1%}{mean(row.error for row in rows):+8.1%}"
-    )
-
-
 def quantile(ordered: Sequence[float], part: float) -> float:
-    """The least of some numbers in order that this part of them does not exceed."""
-    return ordered[min(len(ordered) - 1, max(0, -int(-part * len(ordered) // 1) - 1))]
+    """The least of some numbers, which are in order, that at least this part of them does not
+    exceed."""
+    return ordered[max(0, ceil(part * len(ordered)) - 1)]
 
 
 def rank(rows: Sequence[Row]) -> tuple[int, int]:
