@@ -4,62 +4,34 @@ model says.
     python benchmarks/model.py [--gpu h100|h200] [--only PART] [--record] [--json FILE]
 
 Measured times are those of tests/data/times_GPU.json (benchmarks/times.py writes it on that GPU)
-and, on the H100, of tests/data/truth/h100.json, whose kernels are the only ones that parameters
-were fitted on. Prints kernel, size, measured, modelled and error, the mean, median and worst
-absolute error of truth and of the submissions, and of all pairs within a task whose measured times
-differ by 15 % or more how many the model puts in the right order. --record writes what
-`python docs/generate.py` makes docs/reference/model-errors.md of. Takes about 15 minutes for all of
-them. Exit code 0.
+and, on the H100, of tests/data/truth/h100.json. Prints kernel, size, measured, modelled and error,
+the errors of each family and group, and of all pairs within a task whose measured times differ by
+15 % or more how many the model puts in the right order. --record writes what `python
+docs/generate.py` makes docs/reference/model-errors.md of. What a program did is kept in the cache
+folder (kept_work.py): the first time takes many minutes, the next one with another model some
+seconds. Exit code 0.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import combinations
+from dataclasses import asdict
 from pathlib import Path
-from statistics import mean, median
 
-import numpy as np
-from jobs import Job, compile_job, find_jobs
+from error_table import SUBMISSIONS, TRUTH, Row, describe, format_families, make_row, rank
+from jobs import KERNELS, ROOT, Job, choose, find_jobs
+from kept_work import model_jobs
+from times import read_rows
 
-from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import read_gpus
-from grader.folders import default_cache
-from grader.grading.building import Toolchain, find_toolchain
-from grader.judging.timing import model_timing
-from grader.records import ModelledMode, Program, Role, RunLimits
 
-ROOT = Path(__file__).resolve().parents[1]
 TRUTH_FILE = ROOT / "tests" / "data" / "truth" / "h100.json"
-LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
-TIMED = ModelledMode(seed=0)
-APART = 1.15
-"""Two measured times this far apart are to be in the right order."""
 ERRORS = ROOT / "tests" / "data" / "model_errors.json"
 
 
-@dataclass(frozen=True)
-class Row:
-    """One program at one size: times in milliseconds, `error` = modelled / measured - 1."""
-
-    exercise: str
-    name: str
-    sizes: str
-    measured_ms: float
-    modelled_ms: float
-    bound: str
-
-    @property
-    def error(self) -> float:
-        return self.modelled_ms / self.measured_ms - 1
-
-
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -68,17 +40,13 @@ def main() -> int:
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
-    measured = read_times(options.gpu)
-    jobs = [job for job in find_jobs([]) if key(job) in measured]
-    jobs = [
-        job
-        for job in jobs
-        if not options.only or any(part in f"{job.exercise}/{job.name}" for part in options.only)
-    ]
     rows = []
-    for row in model_all(jobs, measured, options.gpu):
+    for row in model_all(find_timed(options.gpu, options.only), options.gpu):
         rows.append(row)
         print(format_row(row), flush=True)
+    if not rows:
+        parser.error(f"no time of such a program was measured on {options.gpu}")
+    print("\n".join(format_families(rows, {})))
     summary = summarise(rows)
     print("\n".join(summary))
     if options.json is not None:
@@ -86,106 +54,63 @@ def main() -> int:
             json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8"
         )
     if options.record:
-        record(options.gpu, {"summary": list(summary), "rows": [*format_cells(rows)]})
-    return 0
+        record(options.gpu, {"summary": summary, "rows": [*format_cells(rows)]})
 
 
-def key(job: Job) -> tuple[str, str, str]:
-    return job.exercise, job.name, "x".join(map(str, job.sizes.values()))
+def find_timed(gpu: str, parts: Sequence[str]) -> list[tuple[Job, float]]:
+    """The jobs whose times were measured, with their milliseconds."""
+    measured = read_times(gpu)
+    found = []
+    for job in choose(find_jobs([]), parts):
+        ms, source = measured.get((job.exercise, job.name, job.label), (None, None))
+        if ms is not None and source != job.source:
+            print(f"{job.exercise}/{job.name}: it is another kernel than the one that was measured")
+        elif ms is not None:
+            found.append((job, ms))
+    return found
 
 
-def read_times(gpu: str) -> dict[tuple[str, str, str], float]:
-    """Measured milliseconds by exercise, name and sizes; those of truth/ where they are there."""
-    path = ROOT / "tests" / "data" / f"times_{gpu}.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
-    times = {
-        (row["exercise"], row["name"], "x".join(map(str, row["sizes"].values()))): row["ms"]
-        for row in rows
-        if row["ms"] is not None
-    }
+def read_times(gpu: str) -> dict[tuple[str, str, str], tuple[float, str | None]]:
+    """Measured milliseconds, and of which source, by exercise, name and label; those of truth/
+    where they are there."""
+    rows = read_rows(ROOT / "tests" / "data" / f"times_{gpu}.json")
+    times = {row.key: (row.ms, row.source) for row in rows if row.ms is not None}
     if gpu == "h100":
         for kernel, entry in json.loads(TRUTH_FILE.read_text(encoding="utf-8"))["kernels"].items():
             family, _, name = kernel.partition("/")
             exercise = "transpose" if family == "transpose" else "gemm_coalesced"
-            times |= {
-                (exercise, f"truth/{name}", "x".join(map(str, each["size"]))): each["ms"]["median"]
-                for each in entry["timed"]
-            }
+            for each in entry["timed"]:
+                label = "x".join(map(str, each["size"]))
+                times[exercise, f"truth/{name}", label] = each["ms"]["median"], None
     return times
 
 
-def model_all(
-    jobs: Sequence[Job], measured: dict[tuple[str, str, str], float], gpu: str
-) -> Iterator[Row]:
-    """A row for each job that compiles and that the emulated device can run."""
-    tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
-    for job in jobs:
-        found = model_job(job, tools, gpu)
-        if found is None:
-            print(f"{job.exercise}/{job.name}: not modelled")
-            continue
-        time_ms, bound = found
-        yield Row(*key(job), measured[key(job)], time_ms, bound)
-
-
-def model_job(job: Job, tools: Toolchain, gpu: str) -> tuple[float, str] | None:
-    """Modelled milliseconds, and what binds the last launch. Inputs are zeros: times of these
-    programs do not depend on them."""
-    device = EmulatedDevice(gpu)
-    program = compile_job(job, tools, device.info.arch)
-    if not isinstance(program, Program):
-        return None
-    return model_program(program, device)
-
-
-def model_program(program: Program, device: EmulatedDevice) -> tuple[float, str] | None:
-    """Modelled milliseconds, and what binds the last launch."""
-    arrays = {
-        buffer.name: np.zeros(buffer.shape, buffer.dtype)
-        for buffer in program.buffers
-        if buffer.role is Role.INPUT
-    }
-    execution, _ = device.run(program, arrays, limits=LIMITS, mode=TIMED)
-    timing = model_timing(program.label, execution) if execution.failure is None else None
-    last = execution.launches[-1].modelled if execution.launches else None
-    return None if timing is None or last is None else (timing.median_ms, last.bounds[0].resource)
+def model_all(timed: Sequence[tuple[Job, float]], gpu: str) -> Iterator[Row]:
+    """A row for each job that the emulated device can run, with the GPU's own figures."""
+    figures = read_gpus()[gpu].figures
+    assert figures is not None, f"no figures of {gpu} are known"
+    found = model_jobs([job for job, _ in timed], read_gpus()[gpu], figures)
+    for (job, measured_ms), run in zip(timed, found, strict=True):
+        if isinstance(run, str):
+            print(f"{job.exercise}/{job.name} {job.label}: not modelled: {run}")
+        else:
+            yield make_row(job, measured_ms, run.time_ms, run.bound)
 
 
 def summarise(rows: Sequence[Row]) -> list[str]:
     """Errors by group, and the ranking."""
-    groups = {"truth": [row for row in rows if row.name.startswith("truth/")]}
-    groups["known submissions"] = [row for row in rows if not row.name.startswith("truth/")]
-    lines = [
-        f"{name}: {len(chosen)} times, mean absolute error"
-        f" {mean(abs(row.error) for row in chosen):.1%}, median"
-        f" {median(abs(row.error) for row in chosen):.1%}, worst"
-        f" {max(abs(row.error) for row in chosen):.1%}"
-        for name, chosen in groups.items()
-        if chosen
-    ]
+    groups = {
+        group: [row for row in rows if row.group == group]
+        for group in (TRUTH, SUBMISSIONS, KERNELS)
+    }
     right, pairs = rank(rows)
     return [
-        *lines,
+        *(f"{name}: {describe(chosen)}" for name, chosen in groups.items() if chosen),
         (
             f"ranking: {right:,} of {pairs:,} pairs whose measured times are 15 % or more apart are"
             " in the right order"
         ),
     ]
-
-
-def rank(rows: Sequence[Row]) -> tuple[int, int]:
-    """Pairs of one exercise and size that are apart, and how many of them the model orders
-    right."""
-    apart = [
-        (a, b)
-        for a, b in combinations(rows, 2)
-        if (a.exercise, a.sizes) == (b.exercise, b.sizes)
-        and max(a.measured_ms, b.measured_ms) >= APART * min(a.measured_ms, b.measured_ms)
-    ]
-    right = sum(
-        (a.measured_ms < b.measured_ms) == (a.modelled_ms < b.modelled_ms) for a, b in apart
-    )
-    return right, len(apart)
 
 
 def format_row(row: Row) -> str:
@@ -217,4 +142,4 @@ def record(part: str, found: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -14,19 +14,15 @@ what `python docs/generate.py` makes docs/reference/model-errors.md of. Exit cod
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jobs import Job, compile_job
-from model import model_program, record
+from jobs import Job
+from kept_work import model_jobs
+from model import record
 
-from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import Gpu, read_gpus
-from grader.folders import default_cache
-from grader.grading.building import find_toolchain
-from grader.records import Program
 
 ROOT = Path(__file__).resolve().parents[1]
 TRUTH, REGISTERS = (
@@ -116,18 +112,13 @@ def model_all(
 ) -> Iterator[tuple[Published, float]]:
     """What the model says of each kernel, in 10^9 operations or bytes a second; `giga` are those of
     one run."""
-    tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
-    for kernel in kernels:
-        device = EmulatedDevice(gpu.id)
-        device.gpu = gpu
-        program = compile_job(
-            Job(kernel.exercise, kernel.path.stem, kernel.path, sizes), tools, gpu.arch
-        )
-        if not isinstance(program, Program):
-            raise SystemExit(f"{kernel.path}: {program}")
-        found = model_program(program, device)
-        if found is not None:
-            yield kernel, giga / (found[0] / 1e3)
+    figures = gpu.figures
+    assert figures is not None
+    jobs = [Job(each.exercise, each.path.stem, each.path, sizes) for each in kernels]
+    for kernel, run in zip(kernels, model_jobs(jobs, gpu, figures), strict=True):
+        if isinstance(run, str):
+            raise SystemExit(f"{kernel.path}: {run}")
+        yield kernel, giga / (run.time_ms / 1e3)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -174,6 +175,8 @@ def make_errors() -> str:
         for gpu in names
     ]
     body = "\n\n".join(parts)
+    if "left_out" in data:
+        body += f"\n\n{_format_left_out(data['left_out'])}"
     published = _format_records(
         data["published"], ("GPU", "kernel", "published", "modelled", "difference")
     )
@@ -199,6 +202,21 @@ the letter: ours of row 6 pads its tile and loads ahead, which theirs does not. 
 
 Sources: github.com/siboehm/SGEMM_CUDA (README); fridayswithfaraday.com, "Matrix Transpose: The
 Canonical CUDA Optimization Problem"."""
+
+
+def _format_left_out(found: Mapping[str, Any]) -> str:
+    """Errors of families of kernels, each from parameters that were fitted without it."""
+    summary = "\n".join(f"- {line}" for line in found["summary"])
+    return f"""\
+## Families left out
+
+Each family of `benchmarks/kernels`, modelled with parameters that were fitted to the times of all
+other families on the {found["gpu"].upper()}, beside those of the fit to all. Repeat with
+`python benchmarks/fit.py --gpu {found["gpu"]}`.
+
+{summary}
+
+{_format_records(found["rows"], list(found["rows"][0]))}"""
 
 
 def _format_records(rows: Sequence[Mapping[str, str]], head: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_files import describe_source, draw_word, read_runs
 
 from grader.errors import UsageError
 
@@ -30,7 +31,6 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_each_run_line_is_a_run(tmp_path: Path) -> None:
-    from kernel_files import draw_word, read_runs
 
     write(tmp_path, SCALE)
     first, second = read_runs(tmp_path)
@@ -56,7 +56,6 @@ def test_each_run_line_is_a_run(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told_with_its_line(
     old: str, new: str, words: str, tmp_path: Path
 ) -> None:
-    from kernel_files import read_runs
 
     count = -1 if old == "run:" else 1
     write(tmp_path, SCALE.replace(old, new, count))
@@ -65,7 +64,6 @@ def test_what_is_wrong_is_told_with_its_line(
 
 
 def test_data_that_cannot_be_drawn_are_told_with_the_line(tmp_path: Path) -> None:
-    from kernel_files import draw_word, read_runs
 
     write(tmp_path, SCALE.replace("normal:n", "norml:n"))
     with pytest.raises(UsageError, match=r"scale.cu:2: --input x=norml:n: 'norml' is no way"):
@@ -73,7 +71,6 @@ def test_data_that_cannot_be_drawn_are_told_with_the_line(tmp_path: Path) -> Non
 
 
 def test_comments_do_not_change_a_source_but_code_and_launch_lines_do(tmp_path: Path) -> None:
-    from kernel_files import describe_source
 
     known = describe_source(write(tmp_path, SCALE))
     assert describe_source(write(tmp_path, SCALE.replace("Scales", "It scales"))) == known

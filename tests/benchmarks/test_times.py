@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+import jobs as known_jobs
+import kernel_files
 import pytest
+import times
+from jobs import Job, compile_kernel
+from times import Row, leave_out, read_rows, time_job, write_rows
 
 from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
@@ -32,23 +36,18 @@ class Gpu(FakeClock):
 
 
 @pytest.fixture
-def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    import jobs
-    import kernel_files
-
+def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     write(tmp_path, SCALE)
-    monkeypatch.setattr(jobs, "read_runs", lambda: kernel_files.read_runs(tmp_path))
-    return jobs.find_jobs([], kernels_only=True)
+    monkeypatch.setattr(known_jobs, "read_runs", lambda: kernel_files.read_runs(tmp_path))
+    return known_jobs.find_jobs([], kernels_only=True)
 
 
-def test_a_row_tells_times_clocks_and_what_ran(jobs: list[Any]) -> None:
-    from jobs import compile_kernel
-    from times import time_job
+def test_a_row_tells_times_clocks_and_what_ran(jobs: list[Job]) -> None:
 
     gpu = Gpu({SUBMISSION: 0.5}, noise=0.01)
     built = compile_kernel(jobs[0], find_toolchain(prefer_wheel=True, cache=None), "sm_90")
     row = time_job(gpu, jobs[0], built, samples=15)
-    assert row.key == ("kernels", "streaming/scale", jobs[0].run.text)
+    assert row.key == ("kernels", "streaming/scale", jobs[0].label)
     assert row.ms == pytest.approx(0.505, abs=0.01)
     assert (row.samples, row.sizes) == (15, {"n": 1000})
     assert (row.sm_mhz, row.memory_mhz) == ((1965, 1980), (2619, 2619))
@@ -58,14 +57,13 @@ def test_a_row_tells_times_clocks_and_what_ran(jobs: list[Any]) -> None:
 
 
 def test_one_that_faults_or_does_not_compile_is_a_row_and_the_others_go_on(
-    jobs: list[Any], monkeypatch: pytest.MonkeyPatch
+    jobs: list[Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import times
 
     ended = [0, 2]
-    timed = times.Row("kernels", "streaming/scale", {}, 1.0)
+    timed = Row("kernels", "streaming/scale", {}, 1.0)
 
-    def some(todo: Sequence[Any], *_: object) -> Sequence[Any]:
+    def some(todo: Sequence[object], *_: object) -> Sequence[object]:
         return [timed] * ended.pop(0)
 
     monkeypatch.setattr(times, "measure_in_process", some)
@@ -79,9 +77,8 @@ def test_one_that_faults_or_does_not_compile_is_a_row_and_the_others_go_on(
 
 
 def test_a_file_keeps_its_other_rows_and_says_what_is_missing(
-    jobs: list[Any], tmp_path: Path
+    jobs: list[Job], tmp_path: Path
 ) -> None:
-    from times import Row, leave_out, read_rows, write_rows
 
     rows = [
         Row("gemm", "truth/x", {"M": 1, "N": 2}, 1.5, 1.0, 2.0),

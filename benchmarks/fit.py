@@ -1,0 +1,345 @@
+"""Fits the timing model's free parameters to measured times, and says how far off it is on kernels
+that it was not fitted to.
+
+    python benchmarks/fit.py [--gpu h200] [--only PART] [--rounds N] [--record] [--json FILE]
+
+Fitted are the times of benchmarks/kernels and of tests/data/truth that were measured on the GPU
+(see benchmarks/model.py); known submissions are never fitted. Prints the errors by family at the
+start, after the fit, and cross-validated: those of a family from parameters that were fitted to all
+other families. Prints the parameters, and intervals made of the cross-validated errors: how wide
+they are by what bounds the time, and how many times of families left out lie inside.
+
+The search is a descent along one parameter after another. What each parameter does to each time is
+modelled at a few values around the present ones, with the others as they are; in between, and where
+several change, effects are taken to add up as logarithms. What was found is then modelled itself,
+and the next round starts there. Effects around what the last round found, in wider steps, serve
+each family's own fit, from the start and without that family; its errors are those of the model
+itself. --rounds 0 tells the errors of the start alone. --record writes what `python
+docs/generate.py` makes docs/reference/model-errors.md of. Exit code 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+from error_table import (
+    SUBMISSIONS,
+    Row,
+    describe,
+    family_of,
+    format_families,
+    format_intervals,
+    group_of,
+    make_row,
+    tabulate,
+)
+from jobs import Job
+from kept_work import ModelledRun, make_pool, model_jobs
+from model import find_timed, record
+
+from grader.devices.gpus import Gpu, read_gpus
+
+Values = dict[str, float]
+STEPS = (1.25, 1.1, 1.05)
+"""By which factor a parameter may move, round after round."""
+WIDE_STEP = 1.4
+"""The same for the fits without a family: they are to find what the others alone say."""
+FINE = 33
+"""Values of a parameter that a descent tries."""
+UNMOVED = 5e-4
+"""A smaller change of a time's logarithm is none."""
+PRIOR = 0.002
+"""What the logarithm of a parameter's distance from its start costs, in mean absolute errors: what
+no time tells stays where it is."""
+SETTLED = 1e-5
+"""A descent ends where it gains no more than this."""
+
+
+@dataclass(frozen=True)
+class Free:
+    """A parameter that may be fitted: a field of Figures, where it starts, and between what it
+    makes sense."""
+
+    name: str
+    start: float
+    low: float
+    high: float
+
+
+FREE = (
+    Free("launch_us", 5.0, 2.0, 8.0),
+    Free("block_launch", 500.0, 50.0, 2000.0),
+    Free("dram_latency", 740.0, 450.0, 1100.0),
+    Free("dram_queue", 135.0, 20.0, 600.0),
+    Free("dram_part", 0.89, 0.8, 0.96),
+    Free("fill_cycles", 0.25, 0.05, 2.0),
+    Free("partial_sector_part", 0.172, 0.03, 1.0),
+    Free("whole_sector_part", 0.41, 0.1, 1.0),
+    Free("burst_cycles", 4000.0, 200.0, 20000.0),
+    Free("lsu_queue", 40.0, 5.0, 400.0),
+    Free("store_queue", 1500.0, 100.0, 10000.0),
+    Free("retained_part", 0.3, 0.05, 0.9),
+    Free("atomic_part", 0.256, 0.01, 1.0),
+    Free("memory_issue", 2.0, 1.0, 6.0),
+    Free("barrier_latency", 12.0, 4.0, 60.0),
+)
+"""Parameters of all GPUs, and the latency of DRAM."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--gpu", default="h200", choices=sorted(read_gpus()))
+    parser.add_argument("--only", action="append", default=[], metavar="PART")
+    parser.add_argument("--rounds", type=int, default=len(STEPS), metavar="N")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    timed = find_timed(options.gpu, options.only)
+    if not timed:
+        parser.error(f"no time of such a program was measured on {options.gpu}")
+    with make_pool() as pool:
+        clock = ModelClock(read_gpus()[options.gpu], pool)
+        fitted = [(job, ms) for job, ms in timed if group_of(job) != SUBMISSIONS]
+        others = [(job, ms) for job, ms in timed if group_of(job) == SUBMISSIONS]
+        start = start_values()
+        data, before = clock.read(fitted, start)
+        values, after, crossed = start, before, before
+        if options.rounds:
+            values, moved = search(data, clock, options.rounds)
+            after = clock.rows(data, values)
+            effects = find_effects(data, clock, values, WIDE_STEP, moved)
+            crossed = cross_validate(data, clock, effects)
+        unseen = clock.read(others, values)[1] if others else []
+    summary = [
+        f"families left out: {describe(crossed)}",
+        f"fitted: {describe(after)}",
+        *([f"known submissions, not fitted: {describe(unseen)}"] if unseen else []),
+        *format_intervals(crossed),
+    ]
+    print("\n".join([*format_families(crossed, {"fitted": after, "start": before}), *summary]))
+    for free in FREE:
+        print(f"{free.name:24}{free.start:12.5g}{values[free.name]:12.5g}")
+    if options.record:
+        rows = list(tabulate(crossed, {"fitted": after}))
+        record("left_out", {"gpu": options.gpu, "summary": summary, "rows": rows})
+    if options.json is not None:
+        document = {
+            "gpu": options.gpu,
+            "values": values,
+            "left_out": [asdict(row) for row in crossed],
+            "fitted": [asdict(row) for row in after],
+            "start": [asdict(row) for row in before],
+            "submissions": [asdict(row) for row in unseen],
+        }
+        options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def start_values() -> Values:
+    return {free.name: free.start for free in FREE}
+
+
+# --- times ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Data:
+    """Jobs with their measured milliseconds."""
+
+    jobs: tuple[Job, ...]
+    measured_ms: tuple[float, ...]
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        return tuple(map(family_of, self.jobs))
+
+    def pick(self, indices: Sequence[int]) -> Data:
+        """Some of them."""
+        return Data(
+            tuple(self.jobs[index] for index in indices),
+            tuple(self.measured_ms[index] for index in indices),
+        )
+
+
+class ModelClock:
+    """Says what the model says of jobs on a GPU, whatever the values of its parameters are."""
+
+    def __init__(self, gpu: Gpu, pool: Executor) -> None:
+        self._gpu, self._pool = gpu, pool
+
+    def read(self, timed: Sequence[tuple[Job, float]], values: Values) -> tuple[Data, list[Row]]:
+        """Those of the jobs that the model knows a time of, and their rows."""
+        found = self._model([job for job, _ in timed], values)
+        pairs = list(zip(timed, found, strict=True))
+        for (job, _), run in pairs:
+            if isinstance(run, str):
+                print(f"{job.exercise}/{job.name} {job.label}: not modelled: {run}")
+        known = [(job, ms, run) for (job, ms), run in pairs if not isinstance(run, str)]
+        rows = [make_row(job, ms, run.time_ms, run.bound) for job, ms, run in known]
+        return Data(tuple(job for job, _, _ in known), tuple(ms for _, ms, _ in known)), rows
+
+    def rows(self, data: Data, values: Values) -> list[Row]:
+        """The rows of jobs that the model knows times of."""
+        return self.read(list(zip(data.jobs, data.measured_ms, strict=True)), values)[1]
+
+    def errors(self, data: Data, values: Values) -> np.ndarray:
+        """The logarithms of modelled over measured times."""
+        return np.array([row.log_error for row in self.rows(data, values)])
+
+    def _model(self, jobs: Sequence[Job], values: Values) -> list[ModelledRun | str]:
+        figures = self._gpu.figures
+        assert figures is not None
+        changed = {name: _as(getattr(figures, name), value) for name, value in values.items()}
+        return list(model_jobs(jobs, self._gpu, replace(figures, **changed), self._pool))
+
+
+def _as(known: object, value: float) -> float:
+    """A value of the type of the one that is known: whole cycles stay whole."""
+    return round(value) if isinstance(known, int) else value
+
+
+# --- what parameters do ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What single parameters do to the errors of all times, around the `centre`, where these are
+    `errors`: `changes[name]` has a row for each of `places[name]`, which are logarithms of values,
+    in order."""
+
+    centre: Values
+    errors: np.ndarray
+    places: Mapping[str, np.ndarray]
+    changes: Mapping[str, np.ndarray]
+
+    def change(self, name: str, place: float) -> np.ndarray:
+        """What a value of a parameter adds to the errors, given by its logarithm."""
+        places, changes = self.places[name], self.changes[name]
+        right = int(np.clip(np.searchsorted(places, place), 1, len(places) - 1))
+        left = right - 1
+        part = (place - places[left]) / (places[right] - places[left])
+        return np.asarray((1 - part) * changes[left] + part * changes[right])
+
+
+def find_effects(
+    data: Data, clock: ModelClock, centre: Values, step: float, moved: dict[str, np.ndarray]
+) -> Effects:
+    """Model all times with each parameter a step up and down, and where it starts. `moved` tells
+    which times a parameter moves, as far as it is known, and is told."""
+    errors = clock.errors(data, centre)
+    places, changes = {}, {}
+    for free in FREE:
+        present = centre[free.name]
+        tried = {max(free.low, present / step), min(free.high, present * step)} - {present}
+        chosen = moved.get(free.name, np.arange(len(errors)))
+        rows = {present: np.zeros(len(errors))}
+        for value in sorted(tried):
+            rows[value] = _change(data, clock, errors, {**centre, free.name: value}, chosen)
+        moves = np.abs(list(rows.values())).max(axis=0) > UNMOVED
+        moved[free.name] = np.flatnonzero(moves)
+        if free.start not in rows:
+            values = {**centre, free.name: free.start}
+            rows[free.start] = _change(data, clock, errors, values, moved[free.name])
+        places[free.name] = np.log(sorted(rows))
+        changes[free.name] = np.array([rows[value] for value in sorted(rows)])
+        print(f"{free.name} moves {len(moved[free.name])} of {len(errors)} times", flush=True)
+    return Effects(dict(centre), errors, places, changes)
+
+
+def _change(
+    data: Data, clock: ModelClock, errors: np.ndarray, values: Values, chosen: np.ndarray
+) -> np.ndarray:
+    """What these values add to the errors of the chosen times; the others' stay."""
+    change = np.zeros(len(errors))
+    if len(chosen):
+        change[chosen] = clock.errors(data.pick(chosen.tolist()), values) - errors[chosen]
+    return change
+
+
+# --- the search -----------------------------------------------------------------------------------
+
+
+def search(data: Data, clock: ModelClock, rounds: int) -> tuple[Values, dict[str, np.ndarray]]:
+    """The values with the least cost that some rounds find, and which times a parameter moves."""
+    weights = weigh(data.families)
+    moved: dict[str, np.ndarray] = {}
+    centre = start_values()
+    for number in range(rounds):
+        step = STEPS[min(number, len(STEPS) - 1)]
+        effects = find_effects(data, clock, centre, step, moved)
+        found = descend(effects, weights, effects.centre)
+        errors = clock.errors(data, found)
+        before, after = cost(effects.errors, centre, weights), cost(errors, found, weights)
+        print(f"round {number + 1}: cost {before:.4f} -> {after:.4f}", flush=True)
+        if after >= before:
+            break
+        centre = found
+    return centre, moved
+
+
+def cross_validate(data: Data, clock: ModelClock, effects: Effects) -> list[Row]:
+    """The rows of each family, modelled with values that were fitted to all others; a single family
+    with those of the start."""
+    families = data.families
+    rows: list[Row] = []
+    if len(set(families)) < 2:
+        return clock.rows(data, start_values())
+    for family in sorted(set(families)):
+        left_out = [index for index, each in enumerate(families) if each == family]
+        weights = weigh(families)
+        weights[left_out] = 0.0
+        values = descend(effects, weights / weights.sum(), start_values())
+        rows += clock.rows(data.pick(left_out), values)
+    return rows
+
+
+def weigh(families: Sequence[str]) -> np.ndarray:
+    """Weights of times, 1 together: a family with four times as many has twice the weight."""
+    weights = np.array([families.count(family) ** -0.5 for family in families])
+    return np.asarray(weights / weights.sum())
+
+
+def cost(errors: np.ndarray, values: Values, weights: np.ndarray) -> float:
+    """The weighed mean of absolute errors, and what it costs to leave the start."""
+    away = sum(abs(np.log(values[free.name] / free.start)) for free in FREE)
+    return float(weights @ np.abs(errors) + PRIOR * away)
+
+
+def descend(effects: Effects, weights: np.ndarray, start: Values) -> Values:
+    """The values with the least cost that a descent along single parameters finds, if effects add
+    up."""
+    values = dict(start)
+    parts = {free.name: effects.change(free.name, np.log(values[free.name])) for free in FREE}
+    errors = effects.errors + sum(parts.values())
+    best, last = cost(errors, values, weights), float("inf")
+    while isfinite(best) and last - best > SETTLED:
+        last = best
+        for free in FREE:
+            rest = errors - parts[free.name]
+            for place in _places(effects, free):
+                part = effects.change(free.name, place)
+                tried = {**values, free.name: float(np.exp(place))}
+                found = cost(rest + part, tried, weights)
+                if found < best:
+                    best, values = found, tried
+                    parts[free.name], errors = part, rest + part
+    return values
+
+
+def _places(effects: Effects, free: Free) -> np.ndarray:
+    """Values of a parameter to try, as logarithms: some over all that was modelled, and the
+    start."""
+    known = effects.places[free.name]
+    return np.append(np.linspace(known[0], known[-1], FINE), np.log(free.start))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The search for parameters, on a model that is a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from error_table import Row, make_row
+from fit import (
+    FREE,
+    WIDE_STEP,
+    Data,
+    ModelClock,
+    cross_validate,
+    find_effects,
+    search,
+    start_values,
+)
+from jobs import Job
+from kept_work import ModelledRun
+
+POWERS: Mapping[str, Mapping[str, float]] = {
+    "copies": {"dram_part": -1.0},
+    "launches": {"launch_us": 1.0},
+    "atomics": {"atomic_part": -1.0, "launch_us": 0.2},
+}
+"""By family, the power with which a parameter is in a time."""
+TRUE = {**start_values(), "dram_part": 0.86, "launch_us": 6.1, "atomic_part": 0.21}
+
+
+class Formula(ModelClock):
+    """Times are products of powers of parameters."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def _model(self, jobs: Sequence[Job], values: dict[str, float]) -> list[ModelledRun | str]:
+        self.asked += len(jobs)
+        return [ModelledRun(self.time(job, values), "latency", {}) for job in jobs]
+
+    @staticmethod
+    def time(job: Job, values: Mapping[str, float]) -> float:
+        assert job.run is not None
+        time = 1.0
+        for name, power in POWERS[job.run.family].items():
+            time *= values[name] ** power
+        return time
+
+
+def make_data(noise: Sequence[float] = (0.02, -0.02, 0.0, 0.0)) -> Data:
+    runs: list[Any] = [
+        SimpleNamespace(family=family, text=f"--size n={number}")
+        for family in POWERS
+        for number in range(len(noise))
+    ]
+    jobs = tuple(Job("kernels", f"{run.family}/k", Path("k.cu"), {}, run) for run in runs)
+    times = [Formula.time(job, TRUE) for job in jobs]
+    return Data(
+        jobs, tuple(time * exp(noise[index % len(noise)]) for index, time in enumerate(times))
+    )
+
+
+def mean_error(rows: Sequence[Row], family: str) -> float:
+    errors = [abs(row.log_error) for row in rows if row.family == family]
+    return sum(errors) / len(errors)
+
+
+def test_the_search_finds_what_the_times_say_and_leaves_the_rest() -> None:
+    values, moved = search(make_data(), Formula(), 3)
+    assert values["dram_part"] == pytest.approx(TRUE["dram_part"], rel=0.03)
+    assert values["launch_us"] == pytest.approx(TRUE["launch_us"], rel=0.03)
+    assert values["atomic_part"] == pytest.approx(TRUE["atomic_part"], rel=0.03)
+    others = [free for free in FREE if free.name not in ("dram_part", "launch_us", "atomic_part")]
+    assert all(values[free.name] == free.start for free in others)
+    assert (len(moved["launch_us"]), len(moved["dram_queue"])) == (8, 0)
+
+
+def test_a_time_that_a_parameter_does_not_move_is_not_modelled_again() -> None:
+    clock, data = Formula(), make_data()
+    moved: dict[str, Any] = {}
+    find_effects(data, clock, start_values(), 1.1, moved)
+    first, clock.asked = clock.asked, 0
+    find_effects(data, clock, start_values(), 1.1, moved)
+    assert first == 12 * (1 + 2 * len(FREE))
+    assert clock.asked == 12 + 2 * (4 + 8 + 4)
+
+
+def test_a_family_left_out_has_no_say() -> None:
+    """Nothing but atomics tells their rate: without them it is where it started."""
+    clock, data = Formula(), make_data()
+    values, moved = search(data, clock, 3)
+    fitted = clock.rows(data, values)
+    crossed = cross_validate(data, clock, find_effects(data, clock, values, WIDE_STEP, moved))
+    assert [row.name for row in sorted(crossed, key=lambda row: row.name)] == sorted(
+        row.name for row in fitted
+    )
+    start = start_values()
+    missed = abs(Formula.time(data.jobs[8], {**TRUE, "atomic_part": start["atomic_part"]}))
+    wrong = make_row(data.jobs[8], Formula.time(data.jobs[8], TRUE), missed, "latency").log_error
+    assert mean_error(fitted, "atomics") < 0.02
+    assert mean_error(crossed, "atomics") == pytest.approx(abs(wrong), abs=0.02)
