@@ -86,7 +86,12 @@ FREE = (
     Free("lsu_queue", 40.0, 5.0, 400.0),
     Free("store_queue", 1500.0, 100.0, 10000.0),
     Free("retained_part", 0.3, 0.05, 0.9),
-    Free("atomic_part", 0.256, 0.01, 1.0),
+    Free("atomic_turn", 1.46, 0.5, 4.0),
+    Free("atomic_chain", 3.5, 1.0, 10.0),
+    Free("page_open", 1.0, 0.2, 3.0),
+    Free("shared_part", 0.5, 0.2, 1.0),
+    Free("merge_cycles", 500.0, 50.0, 5000.0),
+    Free("dispatch_cycles", 1.2, 0.8, 2.0),
     Free("memory_issue", 2.0, 1.0, 6.0),
     Free("barrier_latency", 12.0, 4.0, 60.0),
 )
