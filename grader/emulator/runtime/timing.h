@@ -21,6 +21,6 @@ struct Ends {
 // An instruction that is no access passes the load/store unit; returns when it has.
 double pass_queue(const SM &sm, double t);
 // The memory access `index` of a warp, -1 where no lane is active.
-Ends access_memory(const SM &sm, Warp &warp, int64_t kind, int64_t index, double t);
+Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
 
 } // namespace timing

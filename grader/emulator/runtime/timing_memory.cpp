@@ -86,32 +86,46 @@ static double fetch_sectors(const SM &sm, double count, bool local, double begin
     return max(arrival, latest + p.dram_latency + draw_wait(sm));
 }
 
-// The sectors of a store that are not merged with what was stored to its line just before.
-static int64_t merge_store(const SM &sm, const Line &line, int64_t tag, double begin)
+// What a store asks of the L2: its sectors, and those of them that it covers.
+struct Stored {
+    double count, covered;
+};
+
+static double store_cycles(const SM &sm, Stored stored)
+{
+    return stored.covered * sm.p->store_sector_cycles
+           + (stored.count - stored.covered) * sm.p->partial_sector_cycles;
+}
+
+// The sectors of a line all of whose words are in the mask.
+static int64_t covered_sectors(int64_t words)
+{
+    constexpr int64_t SECTOR_WORDS = SECTOR_BYTES / BANK_BYTES, ALL = (1 << SECTOR_WORDS) - 1;
+    int64_t sectors = 0;
+    for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector)
+        sectors |= int64_t((words >> SECTOR_WORDS * sector & ALL) == ALL) << sector;
+    return sectors;
+}
+
+// What a store adds to what was stored to its line just before, which it goes to the L2 with.
+static Stored merge_store(const SM &sm, const Line &line, int64_t tag, double begin)
 {
     Merging &merging = sm.merging[uint64_t(tag) % MERGING_LINES];
     if (merging.tag != tag || begin - merging.time > sm.p->merge_cycles)
-        merging = {tag, 0, begin};
-    int64_t fresh = line.touched & ~merging.sectors;
+        merging = {tag, 0, 0, begin};
+    int64_t sectors = merging.sectors, covered = covered_sectors(merging.words);
     merging.sectors |= line.touched;
-    return fresh;
+    merging.words |= line.words;
+    return {count_sectors(merging.sectors) - count_sectors(sectors),
+            count_sectors(covered_sectors(merging.words)) - count_sectors(covered)};
 }
 
-// Pass the sectors of a store or an atomic to the L2 and a part of them to DRAM; the load/store
-// unit waits where their queues are full.
-static void store_sectors(const SM &sm, int64_t kind, const Line &line, int64_t tag, double begin)
+// Sectors of a store or an atomic pass the L2, and a part of them DRAM; the load/store unit waits
+// where their queues are full.
+static void pass_stores(const SM &sm, double count, double port, double cost, double begin)
 {
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
-    bool atomic = kind == Kind::ATOMIC;
-    int64_t sectors = atomic ? line.touched : merge_store(sm, line, tag, begin);
-    double count = count_sectors(sectors), covered = count_sectors(line.whole & sectors);
-    double cost = covered * p.store_sector_cycles + (count - covered) * p.partial_sector_cycles;
-    double port = covered * p.fill_port_cycles + (count - covered) * p.partial_port_cycles;
-    if (atomic) {
-        cost = line.rounds * p.atomic_cycles;
-        port = max(count, line.rounds) * p.line_port_cycles;
-    }
     shared.store_port_free = max(shared.store_port_free, begin) + port;
     shared.store_free = max(shared.store_free, begin - p.burst_cycles) + cost;
     sm.statistics->store_cycles += cost;
@@ -121,6 +135,23 @@ static void store_sectors(const SM &sm, int64_t kind, const Line &line, int64_t 
     pass_dram(sm, take_whole(shared.write_credit), begin);
     double busy_until = max(shared.store_port_free, max(shared.store_free, shared.dram_free));
     shared.lsu_free = max(shared.lsu_free, busy_until - p.store_queue);
+}
+
+static void store_sectors(const SM &sm, const Line &line, int64_t tag, bool merges, double begin)
+{
+    Stored stored{double(count_sectors(line.touched)), double(count_sectors(line.whole))};
+    if (merges)
+        stored = merge_store(sm, line, tag, begin);
+    double port = stored.covered * sm.p->fill_port_cycles
+                  + (stored.count - stored.covered) * sm.p->partial_port_cycles;
+    pass_stores(sm, stored.count, port, store_cycles(sm, stored), begin);
+}
+
+static void reduce_sectors(const SM &sm, const Line &line, double begin)
+{
+    double count = count_sectors(line.touched);
+    double port = max(count, double(line.rounds)) * sm.p->line_port_cycles;
+    pass_stores(sm, count, port, line.rounds * sm.p->atomic_cycles, begin);
 }
 
 // --- the L1 --------------------------------------------------------------------------------------
@@ -152,12 +183,14 @@ static CacheLine &claim_line(CacheLine *set, int64_t tag)
     return *oldest;
 }
 
-// When the sectors that are asked for are there; the missing ones are fetched.
-static double load_line(const SM &sm, const Line &line, int64_t tag, double begin, double t)
+// When the sectors that are asked for are there; the missing ones are fetched, and all of them
+// where the load goes past the L1.
+static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, double begin,
+                        double t)
 {
     CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
     bool local = line.number >= LOCAL_LINES;
-    int64_t missing = line.touched & ~(found ? found->sectors : 0);
+    int64_t missing = line.touched & ~(found && !past ? found->sectors : 0);
     if (!local) {
         sm.statistics->load_sectors += count_sectors(line.touched);
         sm.statistics->load_hits += count_sectors(line.touched) - count_sectors(missing);
@@ -174,29 +207,32 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, double begi
     return arrival;
 }
 
-// When an atomic's line has come; of stores, 0.
-static double store_line(const SM &sm, int64_t kind, const Line &line, int64_t tag, double begin,
-                         double t)
+// A store to local memory stays in the L1, too.
+static void keep_local(const SM &sm, const Line &line, int64_t tag, double t)
 {
-    if (line.number >= LOCAL_LINES) {
-        CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
-        CacheLine &held = found ? *found : claim_line(set, tag);
-        held.sectors |= line.touched;
-        held.ready = sm.shared->lsu_free;
-        held.used = t;
-    }
-    store_sectors(sm, kind, line, tag, begin);
-    return kind == Kind::ATOMIC ? sm.shared->store_free + sm.p->l2_latency : 0.0;
+    CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
+    CacheLine &held = found ? *found : claim_line(set, tag);
+    held.sectors |= line.touched;
+    held.ready = sm.shared->lsu_free;
+    held.used = t;
 }
 
-// When what is asked of a line has come.
-static double access_line(const SM &sm, int64_t kind, const Line &line, int64_t tag, double begin,
-                          double t)
+// When what is asked of a line has come; of stores, 0. `merges`: whether a store may wait for
+// others.
+static double access_line(const SM &sm, const CodeRow &row, const Line &line, int64_t tag,
+                          bool merges, double begin, double t)
 {
     sm.statistics->l1_sectors += count_sectors(line.touched);
-    if (kind == Kind::LOAD || kind == Kind::COPY)
-        return load_line(sm, line, tag, begin, t);
-    return store_line(sm, kind, line, tag, begin, t);
+    if (row.kind == Kind::LOAD || row.kind == Kind::COPY)
+        return load_line(sm, line, tag, row.past_l1, begin, t);
+    if (row.kind == Kind::ATOMIC) {
+        reduce_sectors(sm, line, begin);
+        return sm.shared->store_free + sm.p->l2_latency;
+    }
+    if (line.number >= LOCAL_LINES)
+        keep_local(sm, line, tag, t);
+    store_sectors(sm, line, tag, merges, begin);
+    return 0.0;
 }
 
 // --- the load/store unit -------------------------------------------------------------------------
@@ -222,29 +258,30 @@ static double copied_wavefronts(const SM &sm, int64_t index)
     return stores ? sm.accesses[index + 1].wavefronts : 1.0;
 }
 
-static Ends access_global(const SM &sm, Warp &warp, int64_t kind, int64_t index, double begin,
+static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double begin,
                           double t)
 {
     const Access &access = sm.accesses[index];
+    bool merges = access.end - access.first <= MERGED_LINES;
     double wavefronts = max(int64_t(access.wavefronts), int64_t(access.tags));
     pass_data(sm, begin, max(wavefronts, max(LEAST_CYCLES, sm.p->access_cycles)));
     double read = sm.shared->lsu_free + READ_CYCLES;
     double done = sm.shared->lsu_free + sm.p->l1_latency - PIPELINED_CYCLES;
     for (int64_t k = access.first; k < access.end; ++k) {
         int64_t tag = sm.lines[k].number + sm.blocks[warp.place].shift;
-        done = max(done, access_line(sm, kind, sm.lines[k], tag, begin, t));
+        done = max(done, access_line(sm, row, sm.lines[k], tag, merges, begin, t));
     }
-    if (kind == Kind::COPY) {
+    if (row.kind == Kind::COPY) {
         pass_data(sm, sm.shared->lsu_free, copied_wavefronts(sm, index));
         warp.open_copy = max(warp.open_copy, done);
     }
     return {done, read};
 }
 
-Ends access_memory(const SM &sm, Warp &warp, int64_t kind, int64_t index, double t)
+Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t)
 {
     double begin = max(sm.shared->lsu_free, t + REACH_CYCLES);
-    if (kind == Kind::SHARED)
+    if (row.kind == Kind::SHARED)
         return access_shared(sm, index, begin);
     if (index < 0) {
         sm.shared->lsu_free = begin + 1.0;
@@ -255,7 +292,7 @@ Ends access_memory(const SM &sm, Warp &warp, int64_t kind, int64_t index, double
         double done = sm.shared->lsu_free + sm.p->shared_latency;
         return {done, done};
     }
-    return access_global(sm, warp, kind, index, begin, t);
+    return access_global(sm, warp, row, index, begin, t);
 }
 
 } // namespace timing

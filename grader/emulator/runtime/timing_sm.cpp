@@ -214,7 +214,7 @@ static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access
     case Kind::STORE:
     case Kind::ATOMIC:
     case Kind::COPY:
-        return access_memory(sm, warp, row.kind, access, t);
+        return access_memory(sm, warp, row, access, t);
     case Kind::COMMIT:
         warp.groups[warp.committed++ % COPY_GROUPS] = warp.open_copy;
         warp.open_copy = 0.0;

@@ -24,11 +24,13 @@ static void add_block(const Totals &totals, int64_t block)
         ++executed[step.code];
         if (step.access < 0)
             continue;
-        const Access &access = totals.accesses[step.access];
-        if (access.space == TraceWord::GLOBAL)
-            totals.sectors[block] += count_sectors(totals.lines, access);
-        else if (access.space == TraceWord::SHARED)
-            totals.wavefronts[block] += access.wavefronts;
+        const Access *access = totals.accesses + step.access;
+        if (access->space == TraceWord::GLOBAL)
+            totals.sectors[block] += count_sectors(totals.lines, *access);
+        if (totals.table[step.code].kind == Kind::COPY && step.access + 1 < totals.access_count)
+            ++access; // the store of an asynchronous copy
+        if (access->space == TraceWord::SHARED)
+            totals.wavefronts[block] += access->wavefronts;
     }
 }
 
@@ -40,10 +42,10 @@ static void add_up(const Totals &totals)
 
 // --- sectors of the buffers ----------------------------------------------------------------------
 
-// What is known of a line, by the bits: the sectors that were loaded, those that were stored, the
-// pairs of sectors that were either, and whether its page was touched (of a page's first line).
+// What is known of a line, by the bits: the sectors that were loaded, those that were stored, and
+// whether its page was loaded or stored (of a page's first line).
 constexpr uint32_t LINE_MASK = (1 << LINE_SECTORS) - 1, STORED_SHIFT = LINE_SECTORS;
-constexpr uint32_t PAGE = 1 << 2 * LINE_SECTORS;
+constexpr uint16_t LOADED_PAGE = 1 << 2 * LINE_SECTORS, STORED_PAGE = 2 * LOADED_PAGE;
 constexpr uint32_t SECTOR_WORDS = SECTOR_BYTES / BANK_BYTES, SECTOR_MASK = (1 << SECTOR_WORDS) - 1;
 
 static uint32_t count(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
@@ -72,7 +74,6 @@ static Region *region_of(const Touched &touched, int64_t line)
 static void load_line(Region &region, uint32_t before, uint32_t sectors)
 {
     uint32_t loaded = before & LINE_MASK;
-    region.loaded += count(sectors & ~loaded);
     region.loaded_pairs += count(pairs_of(sectors) & ~pairs_of(loaded));
 }
 
@@ -100,12 +101,11 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
         store_line(touched, *region, line, before, sectors, kind == Kind::ATOMIC);
     else
         load_line(*region, before, sectors);
-    uint32_t either = (before | before >> STORED_SHIFT) & LINE_MASK;
-    region->pairs += count(pairs_of(sectors) & ~pairs_of(either));
     touched.known[line.number] |= sectors << (stores ? STORED_SHIFT : 0);
     uint16_t &page = touched.known[line.number - line.number % PAGE_LINES];
-    region->pages += (page & PAGE) == 0;
-    page |= PAGE;
+    uint16_t bit = stores ? STORED_PAGE : LOADED_PAGE;
+    (stores ? region->stored_pages : region->loaded_pages) += (page & bit) == 0;
+    page |= bit;
 }
 
 // --- atomics -------------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             *_bank_reads(instruction, control >> 17 & 15),
             _argument(instruction) if pipe.kind is Kind.DEPEND else 0,
             _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
+            "STRONG" in instruction.modifiers,
         )
     return CodeTable(
         table,

@@ -25,7 +25,7 @@ from grader.emulator.timing.timing_records import (
 
 PAIR_SECTORS = 2
 """Sectors that DRAM reads at once (fitted: ncu's dram__bytes_read of strided loads on an H200)."""
-PAGE_PAIRS = PAGE_LINES * LINE_BYTES // (PAIR_SECTORS * SECTOR_BYTES)
+PAGE_BYTES = PAGE_LINES * LINE_BYTES
 RANDOM = 0.05
 """Blocks that lie side by side and share less than this part of what they touch touch it at
 random, if they touch it again at all."""
@@ -48,12 +48,13 @@ class Touch:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Sectors that a launch makes DRAM move for its loads, and for its stores. `opened`: pages for
-    each pair of sectors, from 1 / PAGE_PAIRS (all of a page are moved together) to 1."""
+    """Sectors that a launch makes DRAM move for its loads, and for its stores; and rows of DRAM that
+    are opened for either, beyond those that moving all of a page opens."""
 
     read: float
     written: float
-    opened: float
+    read_rows: float = 0.0
+    written_rows: float = 0.0
 
 
 class Footprint:
@@ -85,11 +86,19 @@ class Footprint:
     def traffic(self, *, closely: bool) -> Traffic:
         """What DRAM moves. `closely`: with a look at what lies around the blocks."""
         own = self._own.regions
-        loads, stores, partial = (
-            self._extend(own[name] * factor, closely)
-            for name, factor in (("loaded_pairs", PAIR_SECTORS), ("stored", 1), ("partial", 1))
+        loads = self._extend(own["loaded_pairs"] * PAIR_SECTORS, closely)
+        stores, partial = (self._extend(own[name], closely) for name in ("stored", "partial"))
+        written = float((stores + partial).sum())
+        if not closely:
+            return Traffic(float(loads.sum()), written)
+        pairs, stored = (self._pages(name) for name in ("loaded", "stored"))
+        filled = np.where(stores > 0, 1.0 + partial / np.maximum(1.0, stores), 1.0)
+        return Traffic(
+            float(loads.sum()),
+            written,
+            float((loads / PAIR_SECTORS * pairs).sum()),
+            float((stores * stored * filled).sum()),
         )
-        return Traffic(loads, stores + partial, self._opened() if closely else 1 / PAGE_PAIRS)
 
     def atomic_cycles(self, turn: float, chain: float) -> float:
         """Cycles in which the busiest slice of the L2 does the launch's atomics."""
@@ -103,15 +112,15 @@ class Footprint:
         """Turns of all slices together that the launch's atomics take."""
         return self._scale * float(self._own.turns.sum())
 
-    def _extend(self, found: np.ndarray, closely: bool) -> float:
-        """Sectors that DRAM moves where so many are found in each buffer."""
+    def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
+        """Sectors that DRAM moves of each buffer where so many are found in it."""
         times = found * self._scale
         once = np.minimum(self._room, times)
         again = times > AS_OFTEN * self._room
         if not closely or not again.any() or once.sum() <= self._kept:
-            return float(once.sum())
+            return once
         missing = times * (1.0 - self._kept / once.sum())
-        return float(np.where(again & self._random, np.maximum(once, missing), once).sum())
+        return np.where(again & self._random, np.maximum(once, missing), once)
 
     @cached_property
     def _around(self) -> tuple[list[Touch], list[Touch]]:
@@ -123,35 +132,31 @@ class Footprint:
     def _random(self) -> np.ndarray:
         """Which buffers blocks touch without regard to what their neighbours do."""
         together, apart = (
-            sum((each.regions["pairs"] for each in some), np.zeros(len(self._regions)))
+            sum(
+                (each.regions["loaded_pairs"] + each.regions["stored"] for each in some),
+                np.zeros(len(self._regions)),
+            )
             for some in self._around
         )
         return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
 
-    def _opened(self) -> float:
-        own = self._own.regions
-        times = own["pairs"] * PAIR_SECTORS * self._scale
-        dense = abs(times / np.maximum(1.0, self._room) - 1.0) < AS_OFTEN - 1.0
-        pairs, pages = self._best_pages()
-        pages = np.where(dense, pairs / PAGE_PAIRS, pages)
-        weights = np.minimum(self._room, times)
-        parts = pages / np.maximum(1.0, pairs)
-        return max(1 / PAGE_PAIRS, float((weights * parts).sum() / max(1.0, weights.sum())))
-
-    def _best_pages(self) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs and the pages that hold them, of the blocks that were traced, or of those that lie
-        side by side."""
-        own = self._own.regions
-        groups, _ = self._around
-        found = [(own["pairs"].astype(float), own["pages"].astype(float))]
-        if groups:
-            pairs, pages = (
-                sum((each.regions[name] for each in groups), np.zeros(len(own)))
-                for name in ("pairs", "pages")
-            )
-            found.append((pairs, pages))
-        densest = max(found, key=lambda each: float(each[0].sum() / max(1.0, each[1].sum())))
-        return densest
+    def _pages(self, how: str) -> np.ndarray:
+        """Rows that DRAM opens in each buffer for a pair of sectors that is loaded, or a sector that
+        is stored, beyond those for whole pages: by the blocks that were traced, or by those that lie
+        side by side, whichever need the fewest."""
+        name, size_bytes = (
+            ("loaded_pairs", PAIR_SECTORS * SECTOR_BYTES)
+            if how == "loaded"
+            else ("stored", SECTOR_BYTES)
+        )
+        groups = [self._own, *self._around[0]]
+        rows = [
+            each.regions[f"{how}_pages"] / np.maximum(1, each.regions[name])
+            for each in (groups[0], _sum(groups[1:]))
+            if each is not None
+        ]
+        whole = size_bytes / PAGE_BYTES
+        return np.maximum(0.0, np.minimum.reduce(rows) - whole)
 
     def _touch(self, streams: Streams) -> Touch:
         """What steps touch (runtime/timing_totals.cpp)."""
@@ -179,3 +184,13 @@ class Footprint:
         touched = make_pointing(Touched, arrays, numbers)
         self._runtime.touch(touched.ctypes.data)
         return Touch(found, turns, int(first_row(Touched, touched).longest_chain))
+
+
+def _sum(groups: Sequence[Touch]) -> Touch | None:
+    """What several groups touch, each for itself."""
+    if not groups:
+        return None
+    regions = groups[0].regions.copy()
+    for name in ("loaded_pairs", "loaded_pages", "stored", "stored_pages"):
+        regions[name] = sum(each.regions[name] for each in groups)
+    return Touch(regions, groups[0].turns, 0)

@@ -18,7 +18,7 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.footprint import PAGE_PAIRS, Footprint
+from grader.emulator.timing.footprint import Footprint
 from grader.emulator.timing.parameters import Load, Share, find_parameters
 from grader.emulator.timing.representative import choose_representative, stand_for_all
 from grader.emulator.timing.sm import make_sm
@@ -212,10 +212,12 @@ class Run:
         busy = self.byte_cycles() * SECTOR_BYTES * (first.l1_misses + first.stored)
         traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles)
         kept = f.retained_part * f.l2_bytes / SECTOR_BYTES
+        moved = SECTOR_BYTES * (traffic.read + traffic.written)
+        opened = f.read_row_bytes * traffic.read_rows + f.write_row_bytes * traffic.written_rows
         return Share(
             read=traffic.read / max(1.0, first.l1_misses * scale),
             write=max(0.0, traffic.written - kept) / max(1.0, first.stored * scale),
-            part=f.dram_part / (1.0 + f.page_open * (traffic.opened - 1.0 / PAGE_PAIRS)),
+            part=f.dram_part * moved / max(1.0, moved + opened),
         )
 
     def byte_cycles(self, part: float = 1.0) -> float:

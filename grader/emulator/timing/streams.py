@@ -85,7 +85,7 @@ def make_streams(
     if len(steps) < executed:
         first, steps = _cut_at_barriers(first, steps, code.barriers, len(traces[0]))
         fraction = len(steps) / max(1, executed)
-    work = add_up(first, steps, accesses, lines, len(traces[0]), len(code.widths), runtime)
+    work = add_up(first, steps, accesses, lines, len(traces[0]), code.table, runtime)
     return Streams(first, steps, accesses, lines, work, len(traces[0]), fraction)
 
 
@@ -95,21 +95,21 @@ def add_up(
     accesses: np.ndarray,
     lines: np.ndarray,
     warps_per_block: int,
-    instructions: int,
+    table: np.ndarray,
     runtime: Runtime,
 ) -> Work:
-    """What the blocks of streams do, of so many instructions in the code
-    (runtime/timing_totals.cpp)."""
+    """What the blocks of streams do, of the instructions in the table (runtime/timing_totals.cpp)."""
     blocks = (len(first) - 1) // warps_per_block
-    executed = np.zeros((blocks, instructions), dtype=np.int64)
+    executed = np.zeros((blocks, len(table)), dtype=np.int64)
     work = Work(executed, np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64))
-    arrays = {"first": first, "steps": steps, "accesses": accesses, "lines": lines, **vars(work)}
+    arrays = {"table": table, "first": first, "steps": steps, "accesses": accesses, "lines": lines}
     numbers = {
         "block_count": blocks,
         "warps_per_block": warps_per_block,
-        "instruction_count": instructions,
+        "instruction_count": len(table),
+        "access_count": len(accesses),
     }
-    runtime.add_up(make_pointing(Totals, arrays, numbers).ctypes.data)
+    runtime.add_up(make_pointing(Totals, arrays | vars(work), numbers).ctypes.data)
     return work
 
 

@@ -20,11 +20,11 @@ from grader.emulator.layout import pointer_to
 R = TypeVar("R")
 
 LINE_BYTES, LINE_SECTORS = 128, 4
-PAGE_LINES = 4
-"""Lines that lie together in a row of DRAM."""
+PAGE_LINES = 2
+"""Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC = 2
-MERGING_LINES = 512
-"""Lines whose stores wait for others."""
+MERGING_LINES, MERGED_LINES = 512, 4
+"""Lines whose stores wait for others, and of how many lines a store may be that does."""
 L1_WAYS = 16
 SCOREBOARDS = 6
 COPY_GROUPS = 8
@@ -59,6 +59,8 @@ class CodeRow:
     argument: int
     atomic: int
     """0 for none, 1 for one of integers, 2 for one of floats."""
+    past_l1: int
+    """Whether a load asks the L2 in any case."""
 
 
 class Step:
@@ -129,6 +131,7 @@ class Totals:
     `executed` (a row of `instruction_count`), the sectors of its global accesses and the
     wavefronts of its shared ones. All three are 0 before."""
 
+    table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
     steps: Annotated[int, "Step *"]
     accesses: Annotated[int, "Access *"]
@@ -139,21 +142,21 @@ class Totals:
     block_count: int
     warps_per_block: int
     instruction_count: int
+    access_count: int
 
 
 class Region:
-    """A buffer, from its first line to its end, and what was touched of it: sectors that were loaded,
-    pairs of sectors of which one was, sectors that were stored, and those of them that were not
-    covered; pairs that were loaded or stored, and pages that hold one."""
+    """A buffer, from its first line to its end, and what was touched of it: pairs of sectors of
+    which one was loaded, and pages that hold one; sectors that were stored, those of them that were
+    not covered, and pages that hold one."""
 
     first_line: int
     end_line: int
-    loaded: int
     loaded_pairs: int
+    loaded_pages: int
     stored: int
     partial: int
-    pairs: int
-    pages: int
+    stored_pages: int
 
 
 class Touched:
@@ -236,11 +239,12 @@ class CacheLine:
 
 
 class Merging:
-    """Sectors of a line that were stored at `time`: stores that follow soon are passed on with
-    them."""
+    """Sectors and words of a line that were stored at `time`: stores that follow soon are passed on
+    with them."""
 
     tag: int
     sectors: int
+    words: int
     time: float
 
 
