@@ -140,11 +140,11 @@ def answer_call(device: Device, call: Call, channel: Channel) -> Answer:
     limit_cpu(call.seconds)
     arguments = dict(call.arguments)
     if METHODS[call.method].tells_progress:
-        arguments[PROGRESS] = _seldom(lambda note: channel.send(ProgressNote(note)))
+        arguments[PROGRESS] = seldom(lambda note: channel.send(ProgressNote(note)))
     return Answer(call.method, method(**arguments))
 
 
-def _seldom(show: ShowProgress) -> ShowProgress:
+def seldom(show: ShowProgress) -> ShowProgress:
     """Hands on the first note, those that say what could not be kept, and as many of the others as
     are worth waking the grader for."""
     due = -math.inf

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from grader.devices.base import places_of
 from grader.devices.remote.remote_device import RemoteDevice
+from grader.devices.remote.worker import seldom
 from grader.errors import UsageError, WorkerError
 from grader.records import (
     Binary,
@@ -65,6 +67,21 @@ def test_the_answer_and_its_outputs_come_back(device: RemoteDevice) -> None:
     np.testing.assert_array_equal(outputs["out"], [0, 2, 4, 6])
     assert shown == [Progress("running", 1, 2)]
     assert device.info.name == "Fake"
+
+
+def test_of_many_notes_few_come_but_all_that_say_what_was_not_kept() -> None:
+    shown: list[Progress] = []
+    show = seldom(shown.append)
+    notes = [Progress("running", number, 20_000) for number in range(20_000)]
+    for note in notes:
+        show(note)
+    assert shown[0] == notes[0]
+    assert len(shown) < len(notes) // 2
+    unkept = [replace(note, unkept=1) for note in notes[:3]]
+    shown.clear()
+    for note in unkept:
+        show(note)
+    assert shown == unkept
 
 
 def test_what_a_sample_wrote_comes_back(device: RemoteDevice) -> None:
