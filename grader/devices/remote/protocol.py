@@ -22,7 +22,7 @@ import struct
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 
@@ -271,9 +271,7 @@ class Channel:
         made.register_unstructure_hook(np.ndarray, note_array)
         made.register_structure_hook(np.ndarray, lambda number, _: _pick(self._arrays, number))
         made.register_unstructure_hook(Counters, Counters.values)
-        made.register_structure_hook(
-            Counters, lambda values, _: Counters(*map(_parse_count, values))
-        )
+        made.register_structure_hook(Counters, _parse_counters)
         made.register_unstructure_hook(Binary, lambda binary: find_binary(self.held, binary))
         made.register_structure_hook(Binary, lambda number, _: _pick(self.held, number))
         return made
@@ -322,10 +320,10 @@ def find_binary(held: list[Binary], binary: Binary) -> int | None:
     return next((number for number, each in enumerate(held) if each == binary), None)
 
 
-def _parse_count(value: object) -> int:
-    if type(value) is not int:
-        raise ValueError("not a count")
-    return value
+def _parse_counters(row: list[object], _: object) -> Counters:
+    if set(map(type, row)) != {int}:
+        raise ValueError("not counters")
+    return Counters(*cast(list[int], row))
 
 
 def _pick(kept: list[Kept], number: object) -> Kept:
