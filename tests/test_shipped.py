@@ -13,7 +13,8 @@ import pytest
 from grader.records import Binary, Completed, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.artifacts import read_artifacts
-from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin
+from grader.toolchain.compilation import artifacts_key
+from grader.toolchain.compile import compile_submission, list_cubin
 from grader.toolchain.cubin import read_code
 from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import read_lines

@@ -29,10 +29,11 @@ from grader.devices.gpu.cuda_facts import (
 from grader.devices.gpu.placement import Damage, Place
 from grader.devices.remote.overdue import wall_limit
 from grader.errors import GraderError, WorkerError
-from grader.grading.building import Built, build, find_toolchain
+from grader.grading.building import Built, build
 from grader.grading.cases import Bench, prepare_case, run_case
 from grader.grading.checked import Findings, run_checked
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.judging.score import failed_score, make_score
 from grader.records import (

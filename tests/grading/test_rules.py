@@ -14,8 +14,9 @@ import pytest
 import grader
 from grader.cpp.expressions import parse_expression
 from grader.devices.gpus import read_gpus
-from grader.grading.building import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.building import Built, build, make_program
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import Toolchain, find_toolchain
 from grader.records import Failure, Status, Submission
 from grader.spec.exercise import Atomics, Forbidden
 from grader.spec.launch_lines import Plan

@@ -9,7 +9,8 @@ import pytest
 
 from grader.records import Binary, CompileErrors, Completed, Kernel, ToolLimits, TooMuchStaticShared
 from grader.sandbox.process import run_tool
-from grader.toolchain.compile import NotCompiled, compile_submission
+from grader.toolchain.compilation import NotCompiled
+from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from tests.support.compiling import compile_source
 
