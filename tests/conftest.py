@@ -6,10 +6,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +108,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
+    if config.pluginmanager.hasplugin("xdist"):
+        config.pluginmanager.register(RuntimeFirst())
     if (folder := config.getoption("--cache-in")) is None:
         folder = Path(tempfile.mkdtemp(prefix="grader-tests-"))
         config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
@@ -115,6 +120,22 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(partial(keep_others, cache))
     with contextlib.suppress(ToolMissing):
         fill_cache(cache, shipped)
+
+
+MAKE_RUNTIME = "from grader.devices.emulated.runtime import emulator_runtime; emulator_runtime()"
+RUNTIME_MADE: pytest.StashKey[subprocess.Popen[bytes]] = pytest.StashKey()
+
+
+class RuntimeFirst:
+    """The emulator's runtime is compiled while xdist's workers collect, and is there before they
+    begin: else each of them would compile it. A machine without a compiler shows in the tests."""
+
+    def pytest_xdist_setupnodes(self, config: pytest.Config) -> None:
+        made = subprocess.Popen([sys.executable, "-c", MAKE_RUNTIME], stderr=subprocess.DEVNULL)
+        config.stash[RUNTIME_MADE] = made
+
+    def pytest_xdist_node_collection_finished(self, node: Any) -> None:  # noqa: ANN401 - of xdist
+        node.config.stash[RUNTIME_MADE].wait()
 
 
 @pytest.fixture(scope="session")
