@@ -142,14 +142,18 @@ RUNTIME_MADE: pytest.StashKey[subprocess.Popen[bytes]] = pytest.StashKey()
 
 class RuntimeFirst:
     """The emulator's runtime is compiled while xdist's workers collect, and is there before they
-    begin: else each of them would compile it. A machine without a compiler shows in the tests."""
+    begin: else each of them would compile it. A run of single modules may not need it. A machine
+    without a compiler shows in the tests."""
 
     def pytest_xdist_setupnodes(self, config: pytest.Config) -> None:
+        if any(".py" in argument for argument in config.args):
+            return
         made = subprocess.Popen([sys.executable, "-c", MAKE_RUNTIME], stderr=subprocess.DEVNULL)
         config.stash[RUNTIME_MADE] = made
 
     def pytest_xdist_node_collection_finished(self, node: Any) -> None:  # noqa: ANN401 - of xdist
-        node.config.stash[RUNTIME_MADE].wait()
+        if (made := node.config.stash.get(RUNTIME_MADE, None)) is not None:
+            made.wait()
 
 
 @pytest.fixture(scope="session")
