@@ -31,7 +31,7 @@ from tests.support.shipped import (
 )
 
 SOURCES = find_sources()
-ONE_IN = 100
+ONE_IN = 200
 """So many of the files are compiled again by default, and of the cubins listed; all of them with
 --run-slow."""
 

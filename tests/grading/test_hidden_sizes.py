@@ -429,6 +429,11 @@ class Dying(EmulatedDevice):
         raise WorkerError(f"the worker failed: {sizes}", f"{sizes}", detail=f"{program.launches}")
 
 
+def test_an_oracle_is_asked_once_for_both_orders(bench: Bench) -> None:
+    step = prepare_case(bench, secret(bench))
+    assert step.expected() is step.expected()
+
+
 def test_a_worker_that_dies(bench: Bench) -> None:
     def make(bench: Bench) -> Score:
         with pytest.raises(GraderError) as told:

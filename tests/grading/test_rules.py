@@ -68,11 +68,6 @@ VARIABLE_BYTES = 4000 + 8 + 37
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
 def tools(cache: Path) -> Toolchain:
     return find_toolchain(prefer_wheel=True, cache=cache)
 

@@ -290,7 +290,15 @@ def test_another_text_or_architecture_is_compiled_anew(
     assert "nvcc" in started
 
 
-@pytest.mark.parametrize("damage", ["empty", "truncated", "flipped", "text", "folder"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "flipped",
+        "folder",
+        # read as those are: tests/plumbing/test_cache.py has every kind of damage
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("empty", "truncated", "text")),
+    ],
+)
 def test_a_damaged_entry_is_compiled_anew_and_replaced(
     counted: Counted, cache: Path, damage: str
 ) -> None:
