@@ -84,7 +84,9 @@ def _judge_written(
         return judge_inputs(case, worst_error, modified_inputs)
     whole = expected(None)
     for name in names:
-        have = whole[name].astype(got[name].dtype)
+        have = whole[name].astype(
+            got[name].dtype, order="C"
+        )  # of any other, a copy would be written
         have.reshape(-1)[got[places_of(name)]] = got[name]
         got = {**got, name: have}
     return judge_case(case, buffers, whole, got, tolerance, modified_inputs=modified_inputs)

@@ -74,5 +74,6 @@ def _touch(
         "stored_sectors": stored,
     }
     numbers = {"step_count": len(streams.steps), "region_count": len(regions)}
-    runtime.touch(make_pointing(Touched, arrays, numbers).ctypes.data)
+    touched = make_pointing(Touched, arrays, numbers)
+    runtime.touch(touched.ctypes.data)
     return found, int(stored[0])

@@ -103,7 +103,8 @@ def add_up(
         "warps_per_block": warps_per_block,
         "instruction_count": instructions,
     }
-    runtime.add_up(make_pointing(Totals, arrays, numbers).ctypes.data)
+    totals = make_pointing(Totals, arrays, numbers)
+    runtime.add_up(totals.ctypes.data)
     return work
 
 
