@@ -30,7 +30,7 @@ from times import Job, compile_job, find_jobs
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
-from grader.grading.building import Toolchain, find_toolchain
+from grader.grading.tools import Toolchain, find_toolchain
 from grader.judging.timing import model_timing
 from grader.records import ModelledMode, Program, Role, RunLimits
 

@@ -25,7 +25,7 @@ from times import Job, compile_job
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import Gpu, read_gpus
 from grader.folders import default_cache
-from grader.grading.building import find_toolchain
+from grader.grading.tools import find_toolchain
 from grader.records import Program
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -31,8 +31,9 @@ import numpy as np
 
 from grader.devices.gpus import read_gpus
 from grader.folders import default_cache
-from grader.grading.building import Toolchain, build, find_toolchain, make_program
+from grader.grading.building import build, make_program
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import Toolchain, find_toolchain
 from grader.records import SUBMISSION, Program, Role, RunLimits, Submission, TimedStep
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission

@@ -18,7 +18,8 @@ from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.emulated.sampling import Stage, run_for_time
 from grader.devices.parameter_space import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, translate
-from grader.grading.building import build, find_toolchain, make_program
+from grader.grading.building import build, make_program
+from grader.grading.tools import find_toolchain
 from grader.records import ModelledMode, Program, Submission
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission

@@ -23,7 +23,7 @@ from grader.devices.emulated.plan_run import (
 from grader.devices.emulated.sample_writes import CoverageRecorder
 from grader.devices.emulated.sampling import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_for_time
 from grader.devices.gpus import resident_blocks
-from grader.emulator import LaunchOutcome, run_launch
+from grader.emulator import NO_COUNTS, LaunchOutcome, run_launch
 from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _check_some_blocks(
 
     def run_some(ready: Ready, tell: Tell) -> Ran:
         if ready.native.meets_others:
-            return Ran(LaunchOutcome((), None))
+            return Ran(LaunchOutcome(NO_COUNTS, None))
         blocks = ready.settings.blocks
         allowed = CHECKED_INSTRUCTIONS * blocks // max(1, executed.get(ready.kernel.name, 1))
         count = min(blocks, max(LEAST_CHECKED, min(MOST_CHECKED, allowed)))

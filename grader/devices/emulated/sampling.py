@@ -16,7 +16,7 @@ from statistics import pstdev
 from typing import Any, Protocol
 
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
-from grader.emulator import FaultKind, InstructionCounts, LaunchOutcome, run_launch
+from grader.emulator import FaultKind, LaunchOutcome, join_counts, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.launch_time import Shape, choose_blocks, estimate
 from grader.records import Bound, Lookups, Modelled, Sample
@@ -165,7 +165,7 @@ def _run_apart(drawn: Drawn) -> Ran:
     first = drawn.run(traced=drawn.window, sample=drawn.window)
     if first.fault is not None or len(drawn.window) == blocks:
         return Ran(first)
-    of_one = sum(counts.executed for counts in first.counts) // len(drawn.window)
+    of_one = first.counts.executed // len(drawn.window)
     if of_one * blocks > stage.whole_instructions and stage.groups is not None:
         parts = [first, *_run_groups(drawn, stage.groups, of_one)]
         sample = _describe_sample(blocks, len(drawn.window), parts)
@@ -227,13 +227,15 @@ def _model(drawn: Drawn, ran: Ran) -> Ran:
     traces = {trace.block: trace for trace in outcome.traces}
     chosen = (drawn.window, drawn.spread, (0,) if ready.native.ordered else ())
     candidates = [[traces[block] for block in blocks if block in traces] for blocks in chosen]
-    executed, blocks = sum(counts.executed for counts in outcome.counts), ready.settings.blocks
+    executed, blocks = outcome.counts.executed, ready.settings.blocks
     shape = Shape(blocks, stage.resident, stage.shared_bytes, executed, outcome.longest)
     regions = [
         (region.offset, region.offset + region.size_bytes)
         for region in ready.memory.regions.values()
     ]
-    found = estimate(ready.native, candidates, shape, outcome.counts, regions, stage.figures)
+    found = estimate(
+        ready.native, candidates, shape, outcome.counts.records, regions, stage.figures
+    )
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
@@ -247,18 +249,7 @@ def _model(drawn: Drawn, ran: Ran) -> Ran:
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:
     """One outcome for a launch that was run in parts, its counts times `scale`."""
     fault = next((part.fault for part in parts if part.fault is not None), None)
-    counts = tuple(
-        _scale([part.counts[index] for part in parts], scale)
-        for index in range(len(parts[0].counts))
-    )
+    counts = join_counts([part.counts for part in parts], scale)
     traces = tuple(trace for part in parts for trace in part.traces)
     printed, longest = "".join(part.printed for part in parts), max(part.longest for part in parts)
     return LaunchOutcome(counts, fault, printed, traces=traces, longest=longest)
-
-
-_SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes")
-
-
-def _scale(counts: Sequence[InstructionCounts], scale: float) -> InstructionCounts:
-    sums = {name: round(scale * sum(getattr(each, name) for each in counts)) for name in _SUMMED}
-    return replace(counts[0], **sums)
