@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.timing.representative import (
     choose_representative,
     measure_distance,
     stand_for_all,
 )
-from grader.emulator.timing.streams import Streams
+from grader.emulator.timing.streams import Streams, add_up
 from grader.emulator.timing.timing_records import Access, Line, Step, make_rows
 
-LENGTH = 100
+LENGTH, INSTRUCTIONS = 100, 5
 
 
 def streams_of(*blocks: tuple[int, ...]) -> Streams:
@@ -25,7 +26,8 @@ def streams_of(*blocks: tuple[int, ...]) -> Streams:
     steps["code"], steps["access"] = code, -1
     first = np.arange(len(blocks) + 1, dtype=np.int64) * LENGTH
     none = make_rows(Access, 0), make_rows(Line, 0)
-    return Streams(first, steps, *none, warps_per_block=1, fraction=1.0)
+    work = add_up(first, steps, *none, 1, INSTRUCTIONS, emulator_runtime())
+    return Streams(first, steps, *none, work, warps_per_block=1, fraction=1.0)
 
 
 def counts_of(*executed: int) -> list[InstructionCounts]:
@@ -52,15 +54,15 @@ def test_the_first_candidate_that_is_alike_is_taken_and_no_other_one_is_made() -
             asked.append(blocks)
             yield streams_of(*blocks)
 
-    chosen = choose_representative(make(), counts_of(500, 500, 0, 0), 4)  # type: ignore[arg-type]
+    chosen = choose_representative(make(), counts_of(500, 500, 0, 0))  # type: ignore[arg-type]
     assert chosen is not None
     assert (chosen.blocks, len(asked)) == (1, 2)
 
 
 def test_where_none_is_alike_the_nearest_is_taken_and_none_that_is_unlike() -> None:
     counts = counts_of(400, 400, 200, 0)
-    assert measure_distance(streams_of((0, 1)), counts, 4) == pytest.approx(0.2)
-    near = choose_representative([streams_of((2, 3)), streams_of((0, 1))], counts, 4)
+    assert measure_distance(streams_of((0, 1)), counts) == pytest.approx(0.2)
+    near = choose_representative([streams_of((2, 3)), streams_of((0, 1))], counts)
     assert near is not None
     assert near.steps["code"][0] == 0
-    assert choose_representative([streams_of((2, 3))], counts, 4) is None
+    assert choose_representative([streams_of((2, 3))], counts) is None

@@ -12,7 +12,7 @@ from grader.devices.gpus import read_gpus
 from grader.emulator.timing.parameters import Load, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.sm import SimulatedSM, make_sm
-from grader.emulator.timing.streams import Streams
+from grader.emulator.timing.streams import Streams, add_up
 from grader.emulator.timing.timing_records import Access, CodeRow, Line, Parameters, Step, make_rows
 
 NO_SCOREBOARD = 7
@@ -57,9 +57,11 @@ def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> Simulat
     lines = make_rows(Line, len(made))
     lines["touched"] = 1
     first = np.cumsum([0, *map(len, warps)])
-    streams = Streams(first, steps, accesses, lines, len(warps), 1.0)
+    runtime = emulator_runtime()
+    work = add_up(first, steps, accesses, lines, len(warps), len(code), runtime)
+    streams = Streams(first, steps, accesses, lines, work, len(warps), 1.0)
     sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters())
-    sm.simulate(emulator_runtime())
+    sm.simulate(runtime)
     return sm
 
 

@@ -95,6 +95,16 @@ def test_a_global_access_has_wavefronts_and_sectors(
     assert len(set(streams.lines["number"])) == len(touched)
 
 
+def test_the_work_of_each_block_is_added_up() -> None:
+    once = block(0) + access(WORD, lanes(4)) + access(TWO, space=TraceWord.SHARED, passes=7)
+    alone = block(0) + access(FOUR, lanes(128), space=TraceWord.LOCAL)
+    traces = [[np.array(words, dtype=np.uint32)] for words in (once * 2 + block(1), alone)]
+    runtime = emulator_runtime()
+    work = make_streams(traces, 0, BLOCKS, WIDTHS, BARRIERS, 64, runtime).work
+    assert work.executed.tolist() == [[2, 2, 2, 1, 1], [1, 1, 1, 0, 0]]
+    assert (work.sectors.tolist(), work.wavefronts.tolist()) == ([8, 0], [14, 0])
+
+
 def test_shared_memory_has_the_wavefronts_that_were_counted_and_no_lines() -> None:
     streams = expand(block(0) + access(WORD, space=TraceWord.SHARED, passes=7))
     assert (streams.accesses["wavefronts"].tolist(), len(streams.lines)) == ([7], 0)

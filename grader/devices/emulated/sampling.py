@@ -73,8 +73,8 @@ class Stage:
     whole_instructions: int = WHOLE_INSTRUCTIONS
 
 
-def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
-    """Run a launch, or a sample of its blocks, and model its time.
+def run_for_time(ready: Ready, stage: Stage, tell: Tell = None) -> Timed:
+    """Run a launch, or a sample of its blocks, so that its time can be modelled.
 
     All blocks are run where they execute at most `whole_instructions` together, or where a sample
     would tell too little.
@@ -93,10 +93,22 @@ def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
         rng,
         tell,
     )
-    ran = _run_meeting(drawn) if kernel.meets_others else _run_apart(drawn)
-    if ran.outcome.fault is not None or not ran.finished:
-        return ran
-    return _model(drawn, ran)
+    return Timed(drawn, _run_meeting(drawn) if kernel.meets_others else _run_apart(drawn))
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A launch that has run for its time."""
+
+    drawn: Drawn
+    ran: Ran
+
+    def model(self) -> Ran:
+        """The same with the model's word, where it ran to its end. It looks at nothing that still
+        changes, so that others may run meanwhile."""
+        if self.ran.outcome.fault is not None or not self.ran.finished:
+            return self.ran
+        return _model(self.drawn, self.ran)
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,14 @@ class Runtime:
     calls of it, which releases the GIL. Records are told by their addresses.
 
     `run_blocks(context, first, end)` returns a FaultCode. Of the timing model, `measure_traces`
-    and `expand_traces` take a Trace, and `simulate` an SM.
+    and `expand_traces` take a Trace, `add_up` takes Totals, `touch` Touched, and `simulate` an SM.
     """
 
     run_blocks: Callable[[int, int, int], int]
     measure_traces: Callable[[int], None]
     expand_traces: Callable[[int], None]
+    add_up: Callable[[int], None]
+    touch: Callable[[int], None]
     simulate: Callable[[int], None]
     steps: Steps
 
@@ -142,6 +144,8 @@ def _open(path: Path, steps: Steps) -> Runtime:
         _function(library, "run_blocks", 3, ctypes.c_uint32),
         _function(library, "measure_traces", 1, None),
         _function(library, "expand_traces", 1, None),
+        _function(library, "add_up", 1, None),
+        _function(library, "touch", 1, None),
         _function(library, "simulate", 1, None),
         steps,
     )

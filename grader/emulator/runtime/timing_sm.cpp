@@ -23,12 +23,16 @@ constexpr int64_t FRESH = int64_t(1) << 42;
 
 // --- choosing a warp -----------------------------------------------------------------------------
 
+// The register banks that an instruction reads, as a mask.
+constexpr int64_t EVEN = 1, ODD = 2;
+constexpr uint32_t UNITS = Unit::NONE + 1;
+
 struct Choice {
     int64_t warp; // -1: none
     double wake;  // when the first of the others is ready
 };
 
-// When the stall count has passed, and what the instruction waits for has come.
+// When the stall count has passed, and what the next instruction waits for has come.
 static double dependencies_met(const Warp &warp, const CodeRow &row)
 {
     double at = warp.ready;
@@ -42,44 +46,44 @@ static double dependencies_met(const Warp &warp, const CodeRow &row)
     return at;
 }
 
-// When the pipe can take the instruction.
-static double pipe_free(const SM &sm, const Partition &partition, const CodeRow &row)
-{
-    if (row.unit == Unit::NONE)
-        return 0.0;
-    double free = partition.pipes[row.unit];
-    if (row.unit == Unit::MEMORY)
-        return max(free, sm.shared->lsu_free - sm.p->lsu_queue);
-    if (row.unit == Unit::FMA) {
-        double heavy = partition.pipes[Unit::HEAVY];
-        return sm.p->float_halves > 1.0 ? min(heavy, free) : heavy;
-    }
-    return free;
-}
-
-// When a warp can issue its next instruction.
-static double ready_at(const SM &sm, const Partition &partition, const Warp &warp)
+// Look at the next instruction of a warp, once: what it waits for is known when the one before it
+// is issued, and only the warp's own instructions change it.
+static void look_ahead(const SM &sm, Warp &warp)
 {
     const CodeRow &row = sm.table[sm.steps[warp.position].code];
-    double at = max(dependencies_met(warp, row), pipe_free(sm, partition, row));
-    if (row.even_reads)
-        at = max(at, partition.even_bank - PORT_QUEUE);
-    if (row.odd_reads)
-        at = max(at, partition.odd_bank - PORT_QUEUE);
-    return at;
+    warp.met = dependencies_met(warp, row);
+    warp.unit = row.unit;
+    warp.banks = (row.even_reads != 0 ? EVEN : 0) | (row.odd_reads != 0 ? ODD : 0);
+}
+
+// When a sub-partition can take an instruction, by the unit and the register banks that it needs.
+struct Free {
+    double units[UNITS], banks[EVEN + ODD + 1];
+};
+
+static Free find_free(const SM &sm, const Partition &partition)
+{
+    const double *pipes = partition.pipes;
+    double even = partition.even_bank - PORT_QUEUE, odd = partition.odd_bank - PORT_QUEUE;
+    Free free{{}, {0.0, even, odd, max(even, odd)}};
+    for (uint32_t unit = 0; unit < Unit::NONE; ++unit)
+        free.units[unit] = pipes[unit];
+    free.units[Unit::FMA] = sm.p->float_halves > 1.0 ? min(pipes[Unit::HEAVY], pipes[Unit::FMA])
+                                                     : pipes[Unit::HEAVY];
+    free.units[Unit::MEMORY] = max(pipes[Unit::MEMORY], sm.shared->lsu_free - sm.p->lsu_queue);
+    return free;
 }
 
 // The next ready warp in turn.
 static Choice choose_warp(const SM &sm, int64_t number, double t)
 {
     const Partition &partition = sm.partitions[number];
+    const Free free = find_free(sm, partition);
     Choice found{-1, NEVER};
     int64_t nearest = sm.warp_count;
     for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
         const Warp &warp = sm.warps[w];
-        if (warp.at_barrier || warp.ready >= NEVER)
-            continue;
-        double at = ready_at(sm, partition, warp);
+        double at = max(warp.met, max(free.units[warp.unit], free.banks[warp.banks]));
         if (at <= t) {
             int64_t ahead = w - partition.latest - 1;
             int64_t distance = ahead < 0 ? ahead + sm.warp_count : ahead;
@@ -120,6 +124,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
         warp.committed = 0;
         warp.open_copy = 0.0;
         memset(warp.board, 0, sizeof warp.board);
+        look_ahead(sm, warp);
     }
 }
 
@@ -138,6 +143,7 @@ static void pass_barrier(const SM &sm, int64_t slot, double t)
             continue;
         warp.at_barrier = false;
         warp.ready = max(warp.ready, at);
+        look_ahead(sm, warp);
     }
     wake_partitions(sm, at);
 }
@@ -147,7 +153,7 @@ static void retire(const SM &sm, Warp &warp, double t)
 {
     int64_t slot = warp.place;
     Block &block = sm.blocks[slot];
-    warp.ready = NEVER;
+    warp.met = NEVER;
     if (--block.living > 0) {
         pass_barrier(sm, slot, t);
         return;
@@ -238,8 +244,11 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         retire(sm, warp, t);
     } else if (row.kind == Kind::BARRIER) {
         warp.at_barrier = true;
+        warp.met = NEVER;
         ++sm.blocks[warp.place].arrived;
         pass_barrier(sm, warp.place, t);
+    } else {
+        look_ahead(sm, warp);
     }
 }
 

@@ -6,11 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grader.emulator.layout import SECTOR_BYTES, TraceWord
+from grader.emulator.layout import SECTOR_BYTES
+from grader.emulator.memory import LIMIT
+from grader.emulator.runtime import Runtime
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS
+from grader.emulator.timing.timing_records import (
+    LINE_BYTES,
+    Region,
+    Touched,
+    make_pointing,
+    make_rows,
+)
 
 
 class Footprint:
@@ -23,50 +30,50 @@ class Footprint:
         code: CodeTable,
         executed: int,
         regions: Sequence[tuple[int, int]],
+        runtime: Runtime,
     ) -> None:
-        steps, accesses = streams.steps, streams.accesses
-        self._lines, self._regions = streams.lines, regions
-        self._scale = executed / max(1, len(steps))
-        kinds = np.zeros(len(accesses), dtype=np.int64)
-        made = steps["access"] >= 0
-        kinds[steps["access"][made]] = code.table["kind"][steps["code"][made]]
-        kinds[accesses["space"] != TraceWord.GLOBAL] = Kind.FIXED
-        self._kinds = np.repeat(kinds, accesses["end"] - accesses["first"])
-        self.atomic_lines = self._count_atomic_lines()
+        self._regions = regions
+        self._scale = executed / max(1, len(streams.steps))
+        self._found, self._stored = _touch(streams, code, regions, runtime)
+        lines = [-(-(end - start) // LINE_BYTES) for start, end in regions]
+        self.atomic_lines = max(1.0, self._extend("atomic_lines", lines))
 
     def sectors(self) -> tuple[float, float, float]:
         """Sectors that the launch's loads touch, that its stores touch, and how often it stores
         one."""
-        loads, _ = self._touched(Kind.LOAD, Kind.COPY)
-        stores, times = self._touched(Kind.STORE, Kind.ATOMIC)
-        return loads, stores, times
+        room = [(end - start) / SECTOR_BYTES for start, end in self._regions]
+        loads, stores = self._extend("loaded", room), self._extend("stored", room)
+        return loads, stores, self._stored * self._scale
 
-    def _touched(self, *kinds: Kind) -> tuple[float, float]:
-        """Sectors that accesses of some kinds touch, and how often."""
-        lines = self._lines[np.isin(self._kinds, kinds)]
-        masks = lines["touched"]
-        sectors = np.concatenate(
-            [
-                lines["number"][(masks >> bit) & 1 == 1] * LINE_SECTORS + bit
-                for bit in range(LINE_SECTORS)
-            ]
+    def _extend(self, name: str, room: Sequence[float]) -> float:
+        """What the launch touches in all regions, none of which has more than this room: sectors,
+        or lines that its atomics meet at: each is in one slice of the L2, which takes a sector a
+        cycle."""
+        found = self._found[name].tolist()
+        return sum(
+            (min(most, inside * self._scale) for most, inside in zip(room, found, strict=True)), 0.0
         )
-        unique, total = np.unique(sectors), 0.0
-        for start, end in self._regions:
-            inside = _count_inside(unique, start, end, SECTOR_BYTES)
-            total += min((end - start) / SECTOR_BYTES, inside * self._scale)
-        return total, len(sectors) * self._scale
-
-    def _count_atomic_lines(self) -> float:
-        """Lines that the launch's atomics meet at: each is in one slice of the L2, which takes a
-        sector a cycle."""
-        unique, total = np.unique(self._lines["number"][self._kinds == Kind.ATOMIC]), 0.0
-        for start, end in self._regions:
-            inside = _count_inside(unique, start, end, LINE_BYTES)
-            total += min(-(-(end - start) // LINE_BYTES), inside * self._scale)
-        return max(1.0, total)
 
 
-def _count_inside(units: np.ndarray, start: int, end: int, size_bytes: int) -> int:
-    """Of units of so many bytes, by their numbers, those between two addresses."""
-    return int(np.count_nonzero((units >= start // size_bytes) & (units < -(-end // size_bytes))))
+def _touch(
+    streams: Streams, code: CodeTable, regions: Sequence[tuple[int, int]], runtime: Runtime
+) -> tuple[np.ndarray, int]:
+    """What the steps touch in each region, and how often they store a sector
+    (runtime/timing_totals.cpp)."""
+    found, stored = make_rows(Region, len(regions)), np.zeros(1, dtype=np.int64)
+    for row, (start, end) in zip(found, regions, strict=True):
+        row["first_sector"], row["end_sector"] = start // SECTOR_BYTES, -(-end // SECTOR_BYTES)
+        row["first_line"], row["end_line"] = start // LINE_BYTES, -(-end // LINE_BYTES)
+    arrays = {
+        "table": code.table,
+        "steps": streams.steps,
+        "accesses": streams.accesses,
+        "lines": streams.lines,
+        "known": np.zeros(LIMIT // LINE_BYTES, dtype=np.uint16),  # of which only what is used costs
+        "regions": found,
+        "stored_sectors": stored,
+    }
+    numbers = {"step_count": len(streams.steps), "region_count": len(regions)}
+    touched = make_pointing(Touched, arrays, numbers)
+    runtime.touch(touched.ctypes.data)
+    return found, int(stored[0])

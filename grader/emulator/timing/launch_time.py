@@ -108,7 +108,7 @@ def estimate(
         for traces in candidates
         if traces
     )
-    chosen = choose_representative(streams, counts, len(kernel.decoded))
+    chosen = choose_representative(streams, counts)
     if chosen is None:
         return None
     return Run(chosen, code, shape, regions, figures, kernel.runtime).estimate()
@@ -131,7 +131,7 @@ class Run:
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
-        self.footprint = Footprint(streams, code, shape.executed, regions)
+        self.footprint = Footprint(streams, code, shape.executed, regions, runtime)
 
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures

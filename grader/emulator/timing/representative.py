@@ -9,13 +9,12 @@ wavefronts an instruction.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.layout import TraceWord
-from grader.emulator.timing.streams import Streams
+from grader.emulator.timing.streams import Streams, Work
 
 ALIKE, NOT_UNLIKE = 0.1, 0.25
 """Distances from the launch up to which traces are taken at once, and up to which the nearest ones
@@ -27,7 +26,7 @@ others.
 
 
 def choose_representative(
-    candidates: Iterable[Streams], counts: Sequence[InstructionCounts], instructions: int
+    candidates: Iterable[Streams], counts: Sequence[InstructionCounts]
 ) -> Streams | None:
     """The first of the candidates that is alike, else the nearest that is not unlike; None where
     all are unlike the launch.
@@ -36,7 +35,7 @@ def choose_representative(
     """
     least, nearest = NOT_UNLIKE, None
     for streams in candidates:
-        distance = measure_distance(streams, counts, instructions)
+        distance = measure_distance(streams, counts)
         if distance <= ALIKE:
             return streams
         if distance <= least:
@@ -46,19 +45,16 @@ def choose_representative(
 
 def stand_for_all(streams: Streams, count: int) -> bool:
     """Whether the first so many of the traced blocks do what all of them do on the whole."""
-    end = int(streams.first[min(count, streams.blocks) * streams.warps_per_block])
+    count = min(count, streams.blocks)
+    end = int(streams.first[count * streams.warps_per_block])
     if end in (0, len(streams.steps)):
         return True
-    instructions = int(streams.steps["code"].max()) + 1
-    first = replace(streams, steps=streams.steps[:end])
-    return _measure(first, _rates_of(streams, instructions)) <= ALIKE
+    return _measure(_rates_of(streams.work, count), _rates_of(streams.work)) <= ALIKE
 
 
-def measure_distance(
-    streams: Streams, counts: Sequence[InstructionCounts], instructions: int
-) -> float:
+def measure_distance(streams: Streams, counts: Sequence[InstructionCounts]) -> float:
     """How unlike a launch with these counts the traces are, 0 to 1."""
-    executed = np.zeros(instructions)
+    executed = np.zeros(streams.work.executed.shape[1])
     for each in counts:
         executed[each.index] += each.executed
     total = max(1.0, executed.sum())
@@ -67,7 +63,7 @@ def measure_distance(
         for space in ("global", "shared")
     )
     launch = _Rates(executed / total, sectors, wavefronts)
-    return _measure(streams, launch) if len(streams.steps) else 1.0
+    return _measure(_rates_of(streams.work), launch) if len(streams.steps) else 1.0
 
 
 @dataclass(frozen=True)
@@ -80,30 +76,21 @@ class _Rates:
     wavefronts: float
 
 
-def _rates_of(streams: Streams, instructions: int) -> _Rates:
-    count = len(streams.steps)
-    mix = np.bincount(streams.steps["code"], minlength=instructions) / count
-    sectors, wavefronts = _count_passes(streams)
-    return _Rates(mix, sectors / count, wavefronts / count)
+def _rates_of(work: Work, blocks: int | None = None) -> _Rates:
+    """The rates of the first so many blocks, or of all."""
+    executed = work.executed[:blocks].sum(axis=0)
+    count = int(executed.sum())
+    sectors, wavefronts = (
+        float(each[:blocks].sum()) / count for each in (work.sectors, work.wavefronts)
+    )
+    return _Rates(executed / count, sectors, wavefronts)
 
 
-def _measure(streams: Streams, other: _Rates) -> float:
-    own = _rates_of(streams, len(other.mix))
+def _measure(own: _Rates, other: _Rates) -> float:
     mix = 0.5 * float(np.abs(own.mix - other.mix).sum())
     return max(
         mix, _distance(own.sectors, other.sectors), _distance(own.wavefronts, other.wavefronts)
     )
-
-
-def _count_passes(streams: Streams) -> tuple[float, float]:
-    """Sectors of global accesses and wavefronts of shared ones that the instructions of the streams
-    made."""
-    made = streams.accesses[streams.steps["access"][streams.steps["access"] >= 0]]
-    touched = np.array([mask.bit_count() for mask in range(16)])[streams.lines["touched"]]
-    totals = np.concatenate(([0], np.cumsum(touched)))
-    sectors = (totals[made["end"]] - totals[made["first"]])[made["space"] == TraceWord.GLOBAL]
-    wavefronts = made["wavefronts"][made["space"] == TraceWord.SHARED]
-    return float(sectors.sum()), float(wavefronts.sum())
 
 
 def _distance(own: float, other: float) -> float:

@@ -55,7 +55,8 @@ class SimulatedSM:
             "block_count": len(self.arrays["blocks"]),
             "l1_lines": len(self.arrays["l1"]),
         }
-        runtime.simulate(make_pointing(SM, self.arrays, numbers).ctypes.data)
+        record = make_pointing(SM, self.arrays, numbers)  # a name keeps it while it is read
+        runtime.simulate(record.ctypes.data)
 
 
 def make_sm(
@@ -63,7 +64,7 @@ def make_sm(
 ) -> SimulatedSM:
     """An SM that runs the blocks `order`, at most `resident` at a time; nothing has started."""
     warps = make_rows(Warp, resident * streams.warps_per_block)
-    warps["ready"] = NEVER
+    warps["met"] = NEVER
     warps["place"] = np.arange(len(warps)) // streams.warps_per_block
     partitions = make_rows(Partition, SUB_PARTITIONS)
     partitions["latest"] = -1

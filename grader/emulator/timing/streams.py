@@ -13,6 +13,7 @@ from grader.emulator.timing.timing_records import (
     Access,
     Line,
     Step,
+    Totals,
     Trace,
     first_row,
     make_pointing,
@@ -21,17 +22,28 @@ from grader.emulator.timing.timing_records import (
 
 
 @dataclass(frozen=True)
+class Work:
+    """What each of some blocks does: how often it executes each instruction (a row a block), the
+    sectors of its global accesses, the wavefronts of its shared ones."""
+
+    executed: np.ndarray
+    sectors: np.ndarray
+    wavefronts: np.ndarray
+
+
+@dataclass(frozen=True)
 class Streams:
     """The warps of some blocks. Warp w runs `steps[first[w]:first[w + 1]]`.
 
-    `steps`, `accesses` and `lines` are arrays of records. `fraction` is the part of the blocks'
-    executed instructions that is here: traces may be cut off.
+    `steps`, `accesses` and `lines` are arrays of records; `work` adds them up. `fraction` is the
+    part of the blocks' executed instructions that is here: traces may be cut off.
     """
 
     first: np.ndarray
     steps: np.ndarray
     accesses: np.ndarray
     lines: np.ndarray
+    work: Work
     warps_per_block: int
     fraction: float
 
@@ -67,7 +79,33 @@ def make_streams(
     if len(steps) < executed:
         first, steps = _cut_at_barriers(first, steps, barriers, len(traces[0]))
         fraction = len(steps) / max(1, executed)
-    return Streams(first, steps, accesses, lines, len(traces[0]), fraction)
+    work = add_up(first, steps, accesses, lines, len(traces[0]), len(widths), runtime)
+    return Streams(first, steps, accesses, lines, work, len(traces[0]), fraction)
+
+
+def add_up(
+    first: np.ndarray,
+    steps: np.ndarray,
+    accesses: np.ndarray,
+    lines: np.ndarray,
+    warps_per_block: int,
+    instructions: int,
+    runtime: Runtime,
+) -> Work:
+    """What the blocks of streams do, of so many instructions in the code
+    (runtime/timing_totals.cpp)."""
+    blocks = (len(first) - 1) // warps_per_block
+    executed = np.zeros((blocks, instructions), dtype=np.int64)
+    work = Work(executed, np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64))
+    arrays = {"first": first, "steps": steps, "accesses": accesses, "lines": lines, **vars(work)}
+    numbers = {
+        "block_count": blocks,
+        "warps_per_block": warps_per_block,
+        "instruction_count": instructions,
+    }
+    totals = make_pointing(Totals, arrays, numbers)
+    runtime.add_up(totals.ctypes.data)
+    return work
 
 
 def _expand(

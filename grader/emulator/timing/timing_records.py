@@ -28,6 +28,7 @@ NEVER = 1e300
 
 _FORMATS = {int: "i8", float: "f8", bool: "?"}
 _POINTED: dict[str, np.dtype] = {
+    "uint16_t": np.dtype("u2"),
     "uint32_t": np.dtype("u4"),
     "int64_t": np.dtype("i8"),
     "double": np.dtype("f8"),
@@ -107,6 +108,51 @@ class Trace:
     line_count: int
 
 
+class Totals:
+    """What the blocks of some streams do on the whole. By block: how often each instruction is
+    `executed` (a row of `instruction_count`), the sectors of its global accesses and the
+    wavefronts of its shared ones. All three are 0 before."""
+
+    first: Annotated[int, "int64_t *"]
+    steps: Annotated[int, "Step *"]
+    accesses: Annotated[int, "Access *"]
+    lines: Annotated[int, "Line *"]
+    executed: Annotated[int, "int64_t *"]
+    sectors: Annotated[int, "int64_t *"]
+    wavefronts: Annotated[int, "int64_t *"]
+    block_count: int
+    warps_per_block: int
+    instruction_count: int
+
+
+class Region:
+    """A buffer, from its first sector and line to their ends, and what was touched of it: sectors
+    that were loaded, sectors that were stored, lines that atomics met."""
+
+    first_sector: int
+    end_sector: int
+    first_line: int
+    end_line: int
+    loaded: int
+    stored: int
+    atomic_lines: int
+
+
+class Touched:
+    """What steps touch of the buffers. `known` has a word for each line of global memory, 0 before;
+    `stored_sectors` becomes how often a sector was stored."""
+
+    table: Annotated[int, "CodeRow *"]
+    steps: Annotated[int, "Step *"]
+    accesses: Annotated[int, "Access *"]
+    lines: Annotated[int, "Line *"]
+    known: Annotated[int, "uint16_t *"]
+    regions: Annotated[int, "Region *"]
+    stored_sectors: Annotated[int, "int64_t *"]
+    step_count: int
+    region_count: int
+
+
 # --- the simulated SM: times are in cycles --------------------------------------------------------
 
 
@@ -114,6 +160,12 @@ class Warp:
     """A warp: the steps `position` to `last` are still to be issued, the next one from the cycle
     `ready` on."""
 
+    met: float
+    """When what the next one waits for has come; NEVER at a barrier and at the end."""
+    unit: int
+    """What the next one occupies."""
+    banks: int
+    """The register banks that it reads, as a mask."""
     place: int
     """Its block's, among those of the SM."""
     position: int
@@ -263,7 +315,7 @@ class SM:
 RECORDS = {
     each.__name__: each
     for each in (
-        *(CodeRow, Step, Access, Line, Trace),
+        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched),
         *(Warp, Block, Partition, CacheLine, Shared, Statistics, Parameters, SM),
     )
 }
