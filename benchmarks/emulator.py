@@ -3,41 +3,66 @@ one core, in seconds of processor.
 
     python benchmarks/emulator.py [--repeat N] [KERNEL ...]
     python benchmarks/emulator.py --checked [--repeat N] [KERNEL ...]
+    python benchmarks/emulator.py --fixed [--repeat N]
 
 The kernels are those of tests/data/truth, at 1024³ (GEMM) and 8192² (transpose). Prints the median
 of N runs, and at the end the most memory that the process ever held beyond the buffers of its
 largest kernel. Needs no GPU.
 
 --checked compares the checked mode with counting, at the size of correctness cases: 256³ and 512².
+
+--fixed runs one warp of kernels of 20 to 2,000 instructions, so that all but a few microseconds is
+what a run costs before and after: in this process, in seconds of processor, and through a worker,
+by the clock. Prints the least of N runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import resource
 import statistics
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
+from grader.devices.base import Arrays, Device
+from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.devices.parameter_space import pack_parameters
+from grader.devices.remote.remote_device import RemoteDevice
 from grader.emulator import GlobalMemory, LaunchSettings, run_launch, translate
 from grader.grading.mistakes import SubmissionError, value_of
-from grader.records import DeviceBuffer, Fact, Kernel, Launch, Role, ToolLimits
+from grader.records import (
+    Binary,
+    BufferArgument,
+    CheckedMode,
+    CountingMode,
+    DeviceBuffer,
+    Dim3,
+    Fact,
+    Kernel,
+    Launch,
+    Mode,
+    Program,
+    Role,
+    RunLimits,
+    Submission,
+    ToolLimits,
+)
 from grader.sandbox.process import run_tool
 from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.resolve import resolve_plan
 from grader.submission.source_file import read_submission
 from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
+from grader.toolchain.nvcc import Nvcc, find_nvcc, find_nvdisasm
 from grader.toolchain.preprocess import preprocess
 
 KERNELS = Path(__file__).parents[1] / "tests" / "data" / "truth" / "kernels"
@@ -49,6 +74,7 @@ BUFFERS = {
     "transpose": {"out": ("cols", "rows"), "in": ("rows", "cols")},
 }
 OUTPUTS = ("C", "out")
+FIXED_STEPS = (0, 272, 1984)
 T = TypeVar("T")
 Compiled = tuple[Kernel, Launch, tuple[DeviceBuffer, ...]]
 GOALS_S = {"gemm_registers_coalesced": 1.5, "gemm_naive_col": 4.0, "transpose_padded": 3.0}
@@ -77,9 +103,13 @@ def main() -> None:
         action="store_true",
         help="compare the checked mode with counting, at small sizes",
     )
+    parser.add_argument("--fixed", action="store_true", help="what a run costs at the least")
     options = parser.parse_args()
     names = options.kernels or sorted(path.stem for path in KERNELS.glob("*.cu"))
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core
+    if options.fixed:
+        measure_fixed(options.repeat)
+        return
     if options.checked:
         compare_modes(names, options.repeat)
         return
@@ -115,6 +145,51 @@ def compare_modes(names: Sequence[str], repeat: int) -> None:
             f" {checked.translate_s:8.2f}",
             flush=True,
         )
+
+
+def measure_fixed(repeat: int) -> None:
+    """Print what a run costs at the least, by the number of instructions and mode."""
+    print(f"{'instructions':>12} {'mode':14} {'in process ms':>13} {'by a worker ms':>14}")
+    inside, inputs = EmulatedDevice(), {"y": np.ones(32, dtype=np.float32)}
+    with RemoteDevice("emulated:h100") as worker:
+        for steps in FIXED_STEPS:
+            program = make_straight(steps)
+            count = len(program.binary.kernels[0].instructions)
+            for mode in (CountingMode(), CheckedMode()):
+                least = [
+                    min(time_run(device, program, inputs, mode, clock) for _ in range(repeat + 1))
+                    for device, clock in ((inside, time.process_time), (worker, time.monotonic))
+                ]
+                row = f"{count:12} {type(mode).__name__:14} {least[0]:13.2f} {least[1]:14.2f}"
+                print(row, flush=True)
+
+
+def time_run(
+    device: Device, program: Program, inputs: Arrays, mode: Mode, clock: Callable[[], float]
+) -> float:
+    """Milliseconds of one run."""
+    began = clock()
+    execution, _ = device.run(program, inputs, limits=RunLimits(10**6, 60.0), mode=mode)
+    assert execution.failure is None, execution.failure
+    return 1e3 * (clock() - began)
+
+
+def make_straight(steps: int) -> Program:
+    """A launch of one warp of a kernel that multiplies and adds so many times, sixteen a line."""
+    lines = "\n".join(["x = x * x + 1.0f; " * 16] * (steps // 16))
+    text = f"""__global__ void k(float* y) {{
+float x = y[threadIdx.x];
+{lines}
+y[threadIdx.x] = x; }}"""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    binary = compile_file(
+        Submission("k.cu", digest, text), find_nvcc(os.environ, run_tool, prefer_wheel=True)
+    )
+    (kernel,) = binary.kernels
+    launch = Launch(
+        kernel.symbol, Dim3(1), Dim3(32), 0, (BufferArgument("y"),), None, "k<<<1, 32>>>(y)"
+    )
+    return Program("k", binary, (launch,), (DeviceBuffer("y", "float32", (32,), Role.OUTPUT),))
 
 
 def measure(
@@ -185,18 +260,7 @@ def compile_kernel(path: Path, sizes: Mapping[str, int]) -> Compiled:
             limits=limits,
         )
     )
-    nvdisasm = find_nvdisasm(os.environ, run_tool)
-    binary = done(
-        compile_submission(
-            submission,
-            nvcc=nvcc,
-            nvdisasm=nvdisasm,
-            arch=GPU.arch,
-            run=run_tool,
-            limits=limits,
-            cache=None,
-        )
-    )
+    binary = compile_file(submission, nvcc)
     resolved = done(
         resolve_plan(
             plan,
@@ -209,6 +273,21 @@ def compile_kernel(path: Path, sizes: Mapping[str, int]) -> Compiled:
         )
     )
     return binary.kernels[0], resolved.launches[0], buffers
+
+
+def compile_file(submission: Submission, nvcc: Nvcc) -> Binary:
+    """Its kernels for the GPU that the emulated device stands for."""
+    return done(
+        compile_submission(
+            submission,
+            nvcc=nvcc,
+            nvdisasm=find_nvdisasm(os.environ, run_tool),
+            arch=GPU.arch,
+            run=run_tool,
+            limits=ToolLimits(),
+            cache=None,
+        )
+    )
 
 
 def done(result: T | Fact) -> T:

@@ -42,7 +42,7 @@ from grader.emulator import (
     translate,
 )
 from grader.errors import GraderError, UsageError
-from grader.grading.building import find_toolchain
+from grader.grading.tools import find_toolchain
 from grader.records import Binary, Kernel, Status, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission

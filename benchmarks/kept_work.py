@@ -40,23 +40,20 @@ from grader.devices.emulated.inspection import Recorder
 from grader.devices.emulated.machine_code import Code
 from grader.devices.emulated.plan_run import Plan, Way
 from grader.devices.emulated.runtime import emulator_runtime
+from grader.devices.emulated.sampling import Timed
 from grader.devices.gpus import Gpu
-from grader.emulator.counts import InstructionCounts
 from grader.emulator.kept_files import read_whole, write_whole
-from grader.emulator.machine import BlockTrace
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.launch_time import (
-    Estimate,
     Run,
-    Shape,
+    TracedLaunch,
     Work,
     choose_blocks,
     find_work,
 )
-from grader.emulator.translate import NativeKernel
 from grader.folders import default_cache
-from grader.grading.building import Toolchain, find_toolchain
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import Toolchain, find_toolchain
 from grader.records import Binary, ModelledMode, Program, Role, RunLimits
 from grader.words.hidden import tell
 
@@ -66,16 +63,6 @@ PACKAGE = Path(grader.__file__).parent
 READING = ("streams.py", "code_table.py", "pipes.py", "representative.py", "timing_records.py")
 """Modules of the timing model that make works of traces, with the opcodes and timing_traces.cpp."""
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class TracedLaunch:
-    """What a launch did: the arguments of launch_time.find_work, but for the kernel's code."""
-
-    candidates: tuple[tuple[BlockTrace, ...], ...]
-    shape: Shape
-    counts: tuple[InstructionCounts, ...]
-    regions: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -180,29 +167,30 @@ def trace(program: Program, arrays: Arrays, gpu: Gpu) -> Traced:
     """Run a program on an emulated GPU, in this thread alone. Raises NotModelledError."""
     device = EmulatedDevice(gpu.id, threads=1)
     device.gpu = gpu
-    launches: list[TracedLaunch] = []
-
-    def keep(
-        kernel: NativeKernel,
-        candidates: Sequence[Sequence[BlockTrace]],
-        shape: Shape,
-        counts: Sequence[InstructionCounts],
-        regions: Sequence[tuple[int, int]],
-        figures: Figures,
-    ) -> Estimate | None:
-        chosen = tuple(tuple(traces) for traces in candidates)
-        launches.append(TracedLaunch(chosen, shape, tuple(counts), tuple(regions)))
-        return None
-
-    plan = Plan(program, arrays, LIMITS)
-    execution, _ = device.perform(plan, Way(Recorder(device, plan, TIMED, keep).run))
+    plan, pool = Plan(program, arrays, LIMITS), _Kept()
+    execution, _ = device.perform(plan, Way(Recorder(device, plan, TIMED, pool).run))
     if execution.failure is not None:
         raise NotModelledError(tell(execution.failure).message)
+    launches = pool.launches
     if len(launches) < len(program.launches):
         reasons = [launch.unmodelled for launch in execution.launches if launch.unmodelled]
         raise NotModelledError(reasons[0] if reasons else "the model knows no figures of this GPU")
     symbols = tuple(launch.symbol for launch in program.launches)
     return Traced(program.binary, symbols, tuple(launches))
+
+
+class _Kept(Executor):
+    """Takes the place of the threads that model the times of launches: keeps what these did."""
+
+    def __init__(self) -> None:
+        self.launches: list[TracedLaunch] = []
+
+    def submit(self, fn: Callable[..., T], /, *_: object, **__: object) -> Future[T]:
+        timed = getattr(fn, "__self__", None)
+        assert isinstance(timed, Timed)
+        if timed.ran.finished and timed.ran.outcome.fault is None:
+            self.launches.append(timed.traced())
+        return Future()
 
 
 def find_works(traced: Traced, gpu: Gpu) -> tuple[Work, ...]:
@@ -211,7 +199,7 @@ def find_works(traced: Traced, gpu: Gpu) -> tuple[Work, ...]:
     works = []
     for symbol, launch in zip(traced.symbols, traced.launches, strict=True):
         kernel = code.translate(code.kernels[symbol], None)
-        work = find_work(kernel, launch.candidates, launch.shape, launch.counts, launch.regions)
+        work = find_work(kernel, launch)
         if work is None:
             raise NotModelledError("the traced blocks do not stand for the launch")
         works.append(work)

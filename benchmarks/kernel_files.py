@@ -34,8 +34,9 @@ from grader.explore.kernel_words import (
     read_outputs,
     split_names,
 )
-from grader.grading.building import Built, Toolchain, build_plan, launch_on
+from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.mistakes import value_of
+from grader.grading.tools import Toolchain
 from grader.records import SUBMISSION, LaunchLimits, Program, Submission
 from grader.submission.plan import read_plan
 from grader.submission.source_file import read_submission

@@ -30,9 +30,10 @@ from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
 from grader.folders import default_cache
-from grader.grading.building import Built, Toolchain, build, find_toolchain
+from grader.grading.building import Built, build
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import Job, Session, open_session
+from grader.grading.tools import Toolchain, find_toolchain
 from grader.judging.evidence import Subject
 from grader.records import SUBMISSION, Progress, Source
 from grader.report.plot import format_svg

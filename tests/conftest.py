@@ -6,10 +6,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,24 +23,38 @@ from tests.support.shipped import fill_cache, keep_others, read_shipped
 LONGEST_FIRST = (
     "test_submissions.py",
     "test_gpu_flow.py",
-    "test_check.py",
-    "test_parts.py",
-    "test_pipeline.py",
-    "test_opcodes_convert.py",
-    "test_corpus.py",
-    "test_compile.py",
-    "test_bad_input.py",
-    "test_room.py",
     "test_host_program.py",
-    "test_kernel_run.py",
-    "test_sampling.py",
+    "test_compile.py",
+    "test_opcodes_convert.py",
+    "test_run.py",
+    "test_corpus.py",
     "test_commands.py",
-    "test_opcodes_half.py",
-    "test_autograder.py",
-    "test_conformance.py",
-    "test_truth.py",
-    "test_others.py",
+    "test_diagnostics.py",
     "test_linear.py",
+    "test_remote_device.py",
+    "test_autograder.py",
+    "test_parts.py",
+    "test_room.py",
+    "test_bad_input.py",
+    "test_kernel_run.py",
+    "test_check.py",
+    "test_opcodes_half.py",
+    "test_runtime.py",
+    "test_hidden_sizes.py",
+    "test_shipped.py",
+    "test_pipeline.py",
+    "test_handout_commands.py",
+    "test_rules.py",
+    "test_truth.py",
+    "test_sampling.py",
+    "test_cli.py",
+    "test_preprocess.py",
+    "test_fuzz.py",
+    "test_opcodes_logic.py",
+    "test_opcodes_integer.py",
+    "test_opcodes_floating.py",
+    "test_others.py",
+    "test_kills.py",
 )
 """A module stays on one worker: these begin, so that no worker is left with a long one when the
 others have ended (`python benchmarks/suite.py` says which)."""
@@ -105,6 +122,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
+    if config.pluginmanager.hasplugin("xdist"):
+        config.pluginmanager.register(RuntimeFirst())
     if (folder := config.getoption("--cache-in")) is None:
         folder = Path(tempfile.mkdtemp(prefix="grader-tests-"))
         config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
@@ -115,6 +134,26 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(partial(keep_others, cache))
     with contextlib.suppress(ToolMissing):
         fill_cache(cache, shipped)
+
+
+MAKE_RUNTIME = "from grader.devices.emulated.runtime import emulator_runtime; emulator_runtime()"
+RUNTIME_MADE: pytest.StashKey[subprocess.Popen[bytes]] = pytest.StashKey()
+
+
+class RuntimeFirst:
+    """The emulator's runtime is compiled while xdist's workers collect, and is there before they
+    begin: else each of them would compile it. A run of single modules may not need it. A machine
+    without a compiler shows in the tests."""
+
+    def pytest_xdist_setupnodes(self, config: pytest.Config) -> None:
+        if any(".py" in argument for argument in config.args):
+            return
+        made = subprocess.Popen([sys.executable, "-c", MAKE_RUNTIME], stderr=subprocess.DEVNULL)
+        config.stash[RUNTIME_MADE] = made
+
+    def pytest_xdist_node_collection_finished(self, node: Any) -> None:  # noqa: ANN401 - of xdist
+        if (made := node.config.stash.get(RUNTIME_MADE, None)) is not None:
+            made.wait()
 
 
 @pytest.fixture(scope="session")

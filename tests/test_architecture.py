@@ -128,6 +128,7 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "elftools": (("grader.toolchain", "grader.emulator"), False),
     "jsonschema": (("grader.spec", "grader.report"), False),
     "cattrs": (("grader.plumbing", "grader.report"), False),
+    "threadpoolctl": (("grader.spec",), False),
     "jinja2": (("grader.report.html",), False),
     "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),

@@ -13,7 +13,8 @@ import pytest
 from grader.records import Binary, Completed, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.artifacts import read_artifacts
-from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin
+from grader.toolchain.compilation import artifacts_key
+from grader.toolchain.compile import compile_submission, list_cubin
 from grader.toolchain.cubin import read_code
 from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import read_lines
@@ -30,7 +31,7 @@ from tests.support.shipped import (
 )
 
 SOURCES = find_sources()
-ONE_IN = 100
+ONE_IN = 200
 """So many of the files are compiled again by default, and of the cubins listed; all of them with
 --run-slow."""
 

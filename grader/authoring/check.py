@@ -33,8 +33,9 @@ from grader.authoring.verdicts import (
 from grader.devices.choose import EMULATED
 from grader.errors import SpecError, SpecProblem
 from grader.folders import default_cache
-from grader.grading.building import Toolchain, build, find_toolchain
+from grader.grading.building import build
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import Toolchain, find_toolchain
 from grader.records import CheckStatus, DeviceInfo, Score, ShowProgress, Status, Submission
 from grader.report.soundness import Claim, Fate, MutantFate, Proof, Soundness
 from grader.spec.exercise import Exercise

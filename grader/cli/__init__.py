@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader import __version__
 from grader.cli.authors import CHECK, HANDOUT, NEW
@@ -47,6 +48,9 @@ from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.platforms import FORMATS, format_for_platform
 from grader.report.text import clean_line, clean_text, fold_to_ascii
+
+if TYPE_CHECKING:
+    from grader.toolchain.compilation import Compilation
 
 EXIT_GRADER_ERROR = 3
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
@@ -184,6 +188,22 @@ def run_grade(options: argparse.Namespace) -> int:
     check_target(options.output, "the result")
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
+    from grader.grading.early import begin_early
+
+    submission, isolated = Path(options.submission), not options.no_isolation
+    with begin_early(options.device, exercise, submission, isolated=isolated) as begun:
+        score = _grade(options, exercise, begun)
+    with contextlib.ExitStack() as files:
+        if options.html is not None:
+            files.callback(_write_html, score, exercise, options)
+        _show_score(score, options)
+    if options.annotate:
+        _print_annotation(score, submission)
+    return score.exit_code
+
+
+def _grade(options: argparse.Namespace, exercise: Path, begun: Compilation | None) -> Score:
+    """The score, with what was begun before all was loaded that this loads."""
     from grader.devices.gpu.peak import parse_peak
     from grader.grading.grade import Options, choose_device, grade_with
     from grader.report.terminal import grading_display, make_console
@@ -199,15 +219,9 @@ def run_grade(options: argparse.Namespace) -> int:
             model=not options.no_model,
             reuse=not options.fresh,
             interim=show_checks if for_people else None,
+            begun=begun,
         )
-        score = grade_with(how, exercise, Path(options.submission))
-    with contextlib.ExitStack() as files:
-        if options.html is not None:
-            files.callback(_write_html, score, exercise, options)
-        _show_score(score, options)
-    if options.annotate:
-        _print_annotation(score, Path(options.submission))
-    return score.exit_code
+        return grade_with(how, exercise, Path(options.submission))
 
 
 def _epilog() -> str:

@@ -29,7 +29,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
 
 from grader.emulator.architectures import ARCHITECTURES
 from grader.emulator.checked_launch import Hazard, HazardKind, Party
-from grader.emulator.counts import InstructionCounts
+from grader.emulator.counts import NO_COUNTS, InstructionCounts, LaunchCounts, join_counts
 from grader.emulator.faults import Fault, FaultKind
 from grader.emulator.launch import LaunchSettings
 from grader.emulator.machine import LaunchOutcome, run_launch
@@ -39,6 +39,7 @@ from grader.emulator.translate import NativeKernel, translate
 
 __all__ = [
     "ARCHITECTURES",
+    "NO_COUNTS",
     "Fault",
     "FaultKind",
     "GlobalMemory",
@@ -47,6 +48,7 @@ __all__ = [
     "Instruction",
     "InstructionCounts",
     "KernelCode",
+    "LaunchCounts",
     "LaunchOutcome",
     "LaunchSettings",
     "NativeKernel",
@@ -55,6 +57,7 @@ __all__ = [
     "Unsupported",
     "Variable",
     "fill_pointers",
+    "join_counts",
     "run_launch",
     "translate",
     "variable_addresses",

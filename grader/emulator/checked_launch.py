@@ -11,18 +11,15 @@ import numpy as np
 
 from grader.emulator.checked_layout import (
     CHECKED_STATE,
-    EXTENT,
     FOUND,
     MAX_BLOCKS,
     FindingCode,
     Trait,
 )
-from grader.emulator.decode import Decoded
 from grader.emulator.layout import WARP_LANES
 from grader.emulator.lazy_pages import make_zeros
 from grader.emulator.memory import FIRST_OFFSET, GlobalMemory
-from grader.emulator.program import KernelCode
-from grader.emulator.traits import granule_shifts, traits
+from grader.emulator.traits import CheckedCode
 
 Triple = tuple[int, int, int]
 
@@ -92,8 +89,7 @@ class CheckedLaunch:
 
     def __init__(
         self,
-        kernel: KernelCode,
-        code: tuple[Decoded, ...],
+        code: CheckedCode,
         memory: GlobalMemory,
         *,
         shared_bytes: int,
@@ -102,19 +98,12 @@ class CheckedLaunch:
     ) -> None:
         assert memory.written is not None
         self._code, self._grid, self._block = code, grid, block
-        self._shared_base = kernel.shared_base
-        shifts = granule_shifts(code)
+        shifts, count = code.shifts, len(code.code)
         blocks = grid[0] * grid[1] * grid[2]
         shared_granules = (shared_bytes >> shifts["shared"]) + 4
         global_granules = (len(memory.written) >> shifts["global"]) + 4
-        self._traits = traits(code)
-        self._lines = np.array([each.line or 0 for each in code], dtype=np.uint32)
-        nothing = (0, 0)
-        self._extents = np.array(
-            [kernel.shared_extents.get(each.offset, nothing) for each in code], dtype=EXTENT
-        )
-        self._reported = np.zeros(FindingCode.COUNT * len(code), dtype=np.uint8)
-        self._found = np.zeros(FindingCode.COUNT * len(code), dtype=FOUND)
+        self._reported = np.zeros(FindingCode.COUNT * count, dtype=np.uint8)
+        self._found = np.zeros(FindingCode.COUNT * count, dtype=FOUND)
         self._fences = np.zeros(min(blocks, MAX_BLOCKS) + 1, dtype=np.uint16)
         self._shared = np.zeros((2, shared_granules), dtype=np.uint64)
         sparse = memory.sparse
@@ -136,8 +125,10 @@ class CheckedLaunch:
         record["shared_drawers"] = self._shared_drawers.ctypes.data
         record["global_drawers"] = (self._global_drawers.ctypes.data - 4 * before) % _WORD
         record["written"] = (memory.written.ctypes.data - FIRST_OFFSET) % _WORD
-        record["instructions"] = len(code)
-        for name in ("fences", "traits", "lines", "extents", "reported", "found"):
+        record["instructions"] = count
+        record["traits"], record["lines"] = code.traits.ctypes.data, code.lines.ctypes.data
+        record["extents"] = code.extents.ctypes.data
+        for name in ("fences", "reported", "found"):
             record[name] = getattr(self, f"_{name}").ctypes.data
 
     @property
@@ -165,7 +156,7 @@ class CheckedLaunch:
                 else second
             )
             lanes = tuple(lane for lane in range(32) if int(found["mask"]) >> lane & 1)
-            address = int(found["address"]) - (self._shared_base if space == "shared" else 0)
+            address = int(found["address"]) - (self._code.shared_base if space == "shared" else 0)
             threads = (int(found["thread"]), int(found["other_thread"]))
             in_warp = (
                 pair
@@ -175,8 +166,8 @@ class CheckedLaunch:
             yield Hazard(kind, certain, first, second, space, address, lanes, in_warp)
 
     def _party(self, instruction: int, block: int, thread: int) -> Party:
-        code = self._code[instruction]
-        bits = int(self._traits[instruction])
+        code = self._code.code[instruction]
+        bits = int(self._code.traits[instruction])
         return Party(
             line=code.line,
             offset=code.offset,

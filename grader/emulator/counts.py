@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from grader.emulator.decode import Decoded
-from grader.emulator.flow import Block
-from grader.emulator.translate import NativeKernel
+from grader.emulator.flow import Flow
 from grader.sass import Access, Way
 
 SYSTEM_FENCE_INSTRUCTIONS = 9
@@ -32,8 +32,8 @@ class InstructionCounts:
     index: int
     opcode: str
     line: int | None
-    executed: int
-    threads: int
+    executed: int = 0
+    threads: int = 0
     space: str | None = None
     load: bool = False
     atomic: bool = False
@@ -43,78 +43,130 @@ class InstructionCounts:
     bytes: int = 0
 
 
-def collect_counts(
-    kernel: NativeKernel, block_counts: np.ndarray, slots: np.ndarray
-) -> tuple[InstructionCounts, ...]:
-    """Counts of every reachable instruction. `block_counts` is (blocks, COUNTS_PER_BLOCK), `slots`
-    SLOT records, both summed."""
-    return tuple(
-        counts
-        for block in kernel.flow.blocks
-        for instruction in block.instructions
-        for counts in _count(
-            instruction, kernel, _executions(block, instruction, block_counts[block.index]), slots
+_SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes")
+_TOTALS = ("requests_total", "passes_total", "passes_ideal_total", "bytes_total")
+_REQUESTS = _SUMMED.index("requests")
+_GLOBAL_STORE = Access("global", Way.STORE)
+
+
+class CountTable:
+    """What the counters of a kernel are of: a row for each record of its reachable instructions, in
+    the order of the code.
+
+    `rows` are the records with zeros, `stores` the slots of plain stores to global memory.
+    """
+
+    def __init__(self, flow: Flow, slots: Mapping[tuple[int, str], int]) -> None:
+        found = [
+            (block, i, access)
+            for block in flow.blocks
+            for i in block.instructions
+            for access in _counted(i, slots)
+        ]
+        self.rows = tuple(_make_row(i, access) for _, i, access in found)
+        self._block = np.array([block.index for block, _, _ in found], dtype=np.intp)
+        self._last = np.array([i is block.instructions[-1] for block, i, _ in found], np.int64)
+        self._fences = np.array(
+            [access is not None and access.way is Way.FENCE for *_, access in found], np.int64
         )
-    )
+        indices = np.array([i.index for _, i, _ in found])
+        self._first = np.diff(indices, prepend=-1) != 0
+        reached = [
+            (row, slots[i.index, access.space])
+            for row, (_, i, access) in enumerate(found)
+            if access is not None
+        ]
+        self._accesses, self._slots = np.array(reached, dtype=np.intp).reshape(-1, 2).T
+        stores = [row for row, (*_, access) in enumerate(found) if access == _GLOBAL_STORE]
+        self.stores = self._slots[np.isin(self._accesses, stores)]
+        kinds = [(row.line, row.space, row.load, row.atomic) for row in self.rows]
+        numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+        self._kind = np.array([numbers[kind] for kind in kinds], dtype=np.intp)
+        self._first_of_kind = np.unique(self._kind, return_index=True)[1]
+
+    def sum_up(self, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> LaunchCounts:
+        """The counts of a launch. Each part is (blocks, COUNTS_PER_BLOCK), and SLOT records."""
+        sums = np.zeros((len(self.rows), len(_SUMMED)), dtype=np.int64)
+        for block_counts, slots in parts:
+            executed, threads, repetitions = block_counts[self._block].T.astype(np.int64)
+            # a repetition of the last instruction is of the same threads
+            sums[:, 0] += self._first * (executed + self._last * repetitions)
+            sums[:, 1] += self._first * threads
+            for column, total in enumerate(_TOTALS, start=_REQUESTS):
+                sums[self._accesses, column] += slots[total][self._slots].astype(np.int64)
+        sums[:, 0] += SYSTEM_FENCE_INSTRUCTIONS * self._fences * sums[:, _REQUESTS]
+        return LaunchCounts(self, sums)
+
+    def sum_lines(self, sums: np.ndarray) -> Iterator[InstructionCounts]:
+        """See LaunchCounts.by_line."""
+        of_kinds = np.zeros((len(self._first_of_kind), len(_SUMMED)), dtype=np.int64)
+        np.add.at(of_kinds, self._kind, sums)
+        return _fill([self.rows[row] for row in self._first_of_kind.tolist()], of_kinds)
 
 
-def store_slots(kernel: NativeKernel) -> list[int]:
-    """The slots of plain stores to global memory."""
-    store = Access("global", Way.STORE)
-    stores = {instruction.index for instruction in kernel.decoded if store in instruction.accesses}
-    return [
-        slot
-        for (index, space), slot in kernel.slots.items()
-        if space == store.space and index in stores
-    ]
+@dataclass(frozen=True, eq=False)
+class LaunchCounts:
+    """What every reachable instruction did in a launch: `sums` has a row for each of the table,
+    and a column for each number of `InstructionCounts`."""
+
+    table: CountTable
+    sums: np.ndarray
+
+    @cached_property
+    def records(self) -> tuple[InstructionCounts, ...]:
+        """A record for each row."""
+        return tuple(_fill(self.table.rows, self.sums))
+
+    def __iter__(self) -> Iterator[InstructionCounts]:
+        return iter(self.records)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LaunchCounts) and self.records == other.records
+
+    @property
+    def executed(self) -> int:
+        """Warp instructions of the launch."""
+        return int(self.sums[:, 0].sum())
+
+    def by_line(self) -> Iterator[InstructionCounts]:
+        """The sums over all instructions of a line that access memory alike; each is told as that
+        of the first one."""
+        return self.table.sum_lines(self.sums)
 
 
-def sum_slots(parts: Iterable[np.ndarray]) -> np.ndarray:
-    """The totals of SLOT arrays, field by field, in the first of fresh copies."""
-    arrays = list(parts)
-    total = arrays[0].copy()
-    for part in arrays[1:]:
-        for field in ("requests_total", "passes_total", "passes_ideal_total", "bytes_total"):
-            total[field] += part[field]
-    return total
+NO_COUNTS = CountTable(Flow((), {}, 0), {}).sum_up(())
+"""Of a launch that did not run."""
 
 
-def _executions(block: Block, instruction: Decoded, counts: np.ndarray) -> tuple[int, int]:
-    """How many warps executed an instruction, and how many threads: a repetition is of the same
-    threads."""
-    executed, threads, repetitions = map(int, counts)
-    return executed + (repetitions if instruction is block.instructions[-1] else 0), threads
+def join_counts(parts: Sequence[LaunchCounts], scale: float) -> LaunchCounts:
+    """The counts of a launch that was run in parts, times `scale`."""
+    sums = np.sum([part.sums for part in parts], axis=0)
+    return LaunchCounts(parts[0].table, np.rint(scale * sums).astype(np.int64))
 
 
-def _count(
-    instruction: Decoded, kernel: NativeKernel, executions: tuple[int, int], slots: np.ndarray
-) -> Iterator[InstructionCounts]:
-    executed, threads = executions
-    accesses = [
-        access
-        for access in instruction.accesses
-        if (instruction.index, access.space) in kernel.slots
-    ]
-    if not accesses:
+def _counted(i: Decoded, slots: Mapping[tuple[int, str], int]) -> list[Access] | list[None]:
+    """The accesses of an instruction that are counted; a single None where there are none."""
+    return [each for each in i.accesses if (i.index, each.space) in slots] or [None]
+
+
+def _make_row(i: Decoded, access: Access | None) -> InstructionCounts:
+    row = InstructionCounts(i.index, i.opcode, i.line)
+    if access is None:
+        return row
+    return replace(row, space=access.space, load=access.load, atomic=access.atomic)
+
+
+def _fill(rows: Iterable[InstructionCounts], sums: np.ndarray) -> Iterator[InstructionCounts]:
+    """The records with their numbers."""
+    for row, (executed, threads, *of_access) in zip(rows, sums.tolist(), strict=True):
         yield InstructionCounts(
-            instruction.index, instruction.opcode, instruction.line, executed, threads
-        )
-    for access in accesses:
-        record = slots[kernel.slots[instruction.index, access.space]]
-        if access.way is Way.FENCE:
-            executed += SYSTEM_FENCE_INSTRUCTIONS * int(record["requests_total"])
-        yield InstructionCounts(
-            instruction.index,
-            instruction.opcode,
-            instruction.line,
+            row.index,
+            row.opcode,
+            row.line,
             executed,
             threads,
-            access.space,
-            access.load,
-            access.atomic,
-            int(record["requests_total"]),
-            int(record["passes_total"]),
-            int(record["passes_ideal_total"]),
-            int(record["bytes_total"]),
+            row.space,
+            row.load,
+            row.atomic,
+            *of_access,
         )
-        executed = threads = 0

@@ -26,6 +26,7 @@ from grader.emulator.native.tools import (
     LANES_I64,
     Value,
     const,
+    freeze,
     lane_bits,
     splat,
 )
@@ -278,7 +279,9 @@ class Emitter(Frame):
     def _set_lanes(self, index: int, value: Value) -> None:
         condition = self._write_condition()
         if condition is not None:
-            value = self.b.select(condition, value, self.register(index))
+            # Frozen, or LLVM makes a masked store of it: who reads the register next then waits
+            # until it has reached the cache.
+            value = freeze(self.b, self.b.select(condition, value, self.register(index)))
         self.registers.set("lanes", index, value)
 
     def _set_uniform(self, index: int, value: Value) -> None:

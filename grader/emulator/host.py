@@ -69,7 +69,7 @@ class HostFunctions:
         self._room = PRINT_LIMIT
         self.printed: list[tuple[int, str]] = []
         self.message = ""
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self._callback = _CALLBACK(
             partial(_call, WeakMethod(self._called))
         )  # one that held us would keep all memory in a cycle
@@ -90,7 +90,7 @@ class HostFunctions:
                 if function is None
                 else function(self, context, warp, lanes)
             )
-        except Exception as problem:  # must not pass through native code
+        except BaseException as problem:  # none passes through native code, nor does Ctrl-C
             self.error = problem
             return FaultCode.INTERNAL
 

@@ -4,15 +4,16 @@ told precisely."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from grader.emulator.checked_launch import CheckedLaunch, Hazard
-from grader.emulator.counts import InstructionCounts, collect_counts, store_slots, sum_slots
+from grader.emulator.counts import LaunchCounts
 from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, Memories, join_printed
 from grader.emulator.launch import LaunchSettings, fill_constants, make_warps
@@ -69,7 +70,7 @@ class LaunchOutcome:
     block that a fault stopped.
     """
 
-    counts: tuple[InstructionCounts, ...]
+    counts: LaunchCounts
     fault: Fault | None
     printed: str = ""
     hazards: tuple[Hazard, ...] = ()
@@ -101,12 +102,10 @@ def run_launch(
     chunks = _chunks(settings, threads)
     total = sum(end - first for first, end in chunks)
     done = 0
-    with ThreadPoolExecutor(threads) as pool:
+    with _run_by(threads) as run_all:
         for first in range(0, len(chunks), threads):
             batch = chunks[first : first + threads]
-            codes = list(
-                pool.map(lambda pair: pair[0].run(*pair[1]), zip(workers, batch, strict=False))
-            )
+            codes = list(run_all(_Worker.run, workers, *zip(*batch, strict=True)))
             for worker in workers:
                 if worker.host_functions.error is not None:
                     raise worker.host_functions.error
@@ -124,11 +123,23 @@ def run_launch(
         (work for worker in workers for work in worker.works), key=lambda work: work.block
     )
     longest = max(int(worker.context[0]["longest"]) for worker in workers)
-    counts, fault = _sum_counts(kernel, workers), _first_fault(kernel, settings, workers)
+    counts = kernel.count_table.sum_up((worker.block_counts, worker.slots) for worker in workers)
+    fault = _first_fault(kernel, settings, workers)
     stopped_in = max(worker.in_block for worker in workers) if fault is not None else 0
     return LaunchOutcome(
         counts, fault, printed, hazards, tuple(traces), tuple(works), longest, stopped_in
     )
+
+
+@contextmanager
+def _run_by(threads: int) -> Iterator[Callable[..., Iterable[int]]]:
+    """What stands for `map`, and calls at once as many functions as there are threads; one thread
+    is this one."""
+    if threads == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield pool.map
 
 
 def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
@@ -179,8 +190,7 @@ class _Worker:
         self.checked: CheckedLaunch | None = None
         if settings.checked:
             self.checked = CheckedLaunch(
-                kernel.code,
-                kernel.decoded,
+                kernel.checked_code,
                 memory,
                 shared_bytes=self.shared_bytes,
                 grid=settings.grid,
@@ -189,7 +199,6 @@ class _Worker:
         self.context = zeros_in_lines(1, CONTEXT)
         self.traces: list[BlockTrace] = []
         self.works: list[BlockWork] = []
-        self.stores = store_slots(kernel)
         self._fill_context()
 
     def _fill_context(self) -> None:
@@ -254,7 +263,7 @@ class _Worker:
     @property
     def stored_bytes(self) -> int:
         """Bytes that plain stores wrote to global memory so far."""
-        return int(self.slots["bytes_total"][self.stores].sum())
+        return int(self.slots["bytes_total"][self.kernel.count_table.stores].sum())
 
     def _run(self, first: int, end: int) -> int:
         for traced in self.settings.traced[
@@ -303,13 +312,6 @@ def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
     """Local memory of a block, of whole warps."""
     threads = settings.block[0] * settings.block[1] * settings.block[2]
     return -(-kernel.code.local_bytes // 16) * 16 * WARP_LANES * -(-threads // WARP_LANES)
-
-
-def _sum_counts(kernel: NativeKernel, workers: list[_Worker]) -> tuple[InstructionCounts, ...]:
-    block_counts = np.stack([worker.block_counts for worker in workers]).sum(
-        axis=0, dtype=np.uint64
-    )
-    return collect_counts(kernel, block_counts, sum_slots(worker.slots for worker in workers))
 
 
 def _first_fault(

@@ -6,15 +6,31 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from grader.emulator.checked_layout import Trait
+from grader.emulator.checked_layout import EXTENT, Trait
 from grader.emulator.decode import Decoded
+from grader.emulator.program import KernelCode
 from grader.sass import Way
 
 _RETRIED = ("CAS", "CAST", "MIN", "MAX")
 
 
-def granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
-    """log2 of the smallest access to each space, at most that of a word."""
+class CheckedCode:
+    """A kernel's code in the checked mode. By instruction: `traits`, `lines` (0 where it has none)
+    and `extents`, see CHECKED_STATE. `shifts`: of each space log2 of its granules."""
+
+    def __init__(self, kernel: KernelCode, code: tuple[Decoded, ...]) -> None:
+        self.code = code
+        self.shared_base = kernel.shared_base
+        self.shifts = _granule_shifts(code)
+        self.traits = np.array([_traits(each) for each in code], dtype=np.uint8)
+        self.lines = np.array([each.line or 0 for each in code], dtype=np.uint32)
+        nothing = (0, 0)
+        extents = [kernel.shared_extents.get(each.offset, nothing) for each in code]
+        self.extents = np.array(extents, dtype=EXTENT)
+
+
+def _granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
+    """The smallest access to each space, at most that of a word."""
     shifts = {"shared": 2, "global": 2}
     for instruction in code:
         for access in instruction.accesses:
@@ -23,12 +39,8 @@ def granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
     return shifts
 
 
-def traits(code: Iterable[Decoded]) -> np.ndarray:
-    """The Trait bits of every instruction."""
-    return np.array([_traits(instruction) for instruction in code], dtype=np.uint8)
-
-
 def _traits(i: Decoded) -> int:
+    """The Trait bits of an instruction."""
     atomic = any(access.atomic for access in i.accesses)
     fetches = any(access.way is Way.FETCH for access in i.accesses)
     present = {

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from grader.emulator.cells import cell_bytes
 from grader.emulator.constants import WORDS, constant_bank_bytes, constant_data
+from grader.emulator.counts import CountTable
 from grader.emulator.decode import Decoded, decode
 from grader.emulator.flow import Block, Flow, find_blocks
 from grader.emulator.layout import CODE_PLACE, JumpTable, warp_layout
@@ -37,6 +39,7 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.shapes import Hole, operand_at, register_and_predicate_values
 from grader.emulator.step_code import ENTER
 from grader.emulator.steps import Step
+from grader.emulator.traits import CheckedCode
 
 _LAST_ARGUMENT = 11
 """The last register with arguments of a function of the system (host.py)."""
@@ -67,7 +70,17 @@ class NativeKernel:
     entries: np.ndarray
     jump_tables: tuple[np.ndarray, np.ndarray]
 
-    @property
+    @cached_property
+    def count_table(self) -> CountTable:
+        """What its counters are of."""
+        return CountTable(self.flow, self.slots)
+
+    @cached_property
+    def checked_code(self) -> CheckedCode:
+        """What the checked mode has to know of it."""
+        return CheckedCode(self.code, self.decoded)
+
+    @cached_property
     def meets_others(self) -> bool:
         """Whether blocks may meet in atomics on global memory: what some of them do says nothing of
         the outcome then."""

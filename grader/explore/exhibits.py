@@ -21,8 +21,8 @@ from grader.cpp.types import size_of
 from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
-from grader.grading.building import find_toolchain
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import find_toolchain
 from grader.records import (
     Binary,
     Counters,

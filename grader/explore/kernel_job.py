@@ -12,9 +12,10 @@ from grader.devices.choose import Choice
 from grader.explore.kernel_data import KernelData
 from grader.explore.launch_times import Times, modelled_times
 from grader.explore.other_order import PUBLIC, find_order
-from grader.grading.building import Built, Toolchain, build_plan, launch_on
+from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import Toolchain
 from grader.records import (
     COUNTING,
     SUBMISSION,

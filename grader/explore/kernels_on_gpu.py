@@ -22,9 +22,10 @@ from grader.explore.kernel_job import (
     tell_run,
 )
 from grader.explore.launch_times import measure_launches
-from grader.grading.building import Built, find_toolchain
+from grader.grading.building import Built
 from grader.grading.mistakes import SubmissionError
 from grader.grading.stand_in import stand_in
+from grader.grading.tools import find_toolchain
 from grader.records import KernelLaunch, KernelRun, LaunchResult, Program
 from grader.sandbox.process import run_tool
 

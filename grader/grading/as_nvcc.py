@@ -19,10 +19,11 @@ from pathlib import Path
 
 from grader.errors import GraderError
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import tool_runner
 from grader.plumbing.record_json import converter
-from grader.records import Binary, Recipe, RunTool, Submission, ToolLimits
-from grader.sandbox.process import confine_tools, run_tool
-from grader.toolchain.compile import compile_cubin, is_cached
+from grader.records import Binary, Recipe, Submission, ToolLimits
+from grader.toolchain.compilation import artifacts_key
+from grader.toolchain.compile import compile_cubin
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.workspace import OPTIONS
 
@@ -55,26 +56,12 @@ class Order:
 def with_recipe(binary: Binary, source: Submission, settings: Settings) -> Binary:
     """The binary with the recipe by which a GPU's process asks for it again; as it is where the
     cache does not hold it."""
-    if not is_cached(
-        source,
-        nvcc=settings.nvcc,
-        nvdisasm=settings.nvdisasm,
-        arch=binary.arch,
-        cache=settings.cache,
-    ):
+    nvcc, nvdisasm = settings.nvcc, settings.nvdisasm
+    key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=binary.arch)
+    if not (settings.cache / key).is_file():
         return binary
     program = (sys.executable, "-P", "-m", "grader.grading.as_nvcc", format_settings(settings))
     return replace(binary, recipe=Recipe(source.text, OPTIONS, program))
-
-
-def tool_runner(nvcc: Nvcc, nvdisasm: Nvdisasm, *, isolated: bool) -> RunTool:
-    """What runs the tools; `isolated`: they see of the machine's files only their own, the headers
-    and the submission."""
-    return (
-        confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent])
-        if isolated
-        else run_tool
-    )
 
 
 def main(argv: Sequence[str]) -> int:

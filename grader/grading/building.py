@@ -10,22 +10,20 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from grader.devices.room import check_room
-from grader.grading.as_nvcc import Settings, tool_runner, with_recipe
+from grader.grading.as_nvcc import Settings, with_recipe
 from grader.grading.mistakes import refuse, value_of
+from grader.grading.tools import Toolchain
 from grader.records import (
     Binary,
     DeviceBuffer,
     LaunchLimits,
     Program,
-    RunTool,
     Submission,
     ToolLimits,
 )
-from grader.sandbox.isolation import NO_ISOLATION, find_layer
-from grader.sandbox.process import run_tool
+from grader.sandbox.isolation import NO_ISOLATION
 from grader.spec.draws import device_buffers
 from grader.spec.exercise import Exercise, Part, Task
 from grader.spec.launch_lines import Plan
@@ -35,29 +33,10 @@ from grader.submission.plan import macro_names, read_macros, read_plan
 from grader.submission.resolve import resolve_plan
 from grader.submission.rules import check_headers, check_rules
 from grader.submission.scalars import NO_SCALARS, Scalar
-from grader.toolchain.compile import compile_submission
-from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
+from grader.toolchain.artifacts import Artifacts
+from grader.toolchain.compilation import Compilation, NotCompiled, Order, find_artifacts
+from grader.toolchain.compile import read_ordered
 from grader.toolchain.preprocess import preprocess
-from grader.toolchain.tool_answers import keep_answers
-
-
-@dataclass(frozen=True)
-class Toolchain:
-    """What compiles all programs of one grading, and where their machine code is kept."""
-
-    nvcc: Nvcc
-    nvdisasm: Nvdisasm
-    cache: Path | None
-    run: RunTool = run_tool
-    isolation: str = NO_ISOLATION
-
-    @property
-    def versions(self) -> dict[str, str]:
-        return {
-            "nvcc": self.nvcc.version,
-            "nvdisasm": self.nvdisasm.version,
-            "compiler_isolation": self.isolation,
-        }
 
 
 @dataclass(frozen=True)
@@ -75,26 +54,18 @@ class Built:
     rules_of: Task | None = None
 
 
-def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = True) -> Toolchain:
-    """The compiler and disassembler of this machine; see `find_nvcc` for which one. Raises
-    ToolMissing.
-
-    `isolated`: they see of the machine's files only their own, the headers and the submission.
-    """
-    ask = run_tool if cache is None else keep_answers(run_tool, cache, os.environ)
-    nvcc, nvdisasm = (
-        find_nvcc(os.environ, ask, prefer_wheel=prefer_wheel),
-        find_nvdisasm(os.environ, ask),
-    )
-    run = tool_runner(nvcc, nvdisasm, isolated=isolated)
-    return Toolchain(nvcc, nvdisasm, cache, run, find_layer().value if isolated else NO_ISOLATION)
-
-
 def build(
-    source: Submission, exercise: Exercise, tools: Toolchain, *, arch: str, plan: Plan | None = None
+    source: Submission,
+    exercise: Exercise,
+    tools: Toolchain,
+    *,
+    arch: str,
+    plan: Plan | None = None,
+    begun: Compilation | None = None,
 ) -> Built:
     """Reads the plan (or takes the one that is given, which the exercise's rules do not bind),
-    refuses forbidden includes, and compiles for `arch`. Raises SubmissionError.
+    refuses forbidden includes, and compiles for `arch`, which may have `begun`. Raises
+    SubmissionError.
     """
     rules_of = exercise if plan is None else None
     if plan is None:
@@ -102,7 +73,14 @@ def build(
         plan = own or exercise.default_plan
     limits = ToolLimits(wall_seconds=exercise.limits.compile_seconds)
     return build_plan(
-        source, plan, names_of(exercise), tools, arch=arch, limits=limits, rules_of=rules_of
+        source,
+        plan,
+        names_of(exercise),
+        tools,
+        arch=arch,
+        limits=limits,
+        rules_of=rules_of,
+        begun=begun,
     )
 
 
@@ -115,12 +93,21 @@ def build_plan(
     arch: str,
     limits: ToolLimits,
     rules_of: Task | None = None,
+    begun: Compilation | None = None,
 ) -> Built:
     """Refuses forbidden includes and look-ups of files, and compiles for `arch`. `names` are those
-    that the plan may use beside macros: buffers, sizes, scalars. Raises SubmissionError."""
+    that the plan may use beside macros: buffers, sizes, scalars. Raises SubmissionError.
+
+    The compiler runs beside the preprocessor, whose word comes first: what it says is told, and
+    what the compiler says only if the preprocessor found nothing. It may have `begun` before.
+    """
     refuse(check_lookups(source.text))
-    macros = _explain_macros(source, plan, names, rules_of, tools, arch=arch, limits=limits)
-    binary = compile_source(source, tools, arch=arch, limits=limits)
+    order = tools.order(source, arch, limits)
+    if begun is None or not begun.order.asks_for_the_same(order):
+        begun = Compilation(order)
+    with begun:
+        macros = _explain_macros(source, plan, names, rules_of, tools, arch=arch, limits=limits)
+        binary = _read(begun.result(), order, tools)
     return Built(source, plan, macros, binary, rules_of)
 
 
@@ -129,18 +116,8 @@ def compile_source(
 ) -> Binary:
     """The kernels of a source for `arch`, with what it takes to ask for them again. Raises
     SubmissionError."""
-    binary = value_of(
-        compile_submission(
-            source,
-            nvcc=tools.nvcc,
-            nvdisasm=tools.nvdisasm,
-            arch=arch,
-            run=tools.run,
-            limits=limits,
-            cache=tools.cache,
-        )
-    )
-    return _repeatable(binary, source, tools, limits)
+    order = tools.order(source, arch, limits)
+    return _read(find_artifacts(order), order, tools)
 
 
 def names_of(task: Task) -> frozenset[str]:
@@ -210,19 +187,21 @@ def launch_on(
     return program
 
 
-def _repeatable(binary: Binary, source: Submission, tools: Toolchain, limits: ToolLimits) -> Binary:
-    """The binary with its recipe, where its machine code is kept."""
+def _read(made: Artifacts | NotCompiled, order: Order, tools: Toolchain) -> Binary:
+    """The kernels of what the tools made; with the recipe, where it is kept. Raises
+    SubmissionError."""
+    binary = read_ordered(value_of(made), order)
     if tools.cache is None:
         return binary
     settings = Settings(
         tools.nvcc,
         tools.nvdisasm,
         tools.cache,
-        limits.wall_seconds,
+        order.compiler.limits.wall_seconds,
         isolated=tools.isolation != NO_ISOLATION,
         search_path=os.environ.get("PATH", os.defpath),
     )
-    return with_recipe(binary, source, settings)
+    return with_recipe(binary, order.submission, settings)
 
 
 def _explain_macros(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Protocol
 
 from grader.devices.base import Arrays, Device
@@ -71,10 +72,11 @@ class CaseRun:
 
 @dataclass(frozen=True)
 class Step:
-    """A case that is ready to run."""
+    """A case that is ready to run. `expected` is what its oracle says, which is asked once."""
 
     program: Program
     inputs: Arrays
+    expected: Callable[[], Arrays]
 
 
 def each_case(task: Task, seed: int, show: ShowProgress, stage: str) -> Iterator[Case]:
@@ -103,15 +105,15 @@ def prepare_case(bench: Bench, case: Case) -> Step:
         program = bench.program(case.sizes)
     except SubmissionError as error:
         raise SubmissionError(tell_failure(error.mistake, case)) from None
-    return Step(program, make_inputs(bench.task, case, bench.seed))
+    inputs = make_inputs(bench.task, case, bench.seed)
+    return Step(program, inputs, cache(partial(bench.oracle, inputs, case.sizes)))
 
 
 def judge_step(
     bench: Bench, step: Step, case: Case, execution: Execution, got: Arrays
 ) -> CaseResult:
     """What a run left, compared with the oracle's outputs."""
-    expected = bench.oracle(step.inputs, case.sizes)
-    result = judge_outputs(bench.task, case, expected, got, execution)
+    result = judge_outputs(bench.task, case, step.expected(), got, execution)
     return replace(result, printed=collect_printed(execution, case))
 
 

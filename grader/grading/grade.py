@@ -32,6 +32,7 @@ from grader.records import Failure, Progress, Score, ShowChecks, ShowProgress, S
 from grader.sandbox.process import run_tool
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
+from grader.toolchain.compilation import Compilation
 
 SEED_BITS = 53  # what a JSON number holds exactly
 LIBRARIES = ("numpy", "llvmlite")
@@ -43,6 +44,7 @@ class Options:
 
     `reuse`: with a `seed`, the score of an equal grading on the emulated device is taken from the
     cache, and kept there. `interim`: is shown the checks as they stand, before the grading ends.
+    `begun`: the submission's compilation, if it is under way.
     """
 
     device: str | Choice = "auto"
@@ -53,6 +55,7 @@ class Options:
     model: bool = True
     reuse: bool = False
     interim: ShowChecks | None = None
+    begun: Compilation | None = None
 
 
 def grade(
@@ -103,6 +106,7 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
         isolated=options.isolated,
         model=options.model,
         interim=options.interim,
+        begun=options.begun,
     )
     reuse = options.reuse and options.seed is not None and choice.kind == EMULATED
     try:

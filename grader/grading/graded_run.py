@@ -8,29 +8,32 @@ sizes, gives exact counters.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.devices.base import Arrays
 from grader.devices.mapped_arrays import gather_shared
 from grader.grading.cases import (
     BENCHMARK,
     Bench,
-    collect_printed,
-    describe_failed_run,
     judge_outputs,
 )
-from grader.grading.checked import Findings, order_dependent
+from grader.grading.checked import Findings
 from grader.grading.interim import show_counted
 from grader.grading.mistakes import SubmissionError, refuse
 from grader.grading.own_programs import OTHERS_SEED, broken, build_other
 from grader.grading.remembered import graded_key, recall, remember
 from grader.grading.session import Session, describe_sizes
+from grader.grading.submission_run import (
+    Left,
+    SubmissionRun,
+    judge_run,
+    leave_run,
+    run_program,
+)
 from grader.judging.evidence import CountedRun, OtherCounts
 from grader.judging.needs import find_counted, find_timed
-from grader.judging.sampled import judge_sampled
 from grader.judging.timing import (
     LABELS,
     check_floor,
@@ -43,47 +46,21 @@ from grader.metrics import MODELLED
 from grader.records import (
     COUNTING,
     SUBMISSION,
-    CaseResult,
-    CountingMode,
     Execution,
-    Finding,
-    Mode,
     Modelled,
     ModelledMode,
     Program,
     Progress,
     Role,
-    RunLimits,
     ShowProgress,
     Status,
     Timing,
 )
-from grader.spec.draws import device_buffers, make_inputs
+from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise, Yardstick
-from grader.spec.tolerance import tolerance_at
-from grader.words.hidden import tell, tell_findings
+from grader.words.hidden import tell
 
 EMULATED = "emulated"
-SAMPLE_ROOM = 100
-"""How many times a job's instructions a run may take where a sample of its blocks stands for all
-of them."""
-
-
-@dataclass(frozen=True)
-class SubmissionRun:
-    """The submission's run at some sizes: its case is None where its outputs could not be verified,
-    for the reason `unverified`."""
-
-    sizes: Mapping[str, int]
-    case: CaseResult | None
-    execution: Execution
-    findings: tuple[Finding, ...] = ()
-    unverified: str = ""
-
-    @property
-    def says_all(self) -> bool:
-        """Whether no other run is needed: the outputs are wrong, or all blocks ran."""
-        return self.case is not None and (not self.case.passed or self.execution.ran_whole)
 
 
 @dataclass(frozen=True)
@@ -99,13 +76,8 @@ def run_graded(session: Session, findings: Findings) -> None:
     """Runs the submission as it is graded, if the exercise has a benchmark. Raises
     SubmissionError."""
     evidence, sizes = session.evidence, session.exercise.benchmark
-    early = _count_early(session, findings)
-    timed = _run_timed(session)
-    if timed is not None and timed.says_all:
-        counted = timed
-    elif EMULATED in sizes:
-        counted = early or _run_counted(session)
-    else:
+    timed, counted = _run_both(session, _count_early(session, findings))
+    if counted is None:
         return
     assert counted.case is not None
     evidence.cases += (counted.case,)
@@ -134,29 +106,69 @@ def run_graded(session: Session, findings: Findings) -> None:
 def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
     """The run for counting where somebody waits for a first word, which it gives sooner than the
     timed run; what goes wrong in it is told in its turn."""
-    if session.job.interim is None or EMULATED not in session.exercise.benchmark:
+    if session.job.interim is None:
         return None
     try:
         run = _run_counted(session)
     except SubmissionError:
         return None
-    if run.case is not None:
+    if run is not None and run.case is not None:
         show_counted(session.job, findings, run.case, run.execution)
     return run
 
 
-def _run_counted(session: Session) -> SubmissionRun:
+def _run_both(
+    session: Session, early: SubmissionRun | None
+) -> tuple[SubmissionRun | None, SubmissionRun | None]:
+    """The timed run, where there is one, and the run that was counted: the same where that says
+    all, or the `early` one. Of a sample of the blocks it is known that it cannot say all, unless
+    they are wrong: while it is judged, the device counts."""
+    left = _leave_timed(session)
+    timed = None
+    if left is not None and (early or left.ran_whole or EMULATED not in session.exercise.benchmark):
+        timed = judge_run(left)
+    elif left is not None:
+        return _judge_and_count(session, left)
+    return timed, timed if timed and timed.says_all else early or _run_counted(session)
+
+
+def _judge_and_count(session: Session, left: Left) -> tuple[SubmissionRun, SubmissionRun]:
+    """Both runs, of which the second is made while the first is judged. What goes wrong in it is
+    told where it is needed."""
+    mistake = counted = None
+    with ThreadPoolExecutor(1) as pool:
+        judging = pool.submit(judge_run, left)
+        try:
+            counted = _leave_counted(session)
+        except SubmissionError as error:
+            mistake = error
+        timed = judging.result()
+    if timed.says_all:
+        return timed, timed
+    if counted is None:
+        assert mistake is not None
+        raise mistake
+    return timed, judge_run(counted)
+
+
+def _run_counted(session: Session) -> SubmissionRun | None:
+    if EMULATED not in session.exercise.benchmark:
+        return None
+    return judge_run(_leave_counted(session))
+
+
+def _leave_counted(session: Session) -> Left:
     sizes = session.exercise.benchmark[EMULATED]
-    return run_submission(session.bench, sizes, modelled=False, show=session.job.show)
+    return leave_run(session.bench, sizes, modelled=False, show=session.job.show)
 
 
-def _run_timed(session: Session) -> SubmissionRun | None:
+def _leave_timed(session: Session) -> Left | None:
     """The run at a GPU's sizes, where one is asked for."""
     asked = any(check.metric in MODELLED for check in session.exercise.checks)
     sizes = session.exercise.benchmark.get(TIMED_ON)
     if sizes is None or not asked or not session.job.model:
         return None
-    return run_submission(session.bench, sizes, modelled=True, show=session.job.show)
+    return leave_run(session.bench, sizes, modelled=True, show=session.job.show)
 
 
 def _add_times(session: Session, timed: SubmissionRun) -> None:
@@ -186,108 +198,6 @@ def why_untimed(execution: Execution) -> str:
         (launch.unmodelled for launch in execution.launches if launch.unmodelled),
         "this GPU's figures are not known",
     )
-
-
-# --- the submission -------------------------------------------------------------------------------
-
-
-def run_submission(
-    bench: Bench,
-    sizes: Mapping[str, int],
-    *,
-    modelled: bool,
-    show: ShowProgress,
-    inspect: bool = True,
-) -> SubmissionRun:
-    """Runs the submission at some sizes, with its time modelled or not, and judges what it left.
-    Raises SubmissionError where it does not run to its end.
-
-    `inspect`: see CountingMode.
-    """
-    stage = "running at the timed size" if modelled else "counting"
-    show(Progress(stage))
-    case = Case(BENCHMARK, sizes, hidden=False)
-    program = bench.program(sizes)
-    inputs = make_inputs(bench.task, case, bench.seed, gather=gather_shared)
-    seed = _sample_seed(bench.seed)
-    mode = (
-        ModelledMode(seed, inspect=inspect)
-        if modelled
-        else CountingMode(inspect_seed=seed if inspect else None)
-    )
-    execution, got = _run(bench, program, inputs, mode, stage, show)
-    if execution.failure is not None:
-        raise SubmissionError(describe_failed_run(execution, execution.failure, case))
-    unfinished = [launch.unmodelled for launch in execution.launches if not launch.finished]
-    if unfinished:
-        return SubmissionRun(sizes, None, execution, unverified=unfinished[0])
-    findings = tell_findings(execution.findings, case)
-    result = _judge(bench, case, inputs, execution, got)
-    if isinstance(result, str):
-        return SubmissionRun(sizes, None, execution, findings, unverified=result)
-    if result.passed and execution.same_backwards is False:
-        findings += _run_backwards(bench, program, inputs, case)
-    result = replace(result, printed=collect_printed(execution, case))
-    return SubmissionRun(sizes, result, execution, findings)
-
-
-def _judge(
-    bench: Bench, case: Case, inputs: Arrays, execution: Execution, got: Arrays
-) -> CaseResult | str:
-    """What a run left, or a sample of its blocks wrote, compared with what is expected; why it
-    cannot be told, where that is so."""
-    if execution.ran_whole:
-        expected = bench.oracle(inputs, case.sizes)
-        return judge_outputs(bench.task, case, expected, got, execution)
-    ask = bench.oracle
-    return judge_sampled(
-        case,
-        device_buffers(bench.task, case.sizes),
-        lambda places: (
-            ask(inputs, case.sizes) if places is None else ask.at(inputs, case.sizes, places)
-        ),
-        got,
-        tolerance_at(bench.task, case),
-        execution,
-    )
-
-
-def _run(
-    bench: Bench, program: Program, inputs: Arrays, mode: Mode, stage: str, show: ShowProgress
-) -> tuple[Execution, Arrays]:
-    """Runs a program, at the timed sizes with room for what a sample of the blocks executes. The
-    device's own steps are shown under the name of the stage."""
-    limits = _sample_limits(bench) if isinstance(mode, ModelledMode) else bench.limits
-
-    def show_step(step: Progress) -> None:
-        show(Progress(stage, step.done, step.total))
-
-    return bench.device.run(program, inputs, limits=limits, mode=mode, progress=show_step)
-
-
-def _sample_limits(bench: Bench) -> RunLimits:
-    """What a run may use at sizes that only a sample of the blocks makes bearable."""
-    return replace(bench.limits, warp_instructions=SAMPLE_ROOM * bench.limits.warp_instructions)
-
-
-def _run_backwards(
-    bench: Bench, program: Program, inputs: Arrays, case: Case
-) -> tuple[Finding, ...]:
-    """What the opposite order says where it left other outputs: they may be right too, as sums of
-    floats in another order are."""
-    execution, got = bench.device.run(
-        program, inputs, limits=_sample_limits(bench), mode=CountingMode(backwards=True)
-    )
-    if execution.failure is not None:
-        return ()
-    expected = bench.oracle(inputs, case.sizes)
-    result = judge_outputs(bench.task, case, expected, got, execution)
-    return () if result.passed else (order_dependent(execution, result.message, case),)
-
-
-def _sample_seed(seed: int) -> int:
-    """What draws the sample: secret as the job's seed is, which the device never gets."""
-    return int.from_bytes(hashlib.sha256(f"sample {seed}".encode()).digest()[:6], "big")
 
 
 def _describe_model(timed: SubmissionRun) -> dict[str, str]:
@@ -365,7 +275,7 @@ def run_other(
     inputs = make_inputs(exercise, case, OTHERS_SEED, gather=gather_shared)
     if modelled:  # nobody looks at what it computes: its outputs need not be fetched
         program = _without_outputs(program)
-    execution, got = _run(bench, program, inputs, mode, stage, show)
+    execution, got = run_program(bench, program, inputs, mode, stage, show)
     if execution.failure is not None:
         if execution.failure.status is Status.UNSUPPORTED:
             return None

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from grader.grading.building import find_toolchain
 from grader.grading.remembered import recall, remember
 from grader.grading.session import Job
+from grader.grading.tools import find_toolchain
 from grader.plumbing.cache import cache_key
 from grader.plumbing.identity import grader_identity, hash_files
 from grader.plumbing.record_json import make_converter

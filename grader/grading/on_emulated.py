@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from grader.devices.remote.remote_device import RemoteDevice
-from grader.grading.building import build, find_toolchain
+from grader.grading.building import build
 from grader.grading.checked import Findings, run_checked
 from grader.grading.graded_run import run_graded
 from grader.grading.interim import show_cases
 from grader.grading.parts import run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
+from grader.grading.tools import find_toolchain
 from grader.records import Progress
 
 
@@ -33,6 +34,6 @@ def _open(job: Job, device: RemoteDevice) -> Session:
     job.show(Progress("compiling"))
     tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
     job.note(tools.versions)
-    built = build(job.submission, job.exercise, tools, arch=job.info.arch)
+    built = build(job.submission, job.exercise, tools, arch=job.info.arch, begun=job.begun)
     job.note({"device_isolation": device.isolation})
     return open_session(job, tools, built, device)

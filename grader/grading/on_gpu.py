@@ -10,12 +10,13 @@ from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.nvml import read_versions
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.grading.benchmark import run_benchmark
-from grader.grading.building import Built, build, find_toolchain
+from grader.grading.building import Built, build
 from grader.grading.cases import run_case
 from grader.grading.own_programs import build_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.stand_in import check_on_stand_in
+from grader.grading.tools import find_toolchain
 from grader.records import SUBMISSION, Progress
 
 

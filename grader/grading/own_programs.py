@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from grader.errors import GraderError, SpecError, SpecProblem
-from grader.grading.building import Built, Toolchain, build, make_program
+from grader.grading.building import Built, build, make_program
 from grader.grading.mistakes import SubmissionError, value_of
+from grader.grading.tools import Toolchain
 from grader.judging.timing import NAIVE, REFERENCE
 from grader.records import SUBMISSION, DeviceInfo, Execution, Program
 from grader.spec.exercise import Exercise

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from grader.devices.base import Device
 from grader.devices.choose import Choice
-from grader.grading.building import Built, Toolchain
+from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, each_case
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.records import (
     DeviceInfo,
@@ -24,6 +25,7 @@ from grader.records import (
 )
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
+from grader.toolchain.compilation import Compilation
 from grader.words.hints import explain_failed_case
 
 
@@ -31,7 +33,8 @@ from grader.words.hints import explain_failed_case
 class Job:
     """What is asked: grade this submission of this exercise on this device. What is found on the
     way is noted in the `subject` (the device, versions) and in the `evidence`. `interim` is shown
-    the checks as they stand, as soon as something can be told of them."""
+    the checks as they stand, as soon as something can be told of them. `begun` is the submission's
+    compilation, if it is under way."""
 
     subject: Subject
     choice: Choice
@@ -40,6 +43,7 @@ class Job:
     isolated: bool = True
     model: bool = True
     interim: ShowChecks | None = None
+    begun: Compilation | None = None
     evidence: Evidence = field(default_factory=Evidence)
 
     @property

@@ -84,7 +84,8 @@ def _judge_written(
         return judge_inputs(case, worst_error, modified_inputs)
     whole = expected(None)
     for name in names:
-        have = whole[name].astype(got[name].dtype)
+        # In C's order: what is put into a flat copy of a transpose would be lost.
+        have = whole[name].astype(got[name].dtype, order="C")
         have.reshape(-1)[got[places_of(name)]] = got[name]
         got = {**got, name: have}
     return judge_case(case, buffers, whole, got, tolerance, modified_inputs=modified_inputs)

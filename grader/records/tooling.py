@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Protocol
 
 
@@ -29,17 +30,19 @@ ShowProgress = Callable[[Progress], None]
 @dataclass(frozen=True)
 class ToolLimits:
     """What a tool (nvcc, nvdisasm, ...) may use. `output_bytes` bounds each of stdout and stderr,
-    and each written file."""
+    and each written file. `stop` ends it once it is set: nobody waits for it any more."""
 
     wall_seconds: float = 60.0
     memory_bytes: int = 6 << 30
     file_bytes: int = 64 << 20
     output_bytes: int = 4 << 20
+    stop: Event | None = None
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A tool that ended. `limit` names the limit that ended it (`time`, `output`), or None."""
+    """A tool that ended. `limit` names the limit that ended it (`time`, `output`, `stop`), or
+    None."""
 
     returncode: int
     stdout: str

@@ -45,7 +45,7 @@ def run_tool(
 
     The tool sees no standard input and only PATH, LANG, HOME and TMPDIR (both a private folder,
     removed afterwards) beside `env`. Memory, written files and processor time are limited per
-    process by the kernel, which shows as the tool's own failure; wall time and output set
+    process by the kernel, which shows as the tool's own failure; wall time, output and a stop set
     `Completed.limit`. A negative `returncode` is the signal that ended the tool. Output that is not
     UTF-8 is replaced. With a `confinement` the tool sees of the machine's files only what that
     allows, its private folder, and the folder around `cwd`. Raises ToolMissing where there is no
@@ -155,6 +155,8 @@ def _read(
         while selector.get_map() or not _has_ended(process.pid):
             if time.monotonic() >= deadline:
                 return received, "time"
+            if limits.stop is not None and limits.stop.is_set():
+                return received, "stop"
             # Asked before the pipes are looked at: what the tool wrote until its end is in them by
             # then.
             ended = _has_ended(process.pid)

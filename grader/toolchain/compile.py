@@ -1,29 +1,23 @@
-"""Compiles a submission to machine code: nvcc, nvdisasm and c++filt, or the cache in place of all
-three."""
+"""Compiles a submission to machine code, and reads the kernels off it."""
 
 from __future__ import annotations
 
 import hashlib
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from grader.plumbing.cache import cache_key
 from grader.records import (
     Binary,
-    CompileMistake,
-    ForeignFile,
     Kernel,
     KernelParameter,
-    NoKernel,
     RunTool,
     Submission,
-    TooLargeVariables,
     ToolLimits,
-    TooMuchStaticShared,
 )
 from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 from grader.toolchain.callers import give_to_callers
+from grader.toolchain.compilation import CUBIN_NAME, NotCompiled, Order, find_artifacts
 from grader.toolchain.cubin import (
     CubinKernel,
     read_code,
@@ -31,8 +25,6 @@ from grader.toolchain.cubin import (
     read_labels,
 )
 from grader.toolchain.demangle import Signature, demangle, parse_signature
-from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
-from grader.toolchain.diagnostics import clean_warnings, explain_failed_run
 from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import read_lines
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
@@ -40,23 +32,7 @@ from grader.toolchain.nvdisasm import disassemble, parse_disassembly
 from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
 from grader.toolchain.shared_uses import read_shared_uses
 from grader.toolchain.variables import read_variable_bytes, read_variables
-from grader.toolchain.workspace import (
-    SOURCE_NAME,
-    Compiler,
-    compile_options,
-    open_workspace,
-    run_nvcc,
-)
-
-NotCompiled = CompileMistake | ForeignFile
-"""What a compilation leads to where there is no machine code."""
-_OUTPUT_NAME = "submission.cubin"
-_MOST_SHARED_BYTES = 48 << 10
-"""ptxas 13.5 refuses more, but lets arrays of 4 GiB and more pass, for which nvdisasm takes as much
-memory."""
-_MOST_VARIABLE_BYTES = (4 << 30) - 1
-"""nvdisasm 13.5 refuses a cubin with more (`Invalid symbol size`), and takes as much memory as the
-variables do."""
+from grader.toolchain.workspace import SOURCE_NAME, Compiler
 
 
 def compile_submission(
@@ -76,11 +52,9 @@ def compile_submission(
     compilation read and must not. Raises ToolMissing, and GraderError where a tool fails on what
     another one made.
     """
-    compiler = Compiler(nvcc, arch, run, limits)
-    artifacts = _find_artifacts(submission, compiler, nvdisasm, cache)
-    if not isinstance(artifacts, Artifacts):
-        return artifacts
-    return _read_binary(artifacts, submission, nvcc_version=nvcc.version, arch=arch)
+    order = Order(submission, Compiler(nvcc, arch, run, limits), nvdisasm, cache)
+    artifacts = find_artifacts(order)
+    return artifacts if not isinstance(artifacts, Artifacts) else read_ordered(artifacts, order)
 
 
 def compile_cubin(
@@ -95,22 +69,16 @@ def compile_cubin(
 ) -> bytes | NotCompiled:
     """As `compile_submission`, the cubin alone: that of the cache where it has one, byte for
     byte."""
-    compiler = Compiler(nvcc, arch, run, limits)
-    artifacts = _find_artifacts(submission, compiler, nvdisasm, cache)
+    artifacts = find_artifacts(
+        Order(submission, Compiler(nvcc, arch, run, limits), nvdisasm, cache)
+    )
     return artifacts.cubin if isinstance(artifacts, Artifacts) else artifacts
 
 
-def is_cached(
-    submission: Submission, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str, cache: Path
-) -> bool:
-    """Whether there is an entry of the cache for the submission."""
-    key = artifacts_key(submission.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch)
-    return (cache / key).is_file()
-
-
-def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
-    """The name of the cache's entry for a source text that these tools compile."""
-    return cache_key(text, nvcc.identity, nvdisasm.version, *compile_options(arch))
+def read_ordered(artifacts: Artifacts, order: Order) -> Binary:
+    """The kernels of what the tools made of an order."""
+    nvcc, arch = order.compiler.nvcc, order.compiler.arch
+    return _read_binary(artifacts, order.submission, nvcc_version=nvcc.version, arch=arch)
 
 
 def read_compiled(
@@ -144,55 +112,11 @@ def list_cubin(
         return known
     symbols = [kernel.symbol for kernel in read_cubin(Elf(cubin), arch=arch)]
     with tempfile.TemporaryDirectory(prefix="grader-cubin-") as folder:
-        path = Path(folder) / _OUTPUT_NAME
+        path = Path(folder) / CUBIN_NAME
         path.write_bytes(cubin)
         listing = disassemble(path, nvdisasm=nvdisasm, run=run)
     artifacts = Artifacts(cubin, listing, demangle(symbols, run), warnings="")
     return keep_artifacts(cache, key, artifacts) if cache else artifacts
-
-
-def _find_artifacts(
-    submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm, cache: Path | None
-) -> Artifacts | NotCompiled:
-    key = artifacts_key(submission.text, nvcc=compiler.nvcc, nvdisasm=nvdisasm, arch=compiler.arch)
-    if cache and (artifacts := read_artifacts(cache, key)):
-        return artifacts
-    made = _make_artifacts(submission, compiler, nvdisasm)
-    if cache is None or not isinstance(made, Artifacts):
-        return made
-    return keep_artifacts(cache, key, made)
-
-
-def _make_artifacts(
-    submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm
-) -> Artifacts | NotCompiled:
-    nvcc, run = compiler.nvcc, compiler.run
-    with open_workspace(submission.text) as workspace:
-        completed = run_nvcc(compiler, workspace, "-cubin", output=_OUTPUT_NAME)
-        if completed.limit or completed.returncode != 0:
-            return check_failed_run(compiler, workspace) or explain_failed_run(
-                completed, submission, nvcc=nvcc, limits=compiler.limits, run=run
-            )
-        # The files that this very compilation read, whatever an earlier look at them said.
-        if rejected := check_files(read_dependencies(workspace), nvcc):
-            return rejected
-        cubin = workspace.out / _OUTPUT_NAME
-        content = cubin.read_bytes()
-        elf = Elf(content)
-        kernels = read_cubin(elf, arch=compiler.arch)
-        symbols = [kernel.symbol for kernel in kernels]
-        if not symbols:
-            return NoKernel(submission.name, written="__global__" in submission.text)
-        largest = max(kernels, key=lambda kernel: kernel.static_shared_bytes)
-        if (used := largest.static_shared_bytes) > _MOST_SHARED_BYTES:
-            return TooMuchStaticShared(largest.symbol, used, _MOST_SHARED_BYTES)
-        if (variable_bytes := read_variable_bytes(elf)) > _MOST_VARIABLE_BYTES:
-            return TooLargeVariables(submission.name, variable_bytes, _MOST_VARIABLE_BYTES)
-        listing = disassemble(cubin, nvdisasm=nvdisasm, run=run)
-    # Under the name that every submission has here: an entry of the cache serves equal files of
-    # different names.
-    warnings = clean_warnings(completed, replace(submission, name=SOURCE_NAME), nvcc=nvcc, run=run)
-    return Artifacts(content, listing, demangle(symbols, run), warnings)
 
 
 def _read_binary(

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 
 from grader.errors import GraderError
 from grader.records import RunTool, SassInstruction, ToolLimits
@@ -36,10 +37,10 @@ class Label:
     offset: int
 
 
-def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool) -> str:
+def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool, stop: Event | None = None) -> str:
     """What nvdisasm prints of a cubin. Raises GraderError where it fails: ptxas made the file, not
-    the student."""
-    limits = ToolLimits(output_bytes=_OUTPUT_BYTES)
+    the student. `stop`: see ToolLimits."""
+    limits = ToolLimits(output_bytes=_OUTPUT_BYTES, stop=stop)
     argv = [str(nvdisasm.path), "-json", cubin.name]
     completed = run(argv, cwd=cubin.parent, limits=limits)
     if completed.limit or completed.returncode != 0:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import importlib.metadata
 import io
 import json
 import os
@@ -19,10 +20,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from grader.authoring.autograder import make_autograder, make_wheel
+from grader.authoring.autograder import DISTRIBUTION, make_autograder, make_wheel
 from grader.authoring.classroom import make_workflow
 from grader.cli import main
-from grader.errors import UsageError
+from grader.errors import GraderError, UsageError
 from grader.spec.reader import read_exercise
 from tests.authoring.conftest import edit_spec
 
@@ -39,10 +40,11 @@ def archive() -> zipfile.ZipFile:
 @pytest.fixture
 def autograder(tmp_path: Path, archive: zipfile.ZipFile) -> Path:
     """/autograder as Gradescope lays it out, but for setup.sh's work: the command is the one that
-    runs the tests."""
+    runs the tests, and the cache is theirs."""
     root = tmp_path / "autograder"
     for folder in ("source", "submission", "results", "venv/bin"):
         (root / folder).mkdir(parents=True)
+    (root / "cache").symlink_to(os.environ["XDG_CACHE_HOME"])
     archive.extractall(root / "source")
     shutil.copy(root / "source" / "run_autograder", root)
     (root / "venv" / "bin" / "grade").write_text(
@@ -114,6 +116,24 @@ def test_the_wheel_is_whole() -> None:
     } <= set(record)
     assert b"Requires-Dist: numpy" in wheel.read(f"{folder}/METADATA")
     assert b"grade = grader.cli:main" in wheel.read(f"{folder}/entry_points.txt")
+
+
+def test_a_grader_whose_metadata_are_missing_makes_no_wheel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without them nobody knows what it depends on."""
+    known = importlib.metadata.distribution(DISTRIBUTION)
+    monkeypatch.setattr(type(known), "read_text", lambda self, name: None)
+    with pytest.raises(GraderError, match="lacks its metadata"):
+        make_wheel()
+
+    def find_none(name: str) -> None:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", find_none)
+    with pytest.raises(GraderError, match="is not installed") as caught:
+        make_wheel()
+    assert caught.value.advice == "Install it with pip."
 
 
 def time_at_a_small_size(exercises: Path) -> None:

@@ -3,15 +3,21 @@ time."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grader.authoring import verdicts
 from grader.authoring.check import Scope, check_exercise, default_submissions
+from grader.authoring.verdicts import judge_reference
 from grader.cli import main
+from grader.errors import SpecError, SpecProblem
+from grader.records import Progress
 from grader.report.soundness import Fate, Proof, Soundness
+from grader.spec.reader import read_exercise
 from tests.authoring.conftest import Change, edit_spec
 
 Check = Callable[..., Soundness]
@@ -161,6 +167,32 @@ def test_a_reference_that_fails_its_exercise_is_named_with_the_check(
         f"{solution}: misses {exercise}/spec.json: $.checks[1] (global_load_efficiency)"
         in details(found, "reference")
     )
+
+
+def test_without_a_reference_nothing_shows_that_full_marks_can_be_had(exercise: Path) -> None:
+    claim = judge_reference(read_exercise(exercise), None)
+    assert claim.proof is Proof.FAILS
+    assert claim.found.startswith("there is no solutions/add_up.cu: ")
+
+
+def test_what_an_exercise_raises_ends_its_gradings(
+    exercise: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[Path] = []
+
+    def fail(folder: Path, path: Path, **_: object) -> None:
+        began.append(path)
+        if len(began) > 1:
+            time.sleep(0.05)  # none of them ends before the first one's end is known
+        raise SpecError([SpecProblem("spec.json", "$.cases", "the oracle fails")])
+
+    monkeypatch.setattr(verdicts, "grade", fail)
+    shown: list[Progress] = []
+    grading = verdicts.Grading(read_exercise(exercise), "emulated", 5, 1, shown.append)
+    with pytest.raises(SpecError, match="the oracle fails"):
+        grading.grade_all({str(n): exercise / f"{n}.cu" for n in range(50)}, "grading")
+    assert 1 <= len(began) < 50
+    assert [step.done for step in shown] == [0]
 
 
 def test_a_starter_must_run_and_miss_full_marks(check: Check, exercise: Path) -> None:

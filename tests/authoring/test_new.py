@@ -6,7 +6,7 @@ import pytest
 
 from grader.authoring.new import FILES, write_new_exercise
 from grader.cli import main
-from grader.errors import UsageError
+from grader.errors import GraderError, UsageError
 from grader.spec.reader import read_exercise
 
 
@@ -42,6 +42,14 @@ def test_loses_nothing_that_is_there(place: str, tmp_path: Path) -> None:
     assert str(old) in str(caught.value)
     assert old.read_text() == "precious"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [old]
+
+
+def test_what_cannot_be_written_as_a_whole_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "starter").write_text("a file where the folder is to be")
+    with pytest.raises(GraderError, match=r"cannot write .*/starter") as caught:
+        write_new_exercise("mine", tmp_path)
+    assert "--folder" in caught.value.advice
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["starter"]
 
 
 def test_the_command_says_what_to_do_next(

@@ -12,6 +12,7 @@ from grader.devices.base import Arrays, places_of
 from grader.devices.emulated import inspection
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.sampling import TOO_LONG, TOO_UNEVEN, Stage
+from grader.emulator import lazy_pages
 from grader.judging.compare import poison
 from grader.records import (
     DeviceBuffer,
@@ -96,6 +97,15 @@ def test_the_seed_draws_the_sample() -> None:
     first, again, other = (places(run(program, seed=seed, inspect=False)[1]) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
+
+
+@pytest.mark.usefixtures("sampled")
+def test_a_sample_may_write_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large output only the pages that were written are looked at."""
+    monkeypatch.setattr(lazy_pages, "LARGE_BYTES", 4 * lazy_pages.PAGE_BYTES)
+    execution, outputs = run(ready("if (n < 0) y[i] = x[i];"))
+    (coverage,) = execution.coverage
+    assert (coverage.window, coverage.spread, len(outputs["y"])) == (0, 0, 0)
 
 
 @pytest.mark.usefixtures("sampled")

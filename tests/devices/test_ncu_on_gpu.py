@@ -15,7 +15,8 @@ from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpu.ncu import PlanRun, count_plans, count_with_ncu
 from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
 from grader.doctor import Machine, examine
-from grader.grading.building import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.building import Built, build, make_program
+from grader.grading.tools import Toolchain, find_toolchain
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
 from grader.report.machine_parts import Condition
 from grader.sandbox.process import run_tool

@@ -15,10 +15,11 @@ from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.plan_run import Plan, Ran, Ready
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sample_writes import CoverageRecorder
-from grader.devices.emulated.sampling import Stage, run_modelled
+from grader.devices.emulated.sampling import Stage, run_for_time
 from grader.devices.parameter_space import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, translate
-from grader.grading.building import build, find_toolchain, make_program
+from grader.grading.building import build, make_program
+from grader.grading.tools import find_toolchain
 from grader.records import ModelledMode, Program, Submission
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
@@ -46,10 +47,8 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
     stage = Stage(
         figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions
     )
-    return run_modelled(
-        Ready(translate(kernel_code(kernel), emulator_runtime()), kernel, launch, memory, settings),
-        stage,
-    )
+    native = translate(kernel_code(kernel), emulator_runtime())
+    return run_for_time(Ready(native, kernel, launch, memory, settings), stage).model()
 
 
 @pytest.mark.parametrize("name", ["gemm_naive_col", "gemm_tiled"])

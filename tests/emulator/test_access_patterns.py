@@ -45,6 +45,8 @@ PATTERNS = (
 ACCESSES = [
     (lanes, first, mask) for lanes in PATTERNS for mask in MASKS for first in FIRST_ELEMENTS
 ]
+# after half a warp's pattern, one of the whole warp that differs from it in the other half alone
+ACCESSES += [([*range(16), *[0] * 16], 160, mask) for mask in (0xFFFF, FULL)]
 """One for each block."""
 
 BEFORE = """    ULDC.64 UR4,c[0x0][0x208]

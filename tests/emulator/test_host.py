@@ -4,7 +4,7 @@ device."""
 from __future__ import annotations
 
 import hashlib
-import threading
+import sys
 from collections.abc import Mapping
 from types import FrameType
 
@@ -87,11 +87,11 @@ __global__ void k(int* y, int n)
         nonlocal formatted
         formatted += event == "call" and frame.f_code.co_name == "format_text"
 
-    threading.setprofile(count)
+    sys.setprofile(count)
     try:
         execution, outputs = run(compile_text(text), n=200)
     finally:
-        threading.setprofile(None)  # type: ignore[arg-type]
+        sys.setprofile(None)
     assert execution.failure is None
     assert len(execution.launches[0].printed) == PRINT_LIMIT
     assert outputs["y"].tolist()[:32] == [6] * 32

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import grader
 from grader.cli import main
 from grader.errors import UsageError
+from grader.explore import kernel_list
 from grader.records import Submission, UnknownInstruction
 from grader.submission.source_file import read_submission
 from tests.support.compiling import compile_source
@@ -102,3 +104,35 @@ def test_the_table(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_architecture_that_is_not_known(source: Path) -> None:
     with pytest.raises(UsageError, match="does not know the architecture 'sm_60'"):
         grader.inspect([source], arch="sm_60")
+
+
+def test_a_cubin_that_cannot_be_listed_is_told_with_what_to_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_list, "MAX_CUBIN_BYTES", 2 << 20)
+    folder, large = tmp_path / "folder.cubin", tmp_path / "large.cubin"
+    folder.mkdir()
+    large.write_bytes(bytes((2 << 20) + 1))
+    missing = tmp_path / "missing.cubin"
+    found = grader.inspect([folder, large, missing])
+    assert found.kernels == ()
+    assert [(error.file, error.advice) for error in found.errors] == [
+        (str(folder), "Name a cubin of nvcc."),
+        (str(large), "Name a cubin."),
+        (str(missing), "Name a cubin of nvcc."),
+    ]
+    messages = [error.message for error in found.errors]
+    assert messages[0].startswith(f"{folder} cannot be read: ")
+    assert messages[1] == f"{large} is larger than 2 MiB"
+    assert "No such file" in messages[2]
+
+
+def test_a_cubin_of_an_architecture_that_is_not_emulated_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "old.cubin"
+    old.write_bytes(b"read as one of Pascal")
+    monkeypatch.setattr(kernel_list, "Elf", lambda content: SimpleNamespace(arch="sm_60"))
+    (error,) = grader.inspect([old]).errors
+    assert "does not know the architecture 'sm_60'" in error.message
+    assert error.advice

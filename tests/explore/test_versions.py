@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -141,6 +142,32 @@ def test_the_exercise_is_found_by_file_names_or_by_the_kernel(tmp_path: Path) ->
         find_common_exercise(exercises, mine, mine)
     with pytest.raises(UsageError, match="have no kernel in common"):
         find_common_exercise(exercises, starter, mine)
+
+
+def test_a_version_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    missing, starter = tmp_path / "missing.cu", ROOT / "starter" / "transpose.cu"
+    with pytest.raises(UsageError, match=r"missing\.cu cannot be read: No such file") as caught:
+        find_common_exercise(ROOT / "exercises", starter, missing)
+    assert caught.value.advice == "Name two .cu files."
+
+
+def test_an_exercise_with_mistakes_is_nobodys_unless_files_have_its_name(tmp_path: Path) -> None:
+    for name in ("transpose", "broken"):
+        shutil.copytree(ROOT / "exercises" / "transpose", tmp_path / "exercises" / name)
+    (tmp_path / "starter").mkdir()
+    shutil.copy(ROOT / "starter" / "transpose.cu", tmp_path / "starter")
+    (tmp_path / "exercises" / "broken" / "spec.json").write_text('{"title": 3}')
+    paths = {}
+    for name in ("mine", "old/broken", "new/broken"):
+        paths[name] = tmp_path / f"{name}.cu"
+        paths[name].parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / "starter" / "transpose.cu", paths[name])
+
+    def find(old: str, new: str) -> str:
+        return find_common_exercise(tmp_path / "exercises", paths[old], paths[new]).name
+
+    assert find("mine", "mine") == "transpose"
+    assert find("old/broken", "new/broken") == "broken"
 
 
 @pytest.mark.parametrize(

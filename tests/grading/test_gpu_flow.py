@@ -40,6 +40,7 @@ from grader.records import (
 from grader.report.json import format_score
 from grader.report.score_page import print_score
 from grader.report.terminal import make_console
+from tests.support.compiling import find_tools
 from tests.support.fake_clock import STEADY
 from tests.support.fake_gpu import PEAK_GBPS, FakeGpu
 from tests.support.in_process import grade_in_process
@@ -70,8 +71,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def grade(small: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
-    """Grade a file on a FakeGpu; the emulated device beside it is in this process."""
+    """Grade a file on a FakeGpu; the emulated device beside it is in this process. The compiler is
+    the one that the other tests use, for which a GPU's grading would look last."""
     grade_in_process(monkeypatch)
+    monkeypatch.setenv("GRADER_NVCC", str(find_tools()[0].path))
     monkeypatch.setattr(grade_page, "has_pycuda", lambda: True)
 
     def run(file: str, gpu: FakeGpu, peak: GivenPeak | None = None) -> Score:

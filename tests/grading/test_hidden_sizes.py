@@ -29,10 +29,11 @@ from grader.devices.gpu.cuda_facts import (
 from grader.devices.gpu.placement import Damage, Place
 from grader.devices.remote.overdue import wall_limit
 from grader.errors import GraderError, WorkerError
-from grader.grading.building import Built, build, find_toolchain
+from grader.grading.building import Built, build
 from grader.grading.cases import Bench, prepare_case, run_case
 from grader.grading.checked import Findings, run_checked
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.judging.score import failed_score, make_score
 from grader.records import (
@@ -426,6 +427,11 @@ class Dying(EmulatedDevice):
     def run(self, program: Program, arrays: Arrays, **_: object) -> tuple[Execution, Arrays]:
         sizes = program.buffers
         raise WorkerError(f"the worker failed: {sizes}", f"{sizes}", detail=f"{program.launches}")
+
+
+def test_an_oracle_is_asked_once_for_both_orders(bench: Bench) -> None:
+    step = prepare_case(bench, secret(bench))
+    assert step.expected() is step.expected()
 
 
 def test_a_worker_that_dies(bench: Bench) -> None:

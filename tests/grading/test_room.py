@@ -42,18 +42,18 @@ def grade(tmp_path: Path, cache: Path, **parts: str) -> Score:
     [
         (
             {
-                "declared": "__device__ char big[3900000000];",
+                "declared": "__device__ char big[2200000000];",
                 "used": "if (rows == 12345) big[(size_t)x * 99991] = 1;",
             },
-            "3,900,000,000 bytes",
+            "2,200,000,000 bytes",
         ),
         (
             {
-                "declared": "// scratch: char big[3900000000]",
+                "declared": "// scratch: char big[2200000000]",
                 "argument": ", big",
                 "parameter": ", char* big",
             },
-            "3,900,000,000 bytes",
+            "2,200,000,000 bytes",
         ),
         ({"shared": ", 300000"}, "300000"),
     ],

@@ -14,8 +14,9 @@ import pytest
 import grader
 from grader.cpp.expressions import parse_expression
 from grader.devices.gpus import read_gpus
-from grader.grading.building import Built, Toolchain, build, find_toolchain, make_program
+from grader.grading.building import Built, build, make_program
 from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import Toolchain, find_toolchain
 from grader.records import Failure, Status, Submission
 from grader.spec.exercise import Atomics, Forbidden
 from grader.spec.launch_lines import Plan
@@ -64,11 +65,6 @@ __global__ void adds_in_shared_memory(PARAMETERS) {
 LINES = KERNELS.count("\n")
 VARIABLE_BYTES = 4000 + 8 + 37
 """Of `table`, `pointer` and the text in `by_text`."""
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,14 @@ def test_of_two_at_once_the_first_is_kept(tmp_path: Path) -> None:
 def test_a_damaged_entry_counts_as_absent_and_makes_room(tmp_path: Path) -> None:
     keep_entry(tmp_path, "key", b"one" * 100)
     whole = (tmp_path / "key").read_bytes()
-    for damaged in (b"nonsense", whole[:-1], whole[:40] + b"x" + whole[41:]):
+    for damaged in (
+        b"",
+        b"{}",
+        b"nonsense",
+        whole[:-1],
+        whole[:40] + b"x" + whole[41:],
+        bytes([whole[0] ^ 1]) + whole[1:],
+    ):
         (tmp_path / "key").write_bytes(damaged)
         assert read_entry(tmp_path, "key") is None
     assert keep_entry(tmp_path, "key", b"two") == b"two"

@@ -1,7 +1,9 @@
 """run_tool: limits hold, nothing is left behind, nothing of our environment goes in."""
 
 import os
+import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -56,6 +58,13 @@ def test_a_time_out_kills_the_whole_group(tmp_path: Path) -> None:
     assert completed.returncode < 0
     assert time.monotonic() - started < 30
     assert dies_soon(int((tmp_path / "child").read_text()))
+
+
+def test_a_tool_that_nobody_waits_for_any_more_is_killed() -> None:
+    stop = threading.Event()
+    threading.Timer(0.1, stop.set).start()
+    completed = run_tool(["sleep", "300"], limits=ToolLimits(wall_seconds=30, stop=stop))
+    assert (completed.limit, completed.returncode) == ("stop", -signal.SIGKILL)
 
 
 def test_a_child_that_outlives_the_tool_is_killed(tmp_path: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import importlib.metadata
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.sandbox.process import run_tool
-from grader.toolchain.nvcc import find_nvcc
+from tests.support.compiling import find_tools
 
 RUNTIME = Path(__file__).with_name("runtime.cpp")
 OPTIONS = ("-O3", "-std=c++17", "-lineinfo")
@@ -42,7 +45,7 @@ def wheel_folder(name: str) -> Path:
 
 def compile_object(source: Path) -> Path:
     """`nvcc -c` for sm_90 with the wheels alone; every warning is an error."""
-    nvcc, target = find_nvcc(os.environ, run_tool, prefer_wheel=True), source.with_suffix(".o")
+    (nvcc, _), target = find_tools(), source.with_suffix(".o")
     headers = ["-I", wheel_folder("cuda_runtime.h")]
     run_checked(
         [
@@ -79,9 +82,16 @@ def link_for_gpu(compiled: Path) -> Path:
 def link_without_gpu(compiled: Path) -> Path:
     """The program, with the runtime that needs no GPU."""
     target = compiled.with_suffix("")
-    run_checked(
-        ["g++", "-O2", "-I", wheel_folder("cuda_runtime.h"), "-o", target, RUNTIME, compiled]
-    )
+    run_checked(["g++", "-o", target, runtime_object(), compiled])
+    return target
+
+
+@functools.cache
+def runtime_object() -> Path:
+    """The runtime that needs no GPU, compiled once in a run."""
+    target = Path(tempfile.mkdtemp(prefix="grader-runtime-")) / "runtime.o"
+    atexit.register(shutil.rmtree, target.parent)
+    run_checked(["g++", "-O2", "-I", wheel_folder("cuda_runtime.h"), "-c", "-o", target, RUNTIME])
     return target
 
 

@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from grader.folders import default_cache
-from grader.grading.building import find_toolchain
+from grader.grading.tools import find_toolchain
 from grader.records import Binary, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
 from grader.submission.source_file import read_submission
@@ -36,7 +36,8 @@ from grader.toolchain.artifacts import (
     parse_artifacts,
     read_artifacts,
 )
-from grader.toolchain.compile import artifacts_key, compile_submission, list_cubin, listing_key
+from grader.toolchain.compilation import artifacts_key
+from grader.toolchain.compile import compile_submission, list_cubin, listing_key
 from grader.toolchain.workspace import compile_options
 from tests.support.compiling import DEFAULT_LEVEL, find_tools
 from tests.support.corpus_record import read_record

@@ -9,7 +9,8 @@ import pytest
 
 from grader.records import Binary, Submission, ToolLimits
 from grader.sandbox.process import run_tool
-from grader.toolchain.compile import NotCompiled, compile_submission
+from grader.toolchain.compilation import NotCompiled
+from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm, find_nvcc, find_nvdisasm
 
 Compile = Callable[[str], Binary | NotCompiled]

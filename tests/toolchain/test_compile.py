@@ -9,7 +9,8 @@ import pytest
 
 from grader.records import Binary, CompileErrors, Completed, Kernel, ToolLimits, TooMuchStaticShared
 from grader.sandbox.process import run_tool
-from grader.toolchain.compile import NotCompiled, compile_submission
+from grader.toolchain.compilation import NotCompiled
+from grader.toolchain.compile import compile_submission
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from tests.support.compiling import compile_source
 
@@ -289,7 +290,15 @@ def test_another_text_or_architecture_is_compiled_anew(
     assert "nvcc" in started
 
 
-@pytest.mark.parametrize("damage", ["empty", "truncated", "flipped", "text", "folder"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "flipped",
+        "folder",
+        # read as those are: tests/plumbing/test_cache.py has every kind of damage
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("empty", "truncated", "text")),
+    ],
+)
 def test_a_damaged_entry_is_compiled_anew_and_replaced(
     counted: Counted, cache: Path, damage: str
 ) -> None:

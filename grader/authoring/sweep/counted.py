@@ -11,9 +11,10 @@ from grader.authoring.sweep.rows import timed_row
 from grader.devices.base import Arrays
 from grader.grading.building import Built
 from grader.grading.cases import Bench, Oracle, run_case
-from grader.grading.graded_run import run_other, run_submission, why_untimed
+from grader.grading.graded_run import run_other, why_untimed
 from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Session, show_nothing
+from grader.grading.submission_run import judge_run, leave_run
 from grader.judging.timing import check_floor, model_timing, modelled_launches
 from grader.records import SUBMISSION, Counters, Execution, Progress, Source, Timing
 from grader.report.sweep import SweepRow
@@ -58,7 +59,8 @@ def _model(session: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow
 def _model_own(session: Session, bench: Bench, sizes: Sizes) -> SweepRow:
     exercise = session.exercise
     try:
-        run = run_submission(bench, sizes, modelled=True, show=show_nothing, inspect=False)
+        left = leave_run(bench, sizes, modelled=True, show=show_nothing, inspect=False)
+        run = judge_run(left)
     except SubmissionError as error:
         return SweepRow(SUBMISSION, False, note=error.message)
     if run.case is None:

@@ -3,8 +3,8 @@ opposite order, and some of its blocks in the checked mode."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -21,19 +21,21 @@ from grader.devices.emulated.plan_run import (
     same_bytes,
 )
 from grader.devices.emulated.sample_writes import CoverageRecorder
-from grader.devices.emulated.sampling import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_modelled
+from grader.devices.emulated.sampling import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_for_time
 from grader.devices.gpus import resident_blocks
-from grader.emulator import LaunchOutcome, run_launch
-from grader.emulator.timing.launch_time import Estimate, estimate
+from grader.emulator import NO_COUNTS, LaunchOutcome, run_launch
 from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation
 
 if TYPE_CHECKING:
     from grader.devices.emulated.emulated_device import EmulatedDevice
 
-CHECKED_INSTRUCTIONS = 20_000_000
-LEAST_CHECKED, MOST_CHECKED = 2, 64
+CHECKED_INSTRUCTIONS = 8_000_000
+LEAST_CHECKED, MOST_CHECKED = 4, 64
 """Blocks of a launch that run in the checked mode: as many as these warp instructions allow, within
-these numbers."""
+these numbers. The small cases have run whole in the checked mode: what is left to find is a race
+that only these sizes have. Such a race is for the sake of many blocks (one in few of them saves no
+time), and the seed draws the blocks: of a race in half of them 4 blocks miss one in 16, and 12 one
+in 4,096; one in 2 % of the blocks 20 million instructions would not find either."""
 MOST_CHECKED_BYTES = 1 << 30
 """Of the buffers together; of larger ones no block runs in the checked mode, which keeps up to 16
 bytes for each byte of memory."""
@@ -41,15 +43,16 @@ bytes for each byte of memory."""
 
 @dataclass
 class Recorder:
-    """Runs the launches of a plan for their times, and keeps what the last one's sample wrote.
-    `estimate`: see Stage."""
+    """Runs the launches of a plan for their times, and keeps what the last one's sample wrote."""
 
     device: EmulatedDevice
     plan: Plan
     mode: ModelledMode
-    estimate: Callable[..., Estimate | None] = estimate
+    pool: Executor
     coverage: tuple[Coverage, ...] = ()
     written: Arrays | None = None
+    modelling: list[Future[Ran]] = field(default_factory=list)
+    """Of each launch in order what its `run` returned, with its time."""
 
     def run(self, ready: Ready, tell: Tell) -> Ran:
         """Run one launch."""
@@ -68,46 +71,56 @@ class Recorder:
         if ready.launch is program.launches[-1]:  # what an earlier one leaves out, a later misses
             recorder = CoverageRecorder(ready.memory, self.plan)
         most = SPREAD_BLOCKS if self.mode.inspect else TRACED_SPREAD
-        stage = Stage(
-            figures,
-            resident,
-            shared_bytes,
-            self.mode.seed,
-            recorder,
-            most,
-            estimate=self.estimate,
-        )
-        ran = run_modelled(ready, stage, tell)
+        stage = Stage(figures, resident, shared_bytes, self.mode.seed, recorder, most)
+        timed = run_for_time(ready, stage, tell)
+        self.modelling.append(self.pool.submit(timed.model))
+        ran = timed.ran
         if recorder is not None and ran.sample is not None and ran.outcome.fault is None:
             self.coverage, self.written = recorder.finish()
         return ran
 
+    def add_times(self, execution: Execution) -> Execution:
+        """The execution of the launches with their times."""
+        if not self.modelling:
+            return execution
+        ran = [each.result() for each in self.modelling]
+        launches = tuple(
+            replace(launch, modelled=each.modelled, unmodelled=each.unmodelled)
+            for launch, each in zip(execution.launches, ran, strict=True)
+        )
+        return replace(execution, launches=launches)
+
 
 def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[Execution, Arrays]:
-    """Run, count and model the time."""
-    recorder = Recorder(device, plan, mode)
-    execution, memory = device.perform(plan, Way(recorder.run))
-    execution = replace(execution, coverage=recorder.coverage)
-    left = recorder.written
-    if left is None or execution.failure is not None:
-        left = outputs_of(execution, memory, plan.program.buffers)
-    if mode.inspect:
-        execution = inspect_run(device, plan, mode.seed, execution, left)
-    return execution, left
+    """Run, count and model the time. A launch's time is modelled while others run, and while the
+    plan is inspected."""
+    with ThreadPoolExecutor(1) as pool:
+        recorder = Recorder(device, plan, mode, pool)
+        execution, memory = device.perform(plan, Way(recorder.run))
+        execution = replace(execution, coverage=recorder.coverage)
+        left = recorder.written
+        if left is None or execution.failure is not None:
+            left = outputs_of(execution, memory, plan.program.buffers)
+        if mode.inspect:
+            execution = inspect_run(device, plan, mode.seed, execution, left)
+        return recorder.add_times(execution), left
 
 
 def inspect_run(
     device: EmulatedDevice, plan: Plan, seed: int, execution: Execution, outputs: Arrays
 ) -> Execution:
     """Look into a plan that has run, and left these outputs: once more in the opposite order, and
-    some blocks in the checked mode."""
+    some blocks in the checked mode. The two run at once, each in memory of its own and by one
+    thread."""
     if execution.failure is not None or execution.modified_inputs:
         return execution
     quiet = replace(plan, progress=None)
-    if execution.ran_whole:
-        same = _same_backwards(device, quiet, outputs)
-        execution = replace(execution, same_backwards=same)
-    return replace(execution, findings=_check_some_blocks(device, quiet, seed, execution))
+    with ThreadPoolExecutor(1) as pool:
+        same = pool.submit(_same_backwards, device, quiet, outputs) if execution.ran_whole else None
+        findings = _check_some_blocks(device, quiet, seed, execution)
+        return replace(
+            execution, findings=findings, same_backwards=None if same is None else same.result()
+        )
 
 
 def _same_backwards(device: EmulatedDevice, plan: Plan, outputs: Arrays) -> bool | None:
@@ -142,7 +155,7 @@ def _check_some_blocks(
 
     def run_some(ready: Ready, tell: Tell) -> Ran:
         if ready.native.meets_others:
-            return Ran(LaunchOutcome((), None))
+            return Ran(LaunchOutcome(NO_COUNTS, None))
         blocks = ready.settings.blocks
         allowed = CHECKED_INSTRUCTIONS * blocks // max(1, executed.get(ready.kernel.name, 1))
         count = min(blocks, max(LEAST_CHECKED, min(MOST_CHECKED, allowed)))

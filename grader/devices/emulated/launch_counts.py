@@ -13,18 +13,19 @@ from grader.records import Counters, Kernel, Launch, LaunchResult, LineCounters
 
 def count_launch(gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
     """The record of a launch that ran as this GPU."""
-    sums: dict[int | None, dict[str, int]] = {}
-    for counts in ran.outcome.counts:
-        of_line = sums.setdefault(counts.line, {})
+    lines: dict[int | None, dict[str, int]] = {}
+    total: dict[str, int] = {}
+    for counts in ran.outcome.counts.by_line():
+        of_line = lines.setdefault(counts.line, {})
         for name, count in _name_counts(counts).items():
             of_line[name] = of_line.get(name, 0) + count
-    lines = {line: Counters(**named) for line, named in sums.items()}
-    total = sum(lines.values(), Counters())
+            total[name] = total.get(name, 0) + count
     ordered = [
-        LineCounters(line, lines[line]) for line in sorted(lines, key=lambda line: line or 0)
+        LineCounters(line, Counters(**lines[line]))
+        for line in sorted(lines, key=lambda line: line or 0)
     ]
     return replace(
-        make_result(gpu, kernel, launch, total, ordered),
+        make_result(gpu, kernel, launch, Counters(**total), ordered),
         printed=ran.outcome.printed,
         modelled=ran.modelled,
         unmodelled=ran.unmodelled,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -33,7 +34,8 @@ class _Output:
     def take(self) -> None:
         """Keep what the last group changed, and put back what was there before."""
         name, kind = self.buffer.name, np.dtype(self.buffer.dtype)
-        places = np.concatenate(list(self.memory.changed(name, self.before, kind)))
+        parts = list(self.memory.changed(name, self.before, kind))
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
         self.places.append(places.astype(np.uint32))  # all of a memory has 2**32 bytes
         self.values.append(self.memory.view(name).view(kind)[places])
         self.restore(places)
@@ -41,8 +43,11 @@ class _Output:
     def describe(self) -> Coverage:
         """How much was written."""
         window, *spread = map(len, self.places)
-        every = np.sort(np.concatenate(self.places))
-        repeated = int(np.count_nonzero(every[1:] == every[:-1]))
+        written = np.zeros(prod(self.buffer.shape), dtype=np.bool_)
+        repeated = 0
+        for places in self.places:
+            repeated += int(np.count_nonzero(written[places]))
+            written[places] = True
         return Coverage(self.buffer.name, window, sum(spread), repeated)
 
 

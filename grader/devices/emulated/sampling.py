@@ -8,7 +8,7 @@ others; they tell whether the window, and what it wrote, stands for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from random import Random
@@ -16,9 +16,9 @@ from statistics import pstdev
 from typing import Any, Protocol
 
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
-from grader.emulator import FaultKind, InstructionCounts, LaunchOutcome, run_launch
+from grader.emulator import FaultKind, LaunchOutcome, join_counts, run_launch
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import Estimate, Shape, choose_blocks, estimate
+from grader.emulator.timing.launch_time import Shape, TracedLaunch, choose_blocks, estimate
 from grader.records import Bound, Lookups, Modelled, Sample
 
 WHOLE_INSTRUCTIONS = 150_000_000
@@ -62,8 +62,8 @@ class Groups(Protocol):
 
 @dataclass(frozen=True)
 class Stage:
-    """What a launch is modelled for: where it runs, what verifies a sample of it (`groups` is
-    None where none can be), and what makes a time of its traces, as launch_time.estimate does."""
+    """What a launch is modelled for: where it runs, and what verifies a sample of it: `groups` is
+    None where none can be."""
 
     figures: Figures
     resident: int
@@ -72,11 +72,10 @@ class Stage:
     groups: Groups | None = None
     most_spread: int = SPREAD_BLOCKS
     whole_instructions: int = WHOLE_INSTRUCTIONS
-    estimate: Callable[..., Estimate | None] = estimate
 
 
-def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
-    """Run a launch, or a sample of its blocks, and model its time.
+def run_for_time(ready: Ready, stage: Stage, tell: Tell = None) -> Timed:
+    """Run a launch, or a sample of its blocks, so that its time can be modelled.
 
     All blocks are run where they execute at most `whole_instructions` together, or where a sample
     would tell too little.
@@ -95,10 +94,44 @@ def run_modelled(ready: Ready, stage: Stage, tell: Tell = None) -> Ran:
         rng,
         tell,
     )
-    ran = _run_meeting(drawn) if kernel.meets_others else _run_apart(drawn)
-    if ran.outcome.fault is not None or not ran.finished:
-        return ran
-    return _model(drawn, ran)
+    return Timed(drawn, _run_meeting(drawn) if kernel.meets_others else _run_apart(drawn))
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A launch that has run for its time."""
+
+    drawn: Drawn
+    ran: Ran
+
+    def model(self) -> Ran:
+        """The same with the model's word, where it ran to its end. It looks at nothing that still
+        changes, so that others may run meanwhile."""
+        if self.ran.outcome.fault is not None or not self.ran.finished:
+            return self.ran
+        return _model(self.drawn, self.ran, self.traced())
+
+    def traced(self) -> TracedLaunch:
+        """What the launch did. Where blocks draw their work one after another, the first one drew
+        all of it here: it is looked at last."""
+        ready, stage, outcome = self.drawn.ready, self.drawn.stage, self.ran.outcome
+        traces = {trace.block: trace for trace in outcome.traces}
+        chosen = (self.drawn.window, self.drawn.spread, (0,) if ready.native.ordered else ())
+        return TracedLaunch(
+            [[traces[block] for block in blocks if block in traces] for blocks in chosen],
+            Shape(
+                ready.settings.blocks,
+                stage.resident,
+                stage.shared_bytes,
+                outcome.counts.executed,
+                outcome.longest,
+            ),
+            outcome.counts.records,
+            [
+                (region.offset, region.offset + region.size_bytes)
+                for region in ready.memory.regions.values()
+            ],
+        )
 
 
 @dataclass(frozen=True)
@@ -167,7 +200,7 @@ def _run_apart(drawn: Drawn) -> Ran:
     first = drawn.run(traced=drawn.window, sample=drawn.window)
     if first.fault is not None or len(drawn.window) == blocks:
         return Ran(first)
-    of_one = sum(counts.executed for counts in first.counts) // len(drawn.window)
+    of_one = first.counts.executed // len(drawn.window)
     if of_one * blocks > stage.whole_instructions and stage.groups is not None:
         parts = [first, *_run_groups(drawn, stage.groups, of_one)]
         sample = _describe_sample(blocks, len(drawn.window), parts)
@@ -218,28 +251,15 @@ def _describe_sample(blocks: int, window: int, parts: Sequence[LaunchOutcome]) -
     return Sample(blocks, window, len(stored), error)
 
 
-def _model(drawn: Drawn, ran: Ran) -> Ran:
+def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch) -> Ran:
     """The same with the model's word, from the window if that does what the launch does, else from
-    the spread.
-
-    Where blocks draw their work one after another, the first one drew all of it here: it is looked
-    at last.
-    """
-    ready, stage, outcome = drawn.ready, drawn.stage, ran.outcome
-    traces = {trace.block: trace for trace in outcome.traces}
-    chosen = (drawn.window, drawn.spread, (0,) if ready.native.ordered else ())
-    candidates = [[traces[block] for block in blocks if block in traces] for blocks in chosen]
-    executed, blocks = sum(counts.executed for counts in outcome.counts), ready.settings.blocks
-    shape = Shape(blocks, stage.resident, stage.shared_bytes, executed, outcome.longest)
-    regions = [
-        (region.offset, region.offset + region.size_bytes)
-        for region in ready.memory.regions.values()
-    ]
-    found = stage.estimate(ready.native, candidates, shape, outcome.counts, regions, stage.figures)
+    the spread."""
+    found = estimate(drawn.ready.native, traced, drawn.stage.figures)
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
     l1 = Lookups(float(found.load_hits), float(found.load_sectors))
+    blocks = traced.shape.blocks
     count = ran.sample.window + ran.sample.spread if ran.sample else blocks
     return replace(
         ran, modelled=Modelled(found.time_ms, found.dram_bytes, bounds, count, blocks, l1)
@@ -249,18 +269,7 @@ def _model(drawn: Drawn, ran: Ran) -> Ran:
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:
     """One outcome for a launch that was run in parts, its counts times `scale`."""
     fault = next((part.fault for part in parts if part.fault is not None), None)
-    counts = tuple(
-        _scale([part.counts[index] for part in parts], scale)
-        for index in range(len(parts[0].counts))
-    )
+    counts = join_counts([part.counts for part in parts], scale)
     traces = tuple(trace for part in parts for trace in part.traces)
     printed, longest = "".join(part.printed for part in parts), max(part.longest for part in parts)
     return LaunchOutcome(counts, fault, printed, traces=traces, longest=longest)
-
-
-_SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes")
-
-
-def _scale(counts: Sequence[InstructionCounts], scale: float) -> InstructionCounts:
-    sums = {name: round(scale * sum(getattr(each, name) for each in counts)) for name in _SUMMED}
-    return replace(counts[0], **sums)

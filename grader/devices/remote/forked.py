@@ -138,13 +138,22 @@ def fork_worker(
 ) -> ForkedProcess:
     """Have a worker of the emulated device forked, which speaks over `end` and prints to
     `output`."""
-    key = os.getpid(), tuple(sorted(worker_environment().items()))
+    key = _zygote_key()
     zygote = _find_zygote(*key)
     if zygote.has_ended:
         _find_zygote.cache_clear()
         zygote = _find_zygote(*key)
     request = {"device": device, "open": unconfined}
     return ForkedProcess(zygote, request, end, output)
+
+
+def load_ahead() -> None:
+    """Have the device loaded, for workers to come."""
+    _find_zygote(*_zygote_key())
+
+
+def _zygote_key() -> tuple[int, tuple[tuple[str, str], ...]]:
+    return os.getpid(), tuple(sorted(worker_environment().items()))
 
 
 @functools.cache

@@ -22,7 +22,7 @@ import struct
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from grader.devices.base import TimingDevice
 from grader.devices.mapped_arrays import find_file, map_array
 from grader.errors import WorkerError
 from grader.plumbing.record_json import converter, make_converter
-from grader.records import Binary, DeviceInfo, Progress
+from grader.records import Binary, Counters, DeviceInfo, Progress
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -58,13 +58,17 @@ class Method:
     parameters: Mapping[str, Any]
     tells_progress: bool
     result: Any
+    signature: inspect.Signature
 
 
 def _describe(function: Callable[..., object]) -> Method:
     hints = get_type_hints(function)
     result = hints.pop("return")
     return Method(
-        {name: kind for name, kind in hints.items() if name != PROGRESS}, PROGRESS in hints, result
+        {name: kind for name, kind in hints.items() if name != PROGRESS},
+        PROGRESS in hints,
+        result,
+        inspect.signature(function),
     )
 
 
@@ -257,7 +261,7 @@ class Channel:
             raise _malformed(f"the fields of {kind.__name__} are wrong") from error
 
     def _make_converter(self) -> Converter:
-        """Records as JSON's values; arrays and machine code by number."""
+        """Records as JSON's values; arrays and machine code by number, counters as a row."""
         made = make_converter()
 
         def note_array(array: np.ndarray) -> int:
@@ -266,6 +270,8 @@ class Channel:
 
         made.register_unstructure_hook(np.ndarray, note_array)
         made.register_structure_hook(np.ndarray, lambda number, _: _pick(self._arrays, number))
+        made.register_unstructure_hook(Counters, Counters.values)
+        made.register_structure_hook(Counters, _parse_counters)
         made.register_unstructure_hook(Binary, lambda binary: find_binary(self.held, binary))
         made.register_structure_hook(Binary, lambda number, _: _pick(self.held, number))
         return made
@@ -312,6 +318,12 @@ class Channel:
 def find_binary(held: list[Binary], binary: Binary) -> int | None:
     """The number of machine code that is held; None where it is not."""
     return next((number for number, each in enumerate(held) if each == binary), None)
+
+
+def _parse_counters(row: list[object], _: object) -> Counters:
+    if set(map(type, row)) != {int}:
+        raise ValueError("not counters")
+    return Counters(*cast(list[int], row))
 
 
 def _pick(kept: list[Kept], number: object) -> Kept:

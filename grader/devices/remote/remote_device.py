@@ -7,7 +7,6 @@ killed or dies is replaced by a fresh one at the next request.
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 import time
@@ -302,7 +301,7 @@ class RemoteDevice:
     ) -> Result:
         """Call a method of the worker's device. Raises TimeoutError at the deadline."""
         name = method.__name__
-        bound = inspect.signature(method).bind(None, *args, **kwargs).arguments
+        bound = METHODS[name].signature.bind(None, *args, **kwargs).arguments
         progress = bound.get(PROGRESS)
         arguments = {each: bound[each] for each in METHODS[name].parameters if each in bound}
         call = Call(name, arguments, bounds.cpu_seconds)

@@ -16,6 +16,7 @@ import os
 import resource
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -40,12 +41,14 @@ from grader.devices.remote.protocol import (
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.plumbing.children import end_with_parent
 from grader.plumbing.record_json import converter
+from grader.records import Progress, ShowProgress
 
 MAX_WRITTEN_BYTES = (
     64 << 20
 )  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
+NOTE_SECONDS = 0.05
 LARGE_BYTES = 128 << 20
 """Inputs from which on memory is scarcer than the time that fresh pages take."""
 
@@ -137,8 +140,23 @@ def answer_call(device: Device, call: Call, channel: Channel) -> Answer:
     limit_cpu(call.seconds)
     arguments = dict(call.arguments)
     if METHODS[call.method].tells_progress:
-        arguments[PROGRESS] = lambda progress: channel.send(ProgressNote(progress))
+        arguments[PROGRESS] = seldom(lambda note: channel.send(ProgressNote(note)))
     return Answer(call.method, method(**arguments))
+
+
+def seldom(show: ShowProgress) -> ShowProgress:
+    """Hands on the first note, those that say what could not be kept, and as many of the others as
+    are worth waking the grader for."""
+    due = -math.inf
+
+    def show_some(note: Progress) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if note.unkept or now >= due:
+            due = now + NOTE_SECONDS
+            show(note)
+
+    return show_some
 
 
 def give_back_memory() -> None:

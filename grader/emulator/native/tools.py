@@ -61,6 +61,14 @@ class _SplatConstant(ir.Constant):  # type: ignore[misc]
         return self._text
 
 
+def freeze(builder: ir.IRBuilder, value: Value) -> Value:
+    """The same value, at the end of the block; LLVM does not look behind it."""
+    frozen = ir.instructions.Instruction(builder.block, value.type, "freeze", [value])
+    builder.block.instructions.append(frozen)
+    builder.position_at_end(builder.block)
+    return frozen
+
+
 def offset(builder: ir.IRBuilder, pointer: Value, byte_offset: Value | int) -> Value:
     """The pointer moved by bytes."""
     index = const(byte_offset, I64) if isinstance(byte_offset, int) else byte_offset

@@ -14,8 +14,8 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value, bits_to_lanes, const
 from grader.emulator.opcodes.atomic_lanes import AtomicKind, define_atomic
 from grader.emulator.opcodes.generic import lanes_in
+from grader.emulator.opcodes.known_access import Lanes
 from grader.emulator.opcodes.load_store import (
-    Lanes,
     access,
     lane_addresses,
     lane_data,

@@ -12,7 +12,8 @@ from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
-from grader.emulator.opcodes.load_store import HINTS, Lanes, lane_addresses, load_words, store_words
+from grader.emulator.opcodes.known_access import Lanes
+from grader.emulator.opcodes.load_store import HINTS, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate
 from grader.emulator.timing.pipes import COMMIT, COPY, DEPEND

@@ -8,10 +8,10 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH
 from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
+from grader.emulator.opcodes.known_access import Lanes
 from grader.emulator.opcodes.load_store import (
     HINTS,
     WIDTHS,
-    Lanes,
     lane_addresses,
     load_words,
     store_words,

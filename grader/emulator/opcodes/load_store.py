@@ -6,28 +6,18 @@ Other families use `load_words`, `store_words`, `access` and `lane_addresses` to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import SLOT, WARP_LANES, AccessFlag
 from grader.emulator.native.tools import I32, I64, LANES_I32, Value, const, offset, splat
+from grader.emulator.opcodes.known_access import Lanes, Ways, emit_short_way, has_short_way
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS
 
 WIDTHS = "U8 S8 U16 S16 64 128"
 HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE U"
-
-
-@dataclass(frozen=True)
-class Lanes:
-    """The lanes of a mask, and the lower and upper 32 bits of every lane's address."""
-
-    low: Value
-    high: Value
-    mask: Value
 
 
 def load(space: str) -> Opcode:
@@ -109,15 +99,33 @@ def access(
     address `words`: that of registers, and of `lane_data` where none is given.
 
     Ends the launch where it may not go on."""
-    e.b.store(e.context.at("lane_data") if words is None else words, e.context.at("words"))
-    e.b.store(lanes.low, e.context.at("lane_addresses"), align=4)
-    if kind.space == "global":
-        e.b.store(lanes.high, e.context.at("lane_uppers"), align=4)
-    flags = kind.flags | AccessFlag.SIGNED * signed | AccessFlag.UNTRACED * (slot is not None)
-    facts = (e.data(f"slot {slot or kind.space}"), e.index, lanes.mask, const(flags))
-    e.return_if_nonzero(
-        e.call(kind.function, e.context_pointer, e.warp_pointer, *facts, result=I32)
+    data = e.context.at("lane_data") if words is None else words
+    flags = const(
+        kind.flags | AccessFlag.SIGNED * signed | AccessFlag.UNTRACED * (slot is not None)
     )
+    slot_index = e.data(f"slot {slot or kind.space}")
+
+    def name_words() -> None:
+        e.b.store(data, e.context.at("words"))
+        e.b.store(lanes.low, e.context.at("lane_addresses"), align=4)
+
+    def look() -> None:
+        name_words()
+        if kind.space == "global":
+            e.b.store(lanes.high, e.context.at("lane_uppers"), align=4)
+        facts = (slot_index, e.index, lanes.mask, flags)
+        code = e.call(kind.function, e.context_pointer, e.warp_pointer, *facts, result=I32)
+        e.return_if_nonzero(code)
+
+    def move() -> None:
+        name_words()
+        e.call(f"move_{kind.function}", e.context_pointer, place, flags)
+
+    if not has_short_way(e, kind):
+        look()
+        return
+    place = _slot_place(e, slot_index)
+    emit_short_way(e, kind, lanes, slot=place, words=data, ways=Ways(move, look))
 
 
 def lane_data(e: Emitter, words: int) -> list[Value]:
@@ -136,7 +144,11 @@ def set_lane_data(e: Emitter, words: list[Value]) -> None:
 
 def slot_pointer(e: Emitter, space: str) -> Value:
     """Address of the instruction's SLOT record for a space."""
-    place = e.b.mul(e.b.zext(e.data(f"slot {space}"), I64), const(SLOT.itemsize, I64))
+    return _slot_place(e, e.data(f"slot {space}"))
+
+
+def _slot_place(e: Emitter, index: Value) -> Value:
+    place = e.b.mul(e.b.zext(index, I64), const(SLOT.itemsize, I64))
     return offset(e.b, e.context.load_pointer("slots"), place)
 
 
@@ -160,20 +172,31 @@ _SCALES = {"": 0, "X4": 2, "X8": 3, "X16": 4}
 
 
 def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
-    total = None
+    offset_word = e.offset_of(operand)
+    low, high = splat(e.b, offset_word), splat(e.b, e.b.ashr(offset_word, const(31)))
     for register in (operand.register, operand.uniform):
-        if register is None:
-            continue
-        plain = Register(register.index, register.uniform)
-        if register.suffix == "64" or register.uniform:
-            term = e.i64(plain)
-        elif register.suffix == "U32":
-            term = e.b.zext(e.i32(plain), e.double_word)
-        else:
-            term = e.b.sext(e.i32(plain), e.double_word)
-        total = term if total is None else e.b.add(total, term)
-    total = e.b.add(total, splat(e.b, e.b.sext(e.offset_of(operand), I64)))
-    return e.b.trunc(total, LANES_I32), e.b.trunc(e.b.lshr(total, e.const64(32)), LANES_I32)
+        if register is not None:
+            low, high = _add_words(e, (low, high), _address_words(e, register))
+    return low, high
+
+
+def _address_words(e: Emitter, register: Register) -> tuple[Value, Value]:
+    """What a register of an address adds to it, as lower and upper words."""
+    plain = Register(register.index, register.uniform)
+    low = e.i32(plain)
+    if register.suffix == "64" or register.uniform:
+        return low, e.i32(e.upper(plain))
+    return low, e.const(0) if register.suffix == "U32" else e.b.ashr(low, e.const(31))
+
+
+def _add_words(
+    e: Emitter, left: tuple[Value, Value], right: tuple[Value, Value]
+) -> tuple[Value, Value]:
+    """The sum of two 64-bit numbers of each lane, given as words: half as many vectors as numbers
+    of 64 bits take."""
+    low = e.b.add(left[0], right[0])
+    carry = e.b.zext(e.b.icmp_unsigned("<", low, right[0]), LANES_I32)
+    return low, e.b.add(e.b.add(left[1], right[1]), carry)
 
 
 MEMORY: dict[str, Opcode] = {

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,13 +68,15 @@ def load(folder: Path, compiler: str) -> Runtime:
     header = write_header()
     kept = folder / f"runtime-{_key(header, compiler)}.so"
     steps = Steps(folder / "steps")
-    if read_whole(kept) is None:
+    content = read_whole(kept)
+    if content is None:
         content = _compile(header, compiler)
-        try:
+        with suppress(OSError):  # a folder that cannot be written
             write_whole(kept, content)
-        except OSError:  # a folder that cannot be written
-            return _load_once(content, steps)
-    return _open(kept, steps)
+    try:
+        return _open(kept, steps)
+    except (OSError, RuntimeError):  # not kept, or removed meanwhile
+        return _load_once(content, steps)
 
 
 def _key(header: str, compiler: str) -> str:

@@ -132,6 +132,11 @@ HOT uint32_t access_local(Context *context, Warp *warp, Access access, uint32_t 
     {                                                                                              \
         return access_memory(context, warp, Access{space, load, atomic, width, flags}, slot,       \
                              instruction, mask);                                                   \
+    }                                                                                              \
+    EXPORT void emulator_move_##name##_##width(Context *context, Slot *slot, uint32_t flags)       \
+    {                                                                                              \
+        move(*context, Access{space, load, atomic, width, flags}, *slot,                           \
+             space_host(*context, space), FULL_MASK);                                              \
     }
 #define DEFINE_LOCAL(name, load, width)                                                            \
     EXPORT uint32_t emulator_##name##_##width(Context *context, Warp *warp, uint32_t,              \

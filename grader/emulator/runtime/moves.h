@@ -67,28 +67,35 @@ HOT void store_in_phases(const uint32_t *data, uint8_t *host, const uint32_t *ad
 
 // --- four words of each lane ---------------------------------------------------------------------
 
-typedef uint32_t Four __attribute__((vector_size(16)));
-constexpr uint32_t FOUR = 4;
+typedef uint32_t Eight __attribute__((vector_size(32)));
+constexpr uint32_t FOUR = 4, EIGHT = 8;
 
-// Four words of four lanes, or a word of four lanes for each of four words: one to the other.
-HOT void transpose(Four *rows)
+// Four words of eight lanes, those of lanes `row` and `row` + 4 in one row, or a word of eight lanes
+// for each of four words: one to the other.
+HOT void transpose(Eight *rows)
 {
-    Four low = __builtin_shuffle(rows[0], rows[1], Four{0, 4, 1, 5});
-    Four low_next = __builtin_shuffle(rows[2], rows[3], Four{0, 4, 1, 5});
-    Four high = __builtin_shuffle(rows[0], rows[1], Four{2, 6, 3, 7});
-    Four high_next = __builtin_shuffle(rows[2], rows[3], Four{2, 6, 3, 7});
-    rows[0] = __builtin_shuffle(low, low_next, Four{0, 1, 4, 5});
-    rows[1] = __builtin_shuffle(low, low_next, Four{2, 3, 6, 7});
-    rows[2] = __builtin_shuffle(high, high_next, Four{0, 1, 4, 5});
-    rows[3] = __builtin_shuffle(high, high_next, Four{2, 3, 6, 7});
+    const Eight lower{0, 8, 1, 9, 4, 12, 5, 13}, upper{2, 10, 3, 11, 6, 14, 7, 15};
+    const Eight lower_half{0, 1, 8, 9, 4, 5, 12, 13}, upper_half{2, 3, 10, 11, 6, 7, 14, 15};
+    Eight low = __builtin_shuffle(rows[0], rows[1], lower);
+    Eight low_next = __builtin_shuffle(rows[2], rows[3], lower);
+    Eight high = __builtin_shuffle(rows[0], rows[1], upper);
+    Eight high_next = __builtin_shuffle(rows[2], rows[3], upper);
+    rows[0] = __builtin_shuffle(low, low_next, lower_half);
+    rows[1] = __builtin_shuffle(low, low_next, upper_half);
+    rows[2] = __builtin_shuffle(high, high_next, lower_half);
+    rows[3] = __builtin_shuffle(high, high_next, upper_half);
 }
 
 HOT void load_fours(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses)
 {
-    for (uint32_t lane = 0; lane < WARP_LANES; lane += FOUR) {
-        Four rows[FOUR];
-        for (uint32_t row = 0; row < FOUR; ++row)
-            rows[row] = read<Four>(host + addresses[lane + row]);
+    for (uint32_t lane = 0; lane < WARP_LANES; lane += EIGHT) {
+        Eight rows[FOUR];
+        for (uint32_t row = 0; row < FOUR; ++row) {
+            uint32_t both[EIGHT];
+            memcpy(both, host + addresses[lane + row], sizeof both / 2);
+            memcpy(both + FOUR, host + addresses[lane + FOUR + row], sizeof both / 2);
+            rows[row] = read<Eight>(both);
+        }
         transpose(rows);
         for (uint32_t word = 0; word < FOUR; ++word)
             write(data + word * WARP_LANES + lane, rows[word]);
@@ -97,22 +104,45 @@ HOT void load_fours(uint32_t *__restrict data, const uint8_t *host, const uint32
 
 HOT void store_fours(const uint32_t *data, uint8_t *host, const uint32_t *addresses)
 {
-    for (uint32_t lane = 0; lane < WARP_LANES; lane += FOUR) {
-        Four rows[FOUR];
+    for (uint32_t lane = 0; lane < WARP_LANES; lane += EIGHT) {
+        Eight rows[FOUR];
         for (uint32_t word = 0; word < FOUR; ++word)
-            rows[word] = read<Four>(data + word * WARP_LANES + lane);
+            rows[word] = read<Eight>(data + word * WARP_LANES + lane);
         transpose(rows);
-        for (uint32_t row = 0; row < FOUR; ++row)
-            write(host + addresses[lane + row], rows[row]);
+        for (uint32_t row = 0; row < FOUR; ++row) {
+            uint32_t both[EIGHT];
+            write(both, rows[row]);
+            memcpy(host + addresses[lane + row], both, sizeof both / 2);
+            memcpy(host + addresses[lane + FOUR + row], both + FOUR, sizeof both / 2);
+        }
     }
 }
 
 // --- all lanes, in any order ---------------------------------------------------------------------
 
+typedef uint32_t Sixteen __attribute__((vector_size(64)));
+constexpr uint32_t SIXTEEN = 16;
+
+// Whole vectors are stored, for a step that reads the register soon takes it as vectors: parts of
+// one that were stored apart would have to reach the cache first.
+HOT void load_ones(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses)
+{
+    Sixteen low, high;
+#pragma GCC unroll 32
+    for (uint32_t lane = 0; lane < SIXTEEN; ++lane) {
+        low[lane] = read<uint32_t>(host + addresses[lane]);
+        high[lane] = read<uint32_t>(host + addresses[SIXTEEN + lane]);
+    }
+    write(data, low);
+    write(data + SIXTEEN, high);
+}
+
 HOT void load_lanes(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, Access access)
 {
     if (access.width == 16)
         return load_fours(data, host, addresses);
+    if (access.width == 4)
+        return load_ones(data, host, addresses);
 #pragma GCC unroll 32 // twice as fast as a loop
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
         load_lane(data, host + addresses[lane], access, lane);

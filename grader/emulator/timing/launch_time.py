@@ -51,6 +51,18 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class TracedLaunch:
+    """What was seen of a launch: traces of blocks, of which the first candidates that do what the
+    launch does stand for it; its shape, its counts by instruction, and the first and last addresses
+    of buffers."""
+
+    candidates: Sequence[Sequence[BlockTrace]]
+    shape: Shape
+    counts: Sequence[InstructionCounts]
+    regions: Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
 class Work:
     """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
     GPU does anything. `around` are streams of groups of blocks that lie side by side, from their
@@ -97,38 +109,24 @@ def choose_blocks(
     return tuple(sm + index * figures.multiprocessors for index in range(start, start + count))
 
 
-def estimate(
-    kernel: NativeKernel,
-    candidates: Sequence[Sequence[BlockTrace]],
-    shape: Shape,
-    counts: Sequence[InstructionCounts],
-    regions: Sequence[tuple[int, int]],
-    figures: Figures,
-) -> Estimate | None:
-    """The time of a launch that did what `find_work` takes; None where that knows no work."""
-    work = find_work(kernel, candidates, shape, counts, regions)
+def estimate(kernel: NativeKernel, traced: TracedLaunch, figures: Figures) -> Estimate | None:
+    """The time of a launch; None where none of its traces stands for it."""
+    work = find_work(kernel, traced)
     return None if work is None else Run(work, figures, kernel.runtime).estimate()
 
 
-def find_work(
-    kernel: NativeKernel,
-    candidates: Sequence[Sequence[BlockTrace]],
-    shape: Shape,
-    counts: Sequence[InstructionCounts],
-    regions: Sequence[tuple[int, int]],
-) -> Work | None:
-    """The work of a launch from the first of the `candidates` that does what the launch does on the
-    whole, by its `counts`.
-
-    None where none of them stands for the launch.
-    """
+def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
+    """The work of a launch from the first of the candidates that does what the launch does on the
+    whole; None where none of them does."""
     code = describe_code(kernel.decoded, kernel.code.encoding)
     read = partial(_read_traces, kernel, code)
-    chosen = choose_representative((read(traces) for traces in candidates if traces), counts)
+    candidates = (read(traces) for traces in traced.candidates if traces)
+    chosen = choose_representative(candidates, traced.counts)
     if chosen is None:
         return None
-    groups = [group for traces in candidates for group in _side_by_side(traces)]
-    return Work(chosen, [read(group, AROUND_WORDS) for group in groups], code, shape, regions)
+    groups = [group for traces in traced.candidates for group in _side_by_side(traces)]
+    around = [read(group, AROUND_WORDS) for group in groups]
+    return Work(chosen, around, code, traced.shape, traced.regions)
 
 
 def _read_traces(

@@ -57,7 +57,8 @@ class SimulatedSM:
             "block_count": len(self.arrays["blocks"]),
             "l1_lines": len(self.arrays["l1"]),
         }
-        runtime.simulate(make_pointing(SM, self.arrays, numbers).ctypes.data)
+        record = make_pointing(SM, self.arrays, numbers)  # a name keeps it while it is read
+        runtime.simulate(record.ctypes.data)
 
 
 def make_sm(

@@ -109,7 +109,8 @@ def add_up(
         "instruction_count": len(table),
         "access_count": len(accesses),
     }
-    runtime.add_up(make_pointing(Totals, arrays | vars(work), numbers).ctypes.data)
+    totals = make_pointing(Totals, arrays | vars(work), numbers)
+    runtime.add_up(totals.ctypes.data)
     return work
 
 

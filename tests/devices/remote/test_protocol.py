@@ -280,6 +280,15 @@ def test_a_malformed_frame_is_refused(
         Channel(ends[1]).receive(max_array_bytes=16, deadline=time.monotonic() + 5)
 
 
+def test_counters_that_are_no_integers_are_refused(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    wrong = replace(RESULT, counters=Counters(1.5))  # type: ignore[arg-type]
+    Channel(ends[0]).send(Answer("run", (Execution((wrong,)), {})))
+    with pytest.raises(WorkerError, match="fields of Answer"):
+        Channel(ends[1]).receive(max_array_bytes=16)
+
+
 def test_a_shared_array_goes_over_as_its_file(ends: tuple[socket.socket, socket.socket]) -> None:
     shared = gather_shared([np.arange(SHARED_BYTES // 4)], (SHARED_BYTES // 4,), np.dtype("int64"))
     sent = {"a": np.arange(3), "b": shared, "c": np.arange(4)}

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from grader.devices.base import places_of
 from grader.devices.remote.remote_device import RemoteDevice
+from grader.devices.remote.worker import seldom
+from grader.devices.remote.worker_process import CACHE_VARIABLES
 from grader.errors import UsageError, WorkerError
 from grader.records import (
     Binary,
@@ -30,7 +33,9 @@ from grader.records import (
 )
 from grader.words.hidden import tell
 
-COMMAND = (sys.executable, str(Path(__file__).parents[2] / "support" / "fake_worker.py"))
+SUPPORT = Path(__file__).parents[2] / "support"
+COMMAND = (sys.executable, str(SUPPORT / "fake_worker.py"))
+ZYGOTE_COMMAND = (sys.executable, str(SUPPORT / "fake_zygote.py"))
 BUFFERS = (
     DeviceBuffer("in", "float32", (4,), Role.INPUT),
     DeviceBuffer("out", "float32", (4,), Role.OUTPUT),
@@ -39,9 +44,25 @@ BINARY = Binary("sm_90", "13.0", b"cubin", ())
 
 
 @pytest.fixture
-def device() -> Iterator[RemoteDevice]:
-    with RemoteDevice("fake", command=COMMAND, grace_seconds=0.2) as device:
+def _forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of the emulated device are forked from a process that has loaded the fake one."""
+    monkeypatch.setattr("grader.devices.remote.forked.ZYGOTE_COMMAND", ZYGOTE_COMMAND)
+    monkeypatch.setenv(CACHE_VARIABLES[1], "/nonexistent/fake")  # it serves nobody else
+
+
+@pytest.fixture
+def device(_forks: None, request: pytest.FixtureRequest) -> Iterator[RemoteDevice]:
+    """A worker that was forked, or, where a test asks for it, started by itself."""
+    spawned = getattr(request, "param", "forked") == "spawned"
+    with (
+        RemoteDevice("fake", command=COMMAND, grace_seconds=0.2)
+        if spawned
+        else RemoteDevice("emulated:fake", grace_seconds=0.2, isolated=False)
+    ) as device:
         yield device
+
+
+either_way = pytest.mark.parametrize("device", ["forked", "spawned"], indirect=True)
 
 
 def execute(
@@ -58,6 +79,7 @@ def execute(
     return device.run(program, arrays, limits=RunLimits(1000, wall_seconds), progress=show)
 
 
+@either_way
 def test_the_answer_and_its_outputs_come_back(device: RemoteDevice) -> None:
     shown: list[Progress] = []
     execution, outputs = execute(device, "double", shown=shown)
@@ -65,6 +87,21 @@ def test_the_answer_and_its_outputs_come_back(device: RemoteDevice) -> None:
     np.testing.assert_array_equal(outputs["out"], [0, 2, 4, 6])
     assert shown == [Progress("running", 1, 2)]
     assert device.info.name == "Fake"
+
+
+def test_of_many_notes_few_come_but_all_that_say_what_was_not_kept() -> None:
+    shown: list[Progress] = []
+    show = seldom(shown.append)
+    notes = [Progress("running", number, 20_000) for number in range(20_000)]
+    for note in notes:
+        show(note)
+    assert shown[0] == notes[0]
+    assert len(shown) < len(notes) // 2
+    unkept = [replace(note, unkept=1) for note in notes[:3]]
+    shown.clear()
+    for note in unkept:
+        show(note)
+    assert shown == unkept
 
 
 def test_what_a_sample_wrote_comes_back(device: RemoteDevice) -> None:
@@ -93,6 +130,7 @@ def test_wall_time_ends_the_worker_and_the_next_request_gets_a_fresh_one(
     np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
 
 
+@either_way
 def test_no_process_of_the_group_outlives_the_kill(device: RemoteDevice) -> None:
     before = sleepers()
     execute(device, "loop", wall_seconds=0.3)
@@ -140,6 +178,7 @@ def test_a_worker_that_breaks_is_our_error_and_is_replaced(
     np.testing.assert_array_equal(execute(device, "double")[1]["out"], [0, 2, 4, 6])
 
 
+@either_way
 def test_after_a_students_failure_the_next_request_gets_a_fresh_worker(
     device: RemoteDevice,
 ) -> None:
@@ -159,6 +198,7 @@ def test_machine_code_goes_over_once_to_each_worker(device: RemoteDevice) -> Non
     assert device._worker.channel.held == [BINARY]
 
 
+@either_way
 def test_the_traceback_is_kept_for_the_instructor(device: RemoteDevice) -> None:
     with pytest.raises(WorkerError) as caught:
         execute(device, "raise")
@@ -206,8 +246,8 @@ STEPS = [TimedStep("naive", 0), TimedStep("submission", 1)]
 
 
 @pytest.fixture
-def clock() -> Iterator[RemoteDevice]:
-    with RemoteDevice("clock", command=COMMAND, grace_seconds=0.2) as device:
+def clock(_forks: None) -> Iterator[RemoteDevice]:
+    with RemoteDevice("emulated:clock", grace_seconds=0.2, isolated=False) as device:
         yield device
 
 

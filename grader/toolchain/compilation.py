@@ -1,0 +1,143 @@
+"""What the tools make of a submission: nvcc, nvdisasm and c++filt, or the cache in place of all
+three.
+
+It loads little, so that the compiler can start before the rest of the grader is loaded.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+from types import TracebackType
+from typing import Self
+
+from grader.plumbing.cache import cache_key
+from grader.records import CompileMistake, ForeignFile, Submission
+from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
+from grader.toolchain.demangle import demangle
+from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
+from grader.toolchain.diagnostics import clean_warnings, explain_failed_run
+from grader.toolchain.nvcc import Nvcc, Nvdisasm
+from grader.toolchain.workspace import (
+    SOURCE_NAME,
+    Compiler,
+    compile_options,
+    open_workspace,
+    run_nvcc,
+)
+
+NotCompiled = CompileMistake | ForeignFile
+"""What a compilation leads to where there is no machine code."""
+CUBIN_NAME = "submission.cubin"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be compiled, by which tools. `cache` is a folder, or None for no cache."""
+
+    submission: Submission
+    compiler: Compiler
+    nvdisasm: Nvdisasm
+    cache: Path | None
+
+    @property
+    def key(self) -> str:
+        """The name of the cache's entry."""
+        compiler = self.compiler
+        return artifacts_key(
+            self.submission.text,
+            nvcc=compiler.nvcc,
+            nvdisasm=self.nvdisasm,
+            arch=compiler.arch,
+        )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is an entry of the cache for it."""
+        return self.cache is not None and (self.cache / self.key).is_file()
+
+    def asks_for_the_same(self, other: Order) -> bool:
+        """Whether both come to the same end, whoever runs the tools."""
+        run = self.compiler.run
+        return self == replace(other, compiler=replace(other.compiler, run=run))
+
+
+class Compilation:
+    """The tools at work, in a thread of their own. Who closes it before they have ended stops
+    them."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self._stop = Event()
+        self._pool = ThreadPoolExecutor(1)
+        compiler = order.compiler
+        limits = replace(compiler.limits, stop=self._stop)
+        bound = replace(order, compiler=replace(compiler, limits=limits))
+        self._made = self._pool.submit(find_artifacts, bound)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def result(self) -> Artifacts | NotCompiled:
+        """What came of it. Raises as `find_artifacts` does."""
+        return self._made.result()
+
+    def close(self) -> None:
+        """End what is not over."""
+        self._stop.set()
+        self._pool.shutdown()
+
+
+def find_artifacts(order: Order) -> Artifacts | NotCompiled:
+    """What the tools make of the submission, from the cache where it has that; else the student's
+    mistake. Raises ToolMissing, and GraderError where a tool fails on what another one made."""
+    if order.cache and (artifacts := read_artifacts(order.cache, order.key)):
+        return artifacts
+    made = _make_artifacts(order.submission, order.compiler, order.nvdisasm)
+    if order.cache is None or not isinstance(made, Artifacts):
+        return made
+    return keep_artifacts(order.cache, order.key, made)
+
+
+def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> str:
+    """The name of the cache's entry for a source text that these tools compile."""
+    return cache_key(text, nvcc.identity, nvdisasm.version, *compile_options(arch))
+
+
+def _make_artifacts(
+    submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm
+) -> Artifacts | NotCompiled:
+    nvcc, run = compiler.nvcc, compiler.run
+    with open_workspace(submission.text) as workspace:
+        completed = run_nvcc(compiler, workspace, "-cubin", output=CUBIN_NAME)
+        if completed.limit or completed.returncode != 0:
+            return check_failed_run(compiler, workspace) or explain_failed_run(
+                completed, submission, nvcc=nvcc, limits=compiler.limits, run=run
+            )
+        # The files that this very compilation read, whatever an earlier look at them said.
+        if rejected := check_files(read_dependencies(workspace), nvcc):
+            return rejected
+        # Loaded on use, while nvcc runs: they read machine code.
+        from grader.toolchain.cubin_bounds import find_symbols
+        from grader.toolchain.nvdisasm import disassemble
+
+        cubin = workspace.out / CUBIN_NAME
+        content = cubin.read_bytes()
+        symbols = find_symbols(content, submission, arch=compiler.arch)
+        if not isinstance(symbols, list):
+            return symbols
+        listing = disassemble(cubin, nvdisasm=nvdisasm, run=run, stop=compiler.limits.stop)
+    # Under the name that every submission has here: an entry of the cache serves equal files of
+    # different names.
+    warnings = clean_warnings(completed, replace(submission, name=SOURCE_NAME), nvcc=nvcc, run=run)
+    return Artifacts(content, listing, demangle(symbols, run), warnings)

@@ -1,0 +1,32 @@
+"""What no cubin that a kernel is taken from may be without, or beyond."""
+
+from __future__ import annotations
+
+from grader.records import NoKernel, Submission, TooLargeVariables, TooMuchStaticShared
+from grader.toolchain.cubin import read_cubin
+from grader.toolchain.elf import Elf
+from grader.toolchain.variables import read_variable_bytes
+
+_MOST_SHARED_BYTES = 48 << 10
+"""ptxas 13.5 refuses more, but lets arrays of 4 GiB and more pass, for which nvdisasm takes as much
+memory."""
+_MOST_VARIABLE_BYTES = (4 << 30) - 1
+"""nvdisasm 13.5 refuses a cubin with more (`Invalid symbol size`), and takes as much memory as the
+variables do."""
+
+
+def find_symbols(
+    cubin: bytes, submission: Submission, *, arch: str
+) -> list[str] | NoKernel | TooMuchStaticShared | TooLargeVariables:
+    """The symbols of the kernels of a cubin that was made of the submission, or what keeps it from
+    being used. Raises GraderError where it is no cubin for `arch`."""
+    elf = Elf(cubin)
+    kernels = read_cubin(elf, arch=arch)
+    if not kernels:
+        return NoKernel(submission.name, written="__global__" in submission.text)
+    largest = max(kernels, key=lambda kernel: kernel.static_shared_bytes)
+    if (used := largest.static_shared_bytes) > _MOST_SHARED_BYTES:
+        return TooMuchStaticShared(largest.symbol, used, _MOST_SHARED_BYTES)
+    if (variable_bytes := read_variable_bytes(elf)) > _MOST_VARIABLE_BYTES:
+        return TooLargeVariables(submission.name, variable_bytes, _MOST_VARIABLE_BYTES)
+    return [kernel.symbol for kernel in kernels]

@@ -1,0 +1,92 @@
+"""The two large runs of a submission: the timed one is judged while the device counts, and what is
+told is what would be told of one after the other."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import grader
+from grader.devices.emulated import inspection
+from grader.devices.emulated.sampling import Stage
+from grader.records import Progress, Score, Status
+from tests.support.in_process import grade_in_process
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMED, COUNTED = {"rows": 992, "cols": 960}, {"rows": 480, "cols": 448}
+"""No case has these sizes, and of the first only a sample of the blocks runs."""
+SOURCE = """\
+// launch: move<<<dim3(ceil_div(cols, 32), rows), 32>>>(out, in, rows, cols)
+__global__ void move(float* out, const float* in, int rows, int cols)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y;
+    if (x >= cols) return;
+    BODY
+    out[(size_t)x * rows + y] = in[(size_t)y * cols + x];
+}
+"""
+WRONG_WHEN_TIMED = "if (rows == 992) { out[(size_t)x * rows + y] = 1.0f; return; }"
+FAULT_WHEN_TIMED = "if (rows == 992) out[1 << 28] = 1.0f;"
+FAULT_WHEN_COUNTED = "if (rows == 480) out[1 << 28] = 1.0f;"
+
+
+@pytest.fixture
+def exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The transpose at small sizes, graded in this process."""
+    grade_in_process(monkeypatch)
+    monkeypatch.setattr(inspection, "Stage", partial(Stage, whole_instructions=0))
+    folder = tmp_path / "exercises" / "transpose"
+    shutil.copytree(ROOT / "exercises" / "transpose", folder)
+    spec = json.loads((folder / "spec.json").read_text())
+    del spec["parts"]
+    correctness, bandwidth, *_ = spec["checks"]
+    spec["checks"] = [{**correctness, "points": 80}, {**bandwidth, "points": 20}]
+    spec["benchmark"] = {"gpu": TIMED, "emulated": COUNTED}
+    (folder / "spec.json").write_text(json.dumps(spec))
+    (tmp_path / "starter").symlink_to(ROOT / "starter")
+    return folder
+
+
+def grade(exercise: Path, cache: Path, body: str) -> tuple[Score, list[str]]:
+    """The score, and the stages that were shown, in order."""
+    file, stages = exercise / "move.cu", []
+
+    def show(step: Progress) -> None:
+        if step.stage not in stages:
+            stages.append(step.stage)
+
+    file.write_text(SOURCE.replace("BODY", body))
+    score = grader.grade(exercise, file, device="emulated:h100", seed=7, progress=show, cache=cache)
+    return score, stages
+
+
+def test_a_sample_is_followed_by_a_run_that_counts(exercise: Path, cache: Path) -> None:
+    score, stages = grade(exercise, cache, "")
+    assert score.cases[-1].passed
+    assert score.cases[-1].sizes == COUNTED
+    assert "a sample of" in score.environment["model"]
+    assert stages.index("running at the timed size") < stages.index("counting")
+    assert score.timings
+
+
+def test_what_goes_wrong_while_it_is_judged_is_told_where_it_is_right(
+    exercise: Path, cache: Path
+) -> None:
+    score, _ = grade(exercise, cache, FAULT_WHEN_COUNTED)
+    assert score.status is Status.RUNTIME_ERROR
+
+
+def test_where_it_is_wrong_nothing_else_counts(exercise: Path, cache: Path) -> None:
+    score, _ = grade(exercise, cache, WRONG_WHEN_TIMED + FAULT_WHEN_COUNTED)
+    assert score.status is Status.FAILED, score.message
+    assert (score.cases[-1].passed, score.cases[-1].sizes) == (False, TIMED)
+
+
+def test_where_it_does_not_end_nothing_is_counted(exercise: Path, cache: Path) -> None:
+    score, stages = grade(exercise, cache, FAULT_WHEN_TIMED)
+    assert score.status is Status.RUNTIME_ERROR
+    assert "counting" not in stages
