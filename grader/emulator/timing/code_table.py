@@ -90,7 +90,9 @@ def _bank_reads(instruction: Decoded, reuse: int) -> tuple[int, int]:
 def _atomic(instruction: Decoded) -> int:
     """Whether an atomic is one of floats."""
     floats = {"F16x2", "F16", "BF16_V2", "BF16", "F32", "F64"}
-    return FLOAT_ATOMIC if floats & {each.partition("_")[0] for each in instruction.modifiers} else 1
+    return (
+        FLOAT_ATOMIC if floats & {each.partition("_")[0] for each in instruction.modifiers} else 1
+    )
 
 
 def _argument(instruction: Decoded) -> int:
