@@ -54,8 +54,8 @@ class Figures:
     atomic_chain: float = 3.5
     """Cycles until a float can be added to a word again."""
     read_row_bytes: float = 50.0
-    """What opening a row of DRAM costs for a read, and for a write or what it fills up, in bytes that
-    could be moved instead."""
+    """What opening a row of DRAM costs for a read, and for a write or what it fills up, in bytes
+    that could be moved instead."""
     write_row_bytes: float = 115.0
     shared_part: float = 0.5
     """Part of the L2 that holds what blocks share at random: its halves keep copies."""

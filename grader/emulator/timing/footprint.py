@@ -48,8 +48,8 @@ class Touch:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Sectors that a launch makes DRAM move for its loads, and for its stores; and rows of DRAM that
-    are opened for either, beyond those that moving all of a page opens."""
+    """Sectors that a launch makes DRAM move for its loads, and for its stores; and rows of DRAM
+    that are opened for either, beyond those that moving all of a page opens."""
 
     read: float
     written: float
@@ -141,9 +141,9 @@ class Footprint:
         return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
 
     def _pages(self, how: str) -> np.ndarray:
-        """Rows that DRAM opens in each buffer for a pair of sectors that is loaded, or a sector that
-        is stored, beyond those for whole pages: by the blocks that were traced, or by those that lie
-        side by side, whichever need the fewest."""
+        """Rows that DRAM opens in each buffer for a pair of sectors that is loaded, or a sector
+        that is stored, beyond those for whole pages: by the blocks that were traced, or by those
+        that lie side by side, whichever need the fewest."""
         name, size_bytes = (
             ("loaded_pairs", PAIR_SECTORS * SECTOR_BYTES)
             if how == "loaded"

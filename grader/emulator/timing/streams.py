@@ -98,7 +98,8 @@ def add_up(
     table: np.ndarray,
     runtime: Runtime,
 ) -> Work:
-    """What the blocks of streams do, of the instructions in the table (runtime/timing_totals.cpp)."""
+    """What the blocks of streams do, of the instructions in the table
+    (runtime/timing_totals.cpp)."""
     blocks = (len(first) - 1) // warps_per_block
     executed = np.zeros((blocks, len(table)), dtype=np.int64)
     work = Work(executed, np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64))
