@@ -74,19 +74,19 @@ class Free:
 
 
 FREE = (
-    Free("launch_us", 5.0, 2.0, 8.0),
-    Free("block_launch", 500.0, 50.0, 2000.0),
+    Free("launch_us", 3.0, 2.0, 8.0),
+    Free("block_launch", 300.0, 50.0, 2000.0),
     Free("dram_latency", 740.0, 450.0, 1100.0),
     Free("dram_queue", 135.0, 20.0, 600.0),
     Free("dram_part", 0.89, 0.8, 0.96),
     Free("fill_cycles", 0.25, 0.05, 2.0),
-    Free("partial_sector_part", 0.172, 0.03, 1.0),
+    Free("partial_sector_part", 0.24, 0.03, 1.0),
     Free("whole_sector_part", 0.41, 0.1, 1.0),
     Free("burst_cycles", 4000.0, 200.0, 20000.0),
     Free("lsu_queue", 40.0, 5.0, 400.0),
     Free("store_queue", 1500.0, 100.0, 10000.0),
     Free("retained_part", 0.3, 0.05, 0.9),
-    Free("atomic_turn", 1.46, 0.5, 4.0),
+    Free("atomic_turn", 1.2, 0.5, 4.0),
     Free("atomic_chain", 3.5, 1.0, 10.0),
     Free("read_row_bytes", 50.0, 0.0, 200.0),
     Free("write_row_bytes", 115.0, 0.0, 400.0),

@@ -366,7 +366,7 @@ _FORMATS = "F16 BF16 F32 F64"
 
 CONVERSIONS: dict[str, Opcode] = {
     "I2F": row(integer_to_float, f"{_NARROW} {_WORDS} F16 BF16 F64 {ROUNDINGS}", pipe=SPECIAL_UNIT),
-    "I2FP": row(integer_to_float, f"F32 U32 S32 {ROUNDINGS}", pipe=SPECIAL_UNIT),
+    "I2FP": row(integer_to_float, f"F32 U32 S32 {ROUNDINGS}"),
     "F2I": row(
         float_to_integer,
         f"FTZ NTZ {_NARROW} {_WORDS} F16 BF16 F64 TRUNC FLOOR CEIL",

@@ -75,9 +75,10 @@ static double fetch_sectors(const SM &sm, double count, bool local, double begin
     shared.l2_free = max(shared.l2_free, begin - p.burst_cycles)
                      + max(count, SECTOR_PAIR) * p.l2_sector_cycles;
     double arrival = max(shared.port_free, shared.l2_free) + p.l2_latency;
-    if (local)
+    double part = local ? p.dram_local_part : p.dram_read_part;
+    if (part == 0.0)
         return arrival;
-    shared.read_credit += count * p.dram_read_part / SECTOR_PAIR;
+    shared.read_credit += count * part / SECTOR_PAIR;
     double whole = SECTOR_PAIR * take_whole(shared.read_credit);
     if (whole <= 0)
         return arrival;
@@ -122,7 +123,8 @@ static Stored merge_store(const SM &sm, const Line &line, int64_t tag, double be
 
 // Sectors of a store or an atomic pass the L2, and a part of them DRAM; the load/store unit waits
 // where their queues are full.
-static void pass_stores(const SM &sm, double count, double port, double cost, double begin)
+static void pass_stores(const SM &sm, double count, double dram, double port, double cost,
+                        double begin)
 {
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
@@ -130,8 +132,7 @@ static void pass_stores(const SM &sm, double count, double port, double cost, do
     shared.store_free = max(shared.store_free, begin - p.burst_cycles) + cost;
     sm.statistics->store_cycles += cost;
     sm.statistics->l2_bytes += SECTOR * count;
-    sm.statistics->stored += count;
-    shared.write_credit += count * p.dram_write_part;
+    shared.write_credit += dram;
     pass_dram(sm, take_whole(shared.write_credit), begin);
     double busy_until = max(shared.store_port_free, max(shared.store_free, shared.dram_free));
     shared.lsu_free = max(shared.lsu_free, busy_until - p.store_queue);
@@ -144,14 +145,18 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, bool merg
         stored = merge_store(sm, line, tag, begin);
     double port = stored.covered * sm.p->fill_port_cycles
                   + (stored.count - stored.covered) * sm.p->partial_port_cycles;
-    pass_stores(sm, stored.count, port, store_cycles(sm, stored), begin);
+    sm.statistics->stored += stored.count;
+    double dram = stored.count * sm.p->dram_write_part;
+    pass_stores(sm, stored.count, dram, port, store_cycles(sm, stored), begin);
 }
 
 static void reduce_sectors(const SM &sm, const Line &line, double begin)
 {
     double count = count_sectors(line.touched);
     double port = max(count, double(line.rounds)) * sm.p->line_port_cycles;
-    pass_stores(sm, count, port, line.rounds * sm.p->atomic_cycles, begin);
+    sm.statistics->stored += count;
+    double dram = count * sm.p->dram_write_part;
+    pass_stores(sm, count, dram, port, line.rounds * sm.p->atomic_cycles, begin);
 }
 
 // --- the L1 --------------------------------------------------------------------------------------
@@ -207,14 +212,18 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, 
     return arrival;
 }
 
-// A store to local memory stays in the L1, too.
-static void keep_local(const SM &sm, const Line &line, int64_t tag, double t)
+// A store to local memory stays in the L1, and goes on to the L2, which takes it as fast as it is
+// read: a warp's words lie side by side.
+static void store_local(const SM &sm, const Line &line, int64_t tag, double begin, double t)
 {
     CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
     CacheLine &held = found ? *found : claim_line(set, tag);
     held.sectors |= line.touched;
     held.ready = sm.shared->lsu_free;
     held.used = t;
+    double count = count_sectors(line.touched), cost = count * sm.p->l2_sector_cycles;
+    double dram = count * sm.p->dram_local_part;
+    pass_stores(sm, count, dram, count * sm.p->fill_port_cycles, cost, begin);
 }
 
 // When what is asked of a line has come; of stores, 0. `merges`: whether a store may wait for
@@ -230,8 +239,9 @@ static double access_line(const SM &sm, const CodeRow &row, const Line &line, in
         return sm.shared->store_free + sm.p->l2_latency;
     }
     if (line.number >= LOCAL_LINES)
-        keep_local(sm, line, tag, t);
-    store_sectors(sm, line, tag, merges, begin);
+        store_local(sm, line, tag, begin, t);
+    else
+        store_sectors(sm, line, tag, merges, begin);
     return 0.0;
 }
 

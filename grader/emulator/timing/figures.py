@@ -32,15 +32,15 @@ class Figures:
     """Read by all SMs together."""
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
-    launch_us: float = 5.0
-    block_launch: float = 500.0
+    launch_us: float = 3.0
+    block_launch: float = 300.0
     dram_queue: float = 135.0
     """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load
     of r it is r / (1 - r) times that."""
     dram_part: float = 0.89
     """Part of the theoretical bandwidth that a copy reaches at best."""
     fill_cycles: float = 0.25
-    partial_sector_part: float = 0.172
+    partial_sector_part: float = 0.24
     """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and
     those that are written whole."""
     whole_sector_part: float = 0.41
@@ -49,7 +49,7 @@ class Figures:
     store_queue: float = 1500.0
     retained_part: float = 0.3
     """Part of the L2 that keeps what was written beyond the end of a launch."""
-    atomic_turn: float = 1.46
+    atomic_turn: float = 1.2
     """Cycles of a slice of the L2 for words of a sector that atomics meet at."""
     atomic_chain: float = 3.5
     """Cycles until a float can be added to a word again."""

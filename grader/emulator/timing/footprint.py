@@ -113,13 +113,15 @@ class Footprint:
         return self._scale * float(self._own.turns.sum())
 
     def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
-        """Sectors that DRAM moves of each buffer where so many are found in it."""
+        """Sectors that DRAM moves of each buffer where so many are found in it. What is touched
+        again at random is still in the L2 if that holds what is touched between."""
         times = found * self._scale
         once = np.minimum(self._room, times)
         again = times > AS_OFTEN * self._room
         if not closely or not again.any() or once.sum() <= self._kept:
             return once
-        missing = times * (1.0 - self._kept / once.sum())
+        between = once + (once.sum() - once) * np.minimum(1.0, once / np.maximum(1.0, times))
+        missing = times * np.maximum(0.0, 1.0 - self._kept / np.maximum(1.0, between))
         return np.where(again & self._random, np.maximum(once, missing), once)
 
     @cached_property

@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.layout import SECTOR_BYTES
+from grader.emulator.layout import SECTOR_BYTES, WARP_LANES
 from grader.emulator.machine import BlockTrace
 from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
@@ -216,7 +216,13 @@ class Run:
             read=traffic.read / max(1.0, first.l1_misses * scale),
             write=max(0.0, traffic.written - kept) / max(1.0, first.stored * scale),
             part=f.dram_part * moved / max(1.0, moved + opened),
+            local=max(0.0, 1.0 - f.shared_part * f.l2_bytes / max(1.0, self.local_bytes())),
         )
+
+    def local_bytes(self) -> float:
+        """Local memory of all threads that are resident at once."""
+        s = self.streams
+        return self.active * self.resident * s.warps_per_block * WARP_LANES * s.local_bytes
 
     def byte_cycles(self, part: float = 1.0) -> float:
         """Cycles of an SM in which its share of a part of DRAM's bandwidth moves a byte."""
@@ -261,7 +267,7 @@ class Run:
         gets were simulated to their end, and others do hardly less.
         """
         share = self.shape.executed / self.active
-        if whole and found.issued < UNEVEN * share:
+        if whole and found.issued < UNEVEN * self.shape.executed * self.rounds / self.shape.blocks:
             return found.cycles * self.fullest_sm()
         rate = found.full_issued / found.full_cycles
         drain = found.cycles - found.full_cycles - (found.issued - found.full_issued) / rate

@@ -15,12 +15,13 @@ BLOCK_SHARED_BYTES = 1024
 
 @dataclass(frozen=True)
 class Share:
-    """What DRAM does for an SM: the sectors that it moves for one that the SM reads, and for one
-    that it writes; at this part of its bandwidth."""
+    """What DRAM does for an SM: the sectors that it moves for one that the SM reads, for one that
+    it writes, and for one of local memory; at this part of its bandwidth."""
 
     read: float
     write: float
     part: float
+    local: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         store_queue=f.store_queue,
         dram_read_part=load.dram.read,
         dram_write_part=load.dram.write,
+        dram_local_part=load.dram.local,
         l1_lines=max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
         atomic_cycles=load.atomic_cycles,
         memory_issue=f.memory_issue,

@@ -36,7 +36,7 @@ class Work:
 class Streams:
     """The warps of some blocks. Warp w runs `steps[first[w]:first[w + 1]]`.
 
-    `steps`, `accesses` and `lines` are arrays of records; `work` adds them up. `fraction` is the
+    `steps`, `accesses` and `lines` are arrays of records; `local_bytes` are of a thread; `work` adds them up. `fraction` is the
     part of the blocks' executed instructions that is here: traces may be cut off.
     """
 
@@ -47,6 +47,7 @@ class Streams:
     work: Work
     warps_per_block: int
     fraction: float
+    local_bytes: int = 0
 
     @property
     def blocks(self) -> int:
@@ -86,7 +87,7 @@ def make_streams(
         first, steps = _cut_at_barriers(first, steps, code.barriers, len(traces[0]))
         fraction = len(steps) / max(1, executed)
     work = add_up(first, steps, accesses, lines, len(traces[0]), code.table, runtime)
-    return Streams(first, steps, accesses, lines, work, len(traces[0]), fraction)
+    return Streams(first, steps, accesses, lines, work, len(traces[0]), fraction, local_bytes)
 
 
 def add_up(

@@ -23,7 +23,7 @@ LINE_BYTES, LINE_SECTORS = 128, 4
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC = 2
-MERGING_LINES, MERGED_LINES = 512, 4
+MERGING_LINES, MERGED_LINES = 512, 7
 """Lines whose stores wait for others, and of how many lines a store may be that does."""
 L1_WAYS = 16
 SCOREBOARDS = 6
@@ -316,6 +316,7 @@ class Parameters:
     store_queue: float
     dram_read_part: float
     dram_write_part: float
+    dram_local_part: float
     l1_lines: float
     atomic_cycles: float
     memory_issue: float
