@@ -82,6 +82,7 @@ FREE = (
     Free("fill_cycles", 0.25, 0.05, 2.0),
     Free("partial_sector_part", 0.24, 0.03, 1.0),
     Free("whole_sector_part", 0.41, 0.1, 1.0),
+    Free("local_sector_part", 0.55, 0.1, 1.5),
     Free("burst_cycles", 4000.0, 200.0, 20000.0),
     Free("lsu_queue", 40.0, 5.0, 400.0),
     Free("store_queue", 1500.0, 100.0, 10000.0),

@@ -26,10 +26,10 @@ from kept_work import ModelledRun
 POWERS: Mapping[str, Mapping[str, float]] = {
     "copies": {"dram_part": -1.0},
     "launches": {"launch_us": 1.0},
-    "atomics": {"atomic_part": -1.0, "launch_us": 0.2},
+    "atomics": {"atomic_turn": -1.0, "launch_us": 0.2},
 }
 """By family, the power with which a parameter is in a time."""
-TRUE = {**start_values(), "dram_part": 0.86, "launch_us": 6.1, "atomic_part": 0.21}
+TRUE = {**start_values(), "dram_part": 0.86, "launch_us": 6.1, "atomic_turn": 1.9}
 
 
 class Formula(ModelClock):
@@ -73,8 +73,8 @@ def test_the_search_finds_what_the_times_say_and_leaves_the_rest() -> None:
     values, moved = search(make_data(), Formula(), 3)
     assert values["dram_part"] == pytest.approx(TRUE["dram_part"], rel=0.03)
     assert values["launch_us"] == pytest.approx(TRUE["launch_us"], rel=0.03)
-    assert values["atomic_part"] == pytest.approx(TRUE["atomic_part"], rel=0.03)
-    others = [free for free in FREE if free.name not in ("dram_part", "launch_us", "atomic_part")]
+    assert values["atomic_turn"] == pytest.approx(TRUE["atomic_turn"], rel=0.03)
+    others = [free for free in FREE if free.name not in ("dram_part", "launch_us", "atomic_turn")]
     assert all(values[free.name] == free.start for free in others)
     assert (len(moved["launch_us"]), len(moved["dram_queue"])) == (8, 0)
 
@@ -99,7 +99,7 @@ def test_a_family_left_out_has_no_say() -> None:
         row.name for row in fitted
     )
     start = start_values()
-    missed = abs(Formula.time(data.jobs[8], {**TRUE, "atomic_part": start["atomic_part"]}))
+    missed = abs(Formula.time(data.jobs[8], {**TRUE, "atomic_turn": start["atomic_turn"]}))
     wrong = make_row(data.jobs[8], Formula.time(data.jobs[8], TRUE), missed, "latency").log_error
     assert mean_error(fitted, "atomics") < 0.02
     assert mean_error(crossed, "atomics") == pytest.approx(abs(wrong), abs=0.02)

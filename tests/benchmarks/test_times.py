@@ -14,7 +14,7 @@ from times import Row, leave_out, read_rows, time_job, write_rows
 
 from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.grading.building import find_toolchain
+from grader.grading.tools import find_toolchain
 from grader.records import SUBMISSION, DeviceInfo, Execution, Program, RunLimits
 from tests.support.fake_clock import FakeClock
 

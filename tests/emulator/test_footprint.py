@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import TraceWord
@@ -13,6 +14,7 @@ from grader.emulator.timing.footprint import Footprint
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.streams import Streams, add_up
 from grader.emulator.timing.timing_records import (
+    FLOAT_ATOMIC,
     LINE_BYTES,
     Access,
     CodeRow,
@@ -22,56 +24,102 @@ from grader.emulator.timing.timing_records import (
 )
 
 BUFFER = (10 * LINE_BYTES, 20 * LINE_BYTES)
-ACROSS = (19 * LINE_BYTES + 64, 22 * LINE_BYTES)
+ACROSS = (20 * LINE_BYTES, 22 * LINE_BYTES)
+Touch = tuple[int, int, int, int]
 LOAD, STORE, ATOMIC, SHARED = range(4)
 KINDS = (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.SHARED)
 
 
-def footprint_of(
-    *touched: tuple[int, int, int], space: int = TraceWord.GLOBAL, times: int = 1
-) -> Footprint:
-    """Of a warp whose steps each access one line: the instruction, the line, its sectors' mask. The
-    launch does it so many times."""
-    table = make_rows(CodeRow, len(KINDS))
-    table["kind"] = KINDS
+def streams_of(table: np.ndarray, touched: Sequence[Touch], space: int) -> Streams:
     steps, accesses = make_rows(Step, len(touched)), make_rows(Access, len(touched))
     lines = make_rows(Line, len(touched))
-    columns: Sequence[Sequence[int]] = tuple(zip(*touched, strict=True))
-    steps["code"], lines["number"], lines["touched"] = columns
+    for row, (code, line, sectors, words) in enumerate(touched):
+        steps["code"][row] = code
+        lines[row] = (line, sectors, 0, 2, 1, words)
     steps["access"] = accesses["first"] = np.arange(len(touched))
     accesses["end"], accesses["space"] = accesses["first"] + 1, space
     first, runtime = np.array([0, len(touched)], dtype=np.int64), emulator_runtime()
-    work = add_up(first, steps, accesses, lines, 1, len(KINDS), runtime)
-    streams = Streams(first, steps, accesses, lines, work, 1, 1.0)
-    widths = np.full(len(KINDS), 4, dtype=np.int64)
-    code = CodeTable(table, widths, np.zeros(len(KINDS), dtype=np.bool_))
-    return Footprint(streams, code, times * len(touched), (BUFFER, ACROSS), runtime)
+    work = add_up(first, steps, accesses, lines, 1, table, runtime)
+    return Streams(first, steps, accesses, lines, work, 1, 1.0)
 
 
-def test_a_sector_counts_once_for_loads_and_as_often_as_it_is_stored() -> None:
-    once = footprint_of((LOAD, 10, 15), (LOAD, 10, 15), (LOAD, 11, 1), (STORE, 12, 3))
-    assert once.sectors() == (5, 2, 2)
-    again = footprint_of((STORE, 12, 3), (STORE, 12, 6), (LOAD, 12, 3))
-    assert again.sectors() == (2, 3, 4)
+def footprint_of(
+    *touched: Touch,
+    space: int = TraceWord.GLOBAL,
+    times: int = 1,
+    around: Sequence[Sequence[Touch]] = (),
+    kept: float = 0.0,
+) -> Footprint:
+    """Of a warp whose steps each access one line: the instruction, the line, the masks of its
+    sectors and of the words that are covered. The launch does it so many times."""
+    table = make_rows(CodeRow, len(KINDS))
+    table["kind"] = KINDS
+    table["atomic"] = [0, 0, FLOAT_ATOMIC, 0]
+    code = CodeTable(table, np.full(4, 4, dtype=np.int64), np.zeros(4, dtype=np.bool_))
+    return Footprint(
+        streams_of(table, touched, space),
+        code,
+        times * len(touched),
+        (BUFFER, ACROSS),
+        emulator_runtime(),
+        slices=8,
+        around=[streams_of(table, group, space) for group in around],
+        kept_sectors=kept,
+    )
+
+
+def moved(footprint: Footprint, *, closely: bool = False) -> tuple[float, float]:
+    traffic = footprint.traffic(closely=closely)
+    return traffic.read, traffic.written
+
+
+def test_loads_move_pairs_of_sectors_once() -> None:
+    assert moved(footprint_of((LOAD, 10, 15, 0), (LOAD, 10, 15, 0), (LOAD, 11, 1, 0))) == (6, 0)
+    assert moved(footprint_of((LOAD, 10, 1, 0), (LOAD, 10, 2, 0), (LOAD, 10, 4, 0))) == (4, 0)
+
+
+def test_a_sector_that_is_stored_in_part_is_read_first() -> None:
+    assert moved(footprint_of((STORE, 12, 3, 0xFFFF))) == (0, 2)
+    assert moved(footprint_of((STORE, 12, 3, 0x0FFF))) == (0, 3)
+    assert moved(footprint_of((STORE, 12, 1, 0x0F), (STORE, 12, 1, 0xF0))) == (0, 1)
+    assert moved(footprint_of((ATOMIC, 12, 1, 0xFF))) == (0, 2)
 
 
 def test_it_is_carried_over_to_the_launch_and_ends_with_the_buffers() -> None:
-    assert footprint_of((LOAD, 10, 15), (STORE, 11, 1), times=3).sectors() == (12, 3, 3)
-    loads, stores, stored = footprint_of((LOAD, 10, 15), (STORE, 11, 1), times=1000).sectors()
-    assert (loads, stores, stored) == (40, 40, 1000)
+    once = (LOAD, 10, 15, 0), (STORE, 11, 1, 0xFF)
+    assert moved(footprint_of(*once, times=3)) == (12, 3)
+    assert moved(footprint_of(*once, times=1000)) == (40, 40)
 
 
 def test_what_lies_in_no_buffer_is_not_touched() -> None:
-    assert footprint_of((LOAD, 9, 15), (LOAD, 22, 15), (STORE, 30, 1)).sectors() == (0, 0, 1)
-    assert footprint_of((LOAD, 19, 15)).sectors()[0] == 4 + 2  # the last two are of both
+    assert moved(footprint_of((LOAD, 9, 15, 0), (LOAD, 22, 15, 0), (STORE, 30, 1, 0))) == (0, 0)
 
 
 def test_only_global_memory_counts() -> None:
-    assert footprint_of((LOAD, 10, 15), space=TraceWord.LOCAL).sectors() == (0, 0, 0)
-    assert footprint_of((SHARED, 10, 15)).sectors() == (0, 0, 0)
+    assert moved(footprint_of((LOAD, 10, 15, 0), space=TraceWord.LOCAL)) == (0, 0)
+    assert moved(footprint_of((SHARED, 10, 15, 0))) == (0, 0)
 
 
-def test_atomics_meet_at_lines_and_store_their_sectors() -> None:
-    found = footprint_of((ATOMIC, 10, 1), (ATOMIC, 10, 2), (ATOMIC, 11, 1), (LOAD, 12, 1))
-    assert (found.atomic_lines, found.sectors()) == (2, (1, 3, 3))
-    assert footprint_of((LOAD, 10, 1)).atomic_lines == 1
+def test_what_neighbours_do_not_share_is_read_again_and_again_unless_the_l2_holds_it() -> None:
+    apart = [(LOAD, line, 3, 0) for line in (10, 13)]
+    again = [(LOAD, line, 3, 0) for line in (10, 10)]
+    assert moved(footprint_of(*apart, times=100, around=[apart])) == (40, 0)
+    assert moved(footprint_of(*apart, times=100, around=[apart]), closely=True) == (400, 0)
+    held = footprint_of(*apart, times=100, around=[apart], kept=40.0)
+    assert moved(held, closely=True) == (40, 0)
+    assert moved(footprint_of(*again, times=100, around=[again]), closely=True)[0] <= 200
+
+
+def test_rows_of_dram_are_opened_for_pages_that_are_touched_in_part() -> None:
+    whole = footprint_of((LOAD, 10, 15, 0), (LOAD, 11, 15, 0)).traffic(closely=True)
+    part = footprint_of((LOAD, 10, 1, 0), (STORE, 12, 1, 0xFF)).traffic(closely=True)
+    assert (whole.read_rows, whole.written_rows) == (0, 0)
+    assert (part.read_rows, part.written_rows) == (0.75, 0.875)
+
+
+def test_the_slice_where_most_atomics_meet_decides() -> None:
+    one = footprint_of(*[(ATOMIC, 10, 1, 0)] * 4, times=1000)
+    assert one.atomic_turns == 8000
+    assert one.atomic_cycles(1.0, 0.0) == pytest.approx(8000, rel=0.35)
+    assert one.atomic_cycles(0.0, 3.0) == 3 * 4000
+    assert footprint_of((LOAD, 10, 1, 0)).atomic_cycles(1.0, 1.0) == 0

@@ -13,7 +13,7 @@ from grader.emulator.timing.representative import (
     stand_for_all,
 )
 from grader.emulator.timing.streams import Streams, add_up
-from grader.emulator.timing.timing_records import Access, Line, Step, make_rows
+from grader.emulator.timing.timing_records import Access, CodeRow, Line, Step, make_rows
 
 LENGTH, INSTRUCTIONS = 100, 5
 
@@ -26,7 +26,7 @@ def streams_of(*blocks: tuple[int, ...]) -> Streams:
     steps["code"], steps["access"] = code, -1
     first = np.arange(len(blocks) + 1, dtype=np.int64) * LENGTH
     none = make_rows(Access, 0), make_rows(Line, 0)
-    work = add_up(first, steps, *none, 1, INSTRUCTIONS, emulator_runtime())
+    work = add_up(first, steps, *none, 1, make_rows(CodeRow, INSTRUCTIONS), emulator_runtime())
     return Streams(first, steps, *none, work, warps_per_block=1, fraction=1.0)
 
 

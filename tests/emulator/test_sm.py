@@ -55,10 +55,10 @@ def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> Simulat
     accesses["end"] = accesses["first"] + 1
     accesses["wavefronts"] = accesses["tags"] = 1
     lines = make_rows(Line, len(made))
-    lines["touched"] = 1
+    lines["touched"] = lines["rounds"] = 1
     first = np.cumsum([0, *map(len, warps)])
     runtime = emulator_runtime()
-    work = add_up(first, steps, accesses, lines, len(warps), len(code), runtime)
+    work = add_up(first, steps, accesses, lines, len(warps), table, runtime)
     streams = Streams(first, steps, accesses, lines, work, len(warps), 1.0)
     sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters())
     sm.simulate(runtime)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import FULL_MASK, WARP_LANES, TraceWord
+from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.streams import Streams, make_streams
+from grader.emulator.timing.timing_records import CodeRow, make_rows
 
 WIDTHS = np.array([0, 4, 8, 16, 0], dtype=np.int64)
 """Bytes a lane, of the five instructions in two basic blocks."""
 BLOCKS = (range(3), range(3, 5))
-BARRIERS = np.array([False, False, False, True, False])
 WORD, TWO, FOUR = 1, 2, 3
+TABLE = make_rows(CodeRow, 5)
+TABLE["kind"] = Kind.LOAD
+CODE = CodeTable(TABLE, WIDTHS, np.array([False, False, False, True, False]))
 """The instructions of these widths in words."""
 
 
@@ -41,7 +47,7 @@ def lanes(step: int, start: int = 0) -> list[int]:
 
 def expand(*warps: list[int], local_bytes: int = 0, executed: int = 0) -> Streams:
     traces = [[np.array(words, dtype=np.uint32) for words in warps]]
-    return make_streams(traces, executed, BLOCKS, WIDTHS, BARRIERS, local_bytes, emulator_runtime())
+    return make_streams(traces, executed, BLOCKS, CODE, local_bytes, emulator_runtime())
 
 
 def test_each_access_belongs_to_the_step_that_made_it() -> None:
@@ -100,7 +106,7 @@ def test_the_work_of_each_block_is_added_up() -> None:
     alone = block(0) + access(FOUR, lanes(128), space=TraceWord.LOCAL)
     traces = [[np.array(words, dtype=np.uint32)] for words in (once * 2 + block(1), alone)]
     runtime = emulator_runtime()
-    work = make_streams(traces, 0, BLOCKS, WIDTHS, BARRIERS, 64, runtime).work
+    work = make_streams(traces, 0, BLOCKS, CODE, 64, runtime).work
     assert work.executed.tolist() == [[2, 2, 2, 1, 1], [1, 1, 1, 0, 0]]
     assert (work.sectors.tolist(), work.wavefronts.tolist()) == ([8, 0], [14, 0])
 
@@ -123,3 +129,42 @@ def test_traces_that_were_cut_off_end_behind_equally_many_barriers() -> None:
     streams = expand(block(1) * 3, block(1), executed=16)
     assert streams.first.tolist() == [0, 1, 2]
     assert streams.fraction == 2 / 16
+
+
+def lines_of(instruction: int, addresses: list[int], *, atomic: bool = False) -> np.ndarray:
+    """The lines of one access."""
+    table = TABLE.copy()
+    table["kind"] = Kind.ATOMIC if atomic else Kind.STORE
+    trace = np.array(block(0) + access(instruction, addresses), dtype=np.uint32)
+    code = replace(CODE, table=table)
+    return make_streams([[trace]], 0, BLOCKS, code, 0, emulator_runtime()).lines
+
+
+def test_a_line_has_the_words_that_are_covered() -> None:
+    assert lines_of(WORD, lanes(4))["words"].tolist() == [FULL_MASK]
+    assert lines_of(WORD, lanes(8))["words"].tolist() == [0x55555555] * 2
+    assert lines_of(TWO, lanes(16))["words"].tolist() == [0x33333333] * 4
+
+
+def test_narrow_stores_cover_the_words_whose_bytes_are_all_there() -> None:
+    bytes_wide = replace(CODE, widths=np.ones(5, dtype=np.int64))
+    trace = np.array(block(0) + access(WORD, lanes(1)), dtype=np.uint32)
+    lines = make_streams([[trace]], 0, BLOCKS, bytes_wide, 0, emulator_runtime()).lines
+    assert (lines["words"].tolist(), lines["whole"].tolist()) == ([0xFF], [1])
+
+
+def test_lanes_of_an_atomic_that_meet_at_a_word_take_turns() -> None:
+    one = lines_of(WORD, [0] * 32, atomic=True)
+    assert (one["rounds"].tolist(), one["chain"].tolist()) == ([32], [32])
+    row = lines_of(WORD, lanes(4), atomic=True)
+    assert (row["rounds"].tolist(), row["chain"].tolist()) == ([4], [1])
+    pairs = lines_of(WORD, [lane // 2 * 4 for lane in range(32)], atomic=True)
+    assert (pairs["rounds"].tolist(), pairs["chain"].tolist()) == ([4], [2])
+    assert lines_of(WORD, [0] * 32)["rounds"].tolist() == [0]
+
+
+def test_a_record_that_was_cut_off_is_not_there() -> None:
+    words = block(0) + access(WORD, lanes(4))
+    streams = expand(words[:-1], words)
+    assert streams.first.tolist() == [0, 3, 6]
+    assert len(streams.accesses) == 1

@@ -212,8 +212,7 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, 
     return arrival;
 }
 
-// A store to local memory stays in the L1, and goes on to the L2, which takes it as fast as it is
-// read: a warp's words lie side by side.
+// A store to local memory stays in the L1, and goes on to the L2.
 static void store_local(const SM &sm, const Line &line, int64_t tag, double begin, double t)
 {
     CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
@@ -221,7 +220,7 @@ static void store_local(const SM &sm, const Line &line, int64_t tag, double begi
     held.sectors |= line.touched;
     held.ready = sm.shared->lsu_free;
     held.used = t;
-    double count = count_sectors(line.touched), cost = count * sm.p->l2_sector_cycles;
+    double count = count_sectors(line.touched), cost = count * sm.p->local_sector_cycles;
     double dram = count * sm.p->dram_local_part;
     pass_stores(sm, count, dram, count * sm.p->fill_port_cycles, cost, begin);
 }

@@ -44,6 +44,8 @@ class Figures:
     """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and
     those that are written whole."""
     whole_sector_part: float = 0.41
+    local_sector_part: float = 0.55
+    """The same for sectors of local memory."""
     burst_cycles: float = 4000.0
     lsu_queue: float = 40.0
     store_queue: float = 1500.0

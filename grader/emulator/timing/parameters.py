@@ -61,6 +61,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         l2_sector_cycles=sector_cycles,
         store_sector_cycles=sector_cycles / f.whole_sector_part,
         partial_sector_cycles=sector_cycles / f.partial_sector_part,
+        local_sector_cycles=sector_cycles / f.local_sector_part,
         dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * load.dram.part),
         burst_cycles=f.burst_cycles,
         lsu_queue=f.lsu_queue,

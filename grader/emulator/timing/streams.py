@@ -36,8 +36,9 @@ class Work:
 class Streams:
     """The warps of some blocks. Warp w runs `steps[first[w]:first[w + 1]]`.
 
-    `steps`, `accesses` and `lines` are arrays of records; `local_bytes` are of a thread; `work` adds them up. `fraction` is the
-    part of the blocks' executed instructions that is here: traces may be cut off.
+    `steps`, `accesses` and `lines` are arrays of records; `work` adds them up. `fraction` is the
+    part of the blocks' executed instructions that is here: traces may be cut off. `local_bytes` are
+    of a thread.
     """
 
     first: np.ndarray

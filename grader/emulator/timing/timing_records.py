@@ -309,6 +309,7 @@ class Parameters:
     l2_sector_cycles: float
     store_sector_cycles: float
     partial_sector_cycles: float
+    local_sector_cycles: float
     dram_byte_cycles: float
     burst_cycles: float
     lsu_queue: float
