@@ -12,6 +12,7 @@ from grader.emulator.layout import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.footprint import Footprint
 from grader.emulator.timing.pipes import Kind
+from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, add_up
 from grader.emulator.timing.timing_records import (
     FLOAT_ATOMIC,
@@ -20,7 +21,6 @@ from grader.emulator.timing.timing_records import (
     CodeRow,
     Line,
     Step,
-    make_rows,
 )
 
 BUFFER = (10 * LINE_BYTES, 20 * LINE_BYTES)

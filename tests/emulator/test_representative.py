@@ -7,13 +7,14 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.counts import InstructionCounts
+from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.representative import (
     choose_representative,
     measure_distance,
     stand_for_all,
 )
 from grader.emulator.timing.streams import Streams, add_up
-from grader.emulator.timing.timing_records import Access, CodeRow, Line, Step, make_rows
+from grader.emulator.timing.timing_records import Access, CodeRow, Line, Step
 
 LENGTH, INSTRUCTIONS = 100, 5
 

@@ -11,9 +11,10 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.emulator.timing.parameters import Load, Share, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
+from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams, add_up
-from grader.emulator.timing.timing_records import Access, CodeRow, Line, Parameters, Step, make_rows
+from grader.emulator.timing.timing_records import Access, CodeRow, Line, Parameters, Step
 
 NO_SCOREBOARD = 7
 Fields = dict[str, int]

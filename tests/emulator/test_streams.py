@@ -12,8 +12,9 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import FULL_MASK, WARP_LANES, TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
+from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, make_streams
-from grader.emulator.timing.timing_records import CodeRow, make_rows
+from grader.emulator.timing.timing_records import CodeRow
 
 WIDTHS = np.array([0, 4, 8, 16, 0], dtype=np.int64)
 """Bytes a lane, of the five instructions in two basic blocks."""

@@ -10,6 +10,7 @@ import numpy as np
 from grader.emulator import checked_layout, layout
 from grader.emulator.timing import timing_records as timing_layout
 from grader.emulator.timing.pipes import Kind, Unit
+from grader.emulator.timing.record_arrays import layout_of
 
 _RECORDS = {
     "Buffer": layout.BUFFER,
@@ -65,7 +66,7 @@ def _timing() -> Iterator[str]:
     yield _constants(vars(timing_layout))
     yield from (_enum(kind.__name__, kind.__members__) for kind in (Kind, Unit))
     for name, record in timing_layout.RECORDS.items():
-        yield _struct(name, timing_layout.layout_of(record))
+        yield _struct(name, layout_of(record))
     yield "} // namespace timing\n"
 
 

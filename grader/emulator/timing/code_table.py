@@ -13,7 +13,8 @@ from grader.emulator.opcodes import OPCODES
 from grader.emulator.operands import ZERO_REGISTER, Immediate, Register
 from grader.emulator.program import INSTRUCTION_BYTES
 from grader.emulator.timing.pipes import ALU, Kind
-from grader.emulator.timing.timing_records import FLOAT_ATOMIC, CodeRow, make_rows
+from grader.emulator.timing.record_arrays import make_rows
+from grader.emulator.timing.timing_records import FLOAT_ATOMIC, CodeRow
 
 CONTROL_SHIFT = 105 - 64
 """The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
@@ -33,7 +34,7 @@ class CodeTable:
     @property
     def atomics(self) -> np.ndarray:
         """Which instructions are atomics of global memory, as 1 and 0."""
-        return (self.table["kind"] == Kind.ATOMIC).astype(np.int64)
+        return np.asarray(self.table["kind"] == Kind.ATOMIC, dtype=np.int64)
 
 
 def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:

@@ -12,16 +12,9 @@ from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.memory import LIMIT
 from grader.emulator.runtime import Runtime
 from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import (
-    LINE_BYTES,
-    PAGE_LINES,
-    Region,
-    Touched,
-    first_row,
-    make_pointing,
-    make_rows,
-)
+from grader.emulator.timing.timing_records import LINE_BYTES, PAGE_LINES, Region, Touched
 
 PAIR_SECTORS = 2
 """Sectors that DRAM reads at once (fitted: ncu's dram__bytes_read of strided loads on an H200)."""
@@ -105,7 +98,7 @@ class Footprint:
         turns = self._own.turns.astype(float)
         mean = float(turns.mean())
         busiest = float(turns.max()) - 2.5 * mean**0.5  # what chance makes of a few blocks
-        return self._scale * max(max(mean, busiest) * turn, self._own.longest_chain * chain)
+        return float(self._scale * max(max(mean, busiest) * turn, self._own.longest_chain * chain))
 
     @property
     def atomic_turns(self) -> float:
@@ -119,10 +112,10 @@ class Footprint:
         once = np.minimum(self._room, times)
         again = times > AS_OFTEN * self._room
         if not closely or not again.any() or once.sum() <= self._kept:
-            return once
+            return np.asarray(once)
         between = once + (once.sum() - once) * np.minimum(1.0, once / np.maximum(1.0, times))
         missing = times * np.maximum(0.0, 1.0 - self._kept / np.maximum(1.0, between))
-        return np.where(again & self._random, np.maximum(once, missing), once)
+        return np.asarray(np.where(again & self._random, np.maximum(once, missing), once))
 
     @cached_property
     def _around(self) -> tuple[list[Touch], list[Touch]]:
@@ -158,7 +151,7 @@ class Footprint:
             if each is not None
         ]
         whole = size_bytes / PAGE_BYTES
-        return np.maximum(0.0, np.minimum.reduce(rows) - whole)
+        return np.asarray(np.maximum(0.0, np.minimum.reduce(rows) - whole))
 
     def _touch(self, streams: Streams) -> Touch:
         """What steps touch (runtime/timing_totals.cpp)."""

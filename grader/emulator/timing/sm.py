@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.emulator.runtime import Runtime
+from grader.emulator.timing.record_arrays import first_row, layout_of, make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     L1_WAYS,
@@ -23,10 +24,6 @@ from grader.emulator.timing.timing_records import (
     Shared,
     Statistics,
     Warp,
-    first_row,
-    layout_of,
-    make_pointing,
-    make_rows,
 )
 
 _NO_LINE = -1

@@ -10,16 +10,8 @@ import numpy as np
 from grader.emulator.layout import BANK_BYTES
 from grader.emulator.runtime import Runtime
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.timing_records import (
-    Access,
-    Line,
-    Step,
-    Totals,
-    Trace,
-    first_row,
-    make_pointing,
-    make_rows,
-)
+from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
+from grader.emulator.timing.timing_records import Access, Line, Step, Totals, Trace
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,69 @@
+"""Records of the timing model as arrays of NumPy."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
+
+import numpy as np
+
+from grader.emulator.layout import pointer_to
+from grader.emulator.timing.timing_records import RECORDS
+
+R = TypeVar("R")
+
+_FORMATS = {int: "i8", float: "f8", bool: "?"}
+_POINTED: dict[str, np.dtype] = {
+    "uint16_t": np.dtype("u2"),
+    "uint32_t": np.dtype("u4"),
+    "int64_t": np.dtype("i8"),
+    "double": np.dtype("f8"),
+}
+
+
+@cache
+def layout_of(record: type) -> np.dtype:
+    """The NumPy type of one record."""
+    fields = get_type_hints(record, include_extras=True)
+    return np.dtype([(name, _format_of(hint)) for name, hint in fields.items()], align=True)
+
+
+def _format_of(hint: Any) -> Any:  # noqa: ANN401 - an annotation
+    """What NumPy calls a number, numbers in a row, or an address."""
+    if typing.get_origin(hint) is not Annotated:
+        return _FORMATS[hint]
+    named = hint.__metadata__[0]
+    return pointer_to(named[:-2]) if named.endswith(" *") else named
+
+
+def make_rows(record: type, count: int) -> np.ndarray:
+    """So many records in an array, all fields 0."""
+    return np.zeros(count, dtype=layout_of(record))
+
+
+def first_row(record: type[R], rows: np.ndarray) -> R:
+    """The first of some records, whose fields can be read and written by their names."""
+    return cast(R, rows.view(np.recarray)[0])
+
+
+def make_pointing(
+    record: type, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, int]
+) -> np.ndarray:
+    """A record, in an array of its own, that points to arrays, which must outlive it."""
+    made = make_rows(record, 1)
+    for name, array in arrays.items():
+        assert array.dtype == _pointed_kind(made.dtype[name]), name
+        assert array.flags.c_contiguous, name
+        made[name] = array.ctypes.data
+    for name, number in numbers.items():
+        made[name] = number
+    return made
+
+
+def _pointed_kind(pointer: np.dtype) -> np.dtype:
+    """The NumPy type of what a field points to."""
+    assert pointer.metadata is not None
+    target = pointer.metadata["points_to"]
+    return _POINTED[target] if target in _POINTED else layout_of(RECORDS[target])
