@@ -75,12 +75,12 @@ class Free:
 
 FREE = (
     Free("launch_us", 3.0, 2.0, 8.0),
-    Free("block_launch", 300.0, 50.0, 2000.0),
+    Free("block_launch", 420.0, 50.0, 2000.0),
     Free("dram_latency", 740.0, 450.0, 1100.0),
     Free("dram_queue", 135.0, 20.0, 600.0),
     Free("dram_part", 0.89, 0.8, 0.96),
     Free("fill_cycles", 0.25, 0.05, 2.0),
-    Free("partial_sector_part", 0.24, 0.03, 1.0),
+    Free("partial_sector_part", 0.18, 0.03, 1.0),
     Free("whole_sector_part", 0.41, 0.1, 1.0),
     Free("local_sector_part", 0.55, 0.1, 1.5),
     Free("burst_cycles", 4000.0, 200.0, 20000.0),

@@ -113,7 +113,7 @@ class Timed:
 
     def traced(self) -> TracedLaunch:
         """What the launch did. Where blocks draw their work one after another, the first one drew
-        all of it here: it is looked at last."""
+        all of it here: it is looked at last, and that it is the longest says nothing."""
         ready, stage, outcome = self.drawn.ready, self.drawn.stage, self.ran.outcome
         traces = {trace.block: trace for trace in outcome.traces}
         chosen = (self.drawn.window, self.drawn.spread, (0,) if ready.native.ordered else ())
@@ -124,7 +124,7 @@ class Timed:
                 stage.resident,
                 stage.shared_bytes,
                 outcome.counts.executed,
-                outcome.longest,
+                0 if ready.native.ordered else outcome.longest,
             ),
             outcome.counts.records,
             [

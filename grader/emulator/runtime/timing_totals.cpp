@@ -51,7 +51,8 @@ constexpr uint32_t SECTOR_WORDS = SECTOR_BYTES / BANK_BYTES, SECTOR_MASK = (1 <<
 static uint32_t count(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
 
 // The pairs of which a sector is in the mask.
-static uint32_t pairs_of(uint32_t sectors) { return (sectors | sectors >> 1) & 0b0101; }
+constexpr uint32_t ALL_PAIRS = 0b0101;
+static uint32_t pairs_of(uint32_t sectors) { return (sectors | sectors >> 1) & ALL_PAIRS; }
 
 // The sectors of a line all of whose words are in the mask.
 static uint32_t covered_sectors(uint32_t words)
@@ -74,7 +75,10 @@ static Region *region_of(const Touched &touched, int64_t line)
 static void load_line(Region &region, uint32_t before, uint32_t sectors)
 {
     uint32_t loaded = before & LINE_MASK;
-    region.loaded_pairs += count(pairs_of(sectors) & ~pairs_of(loaded));
+    uint32_t had = pairs_of(loaded), has = had | pairs_of(sectors);
+    region.loaded_pairs += count(has & ~had);
+    region.loaded_lines += had == 0 && has != 0;
+    region.loaded_whole += had != ALL_PAIRS && has == ALL_PAIRS;
 }
 
 // Sectors of a line are stored, some of their words. An atomic reads what it writes.
@@ -86,6 +90,8 @@ static void store_line(const Touched &touched, Region &region, const Line &line,
     words |= atomic ? 0 : line.words;
     uint32_t still = (stored | sectors) & ~covered_sectors(words);
     region.stored += count(sectors & ~stored);
+    region.stored_lines += stored == 0;
+    region.stored_whole += stored != LINE_MASK && (stored | sectors) == LINE_MASK;
     region.partial += int64_t(count(still)) - int64_t(count(partial));
 }
 

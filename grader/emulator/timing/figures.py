@@ -33,14 +33,14 @@ class Figures:
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
     launch_us: float = 3.0
-    block_launch: float = 300.0
+    block_launch: float = 420.0
     dram_queue: float = 135.0
     """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load
     of r it is r / (1 - r) times that."""
     dram_part: float = 0.89
     """Part of the theoretical bandwidth that a copy reaches at best."""
     fill_cycles: float = 0.25
-    partial_sector_part: float = 0.24
+    partial_sector_part: float = 0.18
     """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and
     those that are written whole."""
     whole_sector_part: float = 0.41

@@ -14,11 +14,16 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import LINE_BYTES, PAGE_LINES, Region, Touched
+from grader.emulator.timing.timing_records import (
+    LINE_BYTES,
+    LINE_SECTORS,
+    PAGE_LINES,
+    Region,
+    Touched,
+)
 
 PAIR_SECTORS = 2
 """Sectors that DRAM reads at once (fitted: ncu's dram__bytes_read of strided loads on an H200)."""
-PAGE_BYTES = PAGE_LINES * LINE_BYTES
 RANDOM = 0.05
 """Blocks that lie side by side and share less than this part of what they touch touch it at
 random, if they touch it again at all."""
@@ -137,21 +142,12 @@ class Footprint:
 
     def _pages(self, how: str) -> np.ndarray:
         """Rows that DRAM opens in each buffer for a pair of sectors that is loaded, or a sector
-        that is stored, beyond those for whole pages: by the blocks that were traced, or by those
+        that is stored, beyond those for whole lines: by the blocks that were traced, or by those
         that lie side by side, whichever need the fewest."""
-        name, size_bytes = (
-            ("loaded_pairs", PAIR_SECTORS * SECTOR_BYTES)
-            if how == "loaded"
-            else ("stored", SECTOR_BYTES)
+        groups = (self._own, _sum(self._around[0]))
+        return np.asarray(
+            np.minimum.reduce([_opened(each.regions, how) for each in groups if each is not None])
         )
-        groups = [self._own, *self._around[0]]
-        rows = [
-            each.regions[f"{how}_pages"] / np.maximum(1, each.regions[name])
-            for each in (groups[0], _sum(groups[1:]))
-            if each is not None
-        ]
-        whole = size_bytes / PAGE_BYTES
-        return np.asarray(np.maximum(0.0, np.minimum.reduce(rows) - whole))
 
     def _touch(self, streams: Streams) -> Touch:
         """What steps touch (runtime/timing_totals.cpp)."""
@@ -181,11 +177,22 @@ class Footprint:
         return Touch(found, turns, int(first_row(Touched, touched).longest_chain))
 
 
+def _opened(regions: np.ndarray, how: str) -> np.ndarray:
+    """Rows of DRAM for each unit of what was touched in each region, beyond those for whole lines.
+    Units are pairs of sectors that were loaded, or sectors that were stored."""
+    units = regions["loaded_pairs" if how == "loaded" else "stored"]
+    of_line = LINE_SECTORS // PAIR_SECTORS if how == "loaded" else LINE_SECTORS
+    lines, whole, pages = (regions[f"{how}_{name}"] for name in ("lines", "whole", "pages"))
+    loose = (lines - whole) * pages / np.maximum(1, lines)
+    together = (units - of_line * whole) / (of_line * PAGE_LINES)
+    return np.asarray(np.maximum(0.0, loose - together) / np.maximum(1, units))
+
+
 def _sum(groups: Sequence[Touch]) -> Touch | None:
     """What several groups touch, each for itself."""
     if not groups:
         return None
     regions = groups[0].regions.copy()
-    for name in ("loaded_pairs", "loaded_pages", "stored", "stored_pages"):
+    for name in regions.dtype.names or ():
         regions[name] = sum(each.regions[name] for each in groups)
     return Touch(regions, groups[0].turns, 0)

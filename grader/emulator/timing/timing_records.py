@@ -130,15 +130,20 @@ class Totals:
 
 class Region:
     """A buffer, from its first line to its end, and what was touched of it: pairs of sectors of
-    which one was loaded, and pages that hold one; sectors that were stored, those of them that were
-    not covered, and pages that hold one."""
+    which one was loaded, the lines and pages that hold them, and lines of which all were loaded;
+    sectors that were stored, those of them that were not covered, and the same of lines and
+    pages."""
 
     first_line: int
     end_line: int
     loaded_pairs: int
+    loaded_lines: int
+    loaded_whole: int
     loaded_pages: int
     stored: int
     partial: int
+    stored_lines: int
+    stored_whole: int
     stored_pages: int
 
 
