@@ -82,6 +82,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.devices.emulated.fault_facts": ("grader.emulator",),
     "grader.devices.emulated.sampling": ("grader.emulator",),
     "grader.devices.emulated.inspection": ("grader.emulator",),
+    "grader.devices.emulated.run_backwards": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.emulated.finding_facts": ("grader.emulator",),
     "grader.devices.emulated.plan_run": ("grader.emulator",),

@@ -1,5 +1,5 @@
 """Arrays that another process can map: one file in memory each, which nobody can write to once it
-holds the array."""
+holds the array. And arrays in memory of their own, which is given back while they are sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import fcntl
 import mmap
 import os
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from grader.spec.draws import gather_in_memory
 
 SHARED_BYTES = 8 << 20
 """Arrays from this size on are shared: of smaller ones a copy costs less than what a file does."""
+SPENT_BYTES = 8 << 20
+"""Of an array that is sent and given back."""
 _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
@@ -62,12 +64,34 @@ def map_array(descriptor: int, shape: tuple[int, ...], dtype: np.dtype) -> np.nd
 
 def find_file(array: np.ndarray) -> int | None:
     """The descriptor of the file that holds just this array; None where there is none."""
-    whole: object = array
-    while isinstance(whole, np.ndarray):
-        last, whole = whole, whole.base
-    if isinstance(whole, memoryview):  # what numpy holds a buffer by
-        whole = whole.obj
-    if not isinstance(whole, _Mapped):
+    owner, whole = _find_owner(array)
+    if not isinstance(owner, _Mapped):
         return None
-    same = array.ctypes.data == last.ctypes.data and array.nbytes == last.nbytes
-    return whole.descriptor if same and array.flags.c_contiguous else None
+    same = array.ctypes.data == whole.ctypes.data and array.nbytes == whole.nbytes
+    return owner.descriptor if same and array.flags.c_contiguous else None
+
+
+def spend(array: np.ndarray) -> Iterator[memoryview]:
+    """The bytes of a contiguous array in pieces, of which each may be gone when the next one is
+    asked for: as many of its pages as lie in a map go back to the system."""
+    owner, whole = _find_owner(array)
+    pages = owner if isinstance(owner, mmap.mmap) else None
+    data, first = array.data.cast("B"), array.ctypes.data - whole.ctypes.data
+    spent = -(-first // mmap.PAGESIZE) * mmap.PAGESIZE
+    for at in range(0, array.nbytes, SPENT_BYTES):
+        piece = data[at : at + SPENT_BYTES]
+        yield piece
+        end = (first + at + len(piece)) // mmap.PAGESIZE * mmap.PAGESIZE
+        if pages is not None and end > spent:
+            pages.madvise(mmap.MADV_DONTNEED, spent, end - spent)
+            spent = end
+
+
+def _find_owner(array: np.ndarray) -> tuple[object, np.ndarray]:
+    """What holds the memory of an array, and the array of all that it holds."""
+    owner: object = array
+    while isinstance(owner, np.ndarray):
+        whole, owner = owner, owner.base
+    if isinstance(owner, memoryview):  # what numpy holds a buffer by
+        owner = owner.obj
+    return owner, whole

@@ -19,6 +19,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     cells.py          how a cell is laid out
     translate.py      a kernel -> cells: for each instruction its step and its data
     memory.py         the fake address space of global memory
+    digests.py        whether large memory holds what it held before
     launch.py         what a launch gives its blocks
     machine.py        launches: blocks over threads
     faults.py         why one was stopped
@@ -30,6 +31,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
 from grader.emulator.architectures import ARCHITECTURES
 from grader.emulator.checked_launch import Hazard, HazardKind, Party
 from grader.emulator.counts import NO_COUNTS, InstructionCounts, LaunchCounts, join_counts
+from grader.emulator.digests import Digests
 from grader.emulator.faults import Fault, FaultKind
 from grader.emulator.launch import LaunchSettings
 from grader.emulator.machine import LaunchOutcome, run_launch
@@ -40,6 +42,7 @@ from grader.emulator.translate import NativeKernel, translate
 __all__ = [
     "ARCHITECTURES",
     "NO_COUNTS",
+    "Digests",
     "Fault",
     "FaultKind",
     "GlobalMemory",

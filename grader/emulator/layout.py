@@ -55,6 +55,10 @@ their own."""
 BANKS, BANK_BYTES, SECTOR_BYTES = 32, 4, 32
 """Of shared memory, and of global memory."""
 
+DIGEST_BLOCK_BYTES = 8192
+"""Of a row of bytes that is digested, what makes one sum: a key of this size stays in the first
+cache."""
+
 COSTS = 4
 
 

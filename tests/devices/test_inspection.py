@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 
 from grader.devices.base import Arrays, places_of
-from grader.devices.emulated import inspection
+from grader.devices.emulated import inspection, run_backwards
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.sampling import TOO_LONG, TOO_UNEVEN, Stage
 from grader.emulator import lazy_pages
 from grader.judging.compare import poison
 from grader.records import (
+    POISON_WORD,
+    CountingMode,
     DeviceBuffer,
     Execution,
     FindingKind,
     LaunchResult,
+    Mode,
     ModelledMode,
     Role,
     RunLimits,
@@ -31,6 +34,8 @@ BUFFERS = (
     DeviceBuffer("y", "float32", (N,), Role.OUTPUT),
     DeviceBuffer("x", "float32", (N,), Role.INPUT),
 )
+INFO = EmulatedDevice().info
+INSPECTED = ModelledMode(3, inspect=True)
 LIMITS = RunLimits(10**10, 60.0)
 LAUNCH = f"// launch: k<<<{BLOCKS}, {THREADS}>>>(y, x, n)\n"
 HEAD = (
@@ -41,15 +46,18 @@ X = np.random.default_rng(1).standard_normal(N, dtype=np.float32)
 
 
 def ready(body: str, *, before: str = "", launch: str = LAUNCH) -> Ready:
-    return make_ready(
-        before + launch + HEAD + body + " }\n", BUFFERS, {"n": N}, EmulatedDevice().info
-    )
+    return make_ready(before + launch + HEAD + body + " }\n", BUFFERS, {"n": N}, INFO)
 
 
-def run(program: Ready, *, seed: int = 3, inspect: bool = True) -> tuple[Execution, Arrays]:
-    device = EmulatedDevice()
-    mode = ModelledMode(seed, inspect=inspect)
-    return device.run(program.as_program(), {"x": X}, limits=LIMITS, mode=mode)
+def run(
+    program: Ready,
+    *,
+    mode: Mode = INSPECTED,
+    limits: RunLimits = LIMITS,
+    threads: int | None = None,
+) -> tuple[Execution, Arrays]:
+    device = EmulatedDevice(threads=threads)
+    return device.run(program.as_program(), {"x": X}, limits=limits, mode=mode)
 
 
 @pytest.fixture
@@ -94,7 +102,9 @@ def test_of_a_sample_only_what_its_blocks_wrote_comes_back() -> None:
 @pytest.mark.usefixtures("sampled")
 def test_the_seed_draws_the_sample() -> None:
     program = ready("y[i] = x[i];")
-    first, again, other = (places(run(program, seed=seed, inspect=False)[1]) for seed in (1, 1, 2))
+    first, again, other = (
+        places(run(program, mode=ModelledMode(seed, inspect=False))[1]) for seed in (1, 1, 2)
+    )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -152,7 +162,7 @@ def test_what_an_earlier_launch_left_in_an_output_is_not_taken_for_the_sample_s(
     plan = f"// launch: zero<<<{BLOCKS}, {THREADS}>>>(y)\n" + LAUNCH
     zero = "__global__ void zero(float* y) { y[blockIdx.x * 64 + threadIdx.x] = 0; }\n"
     source = plan + zero + HEAD + "y[i] += x[i]; }\n"
-    execution, outputs = run(make_ready(source, BUFFERS, {"n": N}, EmulatedDevice().info))
+    execution, outputs = run(make_ready(source, BUFFERS, {"n": N}, INFO))
     here = places(outputs)
     assert len(here) == execution.coverage[0].window + execution.coverage[0].spread
     assert np.array_equal(outputs["y"], X[here])
@@ -209,6 +219,64 @@ def test_the_opposite_order_is_run_too() -> None:
     assert run(ready("y[i] = x[i];"))[0].same_backwards is True
     depends, _ = run(ready("y[i] = x[i]; __threadfence(); if (threadIdx.x == 0) y[0] = b;"))
     assert depends.same_backwards is False
+
+
+@pytest.fixture(params=["copied", "digested"])
+def both_ways_to_compare(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outputs of all sizes are kept as copies, or told by digests."""
+    if request.param == "digested":
+        monkeypatch.setattr(run_backwards, "COPIED_BYTES", 0)
+
+
+EITHER_MODE = pytest.mark.parametrize("mode", [INSPECTED, CountingMode(inspect_seed=3)])
+SCRATCH = "// scratch: float t[n]\n"
+PER_BLOCK, WITH_SCRATCH = f"__device__ int d[{BLOCKS}];\n", LAUNCH.replace("y, x", "y, t, x")
+
+
+@EITHER_MODE
+@pytest.mark.usefixtures("both_ways_to_compare")
+def test_the_opposite_order_finds_the_memory_as_it_was(mode: Mode) -> None:
+    """An output, a scratch buffer and a variable each say that nobody has written to them yet."""
+    head = HEAD.replace("float* y,", "float* y, float* t,")
+    source = (
+        f"{SCRATCH}{WITH_SCRATCH}{PER_BLOCK}{head} int fresh = (__float_as_int(y[i]) =="
+        f" {POISON_WORD}) + 2 * (__float_as_int(t[i]) == {POISON_WORD}) + 4 * (d[b] == 0);"
+        " t[i] = 0; y[i] = fresh; __syncthreads(); d[b] = 1; }\n"
+    )
+    execution, outputs = run(make_ready(source, BUFFERS, {"n": N}, INFO), mode=mode)
+    assert execution.same_backwards is True
+    assert (outputs["y"] == 7).all()
+
+
+@EITHER_MODE
+@pytest.mark.usefixtures("both_ways_to_compare")
+def test_of_two_orders_the_first_one_s_outputs_are_answered(mode: Mode) -> None:
+    """In the opposite order the inputs change, too, and blocks are numbered by turns."""
+    body = (
+        "if (threadIdx.x == 32) d[b] = 1; if (threadIdx.x == 0) { if (d[b]) ((float*)x)[i] = 7;"
+        " y[i] = x[i] + turn++; } else y[i] = x[i];"
+    )
+    program = ready(body, before=f"{PER_BLOCK}__device__ int turn;\n")
+    alone_mode = ModelledMode(3) if mode is INSPECTED else CountingMode()
+    _, alone = run(program, mode=alone_mode, threads=1)
+    execution, outputs = run(program, mode=mode, threads=1)
+    assert (execution.failure, execution.modified_inputs) == (None, ())
+    assert execution.same_backwards is False
+    assert len(np.unique(alone["y"] - X)) > BLOCKS / 2
+    assert np.array_equal(outputs["y"], alone["y"])
+
+
+@EITHER_MODE
+@pytest.mark.usefixtures("both_ways_to_compare")
+def test_an_opposite_order_that_does_not_end_leaves_the_first_one_s_outputs(mode: Mode) -> None:
+    wait = (
+        "volatile int* flag = d; if (threadIdx.x == 0) flag[b] = 1; if (threadIdx.x == 32)"
+        " while (!flag[b]); y[i] = x[i];"
+    )
+    limits = RunLimits(10**6, 60.0)
+    execution, outputs = run(ready(wait, before=PER_BLOCK), mode=mode, limits=limits)
+    assert (execution.failure, execution.same_backwards) == (None, None)
+    assert np.array_equal(outputs["y"], X)
 
 
 def test_a_race_at_large_sizes_only_is_found_in_some_blocks() -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 
 import numpy as np
 import pytest
 
-from grader.devices.mapped_arrays import SHARED_BYTES, find_file, gather_shared, map_array
+from grader.devices.mapped_arrays import (
+    SHARED_BYTES,
+    SPENT_BYTES,
+    find_file,
+    gather_shared,
+    map_array,
+    spend,
+)
 
 SHAPE = (SHARED_BYTES // 4096, 1024)
 FLOAT = np.dtype(np.float32)
@@ -83,3 +91,24 @@ def test_where_there_are_no_files_in_memory_an_array_is_an_ordinary_one(
     monkeypatch.setattr(os, "memfd_create", refuse)
     array = make()
     assert (array[0, 5], find_file(array)) == (5, None)
+
+
+@pytest.mark.parametrize("start", [0, 12, mmap.PAGESIZE])
+def test_memory_that_is_spent_goes_back_and_its_neighbours_stay(start: int) -> None:
+    """A page of an anonymous map that went back holds zeros."""
+    size, page = 2 * SPENT_BYTES + 3 * mmap.PAGESIZE, mmap.PAGESIZE
+    room = np.frombuffer(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE), dtype=np.uint8)
+    room[:] = 1 + np.arange(size) % 255
+    before, part = room.copy(), room[start : size - page - 5]
+    sent = b"".join(map(bytes, spend(part)))
+    assert sent == before[start : size - page - 5].tobytes()
+    assert np.array_equal(room[:start], before[:start])
+    assert np.array_equal(room[size - page - 5 :], before[size - page - 5 :])
+    kept = page if start % page else 0
+    assert not room[kept + start // page * page : size - 2 * page].any()
+
+
+def test_memory_of_another_kind_is_spent_as_it_is() -> None:
+    array = np.arange(SPENT_BYTES, dtype=np.uint16)
+    assert b"".join(map(bytes, spend(array))) == array.tobytes()
+    assert array[-1] == 0xFFFF

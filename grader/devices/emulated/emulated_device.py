@@ -106,11 +106,11 @@ class EmulatedDevice:
             return Execution((), failure=stop), {}
 
     def _count(self, plan: Plan, mode: CountingMode) -> tuple[Execution, Arrays]:
-        execution, memory = self.perform(plan, Way(backwards=mode.backwards))
-        outputs = outputs_of(execution, memory, plan.program.buffers)
+        way = Way(backwards=mode.backwards)
+        execution, memory = self.perform(plan, way)
         if mode.inspect_seed is not None:
-            execution = inspect_run(self, plan, mode.inspect_seed, execution, outputs)
-        return execution, outputs
+            execution = inspect_run(self, plan, mode.inspect_seed, execution, memory, way)
+        return execution, outputs_of(execution, memory, plan.program.buffers)
 
     def _check(self, plan: Plan, mode: CheckedMode) -> tuple[Execution, Arrays]:
         checking, buffers = Checking(), plan.program.buffers
@@ -144,19 +144,22 @@ class EmulatedDevice:
         memory = self.lay_out(plan)
         if way.checking is not None:
             memory.track_writes(plan.unwritten)
+        return self.perform_in(memory, plan, way), memory
+
+    def perform_in(self, memory: GlobalMemory, plan: Plan, way: Way = PLAINLY) -> Execution:
+        """Run a plan in memory that holds what it is to hold before, and look whether inputs
+        stay."""
         execution = self.launch_all(plan, memory, way)
         if execution.failure is not None:
-            return execution, memory
-        return replace(execution, modified_inputs=modified_inputs(plan, memory)), memory
+            return execution
+        return replace(execution, modified_inputs=modified_inputs(plan, memory))
 
     def lay_out(self, plan: Plan, *, sparse: bool = False) -> GlobalMemory:
         """Fresh memory that holds what it is to hold before the plan; `sparse`: of which only some
         blocks will run. Raises MemoryError where it is too large."""
-        buffers = plan.program.buffers
-        sizes = {buffer.name: buffer.size_bytes for buffer in buffers}
+        sizes = {buffer.name: buffer.size_bytes for buffer in plan.program.buffers}
         memory = GlobalMemory(sizes, self._code_of(plan.program.binary).variables, sparse=sparse)
-        for buffer in buffers:
-            plan.fill(memory, buffer)
+        plan.fill_all(memory)
         return memory
 
     def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = PLAINLY) -> Execution:

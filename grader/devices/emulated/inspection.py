@@ -1,5 +1,5 @@
 """A run with its modelled time, and the inspection of a run: the plan runs a second time in the
-opposite order, and some of its blocks in the checked mode."""
+opposite order (run_backwards.py), and some of its blocks in the checked mode."""
 
 from __future__ import annotations
 
@@ -18,12 +18,19 @@ from grader.devices.emulated.plan_run import (
     Way,
     outputs_of,
     run_whole,
-    same_bytes,
 )
+from grader.devices.emulated.run_backwards import try_backwards
 from grader.devices.emulated.sample_writes import CoverageRecorder
-from grader.devices.emulated.sampling import SPREAD_BLOCKS, TRACED_SPREAD, Stage, run_for_time
+from grader.devices.emulated.sampling import (
+    SPREAD_BLOCKS,
+    TRACED_SPREAD,
+    Stage,
+    Timed,
+    run_for_time,
+)
 from grader.devices.gpus import resident_blocks
-from grader.emulator import NO_COUNTS, LaunchOutcome, run_launch
+from grader.emulator import NO_COUNTS, GlobalMemory, LaunchOutcome, run_launch
+from grader.emulator.timing.figures import Figures
 from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation
 
 if TYPE_CHECKING:
@@ -59,7 +66,28 @@ class Recorder:
         figures = self.device.gpu.figures
         if figures is None:
             return run_whole(ready, tell)
-        kernel, program = ready.kernel, self.plan.program
+        recorder = None
+        if ready.launch is self.plan.program.launches[-1]:
+            # what an earlier one leaves out, a later misses
+            recorder = CoverageRecorder(ready.memory, self.plan)
+        timed = self._run_for_time(ready, tell, figures, recorder)
+        self.modelling.append(self.pool.submit(timed.model))
+        ran = timed.ran
+        if recorder is not None and ran.sample is not None and ran.outcome.fault is None:
+            self.coverage, self.written = recorder.finish()
+        return ran
+
+    def run_again(self, ready: Ready, tell: Tell) -> Ran:
+        """Run one launch in the same way, of which all blocks ran; its time is known."""
+        figures = self.device.gpu.figures
+        if figures is None:
+            return run_whole(ready, tell)
+        return self._run_for_time(ready, tell, figures).ran
+
+    def _run_for_time(
+        self, ready: Ready, tell: Tell, figures: Figures, groups: CoverageRecorder | None = None
+    ) -> Timed:
+        kernel = ready.kernel
         shared_bytes = kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
         resident = resident_blocks(
             self.device.gpu,
@@ -67,17 +95,9 @@ class Recorder:
             threads=ready.launch.block.volume,
             shared_bytes=shared_bytes,
         )
-        recorder = None
-        if ready.launch is program.launches[-1]:  # what an earlier one leaves out, a later misses
-            recorder = CoverageRecorder(ready.memory, self.plan)
         most = SPREAD_BLOCKS if self.mode.inspect else TRACED_SPREAD
-        stage = Stage(figures, resident, shared_bytes, self.mode.seed, recorder, most)
-        timed = run_for_time(ready, stage, tell)
-        self.modelling.append(self.pool.submit(timed.model))
-        ran = timed.ran
-        if recorder is not None and ran.sample is not None and ran.outcome.fault is None:
-            self.coverage, self.written = recorder.finish()
-        return ran
+        stage = Stage(figures, resident, shared_bytes, self.mode.seed, groups, most)
+        return run_for_time(ready, stage, tell)
 
     def add_times(self, execution: Execution) -> Execution:
         """The execution of the launches with their times."""
@@ -98,43 +118,38 @@ def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[E
         recorder = Recorder(device, plan, mode, pool)
         execution, memory = device.perform(plan, Way(recorder.run))
         execution = replace(execution, coverage=recorder.coverage)
+        if mode.inspect:
+            again = Way(recorder.run_again)
+            execution = inspect_run(device, plan, mode.seed, execution, memory, again)
         left = recorder.written
         if left is None or execution.failure is not None:
             left = outputs_of(execution, memory, plan.program.buffers)
-        if mode.inspect:
-            execution = inspect_run(device, plan, mode.seed, execution, left)
         return recorder.add_times(execution), left
 
 
 def inspect_run(
-    device: EmulatedDevice, plan: Plan, seed: int, execution: Execution, outputs: Arrays
+    device: EmulatedDevice,
+    plan: Plan,
+    seed: int,
+    execution: Execution,
+    memory: GlobalMemory,
+    way: Way,
 ) -> Execution:
-    """Look into a plan that has run, and left these outputs: once more in the opposite order, and
-    some blocks in the checked mode. The two run at once, each in memory of its own and by one
-    thread."""
+    """Look into a plan that has run in this way: once more in the opposite order, and some blocks
+    in the checked mode. The two run at once, each by one thread.
+
+    The opposite order has the memory of the run, and leaves in its outputs what the run left there;
+    see `try_backwards`.
+    """
     if execution.failure is not None or execution.modified_inputs:
         return execution
     quiet = replace(plan, progress=None)
+    if not execution.ran_whole:
+        return replace(execution, findings=_check_some_blocks(device, quiet, seed, execution))
     with ThreadPoolExecutor(1) as pool:
-        same = pool.submit(_same_backwards, device, quiet, outputs) if execution.ran_whole else None
+        tried = pool.submit(try_backwards, device, quiet, execution, memory, way)
         findings = _check_some_blocks(device, quiet, seed, execution)
-        return replace(
-            execution, findings=findings, same_backwards=None if same is None else same.result()
-        )
-
-
-def _same_backwards(device: EmulatedDevice, plan: Plan, outputs: Arrays) -> bool | None:
-    """Whether the plan leaves the same outputs with blocks and warps in the opposite order; None
-    where it does not end so."""
-    memory = device.lay_out(plan)
-    execution = device.launch_all(plan, memory, Way(backwards=True))
-    if execution.failure is not None:
-        return None
-    again = outputs_of(execution, memory, plan.program.buffers)
-    return all(
-        same_bytes(again[name].reshape(-1).view("u1"), array.reshape(-1).view("u1"))
-        for name, array in outputs.items()
-    )
+        return replace(tried.result(), findings=findings)
 
 
 def _check_some_blocks(

@@ -48,6 +48,12 @@ class Plan:
         """The buffers that hold nothing yet."""
         return tuple(each.name for each in self.program.buffers if each.name not in self.arrays)
 
+    def fill_all(self, memory: GlobalMemory, *, inputs: bool = True) -> None:
+        """Put into all buffers what they hold before the run; `inputs`: into these, too."""
+        for buffer in self.program.buffers:
+            if inputs or buffer.role is not Role.INPUT:
+                self.fill(memory, buffer)
+
     def fill(self, memory: GlobalMemory, buffer: DeviceBuffer, *, sparse: bool = False) -> None:
         """Put into a buffer what it holds before the run; `sparse`: little of it will be
         written."""

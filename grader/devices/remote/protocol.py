@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 import numpy as np
 
 from grader.devices.base import TimingDevice
-from grader.devices.mapped_arrays import find_file, map_array
+from grader.devices.mapped_arrays import find_file, map_array, spend
 from grader.errors import WorkerError
 from grader.plumbing.record_json import converter, make_converter
 from grader.records import Binary, Counters, DeviceInfo, Progress
@@ -168,8 +168,8 @@ class Channel:
         """The socket's descriptor."""
         return self._socket.fileno()
 
-    def send(self, message: Message, *, deadline: float | None = None) -> None:
-        """Send one frame."""
+    def send(self, message: Message, *, deadline: float | None = None, spent: bool = False) -> None:
+        """Send one frame. `spent`: nobody looks at its arrays any more."""
         fields = self._plain_fields(message)
         arrays, self._arrays = [np.ascontiguousarray(array) for array in self._arrays], []
         files = [
@@ -190,7 +190,8 @@ class Channel:
             self._send_bytes(header, deadline)
             for array, file in zip(arrays, files, strict=True):
                 if array.size and file is None:
-                    self._send_bytes(array.data.cast("B"), deadline)
+                    for piece in spend(array) if spent else (array.data.cast("B"),):
+                        self._send_bytes(piece, deadline)
         except ConnectionError as error:
             raise EOFError("the other end is gone") from error
 

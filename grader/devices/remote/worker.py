@@ -105,7 +105,7 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
                 del message
                 if large:
                     give_back_memory()
-                channel.send(answer)
+                channel.send(answer, spent=large)
                 del answer
                 if large:
                     give_back_memory()

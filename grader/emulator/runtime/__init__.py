@@ -49,6 +49,7 @@ class Runtime:
 
     `run_blocks(context, first, end)` returns a FaultCode. Of the timing model, `measure_traces`
     and `expand_traces` take a Trace, `add_up` takes Totals, `touch` Touched, and `simulate` an SM.
+    `digest(data, size_bytes, key, sums)` is told in digests.py.
     """
 
     run_blocks: Callable[[int, int, int], int]
@@ -57,6 +58,7 @@ class Runtime:
     add_up: Callable[[int], None]
     touch: Callable[[int], None]
     simulate: Callable[[int], None]
+    digest: Callable[[int, int, int, int], None]
     steps: Steps
 
 
@@ -147,6 +149,7 @@ def _open(path: Path, steps: Steps) -> Runtime:
         _function(library, "add_up", 1, None),
         _function(library, "touch", 1, None),
         _function(library, "simulate", 1, None),
+        _function(library, "digest", 4, None),
         steps,
     )
 

@@ -1,0 +1,65 @@
+"""A plan that has run once more, with its blocks and warps in the opposite order: in the memory of
+the first run, because fresh memory costs more than most runs do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.devices.emulated.plan_run import Plan, Way, same_bytes
+from grader.devices.emulated.runtime import emulator_runtime
+from grader.emulator import Digests, GlobalMemory
+from grader.records import Execution, Role
+
+if TYPE_CHECKING:
+    from grader.devices.emulated.emulated_device import EmulatedDevice
+
+COPIED_BYTES = 32 << 20
+"""Of the outputs together: as many are kept as a copy, larger ones are told by digests."""
+
+
+def try_backwards(
+    device: EmulatedDevice, plan: Plan, execution: Execution, memory: GlobalMemory, way: Way
+) -> Execution:
+    """The same execution with `same_backwards`, of a plan that ran to its end in this way and left
+    its inputs as they were.
+
+    Afterwards the outputs hold what that run left in them. Where the opposite order leaves
+    something else, or does not end, and the outputs are too large for a copy, the plan runs a third
+    time, in the first order; a failure of that run is the execution's.
+    """
+    names = [each.name for each in plan.program.buffers if each.role is Role.OUTPUT]
+    outputs = {name: memory.view(name) for name in names}
+    copied = sum(map(len, outputs.values())) <= COPIED_BYTES
+    describe: Callable[[np.ndarray], np.ndarray] = (
+        np.asarray if copied else Digests(emulator_runtime()).of
+    )
+    before = {name: describe(output).copy() for name, output in outputs.items()}
+    _put_back(plan, memory, inputs=False)
+    backwards = device.launch_all(plan, memory, Way(backwards=True))
+    same = None
+    if backwards.failure is None:
+        same = all(_is_same(describe(outputs[name]), before[name]) for name in names)
+    execution = replace(execution, same_backwards=same)
+    if same:
+        return execution
+    if copied:
+        for name, output in outputs.items():
+            output[:] = before[name]
+        return execution
+    _put_back(plan, memory, inputs=True)
+    again = device.perform_in(memory, plan, way)
+    return replace(execution, failure=again.failure, modified_inputs=again.modified_inputs)
+
+
+def _put_back(plan: Plan, memory: GlobalMemory, *, inputs: bool) -> None:
+    """Let the memory hold what it held before the first run; `inputs`: they may have changed."""
+    memory.reset_variables()
+    plan.fill_all(memory, inputs=inputs)
+
+
+def _is_same(now: np.ndarray, before: np.ndarray) -> bool:
+    return same_bytes(now.reshape(-1).view(np.uint8), before.reshape(-1).view(np.uint8))
