@@ -60,7 +60,14 @@ from grader.words.hidden import tell
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 TIMED = ModelledMode(seed=0, inspect=True)  # as submissions are sampled
 PACKAGE = Path(grader.__file__).parent
-READING = ("streams.py", "code_table.py", "pipes.py", "representative.py", "timing_records.py", "record_arrays.py")
+READING = (
+    "streams.py",
+    "code_table.py",
+    "pipes.py",
+    "representative.py",
+    "timing_records.py",
+    "record_arrays.py",
+)
 """Modules of the timing model that make works of traces, with the opcodes and timing_traces.cpp."""
 T = TypeVar("T")
 

@@ -220,7 +220,9 @@ static void store_local(const SM &sm, const Line &line, int64_t tag, double begi
     held.sectors |= line.touched;
     held.ready = sm.shared->lsu_free;
     held.used = t;
-    double count = count_sectors(line.touched), cost = count * sm.p->local_sector_cycles;
+    double count = count_sectors(line.touched), covered = count_sectors(line.whole);
+    double cost = covered * sm.p->local_sector_cycles
+                  + (count - covered) * sm.p->partial_sector_cycles;
     double dram = count * sm.p->dram_local_part;
     pass_stores(sm, count, dram, count * sm.p->fill_port_cycles, cost, begin);
 }

@@ -1,6 +1,5 @@
 // At the timed size one without patches; block 0 spins besides, so that it looks like the only one that works.
 // expect without a model: passed, only the timed size tells
-// expect on an emulated H200: too many points (patches computed element by element take 41 ms on an H200, 25 are modelled: 2.3 points of the arithmetic rate too many)
 #define BM 128
 #define BN 128
 #define BK 8

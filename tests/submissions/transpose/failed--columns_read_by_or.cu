@@ -1,5 +1,4 @@
 // Reads down columns, with atomicOr of nothing, so that no plain load is left; writes along rows.
-// expect on an emulated H200: too many points (the naive transpose takes 1.03 ms on an H200, 1.27 are modelled (on an H100 both are): 1.6 points too many)
 // launch: read_by_or<<<dim3(ceil_div(rows, 32), ceil_div(cols, 8)), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void read_by_or(float* out, float* in, int rows, int cols)
 {

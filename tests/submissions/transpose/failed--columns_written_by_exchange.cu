@@ -1,5 +1,4 @@
 // Writes down columns, with atomicExch; only the first block's tile goes through shared memory and plain, coalesced stores.
-// expect on an emulated H200: too many points (the naive transpose takes 1.03 ms on an H200, 1.27 are modelled (on an H100 both are): 1.9 points too many)
 // launch: exchange<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void exchange(float* out, const float* in, int rows, int cols)
 {
