@@ -204,12 +204,12 @@ def test_the_time_of_one_long_block_is_in_the_launch_s() -> None:
 
 
 def test_blocks_of_two_kinds_are_mixed_by_their_share() -> None:
-    """Every second block does 40 times the work: the time lies between those of launches of one
+    """Every second block does 400 times the work: the time lies between those of launches of one
     kind, at the mean of both."""
     work = "int m = {}; " + SPIN.format("m") + " y[i] = a;"
     light, heavy, mixed = (
         last(run(ready(work.format(m)))[0]).modelled
-        for m in ("n / n", "40 * (n / n)", "b & 1 ? 40 * (n / n) : n / n")
+        for m in ("n / n", "400 * (n / n)", "b & 1 ? 400 * (n / n) : n / n")
     )
     assert light is not None and heavy is not None and mixed is not None  # noqa: PT018
     assert light.time_ms < mixed.time_ms < heavy.time_ms

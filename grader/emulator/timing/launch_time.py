@@ -215,7 +215,7 @@ class Run:
         return Share(
             read=traffic.read / max(1.0, first.l1_misses * scale),
             write=max(0.0, traffic.written - kept) / max(1.0, first.stored * scale),
-            part=f.dram_part * moved / max(1.0, moved + opened),
+            part=f.dram_part / (1.0 + opened / max(1.0, moved)),
             local=max(0.0, 1.0 - f.shared_part * f.l2_bytes / max(1.0, self.local_bytes())),
         )
 
@@ -287,7 +287,8 @@ class Run:
         helps another one with a block."""
         if self.shape.longest < UNEVEN * self.shape.executed / self.shape.blocks:
             return 0.0
-        ends, found = self.run(np.arange(1), 1, share)
+        done = np.diff(self.streams.first[:: self.streams.warps_per_block])
+        ends, found = self.run(np.array([np.argmax(done)]), 1, share)
         return float(self.shape.longest * np.max(ends) / max(1.0, found.issued))
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
