@@ -209,7 +209,9 @@ def test_blocks_of_two_kinds_are_mixed_by_their_share() -> None:
     work = "int m = {}; " + SPIN.format("m") + " y[i] = a;"
     light, heavy, mixed = (
         last(run(ready(work.format(m)))[0]).modelled
-        for m in ("n / n", "400 * (n / n)", "b & 1 ? 400 * (n / n) : n / n")
+        for m in (
+            f"{kind} ? 400 * (n / n) : n / n" for kind in ("b >> 20", "b >> 20 == 0", "b & 1")
+        )
     )
     assert light is not None and heavy is not None and mixed is not None  # noqa: PT018
     assert light.time_ms < mixed.time_ms < heavy.time_ms
