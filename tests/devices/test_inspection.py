@@ -204,8 +204,8 @@ def test_the_time_of_one_long_block_is_in_the_launch_s() -> None:
 
 
 def test_blocks_of_two_kinds_are_mixed_by_their_share() -> None:
-    """Every second block does 400 times the work: the time lies between those of launches of one
-    kind, at the mean of both."""
+    """Every second block does 400 times the work: a warp of such a block takes as long as where all
+    do, for it waits for its own sums."""
     work = "int m = {}; " + SPIN.format("m") + " y[i] = a;"
     light, heavy, mixed = (
         last(run(ready(work.format(m)))[0]).modelled
@@ -214,7 +214,7 @@ def test_blocks_of_two_kinds_are_mixed_by_their_share() -> None:
         )
     )
     assert light is not None and heavy is not None and mixed is not None  # noqa: PT018
-    assert light.time_ms < mixed.time_ms < heavy.time_ms
+    assert 1.1 * light.time_ms < mixed.time_ms < 1.02 * heavy.time_ms
 
 
 def test_the_opposite_order_is_run_too() -> None:
