@@ -156,7 +156,8 @@ def draw_groups(blocks: int, count: int, rng: Random, *, without: Sequence[int])
     """At least as many blocks, in order, that are none of some others, in groups of blocks that lie
     side by side; all of these where there are no more."""
     known, drawn = set(without), list[int]()
-    for group in rng.sample(range(-(-blocks // SIDE_BY_SIDE)), -(-blocks // SIDE_BY_SIDE)):
+    groups = -(-blocks // SIDE_BY_SIDE)
+    for group in rng.sample(range(groups), groups):
         if len(drawn) >= count:
             break
         first = group * SIDE_BY_SIDE

@@ -13,6 +13,24 @@ inline double max(double a, double b) { return a < b ? b : a; }
 inline double min(double a, double b) { return b < a ? b : a; }
 inline int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
 
+constexpr uint32_t SECTOR_WORDS = SECTOR_BYTES / BANK_BYTES;
+
+// The sectors in a mask of a line's.
+inline int64_t count_sectors(int64_t mask)
+{
+    return __builtin_popcount(uint32_t(mask) & ((1 << LINE_SECTORS) - 1));
+}
+
+// The sectors of a line all of whose words are in the mask.
+inline uint32_t covered_sectors(uint32_t words)
+{
+    constexpr uint32_t ALL = (1 << SECTOR_WORDS) - 1;
+    uint32_t sectors = 0;
+    for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector)
+        sectors |= uint32_t((words >> SECTOR_WORDS * sector & ALL) == ALL) << sector;
+    return sectors;
+}
+
 // When an instruction is done, and when it has read its registers.
 struct Ends {
     double done, read;

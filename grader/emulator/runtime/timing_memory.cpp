@@ -7,7 +7,7 @@
 
 namespace timing {
 
-constexpr double SECTOR = SECTOR_BYTES, SECTOR_PAIR = 2.0;
+constexpr double SECTOR = SECTOR_BYTES, PAIR = PAIR_SECTORS;
 // Of the load/store unit for an access to global memory, however few its wavefronts:
 // te42kyfo/gpu-benches measures it at small strides.
 constexpr double LEAST_CYCLES = 1.24;
@@ -23,9 +23,6 @@ constexpr double READ_CYCLES = 6.0;
 constexpr double PIPELINED_CYCLES = 5.0;
 // Of an access of no lane.
 constexpr double SKIPPED_CYCLES = 10.0;
-
-// The sectors in a mask of four.
-static int64_t count_sectors(int64_t mask) { return __builtin_popcount(uint32_t(mask) & 15); }
 
 // --- beyond the L1 -------------------------------------------------------------------------------
 
@@ -73,13 +70,13 @@ static double fetch_sectors(const SM &sm, double count, bool local, double begin
     shared.port_free =
         max(shared.port_free, begin) + max(count * p.fill_port_cycles, p.line_port_cycles);
     shared.l2_free = max(shared.l2_free, begin - p.burst_cycles)
-                     + max(count, SECTOR_PAIR) * p.l2_sector_cycles;
+                     + max(count, PAIR) * p.l2_sector_cycles;
     double arrival = max(shared.port_free, shared.l2_free) + p.l2_latency;
     double part = local ? p.dram_local_part : p.dram_read_part;
     if (part == 0.0)
         return arrival;
-    shared.read_credit += count * part / SECTOR_PAIR;
-    double whole = SECTOR_PAIR * take_whole(shared.read_credit);
+    shared.read_credit += count * part / PAIR;
+    double whole = PAIR * take_whole(shared.read_credit);
     if (whole <= 0)
         return arrival;
     pass_dram(sm, whole, begin);
@@ -98,27 +95,17 @@ static double store_cycles(const SM &sm, Stored stored)
            + (stored.count - stored.covered) * sm.p->partial_sector_cycles;
 }
 
-// The sectors of a line all of whose words are in the mask.
-static int64_t covered_sectors(int64_t words)
-{
-    constexpr int64_t SECTOR_WORDS = SECTOR_BYTES / BANK_BYTES, ALL = (1 << SECTOR_WORDS) - 1;
-    int64_t sectors = 0;
-    for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector)
-        sectors |= int64_t((words >> SECTOR_WORDS * sector & ALL) == ALL) << sector;
-    return sectors;
-}
-
 // What a store adds to what was stored to its line just before, which it goes to the L2 with.
 static Stored merge_store(const SM &sm, const Line &line, int64_t tag, double begin)
 {
     Merging &merging = sm.merging[uint64_t(tag) % MERGING_LINES];
     if (merging.tag != tag || begin - merging.time > sm.p->merge_cycles)
         merging = {tag, 0, 0, begin};
-    int64_t sectors = merging.sectors, covered = covered_sectors(merging.words);
+    int64_t sectors = merging.sectors, covered = covered_sectors(uint32_t(merging.words));
     merging.sectors |= line.touched;
     merging.words |= line.words;
     return {count_sectors(merging.sectors) - count_sectors(sectors),
-            count_sectors(covered_sectors(merging.words)) - count_sectors(covered)};
+            count_sectors(covered_sectors(uint32_t(merging.words))) - count_sectors(covered)};
 }
 
 // Sectors of a store or an atomic pass the L2, and a part of them DRAM; the load/store unit waits

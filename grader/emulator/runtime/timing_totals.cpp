@@ -10,7 +10,7 @@ static int64_t count_sectors(const Line *lines, const Access &access)
 {
     int64_t sectors = 0;
     for (int64_t k = access.first; k < access.end; ++k)
-        sectors += __builtin_popcount(uint32_t(lines[k].touched));
+        sectors += count_sectors(lines[k].touched);
     return sectors;
 }
 
@@ -46,22 +46,12 @@ static void add_up(const Totals &totals)
 // whether its page was loaded or stored (of a page's first line).
 constexpr uint32_t LINE_MASK = (1 << LINE_SECTORS) - 1, STORED_SHIFT = LINE_SECTORS;
 constexpr uint16_t LOADED_PAGE = 1 << 2 * LINE_SECTORS, STORED_PAGE = 2 * LOADED_PAGE;
-constexpr uint32_t SECTOR_WORDS = SECTOR_BYTES / BANK_BYTES, SECTOR_MASK = (1 << SECTOR_WORDS) - 1;
 
 static uint32_t count(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
 
 // The pairs of which a sector is in the mask.
 constexpr uint32_t ALL_PAIRS = 0b0101;
 static uint32_t pairs_of(uint32_t sectors) { return (sectors | sectors >> 1) & ALL_PAIRS; }
-
-// The sectors of a line all of whose words are in the mask.
-static uint32_t covered_sectors(uint32_t words)
-{
-    uint32_t sectors = 0;
-    for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector)
-        sectors |= uint32_t((words >> SECTOR_WORDS * sector & SECTOR_MASK) == SECTOR_MASK) << sector;
-    return sectors;
-}
 
 static Region *region_of(const Touched &touched, int64_t line)
 {

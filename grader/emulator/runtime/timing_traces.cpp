@@ -11,7 +11,7 @@
 
 namespace timing {
 
-constexpr int64_t WORD_BYTES = BANK_BYTES, SECTOR_WORDS = SECTOR_BYTES / WORD_BYTES;
+constexpr int64_t WORD_BYTES = BANK_BYTES;
 constexpr uint32_t TAG_BANKS = 4, INDEX_MASK = 0xFFFF;
 
 // The lanes of an access, each with the first word that it accesses, and the byte in that word.
@@ -86,9 +86,7 @@ static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
     }
     for (int64_t place = start; place < used; ++place) {
         lines[place].words = whole_words(covered[place - start]);
-        for (uint32_t sector = 0; sector < LINE_SECTORS; ++sector)
-            if ((lines[place].words >> (SECTOR_WORDS * sector) & 0xFF) == 0xFF)
-                lines[place].whole |= 1 << sector;
+        lines[place].whole = covered_sectors(lines[place].words);
     }
     return used;
 }

@@ -18,12 +18,11 @@ from grader.emulator.timing.timing_records import (
     LINE_BYTES,
     LINE_SECTORS,
     PAGE_LINES,
+    PAIR_SECTORS,
     Region,
     Touched,
 )
 
-PAIR_SECTORS = 2
-"""Sectors that DRAM reads at once (fitted: ncu's dram__bytes_read of strided loads on an H200)."""
 RANDOM = 0.05
 """Blocks that lie side by side and share less than this part of what they touch touch it at
 random, if they touch it again at all."""
@@ -47,7 +46,7 @@ class Touch:
 @dataclass(frozen=True)
 class Traffic:
     """Sectors that a launch makes DRAM move for its loads, and for its stores; and rows of DRAM
-    that are opened for either, beyond those that moving all of a page opens."""
+    that are opened for either, beyond those that moving whole lines opens."""
 
     read: float
     written: float

@@ -177,6 +177,7 @@ class Run:
             around=work.around,
             kept_sectors=figures.shared_part * figures.l2_bytes / SECTOR_BYTES,
         )
+        self.busiest_slice = self.footprint.atomic_cycles(figures.atomic_turn, figures.atomic_chain)
 
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures
@@ -300,7 +301,7 @@ class Run:
             issue * scale,
             wavefronts * scale,
             found.dram_bytes * self.byte_cycles() * scale,
-            self.footprint.atomic_cycles(f.atomic_turn, f.atomic_chain),
+            self.busiest_slice,
             self.shape.blocks * f.dispatch_cycles,
         )
 
@@ -325,13 +326,11 @@ class Run:
         """When each block of the order ended, and what the SM did. `wait` is the mean time that a
         read waits in DRAM's queues."""
         f = self.figures
-        turns = self.footprint.atomic_turns
-        busiest = self.footprint.atomic_cycles(f.atomic_turn, f.atomic_chain)
         load = Load(
             self.active,
             resident,
             self.shape.shared_bytes,
-            self.active * busiest / max(1.0, turns),
+            self.active * self.busiest_slice / max(1.0, self.footprint.atomic_turns),
             share or Share(1.0, 1.0, f.dram_part),
             wait,
         )

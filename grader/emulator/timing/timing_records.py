@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 LINE_BYTES, LINE_SECTORS = 128, 4
+PAIR_SECTORS = 2
+"""Sectors that DRAM reads at once (ncu's dram__bytes_read of strided loads on an H200)."""
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC = 2
