@@ -87,7 +87,7 @@ FREE = (
     Free("lsu_queue", 40.0, 5.0, 400.0),
     Free("store_queue", 1500.0, 100.0, 10000.0),
     Free("retained_part", 0.3, 0.05, 0.9),
-    Free("atomic_turn", 1.2, 0.5, 4.0),
+    Free("atomic_turn", 1.46, 0.5, 4.0),
     Free("atomic_chain", 3.5, 1.0, 10.0),
     Free("read_row_bytes", 50.0, 0.0, 200.0),
     Free("write_row_bytes", 115.0, 0.0, 400.0),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import TraceWord
@@ -15,7 +14,6 @@ from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, add_up
 from grader.emulator.timing.timing_records import (
-    FLOAT_ATOMIC,
     LINE_BYTES,
     Access,
     CodeRow,
@@ -54,7 +52,6 @@ def footprint_of(
     sectors and of the words that are covered. The launch does it so many times."""
     table = make_rows(CodeRow, len(KINDS))
     table["kind"] = KINDS
-    table["atomic"] = [0, 0, FLOAT_ATOMIC, 0]
     code = CodeTable(table, np.full(4, 4, dtype=np.int64), np.zeros(4, dtype=np.bool_))
     return Footprint(
         streams_of(table, touched, space),
@@ -62,7 +59,6 @@ def footprint_of(
         times * len(touched),
         (BUFFER, ACROSS),
         emulator_runtime(),
-        slices=8,
         around=[streams_of(table, group, space) for group in around],
         kept_sectors=kept,
     )
@@ -115,11 +111,3 @@ def test_rows_of_dram_are_opened_for_pages_that_are_touched_in_part() -> None:
     part = footprint_of((LOAD, 10, 1, 0), (STORE, 12, 1, 0xFF)).traffic(closely=True)
     assert (whole.read_rows, whole.written_rows) == (0, 0)
     assert (part.read_rows, part.written_rows) == (0.75, 0.875)
-
-
-def test_the_slice_where_most_atomics_meet_decides() -> None:
-    one = footprint_of(*[(ATOMIC, 10, 1, 0)] * 4, times=1000)
-    assert one.atomic_turns == 8000
-    assert one.atomic_cycles(1.0, 0.0) == pytest.approx(8000, rel=0.35)
-    assert one.atomic_cycles(0.0, 3.0) == 3 * 4000
-    assert footprint_of((LOAD, 10, 1, 0)).atomic_cycles(1.0, 1.0) == 0

@@ -31,6 +31,21 @@ inline uint32_t covered_sectors(uint32_t words)
     return sectors;
 }
 
+// Of a turn of a slice of the L2, what an atomic takes that accesses at least so many words of a
+// sector: an H200 takes 0.58 ns for all of them, 0.6 ns where seven in eight are met at random, and
+// 0.73 ns for single ones.
+constexpr double DENSE_TURN = 0.81;
+constexpr uint32_t DENSE_WORDS = SECTOR_WORDS / 2;
+
+// The turns that a line's slice takes for an atomic.
+inline double turns_of(const Line &line)
+{
+    int64_t dense = 0;
+    for (uint32_t words = line.words; words != 0; words >>= SECTOR_WORDS)
+        dense += __builtin_popcount(words & ((1 << SECTOR_WORDS) - 1)) >= int(DENSE_WORDS);
+    return double(line.rounds) - (1.0 - DENSE_TURN) * double(dense);
+}
+
 // When an instruction is done, and when it has read its registers.
 struct Ends {
     double done, read;

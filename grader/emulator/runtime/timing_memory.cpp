@@ -137,13 +137,18 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, bool merg
     pass_stores(sm, stored.count, dram, port, store_cycles(sm, stored), begin);
 }
 
-static void reduce_sectors(const SM &sm, const Line &line, double begin)
+// An atomic takes turns of the slices of the L2, which reads wait for too, and beyond these those
+// of the busiest one; what it returns is read.
+static void reduce_sectors(const SM &sm, const Line &line, bool fetches, double begin)
 {
-    double count = count_sectors(line.touched);
+    double count = count_sectors(line.touched), turns = turns_of(line), &l2_free = sm.shared->l2_free;
+    l2_free = max(l2_free, begin - sm.p->burst_cycles) + turns * sm.p->atomic_slice_cycles
+              + count * (sm.p->atomic_pass_cycles + (fetches ? sm.p->l2_sector_cycles : 0.0));
     double port = max(count, double(line.rounds)) * sm.p->line_port_cycles;
     sm.statistics->stored += count;
     double dram = count * sm.p->dram_write_part;
-    pass_stores(sm, count, dram, port, line.rounds * sm.p->atomic_cycles, begin);
+    pass_stores(sm, count, dram, port, turns * sm.p->atomic_cycles, begin);
+    sm.shared->lsu_free = max(sm.shared->lsu_free, l2_free - sm.p->store_queue);
 }
 
 // --- the L1 --------------------------------------------------------------------------------------
@@ -223,8 +228,8 @@ static double access_line(const SM &sm, const CodeRow &row, const Line &line, in
     if (row.kind == Kind::LOAD || row.kind == Kind::COPY)
         return load_line(sm, line, tag, row.past_l1, begin, t);
     if (row.kind == Kind::ATOMIC) {
-        reduce_sectors(sm, line, begin);
-        return sm.shared->store_free + sm.p->l2_latency;
+        reduce_sectors(sm, line, row.write_scoreboard < SCOREBOARDS, begin);
+        return max(sm.shared->store_free, sm.shared->l2_free) + sm.p->l2_latency;
     }
     if (line.number >= LOCAL_LINES)
         store_local(sm, line, tag, begin, t);

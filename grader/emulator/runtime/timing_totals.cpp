@@ -1,5 +1,5 @@
 // What the steps of traced blocks are on the whole: how often each instruction is executed, what
-// its accesses ask for, which sectors of the buffers they touch, and where atomics meet.
+// its accesses ask for, and which sectors of the buffers they touch.
 #include "timing.h"
 
 namespace timing {
@@ -104,35 +104,12 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
     page |= bit;
 }
 
-// --- atomics -------------------------------------------------------------------------------------
-
-// The slice of the L2 that holds a line. The hardware's hash is not published; an H100 spreads 1 KB
-// over two slices, and what lies further apart over all.
-static int64_t slice_of(const Touched &touched, int64_t line)
-{
-    constexpr int64_t CHUNK_LINES = 2, CHUNKS = 4;
-    constexpr uint64_t HASH = 0x9E3779B97F4A7C15;
-    int64_t chunk = line / CHUNK_LINES;
-    uint64_t mixed = uint64_t(chunk / CHUNKS) * HASH >> 33;
-    return int64_t(mixed % uint64_t(touched.slice_count / 2)) * 2 + chunk % 2;
-}
-
-// An atomic takes turns of the line's slice. Floats that are added to one word wait for each other.
-static void meet_at_line(Touched &touched, const Line &line, int64_t atomic)
-{
-    touched.turns[slice_of(touched, line.number)] += line.rounds;
-    if (atomic == FLOAT_ATOMIC) {
-        uint32_t chain = touched.chains[line.number] += line.chain;
-        touched.longest_chain = max(touched.longest_chain, int64_t(chain));
-    }
-}
-
 static bool touches_memory(int64_t kind)
 {
     return kind == Kind::LOAD || kind == Kind::COPY || kind == Kind::STORE || kind == Kind::ATOMIC;
 }
 
-static void touch(Touched &touched)
+static void touch(const Touched &touched)
 {
     for (int64_t n = 0; n < touched.step_count; ++n) {
         const Step &step = touched.steps[n];
@@ -142,15 +119,12 @@ static void touch(Touched &touched)
         const Access &access = touched.accesses[step.access];
         if (access.space != TraceWord::GLOBAL)
             continue;
-        for (int64_t k = access.first; k < access.end; ++k) {
+        for (int64_t k = access.first; k < access.end; ++k)
             touch_line(touched, touched.lines[k], kind);
-            if (kind == Kind::ATOMIC)
-                meet_at_line(touched, touched.lines[k], touched.table[step.code].atomic);
-        }
     }
 }
 
 } // namespace timing
 
 EXPORT void emulator_add_up(const timing::Totals *totals) { timing::add_up(*totals); }
-EXPORT void emulator_touch(timing::Touched *touched) { timing::touch(*touched); }
+EXPORT void emulator_touch(const timing::Touched *touched) { timing::touch(*touched); }

@@ -30,6 +30,7 @@ class Figures:
     dram_latency: int
     l2_bytes_per_cycle: float
     """Read by all SMs together."""
+    l2_slices: int
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
     launch_us: float = 3.0
@@ -51,7 +52,7 @@ class Figures:
     store_queue: float = 1500.0
     retained_part: float = 0.3
     """Part of the L2 that keeps what was written beyond the end of a launch."""
-    atomic_turn: float = 1.2
+    atomic_turn: float = 1.46
     """Cycles of a slice of the L2 for words of a sector that atomics meet at."""
     atomic_chain: float = 3.5
     """Cycles until a float can be added to a word again."""
@@ -69,6 +70,8 @@ class Figures:
     barrier_latency: float = 12.0
 
     @property
-    def slices(self) -> int:
-        """Slices of the L2: each reads 64 bytes a cycle."""
-        return max(2, round(self.l2_bytes_per_cycle / 64) // 2 * 2)
+    def pass_cycles(self) -> float:
+        """Cycles of a slice of the L2 for what passes it on the way to the other half, of each
+        request: every second one does. A read takes 64 bytes of the bandwidth for all its passes,
+        three for two reads."""
+        return 64 * self.l2_slices / self.l2_bytes_per_cycle / 3

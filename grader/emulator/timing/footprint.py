@@ -12,7 +12,7 @@ from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.memory import LIMIT
 from grader.emulator.runtime import Runtime
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
+from grader.emulator.timing.record_arrays import make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     LINE_BYTES,
@@ -31,16 +31,6 @@ AS_OFTEN = 1.05
 
 Regions = Sequence[tuple[int, int]]
 """The first and last addresses of buffers."""
-
-
-@dataclass(frozen=True)
-class Touch:
-    """What some blocks touch: `regions` has a Region a buffer; `turns` of atomics at each slice of
-    the L2; `longest_chain`: lanes that wait for each other at one line."""
-
-    regions: np.ndarray
-    turns: np.ndarray
-    longest_chain: int
 
 
 @dataclass(frozen=True)
@@ -70,19 +60,18 @@ class Footprint:
         regions: Regions,
         runtime: Runtime,
         *,
-        slices: int,
         around: Sequence[Streams] = (),
         kept_sectors: float = 0.0,
     ) -> None:
         self._code, self._regions, self._runtime = code, regions, runtime
-        self._slices, self._groups, self._kept = slices, around, kept_sectors
+        self._groups, self._kept = around, kept_sectors
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
         self._room = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
 
     def traffic(self, *, closely: bool) -> Traffic:
         """What DRAM moves. `closely`: with a look at what lies around the blocks."""
-        own = self._own.regions
+        own = self._own
         loads = self._extend(own["loaded_pairs"] * PAIR_SECTORS, closely)
         stores, partial = (self._extend(own[name], closely) for name in ("stored", "partial"))
         written = float((stores + partial).sum())
@@ -97,18 +86,6 @@ class Footprint:
             float((stores * stored * filled).sum()),
         )
 
-    def atomic_cycles(self, turn: float, chain: float) -> float:
-        """Cycles in which the busiest slice of the L2 does the launch's atomics."""
-        turns = self._own.turns.astype(float)
-        mean = float(turns.mean())
-        busiest = float(turns.max()) - 2.5 * mean**0.5  # what chance makes of a few blocks
-        return float(self._scale * max(max(mean, busiest) * turn, self._own.longest_chain * chain))
-
-    @property
-    def atomic_turns(self) -> float:
-        """Turns of all slices together that the launch's atomics take."""
-        return self._scale * float(self._own.turns.sum())
-
     def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
         """Sectors that DRAM moves of each buffer where so many are found in it. What is touched
         again at random is still in the L2 if that holds what is touched between."""
@@ -122,20 +99,20 @@ class Footprint:
         return np.asarray(np.where(again & self._random, np.maximum(once, missing), once))
 
     @cached_property
-    def _around(self) -> tuple[list[Touch], list[Touch]]:
-        """What groups of blocks touch, and what each of their blocks does."""
-        single = [each.block(index) for each in self._groups for index in range(each.blocks)]
-        return [*map(self._touch, self._groups)], [*map(self._touch, single)]
+    def _around(self) -> list[np.ndarray]:
+        """What groups of blocks that lie side by side touch."""
+        return [*map(self._touch, self._groups)]
 
     @cached_property
     def _random(self) -> np.ndarray:
         """Which buffers blocks touch without regard to what their neighbours do."""
+        single = [each.block(index) for each in self._groups for index in range(each.blocks)]
         together, apart = (
             sum(
-                (each.regions["loaded_pairs"] + each.regions["stored"] for each in some),
+                (each["loaded_pairs"] + each["stored"] for each in some),
                 np.zeros(len(self._regions)),
             )
-            for some in self._around
+            for some in (self._around, map(self._touch, single))
         )
         return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
 
@@ -143,17 +120,14 @@ class Footprint:
         """Rows that DRAM opens in each buffer for a pair of sectors that is loaded, or a sector
         that is stored, beyond those for whole lines: by the blocks that were traced, or by those
         that lie side by side, whichever need the fewest."""
-        groups = (self._own, _sum(self._around[0]))
+        groups = (self._own, _sum(self._around))
         return np.asarray(
-            np.minimum.reduce([_opened(each.regions, how) for each in groups if each is not None])
+            np.minimum.reduce([_opened(each, how) for each in groups if each is not None])
         )
 
-    def _touch(self, streams: Streams) -> Touch:
-        """What steps touch (runtime/timing_totals.cpp)."""
-        found = make_rows(Region, len(self._regions))
-        for row, (start, end) in zip(found, self._regions, strict=True):
-            row["first_line"], row["end_line"] = start // LINE_BYTES, -(-end // LINE_BYTES)
-        turns = np.zeros(self._slices, dtype=np.int64)
+    def _touch(self, streams: Streams) -> np.ndarray:
+        """What steps touch, a Region a buffer (runtime/timing_totals.cpp)."""
+        found = make_regions(self._regions)
         lines = LIMIT // LINE_BYTES
         arrays = {
             "table": self._code.table,
@@ -162,18 +136,20 @@ class Footprint:
             "lines": streams.lines,
             "known": np.zeros(lines, dtype=np.uint16),  # of which only what is used costs
             "words": np.zeros(lines, dtype=np.uint32),
-            "chains": np.zeros(lines, dtype=np.uint32),
-            "turns": turns,
             "regions": found,
         }
-        numbers = {
-            "step_count": len(streams.steps),
-            "region_count": len(found),
-            "slice_count": self._slices,
-        }
+        numbers = {"step_count": len(streams.steps), "region_count": len(found)}
         touched = make_pointing(Touched, arrays, numbers)
         self._runtime.touch(touched.ctypes.data)
-        return Touch(found, turns, int(first_row(Touched, touched).longest_chain))
+        return found
+
+
+def make_regions(regions: Regions) -> np.ndarray:
+    """A Region a buffer, of which nothing was touched."""
+    rows = make_rows(Region, len(regions))
+    for row, (start, end) in zip(rows, regions, strict=True):
+        row["first_line"], row["end_line"] = start // LINE_BYTES, -(-end // LINE_BYTES)
+    return rows
 
 
 def _opened(regions: np.ndarray, how: str) -> np.ndarray:
@@ -187,11 +163,11 @@ def _opened(regions: np.ndarray, how: str) -> np.ndarray:
     return np.asarray(np.maximum(0.0, loose - together) / np.maximum(1, units))
 
 
-def _sum(groups: Sequence[Touch]) -> Touch | None:
+def _sum(groups: Sequence[np.ndarray]) -> np.ndarray | None:
     """What several groups touch, each for itself."""
     if not groups:
         return None
-    regions = groups[0].regions.copy()
+    regions = groups[0].copy()
     for name in regions.dtype.names or ():
-        regions[name] = sum(each.regions[name] for each in groups)
-    return Touch(regions, groups[0].turns, 0)
+        regions[name] = sum(each[name] for each in groups)
+    return regions

@@ -18,7 +18,8 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.footprint import Footprint
+from grader.emulator.timing.footprint import Footprint, make_regions
+from grader.emulator.timing.meetings import find_meetings
 from grader.emulator.timing.parameters import Load, Share, find_parameters
 from grader.emulator.timing.representative import choose_representative, stand_for_all
 from grader.emulator.timing.sm import make_sm
@@ -173,11 +174,17 @@ class Run:
             shape.executed,
             work.regions,
             runtime,
-            slices=figures.slices,
             around=work.around,
             kept_sectors=figures.shared_part * figures.l2_bytes / SECTOR_BYTES,
         )
-        self.busiest_slice = self.footprint.atomic_cycles(figures.atomic_turn, figures.atomic_chain)
+        self.met = find_meetings(
+            work.streams, work.code, make_regions(work.regions), figures.l2_slices, runtime
+        )
+        whole = shape.executed / max(1, len(work.streams.steps))
+        self.busiest_slice = whole * self.met.cycles(
+            figures.atomic_turn, figures.pass_cycles, figures.atomic_chain
+        )
+        self.atomic_turns = whole * float(self.met.turns.sum())
 
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures
@@ -330,7 +337,7 @@ class Run:
             self.active,
             resident,
             self.shape.shared_bytes,
-            self.active * self.busiest_slice / max(1.0, self.footprint.atomic_turns),
+            self.active * self.busiest_slice / max(1.0, self.atomic_turns),
             share or Share(1.0, 1.0, f.dram_part),
             wait,
         )

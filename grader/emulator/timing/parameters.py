@@ -72,6 +72,8 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         dram_local_part=load.dram.local,
         l1_lines=max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
         atomic_cycles=load.atomic_cycles,
+        atomic_slice_cycles=f.atomic_turn * load.active / f.l2_slices,
+        atomic_pass_cycles=f.pass_cycles * load.active / f.l2_slices,
         memory_issue=f.memory_issue,
         barrier_latency=f.barrier_latency,
         fill_port_cycles=0.5,

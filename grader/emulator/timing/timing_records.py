@@ -150,9 +150,8 @@ class Region:
 
 
 class Touched:
-    """What steps touch of the buffers. `known`, `words` and `chains` have a number for each line of
-    global memory, 0 before: what was touched of it, the words that were covered, and the lanes of
-    atomics that wait for each other there. `turns` becomes the turns of each slice of the L2."""
+    """What steps touch of the buffers. `known` and `words` have a number for each line of global
+    memory, 0 before: what was touched of it, and the words that were covered."""
 
     table: Annotated[int, "CodeRow *"]
     steps: Annotated[int, "Step *"]
@@ -160,12 +159,33 @@ class Touched:
     lines: Annotated[int, "Line *"]
     known: Annotated[int, "uint16_t *"]
     words: Annotated[int, "uint32_t *"]
-    chains: Annotated[int, "uint32_t *"]
-    turns: Annotated[int, "int64_t *"]
     regions: Annotated[int, "Region *"]
     step_count: int
     region_count: int
+
+
+class Meetings:
+    """Where atomics of blocks meet. `visitors` and `chains` have a number for each line of global
+    memory, 0 before: the only block whose atomics touch it, from 1 on, and the lanes that wait for
+    each other there. `alone` becomes the turns of lines that one block touches, by buffer; `turns`
+    those of each slice of the L2; `visits` are the lines that all atomics touch, one by one. All of
+    them are 0 before."""
+
+    table: Annotated[int, "CodeRow *"]
+    first: Annotated[int, "int64_t *"]
+    steps: Annotated[int, "Step *"]
+    accesses: Annotated[int, "Access *"]
+    lines: Annotated[int, "Line *"]
+    regions: Annotated[int, "Region *"]
+    visitors: Annotated[int, "uint32_t *"]
+    chains: Annotated[int, "uint32_t *"]
+    alone: Annotated[int, "double *"]
+    turns: Annotated[int, "double *"]
+    block_count: int
+    warps_per_block: int
+    region_count: int
     slice_count: int
+    visits: int
     longest_chain: int
 
 
@@ -310,6 +330,8 @@ class Parameters:
     dram_local_part: float
     l1_lines: float
     atomic_cycles: float
+    atomic_slice_cycles: float
+    atomic_pass_cycles: float
     memory_issue: float
     barrier_latency: float
     fill_port_cycles: float
@@ -352,7 +374,7 @@ class SM:
 RECORDS = {
     each.__name__: each
     for each in (
-        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched),
+        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched, Meetings),
         *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters, SM),
     )
 }
