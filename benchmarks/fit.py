@@ -88,6 +88,8 @@ FREE = (
     Free("store_queue", 1500.0, 100.0, 10000.0),
     Free("retained_part", 0.3, 0.05, 0.9),
     Free("atomic_turn", 1.46, 0.5, 4.0),
+    Free("atomic_wait", 267.0, 50.0, 1000.0),
+    Free("atomic_window", 50.0, 5.0, 500.0),
     Free("atomic_chain", 3.5, 1.0, 10.0),
     Free("read_row_bytes", 50.0, 0.0, 200.0),
     Free("write_row_bytes", 115.0, 0.0, 400.0),

@@ -11,7 +11,7 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.footprint import make_regions
-from grader.emulator.timing.meetings import Met, find_meetings
+from grader.emulator.timing.meetings import Met, Slice, find_meetings
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, add_up
@@ -28,6 +28,8 @@ SLICES = 8
 LOAD, FLOAT = range(2)
 KINDS = (Kind.LOAD, Kind.ATOMIC)
 BUFFER = (0, 64 * LINE_BYTES)
+PAIRS = 128
+"""That the buffer has."""
 
 
 def meetings_of(
@@ -53,11 +55,31 @@ def meetings_of(
     return find_meetings(streams, code, make_regions([BUFFER]), SLICES, runtime)
 
 
+def cycles_of(
+    met: Met,
+    *,
+    turn: float = 0.0,
+    passing: float = 0.0,
+    waiting: float = 0.0,
+    window: float = 0.0,
+    chain: float = 0.0,
+    times: float = 1.0,
+    held: float = PAIRS,
+) -> float:
+    return met.cycles(times, held, Slice(turn, passing, waiting, window, chain))
+
+
+def spread_evenly(turns: float, pairs: int) -> Met:
+    """Atomics that each touch a sector, of so many pairs together."""
+    return Met(np.full(SLICES, turns), int(turns * SLICES), 0, np.array([pairs]), np.array([PAIRS]))
+
+
 def test_what_all_blocks_come_back_to_keeps_one_slice_busy() -> None:
     met = meetings_of(*[[(10, 32)]] * 4)
     assert sorted(met.turns.tolist()) == [0.0] * (SLICES - 1) + [128.0]
     assert met.busiest == pytest.approx(SLICES)
-    assert met.cycles(1.5, 0.0, 0.0) == pytest.approx(192)
+    assert cycles_of(met, turn=1.5) == pytest.approx(192)
+    assert cycles_of(met, turn=1.5, times=10) == pytest.approx(1920)
 
 
 def test_lines_of_single_blocks_stand_for_all_of_their_buffer() -> None:
@@ -77,7 +99,7 @@ def test_neighbouring_lines_lie_on_few_slices_and_far_ones_on_all() -> None:
 
 def test_floats_that_are_added_to_one_word_wait_for_each_other() -> None:
     met = meetings_of(*[[(10, 32)]] * 4)
-    assert (met.longest_chain, met.cycles(0.0, 0.0, 3.0)) == (128, 384.0)
+    assert (met.longest_chain, cycles_of(met, chain=3.0)) == (128, 384.0)
 
 
 def test_most_words_of_a_sector_together_take_less_than_a_single_one() -> None:
@@ -86,14 +108,32 @@ def test_most_words_of_a_sector_together_take_less_than_a_single_one() -> None:
 
 
 def test_other_slices_pass_on_what_lies_in_the_other_half() -> None:
-    spread = Met(np.full(SLICES, 100.0), 800, 0)
-    assert spread.cycles(1.5, 0.5, 0.0) == 200.0
+    assert cycles_of(spread_evenly(100.0, 0), turn=1.5, passing=0.5) == 200.0
+
+
+def test_a_slice_waits_for_dram_at_what_is_touched_first() -> None:
+    once = spread_evenly(10.0, 80)
+    assert cycles_of(once, waiting=8.0) == pytest.approx(80)
+    assert cycles_of(once, waiting=8.0, window=3.0) == pytest.approx(20)
+    again = cycles_of(once, waiting=8.0, times=160)
+    assert again == pytest.approx(PAIRS / SLICES * 8.0, rel=0.1)
+
+
+def test_what_the_l2_cannot_hold_is_missed_again() -> None:
+    often = spread_evenly(10.0, 80)
+    held, half = (cycles_of(often, waiting=8.0, times=160, held=held) for held in (128, 64))
+    assert half == pytest.approx(held + (160 * 10 - PAIRS / SLICES) * 8.0 / 2, rel=0.1)
+
+
+def test_pairs_of_sectors_are_counted_once() -> None:
+    assert meetings_of([(10, 1), (10, 1)], [(10, 1), (11, 1)]).pairs.tolist() == [2]
 
 
 def test_chance_alone_makes_no_slice_the_busiest() -> None:
     drawn = np.random.default_rng(1).poisson(40.0, SLICES).astype(float)
-    assert Met(drawn, int(drawn.sum()), 0).busiest < 1.3
+    none = np.zeros(1, dtype=np.int64)
+    assert Met(drawn, int(drawn.sum()), 0, none, none).busiest < 1.3
 
 
 def test_loads_meet_nowhere() -> None:
-    assert meetings_of([(10, 1)], instruction=LOAD).cycles(1.0, 1.0, 1.0) == 0.0
+    assert cycles_of(meetings_of([(10, 1)], instruction=LOAD), turn=1.0, chain=1.0) == 0.0

@@ -21,6 +21,14 @@ inline int64_t count_sectors(int64_t mask)
     return __builtin_popcount(uint32_t(mask) & ((1 << LINE_SECTORS) - 1));
 }
 
+// The pairs of sectors of a line of which one is in a mask.
+inline uint32_t pairs_of(uint32_t sectors)
+{
+    constexpr uint32_t ALL_PAIRS = 0b0101;
+    return (sectors | sectors >> 1) & ALL_PAIRS;
+}
+inline int64_t count_pairs(uint32_t sectors) { return __builtin_popcount(pairs_of(sectors)); }
+
 // The sectors of a line all of whose words are in the mask.
 inline uint32_t covered_sectors(uint32_t words)
 {

@@ -24,25 +24,36 @@ static int64_t slice_of(const Meetings &meetings, int64_t line)
     return int64_t(pair) * 2 + line / CHUNK_LINES % 2;
 }
 
+// The buffer that holds a line, -1 for none.
+static int64_t region_of(const Meetings &meetings, int64_t line)
+{
+    for (int64_t index = 0; index < meetings.region_count; ++index)
+        if (meetings.regions[index].first_line <= line && line < meetings.regions[index].end_line)
+            return index;
+    return -1;
+}
+
 // Note that a block's atomic touches a line.
 static void visit(const Meetings &meetings, const Line &line, uint32_t block)
 {
     uint32_t &visitor = meetings.visitors[line.number];
     visitor = visitor == 0 || visitor == block ? block : SEVERAL;
+    uint16_t &known = meetings.known[line.number];
+    int64_t region = region_of(meetings, line.number), before = count_pairs(known);
+    known |= uint16_t(line.touched);
+    if (region >= 0)
+        meetings.pairs[region] += count_pairs(known) - before;
 }
 
 // The lines that one block touched of a buffer stand for all of it; of what is no buffer, for
 // themselves.
 static void add_alone(const Meetings &meetings, const Line &line, double turns)
 {
-    for (int64_t index = 0; index < meetings.region_count; ++index) {
-        const Region &region = meetings.regions[index];
-        if (region.first_line <= line.number && line.number < region.end_line) {
-            meetings.alone[index] += turns;
-            return;
-        }
-    }
-    meetings.turns[slice_of(meetings, line.number)] += turns;
+    int64_t region = region_of(meetings, line.number);
+    if (region >= 0)
+        meetings.alone[region] += turns;
+    else
+        meetings.turns[slice_of(meetings, line.number)] += turns;
 }
 
 // An atomic takes turns of the line's slice. Floats that are added to one word wait for each other.

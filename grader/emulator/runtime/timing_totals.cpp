@@ -49,10 +49,6 @@ constexpr uint16_t LOADED_PAGE = 1 << 2 * LINE_SECTORS, STORED_PAGE = 2 * LOADED
 
 static uint32_t count(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
 
-// The pairs of which a sector is in the mask.
-constexpr uint32_t ALL_PAIRS = 0b0101;
-static uint32_t pairs_of(uint32_t sectors) { return (sectors | sectors >> 1) & ALL_PAIRS; }
-
 static Region *region_of(const Touched &touched, int64_t line)
 {
     for (int64_t index = 0; index < touched.region_count; ++index)
@@ -68,7 +64,7 @@ static void load_line(Region &region, uint32_t before, uint32_t sectors)
     uint32_t had = pairs_of(loaded), has = had | pairs_of(sectors);
     region.loaded_pairs += count(has & ~had);
     region.loaded_lines += had == 0 && has != 0;
-    region.loaded_whole += had != ALL_PAIRS && has == ALL_PAIRS;
+    region.loaded_whole += had != pairs_of(LINE_MASK) && has == pairs_of(LINE_MASK);
 }
 
 // Sectors of a line are stored, some of their words. An atomic reads what it writes.

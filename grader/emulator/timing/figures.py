@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from grader.emulator.timing.meetings import Slice
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -54,6 +56,10 @@ class Figures:
     """Part of the L2 that keeps what was written beyond the end of a launch."""
     atomic_turn: float = 1.46
     """Cycles of a slice of the L2 for words of a sector that atomics meet at."""
+    atomic_wait: float = 267.0
+    """Cycles that a slice of the L2 waits for DRAM at an atomic whose words it does not hold, while
+    so many others go on."""
+    atomic_window: float = 50.0
     atomic_chain: float = 3.5
     """Cycles until a float can be added to a word again."""
     read_row_bytes: float = 50.0
@@ -75,3 +81,14 @@ class Figures:
         request: every second one does. A read takes 64 bytes of the bandwidth for all its passes,
         three for two reads."""
         return 64 * self.l2_slices / self.l2_bytes_per_cycle / 3
+
+    @property
+    def slice(self) -> Slice:
+        """What atomics take of a slice of the L2."""
+        return Slice(
+            self.atomic_turn,
+            self.pass_cycles,
+            self.atomic_wait,
+            self.atomic_window,
+            self.atomic_chain,
+        )

@@ -24,7 +24,7 @@ from grader.emulator.timing.parameters import Load, Share, find_parameters
 from grader.emulator.timing.representative import choose_representative, stand_for_all
 from grader.emulator.timing.sm import make_sm
 from grader.emulator.timing.streams import Streams, make_streams
-from grader.emulator.timing.timing_records import SUB_PARTITIONS, Statistics
+from grader.emulator.timing.timing_records import PAIR_SECTORS, SUB_PARTITIONS, Statistics
 from grader.emulator.translate import NativeKernel
 
 SIMULATED_INSTRUCTIONS = 400_000
@@ -180,11 +180,11 @@ class Run:
         self.met = find_meetings(
             work.streams, work.code, make_regions(work.regions), figures.l2_slices, runtime
         )
-        whole = shape.executed / max(1, len(work.streams.steps))
-        self.busiest_slice = whole * self.met.cycles(
-            figures.atomic_turn, figures.pass_cycles, figures.atomic_chain
+        times = shape.executed / max(1, len(work.streams.steps))
+        self.busiest_slice = self.met.cycles(
+            times, figures.l2_bytes / (PAIR_SECTORS * SECTOR_BYTES), figures.slice
         )
-        self.atomic_turns = whole * float(self.met.turns.sum())
+        self.atomic_turns = times * float(self.met.turns.sum())
 
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures

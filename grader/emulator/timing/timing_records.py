@@ -165,11 +165,12 @@ class Touched:
 
 
 class Meetings:
-    """Where atomics of blocks meet. `visitors` and `chains` have a number for each line of global
-    memory, 0 before: the only block whose atomics touch it, from 1 on, and the lanes that wait for
-    each other there. `alone` becomes the turns of lines that one block touches, by buffer; `turns`
-    those of each slice of the L2; `visits` are the lines that all atomics touch, one by one. All of
-    them are 0 before."""
+    """Where atomics of blocks meet. `visitors`, `known` and `chains` have a number for each line of
+    global memory: the only block whose atomics touch it, from 1 on, its sectors that they touch,
+    and the lanes that wait for each other there. `alone` becomes the turns of lines that one block
+    touches, by buffer, and `pairs` the pairs of sectors that atomics touch; `turns` those of each
+    slice of the L2; `visits` are the lines that all atomics touch, one by one. All of them are 0
+    before."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -178,8 +179,10 @@ class Meetings:
     lines: Annotated[int, "Line *"]
     regions: Annotated[int, "Region *"]
     visitors: Annotated[int, "uint32_t *"]
+    known: Annotated[int, "uint16_t *"]
     chains: Annotated[int, "uint32_t *"]
     alone: Annotated[int, "double *"]
+    pairs: Annotated[int, "int64_t *"]
     turns: Annotated[int, "double *"]
     block_count: int
     warps_per_block: int
