@@ -98,6 +98,7 @@ FREE = (
     Free("dispatch_cycles", 1.2, 0.8, 2.0),
     Free("memory_issue", 2.0, 1.0, 6.0),
     Free("barrier_latency", 12.0, 4.0, 60.0),
+    Free("jump_cycles", 4.0, 0.0, 12.0),
 )
 """Parameters of all GPUs, and the latency of DRAM."""
 

@@ -34,7 +34,7 @@ from grader.emulator.opcodes.intrinsics import (
 )
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
-from grader.emulator.timing.pipes import NO_PIPE, QUEUED
+from grader.emulator.timing.pipes import MATCH, NO_PIPE, REDUCTION
 
 
 def warpsync(e: Emitter, i: Decoded) -> None:
@@ -187,7 +187,7 @@ def elect(e: Emitter, i: Decoded) -> None:
 COLLECTIVE: dict[str, Opcode] = {
     "WARPSYNC": row(warpsync, "ALL EXCLUSIVE COLLECTIVE", pipe=NO_PIPE, flow=ControlFlow()),
     "ENDCOLLECTIVE": row(end_collective, flow=ControlFlow(leaves=always)),
-    "MATCH": row(match, "ANY ALL U64", gathers=True, pipe=QUEUED),
-    "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32", gathers=True, pipe=QUEUED),
+    "MATCH": row(match, "ANY ALL U64", gathers=True, pipe=MATCH),
+    "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32", gathers=True, pipe=REDUCTION),
     "ELECT": row(elect),
 }

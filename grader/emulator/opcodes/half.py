@@ -17,7 +17,7 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.intrinsics import canonical, float_compare
-from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.opcodes.small_floats import (
     HALF,
     SIGN,
@@ -30,7 +30,7 @@ from grader.emulator.opcodes.small_floats import (
     unpack,
 )
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
-from grader.emulator.timing.pipes import HEAVY
+from grader.emulator.timing.pipes import FLOAT32, HEAVY
 
 Halves = tuple[Value, Value]
 """The codes of the lower and the upper float, each in the low half of a word."""
@@ -263,7 +263,7 @@ _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ
 HALVES: dict[str, Opcode] = {
     "HADD2": row(hadd2, f"{_ARITHMETIC} F32", pipe=HEAVY),
     "HMUL2": row(hmul2, _ARITHMETIC, pipe=HEAVY),
-    "HFMA2": row(hfma2, f"{_ARITHMETIC} MMA", pipe=HEAVY),
+    "HFMA2": row(hfma2, f"{_ARITHMETIC} MMA", pipe={PLAIN: HEAVY, "MMA": FLOAT32}),
     "HMNMX2": row(minimum_maximum, "BF16_V2 FTZ NAN"),
     "HSETP2": row(hsetp2, _COMPARISONS),
     "HSET2": row(hset2, f"{_COMPARISONS} BF"),

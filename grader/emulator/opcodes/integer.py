@@ -9,9 +9,9 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import I1, Value
 from grader.emulator.opcodes.intrinsics import call_external, intrinsic
-from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Constant, Operand, Predicate, Register
-from grader.emulator.timing.pipes import HEAVY, SPECIAL_UNIT
+from grader.emulator.timing.pipes import HEAVY, HEAVY_TWICE, SPECIAL_UNIT
 
 _SIGNED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 _STRICT = {"LT": "<", "LE": "<", "GT": ">", "GE": ">"}
@@ -255,7 +255,11 @@ _COMPARISONS = "F LT EQ LE GT NE GE T AND OR XOR U32 EX"
 INTEGER: dict[str, Opcode] = {
     "IADD3": row(iadd3, "X"),
     "UIADD3": row(iadd3, "X", uniform=True),
-    "IMAD": row(imad, "MOV U32 IADD SHL WIDE HI X", pipe=HEAVY),
+    "IMAD": row(
+        imad,
+        "MOV U32 IADD SHL WIDE HI X",
+        pipe={PLAIN: HEAVY, "WIDE": HEAVY_TWICE, "HI": HEAVY_TWICE},
+    ),
     "UIMAD": row(imad, "MOV U32 IADD SHL WIDE HI X", uniform=True),
     "LEA": row(lea, "HI X SX32"),
     "ULEA": row(lea, "HI X SX32", uniform=True),

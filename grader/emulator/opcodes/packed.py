@@ -141,7 +141,7 @@ def _distance(e: Emitter, left: Value, right: Value, *, signed: bool) -> Value:
 _EXTREMES = "U32 RELU S16x2 U16x2"
 
 PACKED: dict[str, Opcode] = {
-    "VIADD": row(vector_add, "16x2"),
+    "VIADD": row(vector_add, "16x2", pipe=HEAVY),
     "VIMNMX": row(minimum_maximum, _EXTREMES),
     "VIMNMX3": row(minimum_maximum, _EXTREMES),
     "IMNMX": row(minimum_maximum, "U32"),

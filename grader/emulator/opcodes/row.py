@@ -3,7 +3,7 @@ code without the emulator (grader.sass)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from grader.emulator.decode import Decoded
@@ -12,6 +12,8 @@ from grader.emulator.flow import ControlFlow, Test, never
 from grader.emulator.timing.pipes import ALU, NO_PIPE, Pipe
 
 Emit = Callable[[Emitter, Decoded], None]
+PLAIN = ""
+"""Stands for the modifiers that name no pipe."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,9 @@ class Opcode:
     """What one base opcode does. Modifiers outside of `modifiers` are unsupported; the first
     sentence of what `emit` says of itself is in the table of the README.
 
-    `uniform`: it works on one value a warp. `approximate`: the hardware looks its result up in
-    tables that are not public; ours is correctly rounded, and within the documented error of it.
+    `pipes` are those that it takes by a modifier. `uniform`: it works on one value a warp.
+    `approximate`: the hardware looks its result up in tables that are not public; ours is correctly
+    rounded, and within the documented error of it.
     `gathers`: lanes work together, which a WARPSYNC in front may name. `flow` is None where control
     always goes on to the next instruction. `ordered` tells whether the outcome depends on which
     block comes first.
@@ -28,12 +31,17 @@ class Opcode:
 
     emit: Emit
     modifiers: frozenset[str]
-    pipe: Pipe
+    pipes: Mapping[str, Pipe]
     uniform: bool = False
     approximate: bool = False
     gathers: bool = False
     flow: ControlFlow | None = None
     ordered: Test = never
+
+    def pipe_of(self, instruction: Decoded) -> Pipe:
+        """The pipe that an instruction with this opcode takes."""
+        named = (self.pipes[name] for name in instruction.modifiers if name in self.pipes)
+        return next(named, self.pipes[PLAIN])
 
     @property
     def ends_block(self) -> bool:
@@ -45,7 +53,7 @@ def row(
     emit: Emit,
     modifiers: str = "",
     *,
-    pipe: Pipe | None = None,
+    pipe: Pipe | Mapping[str, Pipe] | None = None,
     uniform: bool = False,
     approximate: bool = False,
     gathers: bool = False,
@@ -55,5 +63,6 @@ def row(
     """A row with its modifiers as one string of words. Where no pipe is named, it is that of
     integers; the uniform one has no rival."""
     pipe = pipe or (NO_PIPE if uniform else ALU)
+    pipes = {PLAIN: pipe} if isinstance(pipe, Pipe) else pipe
     names = frozenset(modifiers.split())
-    return Opcode(emit, names, pipe, uniform, approximate, gathers, flow, ordered)
+    return Opcode(emit, names, pipes, uniform, approximate, gathers, flow, ordered)

@@ -159,5 +159,5 @@ SPECIAL: dict[str, Opcode] = {
         approximate=True,
         pipe=SPECIAL_UNIT,
     ),
-    "FCHK": row(check_division),
+    "FCHK": row(check_division, pipe=SPECIAL_UNIT),
 }

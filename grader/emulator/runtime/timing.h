@@ -54,13 +54,21 @@ inline double turns_of(const Line &line)
     return double(line.rounds) - (1.0 - DENSE_TURN) * double(dense);
 }
 
+inline bool is_among(const int64_t *numbers, int32_t count, int64_t number)
+{
+    while (count > 0)
+        if (numbers[--count] == number)
+            return true;
+    return false;
+}
+
 // When an instruction is done, and when it has read its registers.
 struct Ends {
     double done, read;
 };
 
-// An instruction that is no access passes the load/store unit; returns when it has.
-double pass_queue(const SM &sm, double t);
+// An instruction that is no access passes the load/store unit, so often; returns when it has.
+double pass_queue(const SM &sm, double passes, double t);
 // The memory access `index` of a warp, -1 where no lane is active.
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
 

@@ -240,9 +240,9 @@ static double access_line(const SM &sm, const CodeRow &row, const Line &line, in
 
 // --- the load/store unit -------------------------------------------------------------------------
 
-double pass_queue(const SM &sm, double t)
+double pass_queue(const SM &sm, double passes, double t)
 {
-    pass_data(sm, max(sm.shared->lsu_free, t + REACH_CYCLES / 2), 1.0);
+    pass_data(sm, max(sm.shared->lsu_free, t + REACH_CYCLES / 2), passes);
     return sm.shared->lsu_free;
 }
 

@@ -1,28 +1,27 @@
 // Simulates the warps that are resident on one SM, cycle by cycle where anything happens.
 //
-// Four sub-partitions issue one instruction a cycle each, of the next ready warp in turn after the
-// one that issued last (loose round robin). A warp is ready when its stall count has passed, the
-// scoreboards of its wait mask are free, the pipe that it needs can take it, and the two register
-// banks can be read: the control bits of the machine code hold the dependencies. What an
-// instruction does in memory is in timing_memory.cpp. Every unit takes what comes in order and is
-// known by the cycle at which it is free, so that an instruction's end is known when it is issued.
+// Four sub-partitions issue one instruction a cycle each, of the warp that issued last as long as
+// it is ready, else of the ready one with the highest number. A warp is ready when its stall count
+// has passed, the scoreboards of its wait mask are free, and the pipe that it needs can take it:
+// the control bits of the machine code hold the dependencies. Issuing waits for the register banks.
+// What an instruction does in memory is in timing_memory.cpp. Every unit takes what comes in order
+// and is known by the cycle at which it is free, so that an instruction's end is known when it is
+// issued.
 #include "timing.h"
 
 namespace timing {
 
 // From the issue of an instruction that is queued until its registers are read.
 constexpr double READ_CYCLES = 6.0;
-// Cycles by which reads of a register bank, one a cycle, may lag behind the issue: operands are
-// collected in queues.
-constexpr double PORT_QUEUE = 1.0;
+// Cycles by which reads of a register bank, one a cycle, may lag behind the issue before it waits:
+// operands are read in a window of three cycles.
+constexpr double PORT_QUEUE = 2.0;
 // Blocks that stand for others, whose data lie elsewhere, find none of it in the L1: their lines
 // are so many further on each time.
 constexpr int64_t FRESH = int64_t(1) << 42;
 
 // --- choosing a warp -----------------------------------------------------------------------------
 
-// The register banks that an instruction reads, as a mask.
-constexpr int64_t EVEN = 1, ODD = 2;
 constexpr uint32_t UNITS = Unit::NONE + 1;
 
 struct Choice {
@@ -51,19 +50,17 @@ static void look_ahead(const SM &sm, Warp &warp)
     const CodeRow &row = sm.table[sm.steps[warp.position].code];
     warp.met = dependencies_met(warp, row);
     warp.unit = row.unit;
-    warp.banks = (row.even_reads != 0 ? EVEN : 0) | (row.odd_reads != 0 ? ODD : 0);
 }
 
-// When a sub-partition can take an instruction, by the unit and the register banks that it needs.
+// When a sub-partition can take an instruction, by the unit that it needs.
 struct Free {
-    double units[UNITS], banks[EVEN + ODD + 1];
+    double units[UNITS];
 };
 
 static Free find_free(const SM &sm, const Partition &partition)
 {
     const double *pipes = partition.pipes;
-    double even = partition.even_bank - PORT_QUEUE, odd = partition.odd_bank - PORT_QUEUE;
-    Free free{{}, {0.0, even, odd, max(even, odd)}};
+    Free free{};
     for (uint32_t unit = 0; unit < Unit::NONE; ++unit)
         free.units[unit] = pipes[unit];
     free.units[Unit::FMA] = sm.p->float_halves > 1.0 ? min(pipes[Unit::HEAVY], pipes[Unit::FMA])
@@ -72,28 +69,28 @@ static Free find_free(const SM &sm, const Partition &partition)
     return free;
 }
 
-// The next ready warp in turn.
+// When a warp can issue its next instruction.
+static double ready_at(const Warp &warp, const Free &free)
+{
+    return max(warp.met, free.units[warp.unit]);
+}
+
+// The warp that issued last if it is ready, else the one that is with the highest number.
 static Choice choose_warp(const SM &sm, int64_t number, double t)
 {
     const Partition &partition = sm.partitions[number];
     const Free free = find_free(sm, partition);
-    Choice found{-1, NEVER};
-    int64_t nearest = sm.warp_count;
-    for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
-        const Warp &warp = sm.warps[w];
-        double at = max(warp.met, max(free.units[warp.unit], free.banks[warp.banks]));
-        if (at <= t) {
-            int64_t ahead = w - partition.latest - 1;
-            int64_t distance = ahead < 0 ? ahead + sm.warp_count : ahead;
-            if (distance < nearest) {
-                found.warp = w;
-                nearest = distance;
-            }
-        } else if (at < found.wake) {
-            found.wake = at;
-        }
+    if (partition.latest >= 0 && ready_at(sm.warps[partition.latest], free) <= t)
+        return {partition.latest, t};
+    int64_t own = (sm.warp_count - number + SUB_PARTITIONS - 1) / SUB_PARTITIONS;
+    double wake = NEVER;
+    for (int64_t w = number + (own - 1) * SUB_PARTITIONS; w >= 0; w -= SUB_PARTITIONS) {
+        double at = ready_at(sm.warps[w], free);
+        if (at <= t)
+            return {w, t};
+        wake = min(wake, at);
     }
-    return found;
+    return {-1, wake};
 }
 
 // --- blocks --------------------------------------------------------------------------------------
@@ -171,16 +168,38 @@ static void retire(const SM &sm, Warp &warp, double t)
 
 // --- issuing -------------------------------------------------------------------------------------
 
+// The registers of an instruction are read from their banks, but for those that the register cache
+// keeps: what an instruction marked for it, until another one reads that bank for the same operand
+// (Huerta and others, MICRO 2025; confirmed on an H200). A register of several operands is read
+// once, each time that the instruction passes its pipe. Issuing waits where the banks lag behind.
+static void read_registers(Partition &partition, const CodeRow &row, int64_t warp, double t)
+{
+    double latest = t;
+    int64_t read[OPERANDS];
+    for (uint32_t slot = 0; slot < OPERANDS; ++slot) {
+        int64_t number = row.sources >> 8 * slot & 0xFF, bank = number % REGISTER_BANKS;
+        read[slot] = number;
+        if (number == NO_REGISTER)
+            continue;
+        int64_t &kept = partition.kept[bank * OPERANDS + slot];
+        if (kept != (warp | number) && !is_among(read, slot, number))
+            partition.banks[bank] = max(partition.banks[bank], t) + double(row.passes);
+        kept = row.reuse >> slot & 1 ? warp | number : 0;
+        latest = max(latest, partition.banks[bank]);
+    }
+    partition.next_ready = t + max(1.0, latest - t - PORT_QUEUE);
+}
+
 static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, double t)
 {
     const Parameters &p = *sm.p;
-    double *pipes = partition.pipes;
+    double *pipes = partition.pipes, passes = double(row.passes);
     switch (row.unit) {
     case Unit::FMA:
     case Unit::HEAVY: {
         bool light = p.float_halves > 1.0 && pipes[Unit::FMA] <= pipes[Unit::HEAVY];
-        pipes[row.unit == Unit::FMA && light ? Unit::FMA : Unit::HEAVY] = t + p.fma_cycles;
-        sm.statistics->fma += p.fma_cycles / p.float_halves;
+        pipes[row.unit == Unit::FMA && light ? Unit::FMA : Unit::HEAVY] = t + passes * p.fma_cycles;
+        sm.statistics->fma += passes * p.fma_cycles / p.float_halves;
         break;
     }
     case Unit::ALU:
@@ -201,13 +220,26 @@ static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, do
     }
 }
 
+// A barrier or a constant passes the unit for address divergence, which all warps share; returns
+// when it has.
+static double pass_divergence(const SM &sm, double t)
+{
+    double &free = sm.shared->divergence_free;
+    free = max(free, t) + sm.p->divergence_cycles;
+    return free;
+}
+
 // Do an instruction that is issued now.
 static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access, double t)
 {
     switch (row.kind) {
     case Kind::VARIABLE: {
-        double start = row.unit == Unit::MEMORY ? pass_queue(sm, t) : t;
+        double start = row.unit == Unit::MEMORY ? pass_queue(sm, double(row.passes), t) : t;
         return {start + row.latency, t + READ_CYCLES};
+    }
+    case Kind::CONSTANT: {
+        double end = pass_divergence(sm, t);
+        return {end + row.latency, end};
     }
     case Kind::SHARED:
     case Kind::LOAD:
@@ -232,8 +264,9 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
     sm.statistics->issued += 1;
     ++warp.position;
     warp.ready = t + max(1.0, double(row.stall));
-    partition.even_bank = max(partition.even_bank, t) + row.even_reads;
-    partition.odd_bank = max(partition.odd_bank, t) + row.odd_reads;
+    if (warp.position < warp.last && sm.steps[warp.position].code != step.code + 1)
+        warp.ready += sm.p->jump_cycles;
+    read_registers(partition, row, (&warp - sm.warps + 1) << 8, t);
     take_pipe(sm, partition, row, t);
     Ends ends = execute(sm, warp, row, step.access, t);
     if (row.write_scoreboard < SCOREBOARDS)
@@ -246,7 +279,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         warp.at_barrier = true;
         warp.met = NEVER;
         ++sm.blocks[warp.place].arrived;
-        pass_barrier(sm, warp.place, t);
+        pass_barrier(sm, warp.place, pass_divergence(sm, t));
     } else {
         look_ahead(sm, warp);
     }
@@ -266,7 +299,6 @@ static void run_partition(const SM &sm, int64_t number, double t)
         return;
     }
     partition.latest = choice.warp;
-    partition.next_ready = t + 1.0;
     issue(sm, partition, sm.warps[choice.warp], t);
 }
 

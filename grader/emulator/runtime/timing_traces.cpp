@@ -127,14 +127,6 @@ static int32_t tag_wavefronts(const Line *lines, int64_t start, int64_t end)
     return most;
 }
 
-static bool is_among(const int64_t *words, int32_t count, int64_t word)
-{
-    while (count > 0)
-        if (words[--count] == word)
-            return true;
-    return false;
-}
-
 // Cycles of the data stage for so many neighbouring lanes: the most distinct words in a bank.
 static int32_t phase_wavefronts(const LaneWords &lanes, uint32_t mask, int64_t words_per_lane)
 {

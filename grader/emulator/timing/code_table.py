@@ -10,11 +10,11 @@ import numpy as np
 
 from grader.emulator.decode import Decoded
 from grader.emulator.opcodes import OPCODES
-from grader.emulator.operands import ZERO_REGISTER, Immediate, Register
+from grader.emulator.operands import Immediate, Predicate, Register
 from grader.emulator.program import INSTRUCTION_BYTES
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.timing_records import FLOAT_ATOMIC, CodeRow
+from grader.emulator.timing.timing_records import FLOAT_ATOMIC, NO_REGISTER, OPERANDS, CodeRow
 
 CONTROL_SHIFT = 105 - 64
 """The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
@@ -42,7 +42,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
     table = make_rows(CodeRow, len(decoded))
     for instruction in decoded:
         found = OPCODES.get(instruction.base)
-        pipe = ALU if found is None else found.pipe  # what is not known is never reached
+        pipe = ALU if found is None else found.pipe_of(instruction)  # the unknown is never reached
         high = int.from_bytes(
             encoding[
                 instruction.index * INSTRUCTION_BYTES + 8 : (instruction.index + 1)
@@ -55,11 +55,13 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             pipe.unit,
             pipe.kind,
             pipe.latency_cycles,
+            pipe.passes,
             control & 15,
             control >> 5 & 7,
             control >> 8 & 7,
             control >> 11 & 63,
-            *_bank_reads(instruction, control >> 17 & 15),
+            _sources(instruction),
+            control >> 17 & 7,
             _argument(instruction) if pipe.kind is Kind.DEPEND else 0,
             _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
             "STRONG" in instruction.modifiers,
@@ -71,21 +73,14 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
     )
 
 
-def _bank_reads(instruction: Decoded, reuse: int) -> tuple[int, int]:
-    """Registers read from each of the two register banks, less those that the reuse cache holds
-    (the reuse bits of the encoding)."""
-    sources = [
-        operand
-        for operand in instruction.operands[1:]
-        if isinstance(operand, Register) and not operand.uniform
-    ]
-    read = {
-        operand.index
-        for slot, operand in enumerate(sources[:3])
-        if not reuse >> slot & 1 and operand.index != ZERO_REGISTER
-    }
-    even = sum(index % 2 == 0 for index in read)
-    return even, len(read) - even
+def _sources(instruction: Decoded) -> int:
+    """The registers of the first source operands, a byte each."""
+    sources = [each for each in instruction.operands[1:] if not isinstance(each, Predicate)]
+    numbers = [NO_REGISTER] * OPERANDS
+    for slot, operand in enumerate(sources[:OPERANDS]):
+        if isinstance(operand, Register) and not operand.uniform:
+            numbers[slot] = operand.index
+    return int.from_bytes(numbers, "little")
 
 
 def _atomic(instruction: Decoded) -> int:

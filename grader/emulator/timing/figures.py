@@ -74,6 +74,8 @@ class Figures:
     """From the start of a block to that of the next one, on all SMs together."""
     memory_issue: float = 2.0
     barrier_latency: float = 12.0
+    jump_cycles: float = 4.0
+    """From the end of the stall count of an instruction that control goes elsewhere behind."""
 
     @property
     def pass_cycles(self) -> float:

@@ -83,4 +83,6 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         dispatch_cycles=f.dispatch_cycles * load.active,
         dram_wait=load.wait,
         access_cycles=32 / f.load_lanes,
+        jump_cycles=f.jump_cycles,
+        divergence_cycles=2.0,
     )

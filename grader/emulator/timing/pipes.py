@@ -38,23 +38,30 @@ class Kind(IntEnum):
     BARRIER = 7
     COMMIT = 8
     DEPEND = 9
+    CONSTANT = 10
 
 
 @dataclass(frozen=True)
 class Pipe:
-    """The pipe that an opcode takes, and how it ends."""
+    """The pipe that an opcode takes, how it ends, and how often it passes the pipe, or the queue of
+    the units that all sub-partitions share."""
 
     unit: Unit
     kind: Kind = Kind.FIXED
     latency_cycles: int = 0
+    passes: int = 1
 
 
 FLOAT32, HEAVY, ALU, NO_PIPE = (Pipe(unit) for unit in (Unit.FMA, Unit.HEAVY, Unit.ALU, Unit.NONE))
+HEAVY_TWICE = Pipe(Unit.HEAVY, passes=2)
 FLOAT64 = Pipe(Unit.DOUBLE, Kind.VARIABLE, 14)
 SPECIAL_UNIT = Pipe(Unit.SPECIAL, Kind.VARIABLE, 18)
 SPECIAL_REGISTER = Pipe(Unit.SPECIAL, Kind.VARIABLE, 20)
 QUEUED = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
-CONSTANT_LOAD = Pipe(Unit.NONE, Kind.VARIABLE, 30)
+REDUCTION = Pipe(Unit.MEMORY, Kind.VARIABLE, 38, passes=2)
+MATCH = Pipe(Unit.MEMORY, Kind.VARIABLE, 90, passes=16)
+"""Takes two passes for each different word of a warp, of which a trace tells nothing: here 8."""
+CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
 SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)
 )

@@ -22,6 +22,7 @@ L1_WAYS = 16
 SCOREBOARDS = 6
 COPY_GROUPS = 8
 SUB_PARTITIONS = 4
+REGISTER_BANKS, OPERANDS, NO_REGISTER = 2, 3, 255
 NEVER = 1e300
 
 
@@ -29,18 +30,22 @@ NEVER = 1e300
 
 
 class CodeRow:
-    """An instruction: its class, and the control bits of its encoding. `even_reads` and `odd_reads`
-    are of the two register banks; `argument` is the count of `DEPBAR.LE SB0, n`, else 0."""
+    """An instruction: its class, and the control bits of its encoding. `argument` is the count of
+    `DEPBAR.LE SB0, n`, else 0."""
 
     unit: int
     kind: int
     latency: int
+    passes: int
+    """How often it passes its pipe, or its queue."""
     stall: int
     write_scoreboard: int
     read_scoreboard: int
     wait_mask: int
-    even_reads: int
-    odd_reads: int
+    sources: int
+    """The registers of its operands, a byte each, NO_REGISTER where it is none."""
+    reuse: int
+    """A mask of the operands that the register cache keeps."""
     argument: int
     atomic: int
     """0 for none, 1 for one of integers, 2 for one of floats."""
@@ -203,8 +208,6 @@ class Warp:
     """When what the next one waits for has come; NEVER at a barrier and at the end."""
     unit: int
     """What the next one occupies."""
-    banks: int
-    """The register banks that it reads, as a mask."""
     place: int
     """Its block's, among those of the SM."""
     position: int
@@ -232,12 +235,14 @@ class Block:
 
 
 class Partition:
-    """A sub-partition: when its pipes (by Unit) and its two register banks can take another
-    instruction, and the warp that issued last. Nothing can be issued before `next_ready`."""
+    """A sub-partition: when its pipes (by Unit) can take another instruction, its register
+    banks are read to the end, and the warp that issued last. Nothing can be issued before
+    `next_ready`."""
 
     pipes: Annotated[list[float], "6f8"]
-    even_bank: float
-    odd_bank: float
+    banks: Annotated[list[float], f"{REGISTER_BANKS}f8"]
+    kept: Annotated[list[int], f"{REGISTER_BANKS * OPERANDS}i8"]
+    """What the register cache keeps of each bank for each operand: a register of a warp, or 0."""
     latest: int
     next_ready: float
 
@@ -273,6 +278,7 @@ class Shared:
     store_port_free: float
     dram_free: float
     start_free: float
+    divergence_free: float
     read_credit: float
     write_credit: float
     random: int
@@ -344,6 +350,8 @@ class Parameters:
     dispatch_cycles: float
     dram_wait: float
     access_cycles: float
+    jump_cycles: float
+    divergence_cycles: float
 
 
 class SM:
