@@ -64,7 +64,7 @@ The emulated device executes these instructions of NVIDIA's machine code (SASS).
 holds any other instruction, or one of these with a modifier that is not listed, ends as
 `unsupported`, named with its source line, before anything runs.
 
-"exact" means that the results are those of an H100 to the last bit.
+Their results are those of an H100 to the last bit.
 
 {render_coverage()}"""
 

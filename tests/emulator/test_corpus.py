@@ -39,7 +39,6 @@ _DIVISION = (
     " counts of instructions"
 )
 _FILL = "the H100 counts more wavefronts for some LDGSTS.ZFILL of 16 bytes, not for all"
-_TABLES = "MUFU: a table that is not public; within its documented error"
 EXPLAINED = {
     "atomic_generic": (
         "of generic atomics ncu counts the bytes of lanes in shared memory among those of global"
@@ -52,13 +51,11 @@ EXPLAINED = {
     "copy_async_4_8_16-O0": "LDGSTS at -O0: 16 sectors less",
     "copy_async_zero_fill-O1": _FILL,
     "copy_async_zero_fill-O3": _FILL,
-    "double_div_random": f"{_TABLES}: 1 unit in the last place of a reciprocal root",
     "double_remainder": _MEETING,
     "float_div_random": _DIVISION,
     "float_div_rounding": _DIVISION,
     "generic_addresses-O0": "requests of generic accesses are not the same each time",
     "generic_addresses-O3": "requests of generic accesses are not the same each time",
-    "mufu_lg2": f"{_TABLES}: absolute near 1",
     "special_registers": (
         "%warpid is a slot of the multiprocessor: the PTX ISA does not promise which"
     ),

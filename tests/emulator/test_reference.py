@@ -14,19 +14,9 @@ def rows() -> list[list[str]]:
 def test_every_opcode_has_a_row_that_says_what_it_does() -> None:
     named = [
         (name, what)
-        for instruction, what, _, _ in rows()
+        for instruction, what, _ in rows()
         if not instruction.startswith("**")
         for name in instruction.split(", ")
     ]
     assert sorted(name for name, _ in named) == sorted(OPCODES)
     assert [name for name, what in named if not what] == []
-
-
-def test_results_that_hardware_looks_up_in_tables_are_told_apart() -> None:
-    apart = {
-        name
-        for instruction, _, _, result in rows()
-        if result.startswith("within")
-        for name in instruction.split(", ")
-    }
-    assert apart == {name for name, opcode in OPCODES.items() if opcode.approximate}

@@ -8,7 +8,7 @@ about):
     // inout: bins int32[64] = zeros       an output with contents at the start
     // launch: kernel<<<4, 256>>>(y, a)    as in a submission; several run in order
     // levels: 1 3                         optimisation levels of ptxas, else 0, 1 and 3
-    // compare: y ulp 2                    or `sorted`, or `ignored`; else bit for bit
+    // compare: y sorted                   else bit for bit as it stands
     // counters: ignored                   hardware does not repeat them either (spinning, clocks)
 
     python -m tests.support.corpus compile --out DIR [NAME...]
@@ -27,7 +27,7 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,20 +76,20 @@ UNWRITTEN_BYTE = 0xA5
 
 _LINE = re.compile(r"^// (in|out|inout|levels|compare|counters): *(.*?) *$", re.MULTILINE)
 _BUFFER = re.compile(r"(?P<name>\w+) (?P<dtype>\w+)\[(?P<count>\d+)\](?: = (?P<contents>.+))?")
-_COMPARE = re.compile(r"(?P<name>\w+) (?P<how>sorted|ignored|ulp (?P<ulp>\d+))")
+_COMPARE = re.compile(r"(?P<name>\w+) sorted")
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer of a kernel file. `how` is None (bit for bit), `sorted`, `ignored`, or a number of
-    units in the last place."""
+    """A buffer of a kernel file; where it is `in_order`, elements are compared in ascending
+    order."""
 
     name: str
     dtype: str
     count: int
     contents: str | None
     output: bool
-    how: str | int | None
+    in_order: bool
 
 
 @dataclass(frozen=True)
@@ -121,24 +121,22 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     understood."""
     lines = _LINE.findall(path.read_text(encoding="utf-8"))
     named = {key: value for key, value in lines if key in ("levels", "counters")}
-    comparisons = dict(_read_comparison(value) for key, value in lines if key == "compare")
+    in_order = {_read_comparison(value) for key, value in lines if key == "compare"}
     buffers = tuple(
-        _read_buffer(key, value, comparisons)
-        for key, value in lines
-        if key in ("in", "out", "inout")
+        _read_buffer(key, value, in_order) for key, value in lines if key in ("in", "out", "inout")
     )
     levels = [int(level) for level in named.get("levels", "").split()] or list(LEVELS)
     return tuple(Case(path, level, buffers, named.get("counters") != "ignored") for level in levels)
 
 
-def _read_comparison(text: str) -> tuple[str, str | int]:
+def _read_comparison(text: str) -> str:
     match = _COMPARE.fullmatch(text)
     if match is None:
         raise ValueError(f"not understood: // compare: {text}")
-    return match["name"], int(match["ulp"]) if match["ulp"] else match["how"]
+    return match["name"]
 
 
-def _read_buffer(key: str, text: str, comparisons: Mapping[str, str | int]) -> Buffer:
+def _read_buffer(key: str, text: str, in_order: set[str]) -> Buffer:
     match = _BUFFER.fullmatch(text)
     if match is None or (key == "out") != (match["contents"] is None):
         raise ValueError(f"not understood: // {key}: {text}")
@@ -149,7 +147,7 @@ def _read_buffer(key: str, text: str, comparisons: Mapping[str, str | int]) -> B
         int(match["count"]),
         match["contents"],
         key != "in",
-        comparisons.get(match["name"]),
+        match["name"] in in_order,
     )
 
 
@@ -295,11 +293,11 @@ def _submission(case: Case) -> Submission:
 def find_differences(case: Case, got: Result, want: Result) -> list[str]:
     """What differs from another device's result, a sentence each; empty when all is as the case
     asks."""
-    hows = {buffer.name: buffer.how for buffer in case.buffers}
+    in_order = {buffer.name for buffer in case.buffers if buffer.in_order}
     found = [
         text
         for name, array in want.outputs.items()
-        for text in _compare_arrays(name, got.outputs[name], array, hows[name])
+        for text in _compare_arrays(name, got.outputs[name], array, in_order=name in in_order)
     ]
     if case.counted and got.launches and want.launches:
         for index, (mine, other) in enumerate(zip(got.launches, want.launches, strict=True)):
@@ -312,13 +310,11 @@ def find_differences(case: Case, got: Result, want: Result) -> list[str]:
 
 
 def _compare_arrays(
-    name: str, got: np.ndarray, want: np.ndarray, how: str | int | None
+    name: str, got: np.ndarray, want: np.ndarray, *, in_order: bool
 ) -> Iterator[str]:
-    if how == "ignored":
-        return
-    if how == "sorted":
+    if in_order:
         got, want = np.sort(got), np.sort(want)
-    wrong = _beyond_ulps(got, want, how) if isinstance(how, int) else _bits(got) != _bits(want)
+    wrong = _bits(got) != _bits(want)
     if wrong.any():
         first = int(np.argmax(wrong))
         bits = 2 * got.itemsize
@@ -331,18 +327,6 @@ def _compare_arrays(
 
 def _bits(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).view(f"u{array.itemsize}")
-
-
-def _beyond_ulps(got: np.ndarray, want: np.ndarray, ulps: int) -> np.ndarray:
-    """Where two float arrays are more than so many representable values apart; NaN equals NaN."""
-    bits = 8 * got.itemsize
-    ordered = [_bits(array).astype(object) for array in (got, want)]
-    mine, other = (
-        [int(x) if x < 1 << bits - 1 else (1 << bits - 1) - int(x) for x in values]
-        for values in ordered
-    )
-    apart = np.array([abs(a - b) > ulps for a, b in zip(mine, other, strict=True)])
-    return apart & ~(np.isnan(got) & np.isnan(want))
 
 
 # --- the command line -----------------------------------------------------------------------------

@@ -1,5 +1,4 @@
-"""The opcode table as Markdown: what of the instruction set is covered, family by family, and how
-exact its results are.
+"""The opcode table as Markdown: what of the instruction set is covered, family by family.
 
 python -m grader.emulator.opcodes.reference      prints the table of docs/reference/opcodes.md
 """
@@ -12,16 +11,15 @@ from grader.emulator.opcodes import FAMILIES
 from grader.emulator.opcodes.load_store import HINTS
 from grader.emulator.opcodes.row import Opcode
 
-_HEAD = ("instruction", "what it does", "modifiers covered", "result")
+_HEAD = ("instruction", "what it does", "modifiers covered")
 _HINTS = frozenset(HINTS.split())
-_EXACT, _APPROXIMATE = "exact", "within the documented error"
 
 
 def render_coverage() -> str:
     """The table: a row for each opcode; those that differ in the register file alone share one."""
     lines = [_row(_HEAD), _row(("---",) * len(_HEAD))]
     for family, opcodes in FAMILIES.items():
-        lines.append(_row((f"**{family}**", "", "", "")))
+        lines.append(_row((f"**{family}**", "", "")))
         lines += [_row(cells) for cells in _family_rows(opcodes)]
     return "\n".join(lines)
 
@@ -32,12 +30,7 @@ def _family_rows(opcodes: dict[str, Opcode]) -> Iterator[tuple[str, ...]]:
         groups.setdefault((opcode.emit, opcode.modifiers), []).append(name)
     for names in groups.values():
         opcode = opcodes[names[0]]
-        yield (
-            ", ".join(names),
-            _first_sentence(opcode),
-            _modifiers(opcode),
-            _APPROXIMATE if opcode.approximate else _EXACT,
-        )
+        yield ", ".join(names), _first_sentence(opcode), _modifiers(opcode)
 
 
 def _modifiers(opcode: Opcode) -> str:

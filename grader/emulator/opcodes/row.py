@@ -22,8 +22,6 @@ class Opcode:
     sentence of what `emit` says of itself is in the table of the README.
 
     `pipes` are those that it takes by a modifier. `uniform`: it works on one value a warp.
-    `approximate`: the hardware looks its result up in tables that are not public; ours is correctly
-    rounded, and within the documented error of it.
     `gathers`: lanes work together, which a WARPSYNC in front may name. `flow` is None where control
     always goes on to the next instruction. `ordered` tells whether the outcome depends on which
     block comes first.
@@ -33,7 +31,6 @@ class Opcode:
     modifiers: frozenset[str]
     pipes: Mapping[str, Pipe]
     uniform: bool = False
-    approximate: bool = False
     gathers: bool = False
     flow: ControlFlow | None = None
     ordered: Test = never
@@ -55,7 +52,6 @@ def row(
     *,
     pipe: Pipe | Mapping[str, Pipe] | None = None,
     uniform: bool = False,
-    approximate: bool = False,
     gathers: bool = False,
     flow: ControlFlow | None = None,
     ordered: Test = never,
@@ -65,4 +61,4 @@ def row(
     pipe = pipe or (NO_PIPE if uniform else ALU)
     pipes = {PLAIN: pipe} if isinstance(pipe, Pipe) else pipe
     names = frozenset(modifiers.split())
-    return Opcode(emit, names, pipes, uniform, approximate, gathers, flow, ordered)
+    return Opcode(emit, names, pipes, uniform, gathers, flow, ordered)

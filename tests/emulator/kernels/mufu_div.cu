@@ -4,8 +4,6 @@
 // out: fast float32[1024]
 // out: full float32[1024]
 // launch: mufu_div<<<4, 256>>>(fast, full, a, b)
-// compare: fast ulp 2
-// compare: full ulp 2
 __device__ float full_division(float x, float y)
 {
     float d;

@@ -57,5 +57,3 @@ __global__ void normalise(float *z, const float *a, int n) {
     reinterpret_cast<float4 *>(z + (4 + blockIdx.x) * n)[threadIdx.x] =
         make_float4((v.x - mean) * scale, (v.y - mean) * scale, (v.z - mean) * scale, (v.w - mean) * scale);
 }
-// compare: y ulp 3
-// compare: z ulp 4
