@@ -34,10 +34,6 @@ _MEETING = (
     "paths that come to the same BSYNC or WARPSYNC and have not executed it yet do so together now"
     " and then: when is not known"
 )
-_DIVISION = (
-    "FCHK sends other operands near the ends of the range the slow way: the same results, other"
-    " counts of instructions"
-)
 _FILL = "the H100 counts more wavefronts for some LDGSTS.ZFILL of 16 bytes, not for all"
 EXPLAINED = {
     "atomic_generic": (
@@ -52,8 +48,6 @@ EXPLAINED = {
     "copy_async_zero_fill-O1": _FILL,
     "copy_async_zero_fill-O3": _FILL,
     "double_remainder": _MEETING,
-    "float_div_random": _DIVISION,
-    "float_div_rounding": _DIVISION,
     "generic_addresses-O0": "requests of generic accesses are not the same each time",
     "generic_addresses-O3": "requests of generic accesses are not the same each time",
     "special_registers": (

@@ -157,6 +157,9 @@ def test_functions_of_smaller_floats() -> None:
         )
 
 
+SLOW_EXPONENTS = ((24, 100), (100, 1), (100, 252), (25, 150), (254, 127), (126, 251))
+FAST_EXPONENTS = ((25, 100), (100, 2), (127, 251), (25, 149), (254, 128))
+"""At the ends of what an H200 does the fast way, of all pairs of exponents."""
 SLOW = [
     (ONE, 0),
     (ONE, 1),
@@ -169,7 +172,9 @@ SLOW = [
     (bits(1e30), bits(1e-30)),
 ]
 SLOW += [(bits(1e-20), bits(1e25)), (bits(2.0), bits(2.0**127))]
+SLOW += [(exponent << 23, other << 23) for exponent, other in SLOW_EXPONENTS]
 FAST = [(ONE, ONE), (bits(-10.0), bits(3.0)), (bits(1e20), bits(-1e-10)), (bits(1e-20), bits(1e10))]
+FAST += [(exponent << 23, other << 23) for exponent, other in FAST_EXPONENTS]
 
 
 def test_the_check_of_a_division_finds_what_the_fast_way_cannot_do() -> None:

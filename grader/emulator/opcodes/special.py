@@ -53,13 +53,16 @@ def _call(e: Emitter, function: str, word: Value) -> Value:
 
 def check_division(e: Emitter, i: Decoded) -> None:
     """P = a / b needs the slow way: an operand is special, or a step of the fast way could leave
-    the normal range."""
+    the normal range.
+
+    The bounds are those of an H200, seen for all pairs of exponents.
+    """
     target, a, b = i.operands
     dividend, divisor = (_exponent(e, e.f32(operand)) for operand in (a, b))
     difference = e.b.sub(dividend, divisor)
-    slow = _outside(e, divisor, 1, 252)
+    slow = _outside(e, divisor, 2, 251)
     slow = e.b.or_(slow, _outside(e, dividend, 25, 254))
-    e.set_predicate(target, e.b.or_(slow, _outside(e, difference, -125, 125)))
+    e.set_predicate(target, e.b.or_(slow, _outside(e, difference, -124, 126)))
 
 
 def _exponent(e: Emitter, value: Value) -> Value:
