@@ -26,6 +26,8 @@ TRUTH = ROOT / "tests" / "data" / "truth" / "kernels"
 TRUTH_EXERCISES = {"transpose": "transpose", "gemm": "gemm_coalesced"}
 """Whose signature the kernels of truth/ have, by the first word of their names."""
 TRUTH_SIZES = {"transpose": (4096, 8192), "gemm": (1024, 2048)}
+BASELINE = "baseline"
+"""The name of the job that runs a starter as the exercise's baseline plan does."""
 KERNELS = "kernels"
 """What stands for an exercise in the rows of benchmarks/kernels."""
 
@@ -97,7 +99,7 @@ def find_submissions(files: Sequence[Path]) -> list[Job]:
             for label, path in (*own, *known)
             if path.exists()
         ]
-        jobs += [Job(name, "baseline", exercise.baseline_source, exercise.benchmark["gpu"])]
+        jobs += [Job(name, BASELINE, exercise.baseline_source, exercise.benchmark["gpu"])]
     return jobs
 
 
@@ -140,7 +142,7 @@ def compile_job(job: Job, tools: Toolchain, arch: str) -> Program | str:
     source = read_submission(job.path)
     if not isinstance(source, Submission):
         return SubmissionError(source).message
-    plan = exercise.baseline_plan if job.name == "baseline" else None
+    plan = exercise.baseline_plan if job.name == BASELINE else None
     try:
         built = build(source, exercise, tools, arch=arch, plan=plan)
         return make_program(SUBMISSION, built, exercise, sizes=job.sizes, limits=limits_of(arch))

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from jobs import ROOT, Job, compile_job, compile_kernel
+from jobs import BASELINE, ROOT, Job, compile_job, compile_kernel
 from kernel_files import draw_word, make_kernel_program
 
 import grader
@@ -231,7 +231,7 @@ def name_traces(job: Job, gpu: Gpu) -> str:
     exercise = ROOT / "exercises" / job.exercise
     files = [job.path, *sorted(exercise.rglob("*"))] if job.run is None else [job.path]
     return _digest(
-        job.label,
+        job.label if job.name != BASELINE else f"{BASELINE} {job.label}",
         repr(slow),
         str(sorted(_tools().versions.items())),
         inspect.getsource(choose_blocks),
