@@ -6,27 +6,35 @@ have the signature of an exercise, `gemm` and `transpose`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import ceil, exp, log
+from math import ceil, floor, inf, log
 from statistics import mean, median
 
 from jobs import KERNELS, Job
+from kept_work import ModelledRun
+
+from grader.emulator.timing.intervals import UNKNOWN, Interval
 
 APART = 1.15
 """Two measured times this far apart are to be in the right order."""
 NOMINAL = 0.9
 """The share of times that an interval is to hold."""
-LEAST_WITNESSES = 8
-"""Fewer errors than these say nothing of a bound: those of all bounds are taken instead."""
+LEAST_HELD = 0.88
+"""The least share of times of families left out that may lie inside."""
+LEVELS = tuple((90 + step) / 100 for step in range(9))
+"""Nominal probabilities that intervals may be made with, so that they hold so many."""
+LEAST_WITNESSES, LEAST_FAMILIES = 12, 2
+"""Fewer errors than these, or those of fewer families, say nothing of a kind of launch."""
+ROUNDING = 1e-9
 TRUTH, SUBMISSIONS = "truth", "known submissions"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One program at one size: times in milliseconds, and what bounds the modelled one. `group` is
-    `kernels`, `truth` or `known submissions`."""
+    """One program at one size: times in milliseconds, what bounds the modelled one, and the kind
+    of its launch. `group` is `kernels`, `truth` or `known submissions`."""
 
     group: str
     family: str
@@ -36,6 +44,7 @@ class Row:
     measured_ms: float
     modelled_ms: float
     bound: str
+    kind: str
 
     @property
     def error(self) -> float:
@@ -46,7 +55,7 @@ class Row:
         return log(self.modelled_ms / self.measured_ms)
 
 
-def make_row(job: Job, measured_ms: float, modelled_ms: float, bound: str) -> Row:
+def make_row(job: Job, measured_ms: float, run: ModelledRun) -> Row:
     """The row of a job."""
     return Row(
         group_of(job),
@@ -55,8 +64,9 @@ def make_row(job: Job, measured_ms: float, modelled_ms: float, bound: str) -> Ro
         job.name,
         job.label,
         measured_ms,
-        modelled_ms,
-        bound,
+        run.time_ms,
+        run.bound,
+        run.kind,
     )
 
 
@@ -150,40 +160,69 @@ def rank(rows: Sequence[Row]) -> tuple[int, int]:
 # --- intervals ------------------------------------------------------------------------------------
 
 
-def calibrate(rows: Iterable[Row]) -> Callable[[str], float]:
-    """How far a time with this bound may be off, as a logarithm, so that NOMINAL of the rows are
-    within."""
-    by_bound: dict[str, list[float]] = {}
+def choose_level(rows: Sequence[Row]) -> float:
+    """The least nominal probability of LEVELS with which LEAST_HELD of the rows lie in the
+    intervals that other families make: errors of one family are alike, so that those of others say
+    less of it than independent ones would."""
+    enough = LEAST_HELD * len(rows)
+    return next((each for each in LEVELS if count_covered(rows, each) >= enough), LEVELS[-1])
+
+
+def calibrate(rows: Sequence[Row], level: float = NOMINAL) -> dict[str, Interval]:
+    """The interval of each kind of launch that enough rows of enough families tell of, and the one
+    of all other kinds, which is as wide as the widest of these and of all rows together."""
+    if not rows:
+        return {UNKNOWN: Interval(0.0, inf, 0)}
+    by_kind: dict[str, list[Row]] = {}
     for row in rows:
-        by_bound.setdefault(row.bound, []).append(abs(row.log_error))
-    everything = sorted(error for errors in by_bound.values() for error in errors)
-    widths = {
-        bound: quantile(sorted(errors), NOMINAL)
-        for bound, errors in by_bound.items()
-        if len(errors) >= LEAST_WITNESSES
+        by_kind.setdefault(row.kind, []).append(row)
+    known = {
+        kind: make_interval(own, level)
+        for kind, own in sorted(by_kind.items())
+        if len(own) >= LEAST_WITNESSES and len({row.family for row in own}) >= LEAST_FAMILIES
     }
-    rest = quantile(everything, NOMINAL) if everything else float("inf")
-    return lambda bound: widths.get(bound, rest)
+    widest = [*known.values(), make_interval(rows, level)]
+    low, high = min(each.low for each in widest), max(each.high for each in widest)
+    return {**known, UNKNOWN: Interval(low, high, len(rows))}
 
 
-def count_covered(rows: Sequence[Row]) -> int:
+def make_interval(rows: Sequence[Row], level: float = NOMINAL) -> Interval:
+    """By which factors the true time of a further program of the same kind lies below and above the
+    modelled one at most, with a probability of `level` where its error is drawn as theirs are.
+
+    Of n errors in order and a further one, each of the n + 1 places of the latter is as likely as
+    the others: as many places as the nominal probability allows are left out at each end. The ends
+    are the outermost errors where there are too few to leave any out.
+    """
+    found = sorted(row.measured_ms / row.modelled_ms for row in rows)
+    left_out = max(1, int((1 - level) / 2 * (len(found) + 1) + ROUNDING))
+    low, high = found[left_out - 1], found[-left_out]
+    low, high = floor(1000 * min(1.0, low)) / 1000, ceil(1000 * max(1.0, high)) / 1000
+    return Interval(low, high, len(found))
+
+
+def count_covered(rows: Sequence[Row], level: float = NOMINAL) -> int:
     """How many rows lie in the intervals that the other families' rows make."""
     covered = 0
     for family in {row.family for row in rows}:
-        width = calibrate(row for row in rows if row.family != family)
-        covered += sum(abs(row.log_error) <= width(row.bound) for row in _of(rows, family))
+        known = calibrate([row for row in rows if row.family != family], level)
+        for row in _of(rows, family):
+            low, high = known.get(row.kind, known[UNKNOWN]).around(row.modelled_ms)
+            covered += low <= row.measured_ms <= high
     return covered
 
 
 def format_intervals(rows: Sequence[Row]) -> list[str]:
-    """The widths by bound, and the share of times inside."""
-    width = calibrate(rows)
-    bounds = sorted({row.bound for row in rows})
-    lines = [
-        f"interval of {bound}: {exp(-width(bound)) - 1:+.0%} to {exp(width(bound)) - 1:+.0%}"
-        f" ({sum(row.bound == bound for row in rows)} times)"
-        for bound in bounds
+    """The intervals."""
+    return [
+        f"{kind}: {each.low - 1:+.0%} to {each.high - 1:+.0%} ({each.times} times)"
+        for kind, each in calibrate(rows, choose_level(rows)).items()
     ]
-    covered = count_covered(rows)
+
+
+def describe_coverage(rows: Sequence[Row]) -> str:
+    """The share of times that lie in the intervals that other families make, in words."""
+    level = choose_level(rows)
+    covered = count_covered(rows, level)
     share = f"{covered} of {len(rows)} times ({covered / max(1, len(rows)):.1%})"
-    return [*lines, f"{share} are inside the {NOMINAL:.0%} interval that the other families make"]
+    return f"{share} are inside the {level:.0%} interval that the other families make"

@@ -7,15 +7,17 @@ Fitted are the times of benchmarks/kernels and of tests/data/truth that were mea
 (see benchmarks/model.py); known submissions are never fitted. Prints the errors by family at the
 start, after the fit, and cross-validated: those of a family from parameters that were fitted to all
 other families. Prints the parameters, and intervals made of the cross-validated errors: how wide
-they are by what bounds the time, and how many times of families left out lie inside.
+they are by what kind of launch, and how many times of families left out lie inside.
 
 The search is a descent along one parameter after another. What each parameter does to each time is
 modelled at a few values around the present ones, with the others as they are; in between, and where
 several change, effects are taken to add up as logarithms. What was found is then modelled itself,
 and the next round starts there. Effects around what the last round found, in wider steps, serve
 each family's own fit, from the start and without that family; its errors are those of the model
-itself. --rounds 0 tells the errors of the start alone. --record writes what `python
-docs/generate.py` makes docs/reference/model-errors.md of. Exit code 0.
+itself. --rounds 0 tells the errors of the start alone, as those of families left out.
+
+--record writes the intervals that gradings use (grader/emulator/timing/intervals.json), and what
+`python docs/generate.py` makes docs/reference/model-errors.md of. Exit code 0.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ import numpy as np
 from error_table import (
     SUBMISSIONS,
     Row,
+    calibrate,
+    choose_level,
     describe,
+    describe_coverage,
     family_of,
     format_families,
     format_intervals,
@@ -45,6 +50,7 @@ from kept_work import ModelledRun, make_pool, model_jobs
 from model import find_timed, record
 
 from grader.devices.gpus import Gpu, read_gpus
+from grader.emulator.timing.intervals import write_intervals
 
 Values = dict[str, float]
 STEPS = (1.25, 1.1, 1.05)
@@ -133,14 +139,17 @@ def main() -> None:
         f"families left out: {describe(crossed)}",
         f"fitted: {describe(after)}",
         *([f"known submissions, not fitted: {describe(unseen)}"] if unseen else []),
-        *format_intervals(crossed),
+        describe_coverage(crossed),
     ]
-    print("\n".join([*format_families(crossed, {"fitted": after, "start": before}), *summary]))
+    table = format_families(crossed, {"fitted": after, "start": before})
+    print("\n".join([*table, *format_intervals(crossed), *summary]))
     for free in FREE:
         print(f"{free.name:24}{free.start:12.5g}{values[free.name]:12.5g}")
     if options.record:
-        rows = list(tabulate(crossed, {"fitted": after}))
-        record("left_out", {"gpu": options.gpu, "summary": summary, "rows": rows})
+        rows = list(tabulate(crossed, {"fitted": after} if options.rounds else {}))
+        found = {"gpu": options.gpu, "fitted": options.rounds > 0, "summary": summary, "rows": rows}
+        record("left_out", found)
+        write_intervals(calibrate(crossed, choose_level(crossed)))
     if options.json is not None:
         document = {
             "gpu": options.gpu,
@@ -193,7 +202,7 @@ class ModelClock:
             if isinstance(run, str):
                 print(f"{job.exercise}/{job.name} {job.label}: not modelled: {run}")
         known = [(job, ms, run) for (job, ms), run in pairs if not isinstance(run, str)]
-        rows = [make_row(job, ms, run.time_ms, run.bound) for job, ms, run in known]
+        rows = [make_row(job, ms, run) for job, ms, run in known]
         return Data(tuple(job for job, _, _ in known), tuple(ms for _, ms, _ in known)), rows
 
     def rows(self, data: Data, values: Values) -> list[Row]:

@@ -83,10 +83,11 @@ class Traced:
 
 @dataclass(frozen=True)
 class ModelledRun:
-    """A program's time, with what bounds its last launch and the parts of resources that it
-    uses."""
+    """A program's time and the kind of its longest launch, with what bounds its last launch and the
+    parts of resources that it uses."""
 
     time_ms: float
+    kind: str
     bound: str
     use: Mapping[str, float]
 
@@ -216,8 +217,13 @@ def find_works(traced: Traced, gpu: Gpu) -> tuple[Work, ...]:
 def model_works(works: Sequence[Work], figures: Figures) -> ModelledRun:
     """The time of launches one after another."""
     found = [Run(work, figures, emulator_runtime()).estimate() for work in works]
-    last = found[-1]
-    return ModelledRun(sum(each.time_ms for each in found), last.bounds[0].resource, dict(last.use))
+    last, longest = found[-1], max(found, key=lambda each: each.time_ms)
+    return ModelledRun(
+        sum(each.time_ms for each in found),
+        longest.kind.value,
+        last.bounds[0].resource,
+        dict(last.use),
+    )
 
 
 # --- names ----------------------------------------------------------------------------------------

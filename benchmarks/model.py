@@ -94,7 +94,7 @@ def model_all(timed: Sequence[tuple[Job, float]], gpu: str) -> Iterator[Row]:
         if isinstance(run, str):
             print(f"{job.exercise}/{job.name} {job.label}: not modelled: {run}")
         else:
-            yield make_row(job, measured_ms, run.time_ms, run.bound)
+            yield make_row(job, measured_ms, run)
 
 
 def summarise(rows: Sequence[Row]) -> list[str]:

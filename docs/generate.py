@@ -21,7 +21,10 @@ sys.path.insert(0, str(ROOT))
 
 from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
 from grader.emulator.opcodes.reference import render_coverage  # noqa: E402
+from grader.emulator.timing.intervals import UNKNOWN, read_intervals  # noqa: E402
+from grader.judging.modelled import MOST_DOUBT, is_known  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, TIMED, TRAFFIC  # noqa: E402
+from grader.records import Timing  # noqa: E402
 from grader.statuses import CHECK_STATUSES, STATUSES, Doing  # noqa: E402
 from grader.words.findings import FINDINGS  # noqa: E402
 
@@ -175,6 +178,7 @@ def make_errors() -> str:
         for gpu in names
     ]
     body = "\n\n".join(parts)
+    body += f"\n\n{_format_intervals()}"
     if "left_out" in data:
         body += f"\n\n{_format_left_out(data['left_out'])}"
     published = _format_records(
@@ -204,15 +208,45 @@ Sources: github.com/siboehm/SGEMM_CUDA (README); fridayswithfaraday.com, "Matrix
 Canonical CUDA Optimization Problem"."""
 
 
+def _format_intervals() -> str:
+    """Where the true time of a launch lies, by its kind."""
+    rows = (
+        (
+            kind if kind != UNKNOWN else "any other",
+            f"{100 * (each.low - 1):+.0f} %",
+            f"{100 * (each.high - 1):+.0f} %",
+            str(each.times),
+            "yes" if is_known(Timing("", 1.0, each.around(1.0), (), kind)) else "no",
+        )
+        for kind, each in read_intervals().items()
+    )
+    head = ("kind of launch", "from", "to", "measured times it rests on", "judged")
+    return f"""\
+## Intervals
+
+Nine of ten times on a GPU lie so far below and above the modelled ones, by the
+[kind of the launch](../timing-model.md#the-interval-of-a-time). What reaches further than
+{100 * MOST_DOUBT:g} % is not judged.
+
+{format_table(head, rows)}"""
+
+
 def _format_left_out(found: Mapping[str, Any]) -> str:
-    """Errors of families of kernels, each from parameters that were fitted without it."""
+    """Errors of families of kernels, each from parameters that were fitted without it, or that were
+    fitted to none of these times."""
+    gpu, fitted = found["gpu"], found["fitted"]
+    how = (
+        "with parameters that were fitted to the times of all\nother families on the"
+        f" {gpu.upper()}, beside those of the fit to all"
+        if fitted
+        else f"with the parameters as they are, on the {gpu.upper()}: no search\nfitted these times"
+    )
     summary = "\n".join(f"- {line}" for line in found["summary"])
     return f"""\
 ## Families left out
 
-Each family of `benchmarks/kernels`, modelled with parameters that were fitted to the times of all
-other families on the {found["gpu"].upper()}, beside those of the fit to all. Repeat with
-`python benchmarks/fit.py --gpu {found["gpu"]}`.
+Each family of `benchmarks/kernels`, modelled {how}. Repeat with
+`python benchmarks/fit.py --gpu {gpu}{"" if fitted else " --rounds 0"}`.
 
 {summary}
 

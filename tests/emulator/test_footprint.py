@@ -52,7 +52,8 @@ def footprint_of(
     sectors and of the words that are covered. The launch does it so many times."""
     table = make_rows(CodeRow, len(KINDS))
     table["kind"] = KINDS
-    code = CodeTable(table, np.full(4, 4, dtype=np.int64), np.zeros(4, dtype=np.bool_))
+    none = np.zeros(4, dtype=np.bool_)
+    code = CodeTable(table, np.full(4, 4, dtype=np.int64), none, none, none)
     return Footprint(
         streams_of(table, touched, space),
         code,

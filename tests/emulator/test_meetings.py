@@ -51,7 +51,8 @@ def meetings_of(
     runtime = emulator_runtime()
     work = add_up(first, steps, accesses, lines, 1, table, runtime)
     streams = Streams(first, steps, accesses, lines, work, 1, 1.0)
-    code = CodeTable(table, np.full(2, 4, dtype=np.int64), np.array([False, True]))
+    none = np.zeros(2, dtype=np.bool_)
+    code = CodeTable(table, np.full(2, 4, dtype=np.int64), np.array([False, True]), none, none)
     return find_meetings(streams, code, make_regions([BUFFER]), SLICES, runtime)
 
 

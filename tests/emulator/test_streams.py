@@ -22,7 +22,8 @@ BLOCKS = (range(3), range(3, 5))
 WORD, TWO, FOUR = 1, 2, 3
 TABLE = make_rows(CodeRow, 5)
 TABLE["kind"] = Kind.LOAD
-CODE = CodeTable(TABLE, WIDTHS, np.array([False, False, False, True, False]))
+NONE = np.zeros(5, dtype=bool)
+CODE = CodeTable(TABLE, WIDTHS, np.array([False, False, False, True, False]), NONE, NONE)
 """The instructions of these widths in words."""
 
 

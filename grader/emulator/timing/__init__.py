@@ -11,6 +11,7 @@ blocks, and the GPU's figures.
     sm.py               a simulated SM: warps, blocks, sub-partitions, L1
     footprint.py        what a launch touches in global memory
     launch_time.py      a launch's time; bounds.py tells what binds it
+    kinds.py            what kind of launch it is; intervals.py how well the model knows these
 
 What takes time is in C++, in the runtime:
 

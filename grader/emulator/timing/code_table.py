@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.emulator.decode import Decoded
 from grader.emulator.opcodes import OPCODES
-from grader.emulator.operands import Immediate, Predicate, Register
+from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Predicate, Register
 from grader.emulator.program import INSTRUCTION_BYTES
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
@@ -20,16 +20,21 @@ CONTROL_SHIFT = 105 - 64
 """The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
 micro-benchmarks; unchanged since)."""
 NO_SCOREBOARD = 7
+_SWAPS = {"CAS", "CAST"}
+"""Modifiers of atomics that compare and swap, of global and of shared memory."""
 
 
 @dataclass(frozen=True)
 class CodeTable:
     """`table` holds a CodeRow an instruction; `widths` are the bytes a lane moves; `barriers` marks
-    the barriers of a block."""
+    the barriers of a block, `swaps` each compare-and-swap of a word of memory, and `lookups` what
+    reads constants at an index that lanes may differ in."""
 
     table: np.ndarray
     widths: np.ndarray
     barriers: np.ndarray
+    swaps: np.ndarray
+    lookups: np.ndarray
 
     @property
     def atomics(self) -> np.ndarray:
@@ -70,6 +75,8 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
         table,
         np.array([instruction.access_bytes for instruction in decoded], dtype=np.int64),
         table["kind"] == Kind.BARRIER,
+        np.array([bool(_SWAPS & set(instruction.modifiers)) for instruction in decoded]),
+        np.array([_looks_up(instruction) for instruction in decoded]),
     )
 
 
@@ -88,6 +95,17 @@ def _atomic(instruction: Decoded) -> int:
     floats = {"F16x2", "F16", "BF16_V2", "BF16", "F32", "F64"}
     return (
         FLOAT_ATOMIC if floats & {each.partition("_")[0] for each in instruction.modifiers} else 1
+    )
+
+
+def _looks_up(instruction: Decoded) -> bool:
+    """Whether an instruction reads constants at an index that lanes may differ in."""
+    return any(
+        isinstance(operand, Constant)
+        and operand.register is not None
+        and not operand.register.uniform
+        and operand.register.index != ZERO_REGISTER
+        for operand in instruction.operands
     )
 
 

@@ -86,6 +86,11 @@ class Footprint:
             float((stores * stored * filled).sum()),
         )
 
+    @property
+    def unfilled_part(self) -> float:
+        """The part of the sectors that are stored which stay covered in part."""
+        return float(self._own["partial"].sum() / max(1, self._own["stored"].sum()))
+
     def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
         """Sectors that DRAM moves of each buffer where so many are found in it. What is touched
         again at random is still in the L2 if that holds what is touched between."""

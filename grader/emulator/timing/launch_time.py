@@ -19,6 +19,7 @@ from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, make_regions
+from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
 from grader.emulator.timing.meetings import find_meetings
 from grader.emulator.timing.parameters import Load, Share, find_parameters
 from grader.emulator.timing.representative import choose_representative, stand_for_all
@@ -92,6 +93,7 @@ class Estimate:
     load_hits: float
     use: Mapping[str, float]
     bounds: tuple[Use, ...]
+    kind: LaunchKind
 
 
 def choose_blocks(
@@ -210,6 +212,26 @@ class Run:
             found.load_hits * scale,
             use,
             find_bounds(use),
+            find_kind(self.facts(use, share, cycles)),
+        )
+
+    def facts(self, use: Mapping[str, float], share: Share, cycles: float) -> Facts:
+        """What tells the kind of a launch that takes so many cycles."""
+        f, shape, launch = self.figures, self.shape, self.figures.launch_us * self.figures.clock_mhz
+        return Facts(
+            read_habits(self.streams, self.code),
+            launching=launch / (launch + cycles),
+            atomics=self.busiest_slice / cycles,
+            unfilled=self.footprint.unfilled_part,
+            rows=f.dram_part / share.part - 1.0,
+            unevenness=shape.longest * shape.blocks / max(1, shape.executed),
+            from_dram=share.read if use["hit"] < 1.0 else 1.0,
+            warps=self.resident * self.streams.warps_per_block,
+            stores=use["store_cycles"],
+            load_store=use["lsu"],
+            instructions=max(use["issued"], use["fma"], use["alu"]),
+            l2=use["l2"],
+            dram=use["dram"],
         )
 
     def share_of_dram(self, first: Statistics) -> Share:
