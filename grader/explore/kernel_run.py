@@ -15,6 +15,7 @@ from grader.errors import UsageError
 from grader.explore.kernel_data import KernelData, Output, read_data
 from grader.explore.kernel_job import KernelJob, emulate, tell_launches, tell_run
 from grader.explore.kernels_on_gpu import run_on_gpu
+from grader.explore.launch_times import note_unsure
 from grader.folders import default_cache
 from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
@@ -86,7 +87,15 @@ def run_on_emulated(job: KernelJob) -> KernelRun:
         info = device.info
         seen = emulate(job, device, job.make_program(job.build(tools, info.arch), info))
     launches = tell_launches(seen.execution.launches, seen.times)
-    return tell_run(seen.execution, seen.outputs, launches, seen.findings, info, check=job.check)
+    return tell_run(
+        seen.execution,
+        seen.outputs,
+        launches,
+        seen.findings,
+        info,
+        check=job.check,
+        notes=note_unsure(seen.times),
+    )
 
 
 _PAGES: Mapping[str, Callable[[KernelJob], KernelRun]] = {

@@ -8,7 +8,7 @@ from random import Random
 
 from grader.devices.base import Arrays, TimingDevice
 from grader.grading.measure import measure
-from grader.judging.timing import model_timing
+from grader.judging.modelled import is_known, model_timing
 from grader.records import (
     SUBMISSION,
     Execution,
@@ -19,13 +19,14 @@ from grader.records import (
     Source,
     Timing,
 )
+from grader.words.doubt import describe_unsure
 from grader.words.hidden import tell
 
 Times = tuple[LaunchTime | None, ...]
 
 
 def modelled_times(execution: Execution) -> Times:
-    """The modelled time of each launch; None where the model has none."""
+    """The modelled time of each launch with its interval; None where the model has none."""
     times: list[LaunchTime | None] = []
     for launch in execution.launches:
         timing = model_timing(launch.kernel, Execution((launch,)))
@@ -34,8 +35,24 @@ def modelled_times(execution: Execution) -> Times:
             continue
         bounds = launch.modelled.bounds
         bound = bounds[0].resource if bounds else None
-        times.append(LaunchTime(timing.median_ms, timing.interval_ms, bound, Source.MODELLED))
+        times.append(
+            LaunchTime(timing.median_ms, timing.interval_ms, bound, Source.MODELLED, timing.kind)
+        )
     return tuple(times)
+
+
+def note_unsure(times: Times) -> tuple[str, ...]:
+    """A sentence for each launch whose modelled time is hardly known."""
+    modelled = (
+        (number, Timing(SUBMISSION, time.ms, time.interval_ms, (), time.kind))
+        for number, time in enumerate(times, start=1)
+        if time is not None and time.source is Source.MODELLED
+    )
+    return tuple(
+        f"Launch {number}: {describe_unsure([timing])}."
+        for number, timing in modelled
+        if not is_known(timing)
+    )
 
 
 def measure_launches(

@@ -33,14 +33,9 @@ from grader.grading.submission_run import (
     run_program,
 )
 from grader.judging.evidence import CountedRun, OtherCounts
+from grader.judging.modelled import model_timing, model_traffic, modelled_launches
 from grader.judging.needs import find_counted, find_timed
-from grader.judging.timing import (
-    LABELS,
-    check_floor,
-    model_timing,
-    model_traffic,
-    modelled_launches,
-)
+from grader.judging.timing import LABELS, check_floor
 from grader.judging.values import TIMED_ON
 from grader.metrics import MODELLED
 from grader.records import (

@@ -26,7 +26,7 @@ _EMULATED = (
     "devices/*.py",
     "devices/emulated/*.py",
     "devices/gpus.json",
-    "judging/timing.py",
+    "judging/modelled.py",
     "records/*.py",
 )
 _NCU = ("devices/gpu/ncu.py", "devices/gpu/ncu_metrics.py", "devices/gpu/profiled.py")

@@ -26,10 +26,10 @@ from grader.records import (
     PartResult,
 )
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
+from grader.words.doubt import describe_doubt
 from grader.words.findings import FINDINGS
 from grader.words.reasons import (
     describe_cases,
-    describe_doubt,
     describe_prerequisites,
     describe_unknown,
     describe_verdict,

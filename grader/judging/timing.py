@@ -1,5 +1,5 @@
-"""What times tell, measured in rounds or modelled: medians with intervals, the metrics that follow
-from them, and whether they can be believed.
+"""What times tell, measured in rounds or modelled (judging.modelled): medians with intervals, the
+metrics that follow from them, and whether they can be believed.
 
 Nothing is assumed of how times are distributed. Drift of the clocks cancels in the ratio of two
 programs of one round, so a comparison of programs is the median of the ratios, never the ratio of
@@ -9,25 +9,21 @@ the medians.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import reduce
-from operator import add
 from statistics import median
 
+from grader.judging.modelled import compare_modelled, is_known, is_known_ratio
 from grader.metrics import COMPARABLE, METRICS, Better
 from grader.records import (
     SUBMISSION,
     ClockState,
     DeviceInfo,
     Estimate,
-    Execution,
     Failure,
-    Modelled,
     TimedPlan,
     Timing,
-    Traffic,
 )
 from grader.spec.exercise import Exercise, Yardstick
+from grader.words.doubt import describe_unsure
 from grader.words.times import (
     describe_clock,
     describe_spread,
@@ -58,9 +54,6 @@ MAX_CLOCK_CHANGE = 0.15
 MAX_BASELINE_SPREAD = 0.05
 """Widest interval of the naive baseline's median, as a part of it: the grader's own kernel tells
 whether the machine is calm."""
-MODEL_ERROR = 0.04
-"""Half the width of a modelled time's interval, as a part of it: the median error against an H100's
-clock (benchmarks/model.py)."""
 
 LABELS = {Yardstick.BASELINE: NAIVE, Yardstick.REFERENCE: REFERENCE}
 """What timings call the programs that thresholds are relative to."""
@@ -141,6 +134,30 @@ def estimate_other(
     }
 
 
+def find_unsure(
+    estimates: Mapping[str, Estimate], timings: Sequence[Timing], yardstick: Yardstick | None = None
+) -> dict[str, str]:
+    """The metrics that nothing is judged by, with the reasons: they are made of modelled times that
+    are hardly known.
+
+    `estimates` are the submission's, or those that `estimate_other` tells of the yardstick.
+    """
+    taken = {timing.plan: timing for timing in timings if timing.kind is not None}
+    other = taken.get(NAIVE if yardstick is None else LABELS[yardstick])
+    own = taken.get(SUBMISSION)
+    if own is None:
+        return {}
+    found = {}
+    for name, estimate in estimates.items():
+        ratio = METRICS[name].needs_naive
+        if not is_known_ratio(estimate if ratio else estimates["time_ms"]):
+            compared = ratio or yardstick is not None
+            of = [own, other] if compared and other is not None else [own]
+            unsure = [timing for timing in of if not is_known(timing)]
+            found[name] = describe_unsure(unsure or of)
+    return found
+
+
 def check_floor(
     timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo
 ) -> Failure | None:
@@ -186,34 +203,6 @@ def merge_clocks(states: Sequence[ClockState]) -> ClockState:
     )
 
 
-# --- modelled -------------------------------------------------------------------------------------
-
-
-def modelled_launches(execution: Execution) -> tuple[Modelled, ...]:
-    """What the model says of each launch; empty where it was not asked, or does not know the
-    GPU."""
-    found = tuple(launch.modelled for launch in execution.launches if launch.modelled is not None)
-    return found if len(found) == len(execution.launches) else ()
-
-
-def model_timing(plan: str, execution: Execution) -> Timing | None:
-    """The timing of a plan that was modelled; it has no samples."""
-    launches = modelled_launches(execution)
-    if not launches:
-        return None
-    time_ms = sum(launch.time_ms for launch in launches)
-    return Timing(plan, time_ms, (time_ms * (1 - MODEL_ERROR), time_ms * (1 + MODEL_ERROR)), ())
-
-
-def model_traffic(execution: Execution) -> Traffic:
-    """What all launches of a plan move; the model simulates no L2 cache."""
-    launches = modelled_launches(execution)
-    if not launches:
-        return Traffic()
-    total = reduce(add, (Traffic(launch.dram_bytes, launch.l1) for launch in launches))
-    return replace(total, dram_bytes=round(total.dram_bytes or 0))
-
-
 # --- estimates ------------------------------------------------------------------------------------
 
 
@@ -234,6 +223,8 @@ def _estimate(timing: Timing) -> Estimate:
 
 def _estimate_speedup(naive: Timing, submission: Timing) -> Estimate:
     """From the ratios of the rounds that had both; from the medians where samples were not kept."""
+    if naive.kind is not None and submission.kind is not None:
+        return compare_modelled(naive, submission)
     ratios = [
         slow / fast for slow, fast in zip(naive.samples_ms, submission.samples_ms, strict=False)
     ]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.judging.evidence import Checked, Evidence, OtherCounts
-from grader.judging.timing import estimate_metrics, estimate_other
+from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
 from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, METRICS, Metric
 from grader.records import (
     CaseResult,
@@ -62,7 +62,8 @@ def collect_metrics(
     known = _read_counts(run.launches) if run is not None and ran else {}
     if evidence.timings:
         sizes = exercise.benchmark[TIMED_ON]
-        known |= _read_times(estimate_metrics(evidence.timings, sizes, exercise, device), device)
+        times = estimate_metrics(evidence.timings, sizes, exercise, device)
+        known |= _read_times(times, device, find_unsure(times, evidence.timings))
         known |= _explain_flops(exercise)
     known |= _read_traffic(evidence.traffic, device)
     reason = (evidence.untimed or "it was not timed") if ran else evidence.missing_reason
@@ -84,22 +85,23 @@ def collect_others(
     and counted."""
     sizes = exercise.benchmark.get(TIMED_ON)
     own = estimate_metrics(timings, sizes, exercise, device) if timings and sizes else {}
-    return {
-        each: _collect_other(
+    found = {}
+    for each in Yardstick:
+        times = estimate_other(each, timings, own)
+        found[each] = _collect_other(
             (counts or {}).get(each, OtherCounts()),
-            estimate_other(each, timings, own),
+            _read_times(times, device, find_unsure(times, timings, each)),
             device,
             absent=each is Yardstick.REFERENCE and exercise.reference_source is None,
         )
-        for each in Yardstick
-    }
+    return found
 
 
 def _collect_other(
-    counts: OtherCounts, times: Mapping[str, Estimate], device: DeviceInfo, *, absent: bool
+    counts: OtherCounts, times: Mapping[str, _Figures], device: DeviceInfo, *, absent: bool
 ) -> dict[str, MetricValue]:
     known = _read_counts(counts.execution.launches) if counts.execution is not None else {}
-    known |= _read_times(times, device)
+    known |= times
 
     def miss(row: Metric) -> _Figures:
         if absent:
@@ -176,10 +178,15 @@ def _figure(value: float | None, source: Source, row: Metric) -> _Figures:
     return _Figures(None, reason=row.undefined) if value is None else _Figures(value, source)
 
 
-def _read_times(estimates: Mapping[str, Estimate], device: DeviceInfo) -> dict[str, _Figures]:
+def _read_times(
+    estimates: Mapping[str, Estimate], device: DeviceInfo, unsure: Mapping[str, str]
+) -> dict[str, _Figures]:
+    """What they tell; what is `unsure` is missing for the reason that stands there."""
     source = _source_of_times(device)
     return {
-        name: _Figures(estimate.value, source, interval=(estimate.low, estimate.high))
+        name: _Figures(None, reason=unsure[name])
+        if name in unsure
+        else _Figures(estimate.value, source, interval=(estimate.low, estimate.high))
         for name, estimate in estimates.items()
     }
 

@@ -18,14 +18,16 @@ class LaunchTime:
     """The time of one launch on a cold L2 cache, in milliseconds, with the interval that it lies
     in; modelled, or the median of measurements.
 
-    `bound` is the resource that the model says it waits for (`DRAM`, `latency`); None where the
-    time was measured. A launch of several is measured as what it adds to those before it.
+    `bound` is the resource that the model says it waits for (`DRAM`, `latency`), and `kind` what
+    kind of launch it is; None where the time was measured. A launch of several is measured as what
+    it adds to those before it.
     """
 
     ms: float
     interval_ms: tuple[float, float]
     bound: str | None
     source: Source
+    kind: str | None = None
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,9 @@ class MetricValue:
     """One metric of a score: `value` None comes with a `reason`; `name` is a key of
     `metrics.METRICS`.
 
-    `interval` is where the true value lies as far as a measurement tells (judging.timing); None for
-    what is counted. `sizes` are there where the timed run counted worse than the one for counting
-    (judging.worse): its own.
+    `interval` is where the true value lies as far as a measurement (judging.timing) or the model
+    (judging.modelled) tells; None for what is counted. `sizes` are there where the timed run
+    counted worse than the one for counting (judging.worse): its own.
     """
 
     name: str
@@ -137,12 +137,17 @@ ShowChecks = Callable[[Sequence[CheckResult]], None]
 @dataclass(frozen=True)
 class Timing:
     """Samples of one timed plan in milliseconds: `interval_ms` is a distribution-free interval of
-    the median."""
+    the median.
+
+    A modelled plan has no samples: its interval is where the true time lies in nine of ten cases,
+    and `kind` what kind of launch its longest one is (emulator.timing.kinds).
+    """
 
     plan: str
     median_ms: float
     interval_ms: tuple[float, float]
     samples_ms: tuple[float, ...]
+    kind: str | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, TIMED, Better, f
 from grader.records import CheckResult, CheckStatus, MetricValue, Score
 from grader.report.json import format_score
 from grader.report.terminal import Page
+from grader.words.headlines import format_remark
 
 
 class Change(StrEnum):
@@ -83,6 +84,9 @@ def print_versions(versions: Versions, *, console: Console) -> None:
             style="dim",
         )
     _write_table(page, ["Check", "old", "new", "of"], _check_rows(versions))
+    for which, score in zip(("old", "new"), scores, strict=True):
+        for check in (each for each in score.checks if each.in_doubt):
+            page.write(f"{which}: {check.headline or check.title}: {format_remark(check)}")
     rows = compare_metrics(versions)
     if rows:
         _write_table(page, ["Metric", "old", "new", "new / old", "", "source"], map(_cells, rows))

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.metrics import CORRECTNESS, METRICS, format_value
-from grader.records import CheckResult, CheckStatus, Source
+from grader.records import CheckResult, CheckStatus
+from grader.words.doubt import remark_doubt
 
 
 def format_headlines(checks: Sequence[CheckResult]) -> tuple[tuple[CheckStatus, str], ...]:
@@ -28,13 +29,7 @@ def format_remark(check: CheckResult) -> str:
     of the doubt; mostly nothing."""
     if not check.status.is_verdict:
         return check.message
-    if not check.in_doubt:
-        return ""
-    return (
-        "too close to call on a model"
-        if check.source is Source.MODELLED
-        else "cannot be told from the goal"
-    )
+    return remark_doubt(check.source) if check.in_doubt else ""
 
 
 def explain(check: CheckResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, MetricValue, Source
+from grader.records import CaseResult, MetricValue
 from grader.spec.exercise import Threshold, Yardstick
 from grader.words.sizes import list_sizes
 
@@ -35,20 +35,6 @@ def describe_verdict(metric: MetricValue, value: float, goal: str, *, passed: bo
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}"
     sizes = "" if metric.sizes is None else f", at the timed size ({list_sizes(metric.sizes)})"
     return f"{figure} {'reaches' if passed else 'misses'} the goal {goal}{sizes}"
-
-
-def describe_doubt(metric: MetricValue, value: float, goal: str, *, relative: bool) -> str:
-    """Why a value that cannot be told from its goal passes. A relative goal has the doubt in the
-    other program's value, so that no interval is told."""
-    low, high = (format_value(metric.name, end) for end in metric.interval or (value, value))
-    ends = "" if relative else f" ({low} to {high})"
-    figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
-    if metric.source is Source.MODELLED:
-        return (
-            f"{figure} against the goal {goal} is too close to call on a model: the benefit of the"
-            " doubt"
-        )
-    return f"{figure} cannot be told from the goal {goal}: the benefit of the doubt"
 
 
 def describe_cases(cases: Sequence[CaseResult]) -> str:

@@ -114,7 +114,7 @@ def test_it_says_where_times_come_from(exercise: Exercise) -> None:
         "`NOT MEASURED`, and why, where the timed run could not be verified, and with `--no-model`"
         in text
     )
-    assert "too close to call on a model" in text
+    assert "too close to call on a model, the benefit of the doubt" in text
 
 
 def test_it_tells_the_limits_of_what_a_part_may_use(exercise: Exercise) -> None:

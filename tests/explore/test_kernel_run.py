@@ -17,10 +17,10 @@ from grader.devices.gpu.ncu import NOT_INSTALLED
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
 from grader.explore import kernels_on_gpu, launch_times
-from grader.explore.launch_times import added_times
+from grader.explore.launch_times import added_times, note_unsure
 from grader.grading import grade as grade_page
 from grader.grading.measure import measure
-from grader.records import SUBMISSION, FindingKind, KernelRun, Source, Status, Timing
+from grader.records import SUBMISSION, FindingKind, KernelRun, LaunchTime, Source, Status, Timing
 from tests.support.fake_gpu import FakeGpu
 
 N = 1000
@@ -141,8 +141,20 @@ def test_modelled_times_have_an_interval(several: KernelRun) -> None:
     for launch in several.launches:
         assert launch.time is not None
         low, high = launch.time.interval_ms
-        assert 0 < low < launch.time.ms < high
-        assert (launch.time.source, bool(launch.time.bound)) == (Source.MODELLED, True)
+        assert 0 < low <= launch.time.ms <= high
+        assert launch.time.source is Source.MODELLED
+        assert launch.time.bound
+        assert launch.time.kind
+
+
+def test_a_launch_whose_time_is_hardly_known_is_named() -> None:
+    known = LaunchTime(1.0, (0.9, 1.1), "latency", Source.MODELLED, "warps that wait")
+    hardly = LaunchTime(1.0, (0.65, 1.4), "L2 stores", Source.MODELLED, "scattered stores")
+    measured = LaunchTime(1.0, (0.5, 2.0), None, Source.MEASURED)
+    assert note_unsure((known, None, hardly, measured)) == (
+        "Launch 3: the model does not know this kind of kernel well: its time (scattered"
+        " stores) may be 35 % less or 40 % more.",
+    )
 
 
 def test_a_path_and_its_text_run_alike(tmp_path: Path) -> None:

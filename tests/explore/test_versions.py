@@ -25,6 +25,7 @@ from grader.report.version_table import (
 )
 from tests.support.factories import (
     CROOKED_LINES,
+    DOUBTFUL,
     make_case,
     make_failed,
     make_graded,
@@ -103,6 +104,13 @@ def test_the_table() -> None:
     assert ["Performance", "-", "-", "25"] in shown
     assert ["shared_bank_conflicts", "3,100", "0", "0", "better", "counted"] in shown
     assert lines[-1].startswith("In short: shared bank conflicts 3,100 -> 0")
+
+
+def test_what_passed_with_the_benefit_of_the_doubt_is_named() -> None:
+    text = show(Versions(CROOKED, DOUBTFUL))
+    remark = "too close to call on a model, the benefit of the doubt"
+    assert f"new: Performance: {remark}\n" in text
+    assert "old: Performance" not in text
 
 
 def test_a_version_that_fails_is_one_line_beside_the_others_figures() -> None:

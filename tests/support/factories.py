@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.cpp.expressions import parse_expression
+from grader.emulator.timing.kinds import LaunchKind
 from grader.judging.evidence import Evidence, Subject
 from grader.judging.score import failed_score, make_score
 from grader.records import (
@@ -257,17 +258,29 @@ def with_last(score: Score, check: CheckResult) -> Score:
     return replace(score, checks=(*score.checks[:-1], check))
 
 
-def make_timed(milliseconds: float) -> Score:
-    """A score of the emulated device with a modelled time, at 8192 x 8192: 80 % of the peak are
+def make_modelled(
+    milliseconds: float,
+    kind: str = LaunchKind.DRAM,
+    factors: tuple[float, float] = (0.96, 1.04),
+    plan: str = "submission",
+) -> Timing:
+    """A modelled time, whose interval reaches from one of the factors to the other."""
+    low, high = factors
+    return Timing(plan, milliseconds, (low * milliseconds, high * milliseconds), (), kind)
+
+
+def make_timed(*timings: Timing, exercise: Exercise | None = None) -> Score:
+    """A score of the emulated device with modelled times, at 8192 x 8192: 80 % of the peak are
     0.2002 ms."""
-    timing = Timing("submission", milliseconds, (0.96 * milliseconds, 1.04 * milliseconds), ())
     evidence = Evidence(
         cases=(make_case(),),
         execution=make_execution(),
-        timings=(timing,),
+        timings=timings,
         traffic=Traffic(4096, Lookups(7, 8)),
     )
-    return make_score(make_subject(), evidence)
+    return make_score(make_subject(exercise), evidence)
 
 
-DOUBTFUL = make_timed(0.2027)
+DOUBTFUL = make_timed(make_modelled(0.2027))
+HARDLY_KNOWN = make_timed(make_modelled(0.1, LaunchKind.SCATTERED, (0.65, 1.4)))
+"""Fast, but the model does not know by how much."""

@@ -15,7 +15,8 @@ from grader.grading.graded_run import run_other, why_untimed
 from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Session, show_nothing
 from grader.grading.submission_run import judge_run, leave_run
-from grader.judging.timing import check_floor, model_timing, modelled_launches
+from grader.judging.modelled import model_timing, modelled_launches
+from grader.judging.timing import check_floor
 from grader.records import SUBMISSION, Counters, Execution, Progress, Source, Timing
 from grader.report.sweep import SweepRow
 from grader.spec.exercise import Exercise

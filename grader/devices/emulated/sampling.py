@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
 from grader.emulator import FaultKind, LaunchOutcome, join_counts, run_launch
 from grader.emulator.timing.figures import Figures
+from grader.emulator.timing.intervals import interval_of
 from grader.emulator.timing.launch_time import Shape, TracedLaunch, choose_blocks, estimate
 from grader.records import Bound, Lookups, Modelled, Sample
 
@@ -262,9 +263,17 @@ def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch) -> Ran:
     l1 = Lookups(float(found.load_hits), float(found.load_sectors))
     blocks = traced.shape.blocks
     count = ran.sample.window + ran.sample.spread if ran.sample else blocks
-    return replace(
-        ran, modelled=Modelled(found.time_ms, found.dram_bytes, bounds, count, blocks, l1)
+    modelled = Modelled(
+        found.time_ms,
+        found.dram_bytes,
+        bounds,
+        count,
+        blocks,
+        l1,
+        found.kind.value,
+        interval_of(found.kind).around(found.time_ms),
     )
+    return replace(ran, modelled=modelled)
 
 
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:

@@ -31,8 +31,11 @@ from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
 from grader.report.stored import metric_value
 from grader.report.text import clean_line
 from grader.statuses import Badge
+from grader.words.headlines import format_remark
 
 NOT_GRADED = "not graded"
+IN_DOUBT = "≈"
+"""Beside the glyph of a check that passed with the benefit of the doubt."""
 _RATES = tuple(METRICS[name] for name in FIGURES if name in TIMED)
 """What the table shows of a submission's speed: the first that it has."""
 
@@ -40,12 +43,12 @@ _RATES = tuple(METRICS[name] for name in FIGURES if name in TIMED)
 @dataclass(frozen=True)
 class Digest:
     """What the report keeps of a score: enough for its row and its part of the plots. `checks`:
-    title -> status."""
+    title, status, and the remark on a verdict that is the benefit of the doubt."""
 
     status: Status
     points: float
     judged: float
-    checks: tuple[tuple[str, CheckStatus], ...]
+    checks: tuple[tuple[str, CheckStatus, str], ...]
     times_ms: Mapping[str, float]
     time_source: Source | None
     rates: Mapping[str, float]
@@ -113,16 +116,26 @@ def digest_score(score: Score) -> Digest:
         points=score.score,
         judged=score.judged_points,
         checks=tuple(
-            (clean_line(check.headline or check.title), check.status) for check in score.checks
+            (
+                clean_line(check.headline or check.title),
+                check.status,
+                format_remark(check) if check.in_doubt else "",
+            )
+            for check in score.checks
         ),
         times_ms=plan_times(score),
-        time_source=time.source if time is not None else None,
+        time_source=time.source if time is not None else _source_of(score),
         rates={
             unit: metric.value
             for unit, metric in rates
             if metric is not None and metric.value is not None
         },
     )
+
+
+def _source_of(score: Score) -> Source | None:
+    """Of times by which nothing could be judged."""
+    return Source.MODELLED if any(each.kind is not None for each in score.timings) else None
 
 
 def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
@@ -155,8 +168,8 @@ def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
         rate_title=" or ".join(units),
         statuses=sorted(Counter(row.status for row in rows).items()),
         footer=(
-            "Every figure is from the scores in the folder scores/. Glyphs: ✓ passed, ~ partly, ✗"
-            " failed, – skipped or not measured."
+            f"Every figure is from the scores in the folder scores/. Glyphs: ✓ passed, ✓ {IN_DOUBT}"
+            " passed with the benefit of the doubt, ~ partly, ✗ failed, – skipped or not measured."
         ),
     )
 
@@ -167,7 +180,9 @@ def _name_device(batch: BatchSummary) -> str:
 
 
 def _check_titles(graded: Sequence[Graded]) -> dict[str, None]:
-    return dict.fromkeys(title for each in graded if each.digest for title, _ in each.digest.checks)
+    return dict.fromkeys(
+        title for each in graded if each.digest for title, *_ in each.digest.checks
+    )
 
 
 def _make_tiles(graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
@@ -252,7 +267,7 @@ def _make_markers(timed: Sequence[Digest]) -> Iterator[Marker]:
 def _make_rates(checked: Sequence[Digest]) -> Iterator[Rate]:
     found: dict[str, Counter[Badge]] = {}
     for digest in checked:
-        for title, status in digest.checks:
+        for title, status, _ in digest.checks:
             found.setdefault(title, Counter())[status.row.badge] += 1
     for title, kinds in found.items():
         judged = kinds.total() - kinds[Badge.NONE]
@@ -268,23 +283,23 @@ def _make_rates(checked: Sequence[Digest]) -> Iterator[Rate]:
 
 
 def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[str]) -> Row:
-    entry, digest = graded.entry, graded.digest
+    entry, digest, absent = graded.entry, graded.digest, ("", Badge.NONE.value, "")
     row = Row(
         student=clean_line(entry.student),
         page=graded.page,
         exercise=titles.get(entry.exercise, entry.exercise),
         status=entry.status.row.word if entry.status else NOT_GRADED,
-        checks=(_show_check(None),) * len(check_titles),
+        checks=(absent,) * len(check_titles),
         message=_describe(entry),
     )
     if digest is None:
         return row
-    statuses = dict(digest.checks)
+    shown = {title: _show_check(status, remark) for title, status, remark in digest.checks}
     row = replace(
         row,
         status=digest.status.row.word,
         kind=digest.status.row.badge.value,
-        checks=tuple(_show_check(statuses.get(title)) for title in check_titles),
+        checks=tuple(shown.get(title, absent) for title in check_titles),
     )
     return _with_figures(row, digest, entry.max_score)
 
@@ -310,7 +325,9 @@ def _describe(entry: BatchEntry) -> str:
     return clean_line("; ".join(part for part in (same, ended) if part))
 
 
-def _show_check(status: CheckStatus | None) -> tuple[str, str, str]:
-    return (
-        (status.row.word, status.row.badge.value, status.row.glyph) if status else ("", "none", "")
-    )
+def _show_check(status: CheckStatus, remark: str) -> tuple[str, str, str]:
+    """Its words, kind and glyph. A verdict with a remark has a mark that the page explains."""
+    row = status.row
+    if remark:
+        return f"{row.word}: {remark}", row.badge.value, f"{row.glyph} {IN_DOUBT}"
+    return row.word, row.badge.value, row.glyph

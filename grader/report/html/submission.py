@@ -176,6 +176,8 @@ def _make_times(score: Score, times: Mapping[str, float]) -> Iterator[TimeRow]:
 def _note_times(score: Score) -> str:
     rounds = max((len(timing.samples_ms) for timing in score.timings), default=0)
     words = f"Medians of {rounds} rounds, cold cache. " if rounds else ""
+    if any(timing.kind is not None for timing in score.timings):
+        words = "Modelled: nine of ten such times lie in their intervals on a GPU. "
     return words + "Compared: the program's time over this submission's."
 
 

@@ -21,7 +21,13 @@ from grader.report.html import write_report
 from grader.report.json import format_score
 from grader.report.stored import parse_score
 from tests.support.classes import HOSTILE, failed, make_scores, make_summary, timed, write_class
-from tests.support.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
+from tests.support.factories import (
+    CROOKED_LINES,
+    DOUBTFUL,
+    HARDLY_KNOWN,
+    make_case,
+    make_graded,
+)
 
 TAGS = """
     html head meta title style body header main footer nav section div p span b i h1 h2 h3 a table thead tbody tr th td br pre ul li dl dt
@@ -205,8 +211,26 @@ def test_the_page_says_why_a_check_was_skipped_and_what_is_in_doubt(tmp_path: Pa
         in doubtful.text
     )
     assert "Correctness must pass first" in skipped.text
+    assert "nine of ten such times lie in their intervals" in doubtful.text
     assert "L1 hit rate87.5 %modelled" in doubtful.text
     assert "L2 hit rate–the timing model simulates no L2 cache" in doubtful.text
+
+
+def test_the_class_s_table_has_words_for_what_is_in_doubt(tmp_path: Path) -> None:
+    write_report(tmp_path, write_class(tmp_path, [DOUBTFUL]))
+    page = Page(tmp_path / "report.html")
+    remark = "passed: too close to call on a model, the benefit of the doubt"
+    assert remark in [a.get("title") for tag, a in page.tags if tag == "td"]
+    assert "✓ ≈ passed with the benefit of the doubt" in page.text
+
+
+def test_the_page_says_that_a_time_is_hardly_known(tmp_path: Path) -> None:
+    write_report(tmp_path, write_class(tmp_path, [HARDLY_KNOWN]))
+    page = Page(tmp_path / "pages" / "s00000.html")
+    assert "– not measured" in page.text
+    assert "the model does not know this kind of kernel well: its time" in page.text
+    assert "25 were not measured" in page.text
+    assert "ms, modelled" in Page(tmp_path / "report.html").text
 
 
 def test_a_class_of_nobody_and_one_of_many(tmp_path: Path) -> None:

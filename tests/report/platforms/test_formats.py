@@ -22,7 +22,13 @@ from grader.report.platforms.gradescope import format_gradescope
 from grader.report.platforms.junit import format_junit
 from grader.report.platforms.markdown import format_markdown
 from tests.support.classes import HOSTILE, failed, timed
-from tests.support.factories import CROOKED_LINES, DOUBTFUL, make_case, make_graded
+from tests.support.factories import (
+    CROOKED_LINES,
+    DOUBTFUL,
+    HARDLY_KNOWN,
+    make_case,
+    make_graded,
+)
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "platforms"
 HOSTILE_XML = HOSTILE + "\x00\x0b\ufffe\uffff\ud800]]>"
@@ -210,6 +216,18 @@ DOUBT = (
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_platform_is_told_of_the_benefit_of_the_doubt(name: str) -> None:
     assert DOUBT in html.unescape(format_for_platform(DOUBTFUL, name))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_platform_is_told_of_a_time_that_is_hardly_known(name: str) -> None:
+    text = html.unescape(format_for_platform(HARDLY_KNOWN, name))
+    judged = "75 of 75 points that this device can judge (25 of 100 were not measured)"
+    assert ("does not know this kind of kernel well" in text) is (name != "github")
+    assert (
+        judged in text
+        or (name == "junit" and 'name="judged_points" value="75"' in text)
+        or (name == "github" and json.loads(text)["max_score"] == 75)
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)

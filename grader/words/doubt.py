@@ -1,0 +1,43 @@
+"""What is said of a value that is not known well enough: the benefit of the doubt where its goal is
+within its interval, and why nothing is judged by a time that the model hardly knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.metrics import METRICS, format_value
+from grader.records import SUBMISSION, MetricValue, Source, Timing
+
+_BENEFIT = "the benefit of the doubt"
+_ON_A_MODEL = "too close to call on a model"
+
+
+def remark_doubt(source: Source | None) -> str:
+    """What stands beside a verdict that is the benefit of the doubt, where there is little room."""
+    close = _ON_A_MODEL if source is Source.MODELLED else "cannot be told from the goal"
+    return f"{close}, {_BENEFIT}"
+
+
+def describe_doubt(metric: MetricValue, value: float, goal: str, *, relative: bool) -> str:
+    """Why a value that cannot be told from its goal passes. A relative goal has the doubt in the
+    other program's value, so that no interval is told."""
+    low, high = (format_value(metric.name, end) for end in metric.interval or (value, value))
+    ends = "" if relative else f" ({low} to {high})"
+    figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
+    if metric.source is Source.MODELLED:
+        return f"{figure} against the goal {goal} is {_ON_A_MODEL}: {_BENEFIT}"
+    return f"{figure} cannot be told from the goal {goal}: {_BENEFIT}"
+
+
+def describe_unsure(times: Sequence[Timing]) -> str:
+    """Why nothing is judged by these modelled times, of which at least one is hardly known."""
+    return "the model does not know this kind of kernel well: " + ", and ".join(
+        map(_describe_time, times)
+    )
+
+
+def _describe_time(timing: Timing) -> str:
+    whose = "its time" if timing.plan == SUBMISSION else f"the time of the {timing.plan} program"
+    less, more = (abs(end / timing.median_ms - 1) for end in timing.interval_ms)
+    words = f"{whose} ({timing.kind}) may be {less:.0%} less or {more:.0%} more"
+    return words.replace("%", " %")
