@@ -53,6 +53,7 @@ SPLIT = replace(PLAIN.habits, split_stores=1.0)
         (LaunchKind.LOCAL, replace(PLAIN, habits=replace(SPLIT, local=0.5), stores=0.9)),
         (LaunchKind.LOOKUPS, replace(PLAIN, habits=replace(SPLIT, lookups=0.1))),
         (LaunchKind.SWAPS, replace(PLAIN, habits=replace(SPLIT, swaps=0.1))),
+        (LaunchKind.SCATTERED_ATOMICS, replace(PLAIN, atomics=0.9, rows=2.0)),
         (LaunchKind.ATOMICS, replace(PLAIN, atomics=0.9, habits=replace(SPLIT, swaps=0.1))),
     ],
 )

@@ -34,6 +34,7 @@ FEW_WARPS = 16
 class LaunchKind(StrEnum):
     """Kinds in the order in which they are looked for, in the words that messages have."""
 
+    SCATTERED_ATOMICS = "scattered atomics"
     ATOMICS = "atomics that meet"
     SWAPS = "compare-and-swap"
     LOOKUPS = "constants at different indices"
@@ -99,6 +100,7 @@ def find_kind(facts: Facts) -> LaunchKind:
 def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     scattered = f.habits.split_stores > BUSY
     return (
+        (LaunchKind.SCATTERED_ATOMICS, min(f.atomics, f.rows) > MATTERS),
         (LaunchKind.ATOMICS, f.atomics > MATTERS),
         (LaunchKind.SWAPS, f.habits.swaps > SLOW_INSTRUCTIONS),
         (LaunchKind.LOOKUPS, f.habits.lookups > SLOW_INSTRUCTIONS),
