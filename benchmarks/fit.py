@@ -1,7 +1,8 @@
 """Fits the timing model's free parameters to measured times, and says how far off it is on kernels
 that it was not fitted to.
 
-    python benchmarks/fit.py [--gpu h200] [--only PART] [--rounds N] [--record] [--json FILE]
+    python benchmarks/fit.py [--gpu h200] [--only PART] [--free NAME] [--rounds N] [--record]
+        [--json FILE]
 
 Fitted are the times of benchmarks/kernels and of tests/data/truth that were measured on the GPU
 (see benchmarks/model.py); known submissions are never fitted. Prints the errors by family at the
@@ -12,9 +13,10 @@ they are by what kind of launch, and how many times of families left out lie ins
 The search is a descent along one parameter after another. What each parameter does to each time is
 modelled at a few values around the present ones, with the others as they are; in between, and where
 several change, effects are taken to add up as logarithms. What was found is then modelled itself,
-and the next round starts there. Effects around what the last round found, in wider steps, serve
-each family's own fit, from the start and without that family; its errors are those of the model
-itself. --rounds 0 tells the errors of the start alone, as those of families left out.
+and the next round starts there. The first round's effects, in the widest steps around the start,
+serve each family's own fit, without that family; its errors are those of the model itself. --free
+names what may move, all parameters if it is not given. --rounds 0 tells the errors of the start
+alone, as those of families left out.
 
 --record writes the intervals that gradings use (grader/emulator/timing/intervals.json), and what
 `python docs/generate.py` makes docs/reference/model-errors.md of. Exit code 0.
@@ -53,10 +55,9 @@ from grader.devices.gpus import Gpu, read_gpus
 from grader.emulator.timing.intervals import write_intervals
 
 Values = dict[str, float]
-STEPS = (1.25, 1.1, 1.05)
-"""By which factor a parameter may move, round after round."""
-WIDE_STEP = 1.4
-"""The same for the fits without a family: they are to find what the others alone say."""
+STEPS = (1.4, 1.15, 1.05)
+"""By which factor a parameter may move, round after round. The first is wide, for the fits without
+a family: they are to find what the others alone say."""
 FINE = 33
 """Values of a parameter that a descent tries."""
 UNMOVED = 5e-4
@@ -115,6 +116,8 @@ def main() -> None:
     )
     parser.add_argument("--gpu", default="h200", choices=sorted(read_gpus()))
     parser.add_argument("--only", action="append", default=[], metavar="PART")
+    names = [free.name for free in FREE]
+    parser.add_argument("--free", action="append", default=[], choices=names, metavar="NAME")
     parser.add_argument("--rounds", type=int, default=len(STEPS), metavar="N")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -124,16 +127,17 @@ def main() -> None:
         parser.error(f"no time of such a program was measured on {options.gpu}")
     with make_pool() as pool:
         clock = ModelClock(read_gpus()[options.gpu], pool)
+        frees = [free for free in FREE if not options.free or free.name in options.free]
         fitted = [(job, ms) for job, ms in timed if group_of(job) != SUBMISSIONS]
         others = [(job, ms) for job, ms in timed if group_of(job) == SUBMISSIONS]
         start = start_values()
         data, before = clock.read(fitted, start)
         values, after, crossed = start, before, before
         if options.rounds:
-            values, moved = search(data, clock, options.rounds)
-            after = clock.rows(data, values)
-            effects = find_effects(data, clock, values, WIDE_STEP, moved)
+            effects = find_effects(data, clock, frees, start, STEPS[0], {})
             crossed = cross_validate(data, clock, effects)
+            values = search(data, clock, effects, options.rounds)
+            after = clock.rows(data, values)
         unseen = clock.read(others, values)[1] if others else []
     summary = [
         f"families left out: {describe(crossed)}",
@@ -143,7 +147,7 @@ def main() -> None:
     ]
     table = format_families(crossed, {"fitted": after, "start": before})
     print("\n".join([*table, *format_intervals(crossed), *summary]))
-    for free in FREE:
+    for free in frees:
         print(f"{free.name:24}{free.start:12.5g}{values[free.name]:12.5g}")
     if options.record:
         rows = list(tabulate(crossed, {"fitted": after} if options.rounds else {}))
@@ -230,14 +234,16 @@ def _as(known: object, value: float) -> float:
 
 @dataclass(frozen=True)
 class Effects:
-    """What single parameters do to the errors of all times, around the `centre`, where these are
-    `errors`: `changes[name]` has a row for each of `places[name]`, which are logarithms of values,
-    in order."""
+    """What the parameters `frees` do, each alone, to the errors of all times, around the `centre`,
+    where these are `errors`: `changes[name]` has a row for each of `places[name]`, which are
+    logarithms of values, in order; `moved[name]` are the times that it moves at all."""
 
+    frees: Sequence[Free]
     centre: Values
     errors: np.ndarray
     places: Mapping[str, np.ndarray]
     changes: Mapping[str, np.ndarray]
+    moved: Mapping[str, np.ndarray]
 
     def change(self, name: str, place: float) -> np.ndarray:
         """What a value of a parameter adds to the errors, given by its logarithm."""
@@ -249,16 +255,21 @@ class Effects:
 
 
 def find_effects(
-    data: Data, clock: ModelClock, centre: Values, step: float, moved: dict[str, np.ndarray]
+    data: Data,
+    clock: ModelClock,
+    frees: Sequence[Free],
+    centre: Values,
+    step: float,
+    known: Mapping[str, np.ndarray],
 ) -> Effects:
-    """Model all times with each parameter a step up and down, and where it starts. `moved` tells
-    which times a parameter moves, as far as it is known, and is told."""
+    """Model all times with each parameter a step up and down, and where it starts. `known` tells
+    which times a parameter moves, as far as that is known."""
     errors = clock.errors(data, centre)
-    places, changes = {}, {}
-    for free in FREE:
+    places, changes, moved = {}, {}, {}
+    for free in frees:
         present = centre[free.name]
         tried = {max(free.low, present / step), min(free.high, present * step)} - {present}
-        chosen = moved.get(free.name, np.arange(len(errors)))
+        chosen = known.get(free.name, np.arange(len(errors)))
         rows = {present: np.zeros(len(errors))}
         for value in sorted(tried):
             rows[value] = _change(data, clock, errors, {**centre, free.name: value}, chosen)
@@ -270,7 +281,7 @@ def find_effects(
         places[free.name] = np.log(sorted(rows))
         changes[free.name] = np.array([rows[value] for value in sorted(rows)])
         print(f"{free.name} moves {len(moved[free.name])} of {len(errors)} times", flush=True)
-    return Effects(dict(centre), errors, places, changes)
+    return Effects(frees, dict(centre), errors, places, changes, moved)
 
 
 def _change(
@@ -286,22 +297,23 @@ def _change(
 # --- the search -----------------------------------------------------------------------------------
 
 
-def search(data: Data, clock: ModelClock, rounds: int) -> tuple[Values, dict[str, np.ndarray]]:
-    """The values with the least cost that some rounds find, and which times a parameter moves."""
+def search(data: Data, clock: ModelClock, effects: Effects, rounds: int) -> Values:
+    """The values with the least cost that some rounds find, the first of them with these
+    effects."""
     weights = weigh(data.families)
-    moved: dict[str, np.ndarray] = {}
-    centre = start_values()
     for number in range(rounds):
-        step = STEPS[min(number, len(STEPS) - 1)]
-        effects = find_effects(data, clock, centre, step, moved)
         found = descend(effects, weights, effects.centre)
         errors = clock.errors(data, found)
-        before, after = cost(effects.errors, centre, weights), cost(errors, found, weights)
+        before = cost(effects.errors, effects.centre, weights)
+        after = cost(errors, found, weights)
         print(f"round {number + 1}: cost {before:.4f} -> {after:.4f}", flush=True)
         if after >= before:
-            break
-        centre = found
-    return centre, moved
+            return effects.centre
+        if number + 1 == rounds:
+            return found
+        step = STEPS[min(number + 1, len(STEPS) - 1)]
+        effects = find_effects(data, clock, effects.frees, found, step, effects.moved)
+    return effects.centre
 
 
 def cross_validate(data: Data, clock: ModelClock, effects: Effects) -> list[Row]:
@@ -336,12 +348,13 @@ def descend(effects: Effects, weights: np.ndarray, start: Values) -> Values:
     """The values with the least cost that a descent along single parameters finds, if effects add
     up."""
     values = dict(start)
-    parts = {free.name: effects.change(free.name, np.log(values[free.name])) for free in FREE}
+    frees = effects.frees
+    parts = {free.name: effects.change(free.name, np.log(values[free.name])) for free in frees}
     errors = effects.errors + sum(parts.values())
     best, last = cost(errors, values, weights), float("inf")
     while isfinite(best) and last - best > SETTLED:
         last = best
-        for free in FREE:
+        for free in frees:
             rest = errors - parts[free.name]
             for place in _places(effects, free):
                 part = effects.change(free.name, place)

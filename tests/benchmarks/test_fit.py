@@ -12,8 +12,9 @@ import pytest
 from error_table import Row, make_row
 from fit import (
     FREE,
-    WIDE_STEP,
+    STEPS,
     Data,
+    Effects,
     ModelClock,
     cross_validate,
     find_effects,
@@ -72,22 +73,38 @@ def mean_error(rows: Sequence[Row], family: str) -> float:
     return sum(errors) / len(errors)
 
 
+def look(data: Data, clock: ModelClock, known: Mapping[str, Any] | None = None) -> Effects:
+    """What the parameters do around the start."""
+    return find_effects(data, clock, FREE, start_values(), STEPS[0], known or {})
+
+
 def test_the_search_finds_what_the_times_say_and_leaves_the_rest() -> None:
-    values, moved = search(make_data(), Formula(), 3)
+    data, clock = make_data(), Formula()
+    effects = look(data, clock)
+    values = search(data, clock, effects, 3)
     assert values["dram_part"] == pytest.approx(TRUE["dram_part"], rel=0.03)
     assert values["launch_us"] == pytest.approx(TRUE["launch_us"], rel=0.03)
     assert values["atomic_turn"] == pytest.approx(TRUE["atomic_turn"], rel=0.03)
     others = [free for free in FREE if free.name not in ("dram_part", "launch_us", "atomic_turn")]
     assert all(values[free.name] == free.start for free in others)
-    assert (len(moved["launch_us"]), len(moved["dram_queue"])) == (8, 0)
+    assert (len(effects.moved["launch_us"]), len(effects.moved["dram_queue"])) == (8, 0)
+
+
+def test_what_is_not_free_stays() -> None:
+    data, clock = make_data(), Formula()
+    frees = [free for free in FREE if free.name == "dram_part"]
+    effects = find_effects(data, clock, frees, start_values(), STEPS[0], {})
+    values = search(data, clock, effects, 2)
+    assert {name for name, value in values.items() if value != start_values()[name]} == {
+        "dram_part"
+    }
 
 
 def test_a_time_that_a_parameter_does_not_move_is_not_modelled_again() -> None:
     clock, data = Formula(), make_data()
-    moved: dict[str, Any] = {}
-    find_effects(data, clock, start_values(), 1.1, moved)
+    effects = look(data, clock)
     first, clock.asked = clock.asked, 0
-    find_effects(data, clock, start_values(), 1.1, moved)
+    look(data, clock, effects.moved)
     assert first == 12 * (1 + 2 * len(FREE))
     assert clock.asked == 12 + 2 * (4 + 8 + 4)
 
@@ -95,9 +112,9 @@ def test_a_time_that_a_parameter_does_not_move_is_not_modelled_again() -> None:
 def test_a_family_left_out_has_no_say() -> None:
     """Nothing but atomics tells their rate: without them it is where it started."""
     clock, data = Formula(), make_data()
-    values, moved = search(data, clock, 3)
-    fitted = clock.rows(data, values)
-    crossed = cross_validate(data, clock, find_effects(data, clock, values, WIDE_STEP, moved))
+    effects = look(data, clock)
+    fitted = clock.rows(data, search(data, clock, effects, 3))
+    crossed = cross_validate(data, clock, effects)
     assert [row.name for row in sorted(crossed, key=lambda row: row.name)] == sorted(
         row.name for row in fitted
     )
