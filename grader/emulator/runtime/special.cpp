@@ -56,17 +56,14 @@ struct Arguments {
     uint16_t squared[WARP_LANES];
 };
 
-// x * x >> 17 of 16 bits. The unit adds products of two bits only in columns from 2^16 on, those of
-// a pair of bits once and in the column above.
+// x * x >> 17 of 16 bits. The unit adds products of two bits in columns from 2^16 on only: all of
+// the upper half with itself, and of the others those whose places make 16 or more.
 HOT uint16_t square(uint16_t x)
 {
-    uint16_t sum = 0;
-    for (uint32_t place = 9; place < 16; ++place) {
-        uint16_t high = x & (1u << place);
-        uint16_t lower = (x & ((1u << place) - (1u << (16 - place)))) + (1u << (place - 1));
-        sum += uint16_t(uint32_t(high) * lower >> 16);
-    }
-    return sum;
+    uint16_t sum = uint16_t((x >> 8) * (x >> 8)) >> 1;
+    sum += (x >> 12) * (x >> 4 & 15) + (x >> 14) * (x >> 2 & 3) + (x >> 10 & 3) * (x >> 6 & 3);
+    sum += (x >> 15 & x >> 1 & 1) + (x >> 13 & x >> 3 & 1);
+    return sum + (x >> 11 & x >> 5 & 1) + (x >> 9 & x >> 7 & 1);
 }
 
 HOT void evaluate(const Polynomial &polynomial, const Arguments &arguments, Sums &sums)
@@ -143,7 +140,7 @@ HOT void reciprocals(Words &words, Format format)
         uint32_t scale = (2 * format.bias() - 2 - exponent) << format.places;
         uint32_t result = uint32_t(sums[lane] >> (15 + left_out)) + scale;
         result = int32_t(result) < int32_t(1u << format.places) ? 0 : result;
-        result = exponent == 0 ? format.infinity() : exponent == format.infinite ? 0 : result;
+        result = exponent == 0 ? format.infinity() : result;
         words[lane] = format.is_nan(word) ? NOT_A_NUMBER : result | (word & SIGN);
     }
 }
