@@ -98,6 +98,7 @@ FREE = (
     Free("atomic_wait", 267.0, 50.0, 1000.0),
     Free("atomic_window", 50.0, 5.0, 500.0),
     Free("atomic_chain", 3.5, 1.0, 10.0),
+    Free("atomic_swap", 500.0, 200.0, 1000.0),
     Free("read_row_bytes", 50.0, 0.0, 200.0),
     Free("write_row_bytes", 115.0, 0.0, 400.0),
     Free("shared_part", 0.5, 0.2, 1.0),

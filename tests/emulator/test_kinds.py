@@ -52,9 +52,9 @@ SPLIT = replace(PLAIN.habits, split_stores=1.0)
         (LaunchKind.PARTIAL, replace(PLAIN, habits=SPLIT, stores=0.5, unfilled=1.0)),
         (LaunchKind.LOCAL, replace(PLAIN, habits=replace(SPLIT, local=0.5), stores=0.9)),
         (LaunchKind.LOOKUPS, replace(PLAIN, habits=replace(SPLIT, lookups=0.1))),
-        (LaunchKind.SWAPS, replace(PLAIN, habits=replace(SPLIT, swaps=0.1))),
+        (LaunchKind.SWAPS, replace(PLAIN, atomics=0.9, habits=replace(SPLIT, swaps=0.1))),
         (LaunchKind.SCATTERED_ATOMICS, replace(PLAIN, atomics=0.9, rows=2.0)),
-        (LaunchKind.ATOMICS, replace(PLAIN, atomics=0.9, habits=replace(SPLIT, swaps=0.1))),
+        (LaunchKind.ATOMICS, replace(PLAIN, atomics=0.9, habits=SPLIT)),
     ],
 )
 def test_what_the_model_knows_badly_comes_before_what_is_used_most(

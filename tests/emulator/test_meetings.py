@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from grader.emulator.timing.streams import Streams, add_up
 from grader.emulator.timing.timing_records import (
     FLOAT_ATOMIC,
     LINE_BYTES,
+    SWAP_ATOMIC,
     Access,
     CodeRow,
     Line,
@@ -25,8 +27,8 @@ from grader.emulator.timing.timing_records import (
 )
 
 SLICES = 8
-LOAD, FLOAT = range(2)
-KINDS = (Kind.LOAD, Kind.ATOMIC)
+LOAD, FLOAT, SWAP = range(3)
+KINDS = (Kind.LOAD, Kind.ATOMIC, Kind.ATOMIC)
 BUFFER = (0, 64 * LINE_BYTES)
 PAIRS = 128
 """That the buffer has."""
@@ -39,7 +41,7 @@ def meetings_of(
     one word of it."""
     touched = [line for block in blocks for line in block]
     table = make_rows(CodeRow, len(KINDS))
-    table["kind"], table["atomic"] = KINDS, [0, FLOAT_ATOMIC]
+    table["kind"], table["atomic"] = KINDS, [0, FLOAT_ATOMIC, SWAP_ATOMIC]
     steps, accesses = make_rows(Step, len(touched)), make_rows(Access, len(touched))
     lines = make_rows(Line, len(touched))
     for row, (line, lanes) in enumerate(touched):
@@ -51,28 +53,26 @@ def meetings_of(
     runtime = emulator_runtime()
     work = add_up(first, steps, accesses, lines, 1, table, runtime)
     streams = Streams(first, steps, accesses, lines, work, 1, 1.0)
-    none = np.zeros(2, dtype=np.bool_)
-    code = CodeTable(table, np.full(2, 4, dtype=np.int64), np.array([False, True]), none, none)
+    none = np.zeros(3, dtype=np.bool_)
+    atomics = np.array([False, True, True])
+    code = CodeTable(table, np.full(3, 4, dtype=np.int64), atomics, none, none)
     return find_meetings(streams, code, make_regions([BUFFER]), SLICES, runtime)
 
 
+NO_TIME = Slice(turn=0.0, passing=0.0, waiting=0.0, window=0.0, chain=0.0, swap=0.0)
+
+
 def cycles_of(
-    met: Met,
-    *,
-    turn: float = 0.0,
-    passing: float = 0.0,
-    waiting: float = 0.0,
-    window: float = 0.0,
-    chain: float = 0.0,
-    times: float = 1.0,
-    held: float = PAIRS,
+    met: Met, *, times: float = 1.0, at_once: float = 1.0, held: float = PAIRS, **each: float
 ) -> float:
-    return met.cycles(times, held, Slice(turn, passing, waiting, window, chain))
+    """Cycles where all that is not named takes none."""
+    return met.cycles(times, at_once, held, replace(NO_TIME, **each))
 
 
 def spread_evenly(turns: float, pairs: int) -> Met:
     """Atomics that each touch a sector, of so many pairs together."""
-    return Met(np.full(SLICES, turns), int(turns * SLICES), 0, np.array([pairs]), np.array([PAIRS]))
+    of_buffer = np.array([pairs]), np.array([PAIRS])
+    return Met(np.full(SLICES, turns), int(turns * SLICES), 0, 0.0, 0.0, *of_buffer)
 
 
 def test_what_all_blocks_come_back_to_keeps_one_slice_busy() -> None:
@@ -101,6 +101,16 @@ def test_neighbouring_lines_lie_on_few_slices_and_far_ones_on_all() -> None:
 def test_floats_that_are_added_to_one_word_wait_for_each_other() -> None:
     met = meetings_of(*[[(10, 32)]] * 4)
     assert (met.longest_chain, cycles_of(met, chain=3.0)) == (128, 384.0)
+
+
+def test_a_word_is_swapped_by_one_thread_after_another() -> None:
+    met = meetings_of(*[[(10, 32)]] * 4, instruction=SWAP)
+    assert (met.swaps_of_word, cycles_of(met, swap=500.0)) == (4, 2000.0)
+    crowded = cycles_of(met, swap=500.0, turn=1.5, times=1000, at_once=500)
+    assert crowded > cycles_of(met, swap=500.0, turn=1.5, times=1000) == 2_000_000
+    two = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP, words=3)
+    assert two.swaps_of_word == pytest.approx(3.5)
+    assert meetings_of([(10, 1)], [(12, 1)], instruction=SWAP).swaps_of_word < 1
 
 
 def test_most_words_of_a_sector_together_take_less_than_a_single_one() -> None:
@@ -133,7 +143,7 @@ def test_pairs_of_sectors_are_counted_once() -> None:
 def test_chance_alone_makes_no_slice_the_busiest() -> None:
     drawn = np.random.default_rng(1).poisson(40.0, SLICES).astype(float)
     none = np.zeros(1, dtype=np.int64)
-    assert Met(drawn, int(drawn.sum()), 0, none, none).busiest < 1.3
+    assert Met(drawn, int(drawn.sum()), 0, 0.0, 0.0, none, none).busiest < 1.3
 
 
 def test_loads_meet_nowhere() -> None:

@@ -21,7 +21,8 @@ static int64_t slice_of(const Meetings &meetings, int64_t line)
     uint64_t mixed = uint64_t(place / RUN_PAIRS) * HASH;
     mixed = (mixed ^ mixed >> 32) * HASH >> 33;
     uint64_t pair = (mixed + uint64_t(place % RUN_PAIRS)) % uint64_t(meetings.slice_count / 2);
-    return int64_t(pair) * 2 + line / CHUNK_LINES % 2;
+    int64_t first = int64_t(uint64_t(place) * HASH >> 63);
+    return int64_t(pair) * 2 + (line / CHUNK_LINES + first) % 2;
 }
 
 // The buffer that holds a line, -1 for none.
@@ -66,10 +67,23 @@ static void meet(Meetings &meetings, const Line &line, int64_t atomic)
         return;
     }
     meetings.turns[slice_of(meetings, line.number)] += turns;
+    uint32_t &chain = meetings.chains[line.number];
     if (atomic == FLOAT_ATOMIC) {
-        uint32_t chain = meetings.chains[line.number] += line.chain;
+        chain += line.chain;
         meetings.longest_chain = max(meetings.longest_chain, int64_t(chain));
+    } else if (atomic == SWAP_ATOMIC && line.words != 0) { // of each word, one lane's stands
+        meetings.swapped[line.number] |= line.words;
+        chain += uint32_t(__builtin_popcount(line.words));
     }
+}
+
+// Add how many swaps there are at the words of a swap: its own alone where no other block comes.
+static void add_swaps(Meetings &meetings, const Line &line)
+{
+    double mine = __builtin_popcount(line.words), chain = meetings.chains[line.number];
+    uint32_t words = meetings.swapped[line.number];
+    meetings.swaps += mine;
+    meetings.met_swaps += mine * (words == 0 ? 1.0 : chain / __builtin_popcount(words));
 }
 
 // Spread what single blocks did to a buffer over its lines.
@@ -112,6 +126,10 @@ static void find_meetings(Meetings &meetings)
     });
     for_lines(meetings, [&](const Line &line, const CodeRow &row, uint32_t) {
         meet(meetings, line, row.atomic);
+    });
+    for_lines(meetings, [&](const Line &line, const CodeRow &row, uint32_t) {
+        if (row.atomic == SWAP_ATOMIC)
+            add_swaps(meetings, line);
     });
     for (int64_t index = 0; index < meetings.region_count; ++index)
         spread(meetings, meetings.regions[index], meetings.alone[index]);

@@ -14,7 +14,13 @@ from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Predica
 from grader.emulator.program import INSTRUCTION_BYTES
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.timing_records import FLOAT_ATOMIC, NO_REGISTER, OPERANDS, CodeRow
+from grader.emulator.timing.timing_records import (
+    FLOAT_ATOMIC,
+    NO_REGISTER,
+    OPERANDS,
+    SWAP_ATOMIC,
+    CodeRow,
+)
 
 CONTROL_SHIFT = 105 - 64
 """The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
@@ -91,7 +97,9 @@ def _sources(instruction: Decoded) -> int:
 
 
 def _atomic(instruction: Decoded) -> int:
-    """Whether an atomic is one of floats."""
+    """Which kind of atomic it is."""
+    if _SWAPS & set(instruction.modifiers):
+        return SWAP_ATOMIC
     floats = {"F16x2", "F16", "BF16_V2", "BF16", "F32", "F64"}
     return (
         FLOAT_ATOMIC if floats & {each.partition("_")[0] for each in instruction.modifiers} else 1

@@ -62,6 +62,8 @@ class Figures:
     atomic_window: float = 50.0
     atomic_chain: float = 3.5
     """Cycles until a float can be added to a word again."""
+    atomic_swap: float = 500.0
+    """Cycles from a compare-and-swap that stands until another thread's of the same word can."""
     read_row_bytes: float = 50.0
     """What opening a row of DRAM costs for a read, and for a write or what it fills up, in bytes
     that could be moved instead."""
@@ -93,4 +95,5 @@ class Figures:
             self.atomic_wait,
             self.atomic_window,
             self.atomic_chain,
+            self.atomic_swap,
         )

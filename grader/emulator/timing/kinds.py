@@ -34,9 +34,9 @@ FEW_WARPS = 16
 class LaunchKind(StrEnum):
     """Kinds in the order in which they are looked for, in the words that messages have."""
 
+    SWAPS = "compare-and-swap"
     SCATTERED_ATOMICS = "scattered atomics"
     ATOMICS = "atomics that meet"
-    SWAPS = "compare-and-swap"
     LOOKUPS = "constants at different indices"
     LOCAL = "local memory"
     PARTIAL = "sectors stored in part"
@@ -100,9 +100,9 @@ def find_kind(facts: Facts) -> LaunchKind:
 def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     scattered = f.habits.split_stores > BUSY
     return (
+        (LaunchKind.SWAPS, f.habits.swaps > SLOW_INSTRUCTIONS),
         (LaunchKind.SCATTERED_ATOMICS, min(f.atomics, f.rows) > MATTERS),
         (LaunchKind.ATOMICS, f.atomics > MATTERS),
-        (LaunchKind.SWAPS, f.habits.swaps > SLOW_INSTRUCTIONS),
         (LaunchKind.LOOKUPS, f.habits.lookups > SLOW_INSTRUCTIONS),
         (LaunchKind.LOCAL, f.habits.local > MATTERS),
         (LaunchKind.PARTIAL, scattered and f.unfilled > MATTERS and f.stores > MATTERS),

@@ -184,7 +184,10 @@ class Run:
         )
         times = shape.executed / max(1, len(work.streams.steps))
         self.busiest_slice = self.met.cycles(
-            times, figures.l2_bytes / (PAIR_SECTORS * SECTOR_BYTES), figures.slice
+            times,
+            self.active * self.resident / work.streams.blocks,
+            figures.l2_bytes / (PAIR_SECTORS * SECTOR_BYTES),
+            figures.slice,
         )
         self.atomic_turns = times * float(self.met.turns.sum())
 

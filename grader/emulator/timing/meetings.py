@@ -20,6 +20,11 @@ from grader.emulator.timing.timing_records import (
 )
 
 _ENDS = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 60)])
+IN_VAIN = 0.4
+"""Swaps that fail for one that stands, for each of the threads that want to swap the same word (an
+H200 with 1 to 4,096 of them)."""
+CROWD = 4096
+"""More threads than these have no more swaps under way at one word."""
 MOMENTS, SPANS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.diff(_ENDS)
 """Of a launch, as parts of its time: densest at the start, where most is new."""
 
@@ -28,24 +33,29 @@ MOMENTS, SPANS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.diff(_ENDS)
 class Slice:
     """Cycles of a slice of the L2: for a `turn` of an atomic, for `passing` on a turn of another
     slice, for `waiting` for DRAM at an atomic that finds nothing in the L2, while `window` others
-    go on; and those of a `chain`, until a float can be added to a word again."""
+    go on; those of a `chain`, until a float can be added to a word again; and those of a `swap`,
+    until the next thread can know of one and ask for its own."""
 
     turn: float
     passing: float
     waiting: float
     window: float
     chain: float
+    swap: float
 
 
 @dataclass(frozen=True)
 class Met:
     """What atomics of some blocks meet at: the `turns` of each slice of the L2, for so many
-    `visits` of lines; the lanes that wait for each other at one line; and of each buffer the pairs
-    of sectors that they touch, and all that it has."""
+    `visits` of lines; the lanes that wait for each other at one line; how many words are swapped,
+    and how often a word is; and of each buffer the pairs of sectors that they touch, and all that
+    it has."""
 
     turns: np.ndarray
     visits: int
     longest_chain: int
+    swaps: float
+    swaps_of_word: float
     pairs: np.ndarray
     room: np.ndarray
 
@@ -71,13 +81,18 @@ class Met:
         parts = self.pairs / max(1.0, float(self.turns.sum()))
         return np.asarray((parts * (first + (1.0 - first) * again)).sum(axis=1))
 
-    def cycles(self, times: float, held: float, each: Slice) -> float:
+    def cycles(self, times: float, at_once: float, held: float, each: Slice) -> float:
         """Cycles in which the busiest slice does the atomics of a launch that does so many times
-        what was seen."""
+        what was seen, so many times `at_once`: all whose swap of a word does not stand ask again.
+        """
         missing = self.missing(times, held) / self.busiest  # which no slice has more of
         waiting = each.waiting * float(SPANS @ (missing / (1.0 + each.window * missing)))
         spread = max(self.busiest * (each.turn + waiting), each.turn + each.passing)
-        return times * max(float(self.turns.mean()) * spread, self.longest_chain * each.chain)
+        mean = float(self.turns.mean())
+        asking = min(CROWD, self.swaps_of_word * min(times, at_once))
+        again = IN_VAIN * asking * min(self.swaps / self.turns.size, mean) * spread
+        chains = max(self.longest_chain * each.chain, self.swaps_of_word * each.swap)
+        return times * max(mean * spread + again, chains)
 
 
 def find_meetings(
@@ -88,7 +103,7 @@ def find_meetings(
     turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
     room = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
     if not code.atomics.any():
-        return Met(turns, 0, 0, pairs, room)
+        return Met(turns, 0, 0, 0.0, 0.0, pairs, room)
     lines = LIMIT // LINE_BYTES
     arrays = {
         "table": code.table,
@@ -100,6 +115,7 @@ def find_meetings(
         "visitors": np.zeros(lines, dtype=np.uint32),  # of which only what is used costs
         "known": np.zeros(lines, dtype=np.uint16),
         "chains": np.zeros(lines, dtype=np.uint32),
+        "swapped": np.zeros(lines, dtype=np.uint32),
         "alone": np.zeros(len(regions)),
         "pairs": pairs,
         "turns": turns,
@@ -113,4 +129,7 @@ def find_meetings(
     meetings = make_pointing(Meetings, arrays, numbers)
     runtime.find_meetings(meetings.ctypes.data)
     found = first_row(Meetings, meetings)
-    return Met(turns, int(found.visits), int(found.longest_chain), pairs, room)
+    chain, swaps = int(found.longest_chain), float(found.swaps)
+    met = found.met_swaps / max(1.0, swaps)
+    of_word = max(0.0, met - 1.0 + met / max(1.0, swaps))  # less what chance makes of a few
+    return Met(turns, int(found.visits), chain, swaps, float(of_word), pairs, room)

@@ -15,7 +15,7 @@ PAIR_SECTORS = 2
 """Sectors that DRAM reads at once (ncu's dram__bytes_read of strided loads on an H200)."""
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
-FLOAT_ATOMIC = 2
+FLOAT_ATOMIC, SWAP_ATOMIC = 2, 3
 MERGING_LINES, MERGED_LINES = 512, 7
 """Lines whose stores wait for others, and of how many lines a store may be that does."""
 L1_WAYS = 16
@@ -48,7 +48,7 @@ class CodeRow:
     """A mask of the operands that the register cache keeps."""
     argument: int
     atomic: int
-    """0 for none, 1 for one of integers, 2 for one of floats."""
+    """0 for none, 1 for one of integers, 2 for one of floats, 3 for compare-and-swap."""
     past_l1: int
     """Whether a load asks the L2 in any case."""
 
@@ -170,12 +170,13 @@ class Touched:
 
 
 class Meetings:
-    """Where atomics of blocks meet. `visitors`, `known` and `chains` have a number for each line of
-    global memory: the only block whose atomics touch it, from 1 on, its sectors that they touch,
-    and the lanes that wait for each other there. `alone` becomes the turns of lines that one block
-    touches, by buffer, and `pairs` the pairs of sectors that atomics touch; `turns` those of each
-    slice of the L2; `visits` are the lines that all atomics touch, one by one. All of them are 0
-    before."""
+    """Where atomics of blocks meet. `visitors`, `known`, `chains` and `swapped` have a number for
+    each line of global memory: the only block whose atomics touch it, from 1 on, its sectors that
+    they touch, the lanes that wait for each other there, and the words that were swapped. `alone`
+    becomes the turns of lines that one block touches, by buffer, and `pairs` the pairs of sectors
+    that atomics touch; `turns` those of each slice of the L2; `visits` are the lines that all
+    atomics touch, one by one. The longest chain is of floats that are added to a line. `met_swaps`
+    are the swaps at the words of all `swaps`, one by one. All of them are 0 before."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -186,6 +187,7 @@ class Meetings:
     visitors: Annotated[int, "uint32_t *"]
     known: Annotated[int, "uint16_t *"]
     chains: Annotated[int, "uint32_t *"]
+    swapped: Annotated[int, "uint32_t *"]
     alone: Annotated[int, "double *"]
     pairs: Annotated[int, "int64_t *"]
     turns: Annotated[int, "double *"]
@@ -195,6 +197,8 @@ class Meetings:
     slice_count: int
     visits: int
     longest_chain: int
+    swaps: float
+    met_swaps: float
 
 
 # --- the simulated SM: times are in cycles --------------------------------------------------------
