@@ -34,6 +34,8 @@ AROUND_WORDS = 4_000
 LOOKED_AT = 0.2
 """Part of DRAM's bandwidth that a launch uses at most without a look at what lies around its
 blocks."""
+WAVES = 4
+"""So many times as many blocks as are resident still start and end together."""
 UNEVEN = 1.5
 """Where the traced blocks did so much more than the average one (of a triangle, from a queue),
 their number says nothing of the time."""
@@ -197,7 +199,8 @@ class Run:
         share = self.share_of_dram(first)
         order = self.choose_order(self.count_simulated())
         found = self.settle(order, share)
-        cycles = self.extend(found, whole=s.fraction == 1.0 and len(order) == self.rounds)
+        whole = s.fraction == 1.0 and len(order) == self.rounds
+        cycles = self.extend(found, share, whole=whole)
         cycles = max(cycles, self.longest_block(share), *self.floors(found))
         use = {
             **self.use(found),
@@ -294,17 +297,35 @@ class Run:
         first ones are not of each its share."""
         return np.arange(count if stand_for_all(self.streams, count) else self.streams.blocks)
 
-    def extend(self, found: Statistics, *, whole: bool) -> float:
-        """Cycles of an SM's share of the launch's instructions: those that were simulated, and the
+    def extend(self, found: Statistics, share: Share, *, whole: bool) -> float:
+        """Cycles of an SM's part of the launch's instructions: those that were simulated, and the
         others at the rate of the time when every place was taken. `whole`: as many blocks as an SM
         gets were simulated to their end, and others do hardly less.
         """
-        share = self.shape.executed / self.active
         if whole and found.issued < UNEVEN * self.shape.executed * self.rounds / self.shape.blocks:
             return found.cycles * self.fullest_sm()
         rate = found.full_issued / found.full_cycles
         drain = found.cycles - found.full_cycles - (found.issued - found.full_issued) / rate
-        return share / rate + max(0.0, drain)
+        last = self.last_wave()
+        part = self.shape.executed / self.active
+        if last:
+            part = self.shape.executed / self.shape.blocks * (self.rounds - last)
+        return part / rate + max(0.0, drain) + self.run_alone(last, share)
+
+    def last_wave(self) -> int:
+        """Blocks that are left for the fullest SM when it has no block for some of its places any
+        more, while blocks still start and end together: in the first few waves of blocks that do
+        alike."""
+        alike = self.shape.longest < UNEVEN * self.shape.executed / self.shape.blocks
+        return self.rounds % self.resident if alike and self.rounds < WAVES * self.resident else 0
+
+    def run_alone(self, blocks: int, share: Share) -> float:
+        """Cycles of so many blocks where no others are resident."""
+        if not blocks:
+            return 0.0
+        _, found = self.run(self.choose_order(blocks), blocks, share)
+        executed = self.shape.executed / self.shape.blocks * blocks
+        return executed / found.issued * found.cycles
 
     def fullest_sm(self) -> float:
         """How much longer than the simulated SM the one takes that has the longest block, where all
