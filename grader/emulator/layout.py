@@ -91,7 +91,7 @@ class TraceWord:
 
     BLOCK, ACCESS = 2 << 30, 3 << 30
     SPACE_SHIFT = 24
-    GLOBAL, SHARED, LOCAL = 0, 1, 2
+    GLOBAL, SHARED, LOCAL, CONSTANT = 0, 1, 2, 3
     LONGEST = 3 + WARP_LANES
 
 

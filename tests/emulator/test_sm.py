@@ -14,7 +14,15 @@ from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams, add_up
-from grader.emulator.timing.timing_records import Access, CodeRow, Line, Parameters, Step
+from grader.emulator.timing.timing_records import (
+    NO_REGISTER,
+    OPERANDS,
+    Access,
+    CodeRow,
+    Line,
+    Parameters,
+    Step,
+)
 
 NO_SCOREBOARD = 7
 Fields = dict[str, int]
@@ -23,7 +31,13 @@ Fields = dict[str, int]
 def instruction(unit: Unit, kind: Kind = Kind.FIXED, **fields: int) -> Fields:
     """A row of code that sets and awaits no scoreboard unless `fields` say so."""
     plain = {"stall": 1, "write_scoreboard": NO_SCOREBOARD, "read_scoreboard": NO_SCOREBOARD}
+    plain |= {"passes": 1, "sources": registers()}
     return {"unit": unit, "kind": kind, **plain, **fields}
+
+
+def registers(*numbers: int) -> int:
+    """The registers of an instruction's operands, as a row of code has them."""
+    return int.from_bytes([*numbers, *[NO_REGISTER] * (OPERANDS - len(numbers))], "little")
 
 
 ADD, EXIT = instruction(Unit.ALU, stall=4), instruction(Unit.NONE)
@@ -76,6 +90,36 @@ def test_warps_of_one_sub_partition_fill_each_others_stalls() -> None:
     alone, others = [ADD] * 8, [[EXIT]] * 3
     together = run(alone, *others, alone).statistics.cycles
     assert together < 1.5 * run(alone).statistics.cycles
+
+
+@pytest.mark.parametrize(
+    ("sources", "reuse", "cycles"),
+    [((8, 10, 12), 0, 3), ((8, 10, 13), 0, 2), ((8, 8, 10), 0, 2), ((8, 10, 12), 0b110, 1)],
+)
+def test_registers_of_one_bank_are_read_one_a_cycle_unless_the_cache_holds_them(
+    sources: tuple[int, ...], reuse: int, cycles: int
+) -> None:
+    fused = instruction(Unit.FMA, sources=registers(*sources), reuse=reuse)
+    many, few = (run([fused] * count).statistics.cycles for count in (60, 30))
+    assert many - few == 30 * cycles
+
+
+def test_the_register_cache_forgets_what_it_holds_where_another_warp_reads() -> None:
+    marked = instruction(Unit.FMA, sources=registers(8, 10, 12), reuse=0b110, stall=2)
+    others: list[list[Fields]] = [[EXIT]] * 3
+    alone = run([marked] * 40).statistics.cycles
+    assert run([marked] * 40, *others, [marked] * 40).statistics.cycles > 2.5 * alone
+
+
+def test_a_wide_product_passes_its_pipe_twice() -> None:
+    once, twice = (instruction(Unit.HEAVY, passes=passes) for passes in (1, 2))
+    assert run([twice] * 20).statistics.fma == 2 * run([once] * 20).statistics.fma
+
+
+def test_constants_of_all_warps_pass_one_unit() -> None:
+    constant = instruction(Unit.NONE, Kind.CONSTANT, write_scoreboard=0)
+    four = run(*[[*[constant] * 50, USE]] * 4).statistics.cycles
+    assert four == pytest.approx(4 * 50 * parameters().divergence_cycles, abs=10)
 
 
 def test_what_needs_a_load_waits_for_it() -> None:

@@ -118,6 +118,11 @@ def test_shared_memory_has_the_wavefronts_that_were_counted_and_no_lines() -> No
     assert (streams.accesses["wavefronts"].tolist(), len(streams.lines)) == ([7], 0)
 
 
+def test_constants_have_the_different_words_that_were_counted_and_no_lines() -> None:
+    streams = expand(block(0) + access(WORD, passes=7, space=TraceWord.CONSTANT))
+    assert (streams.accesses["wavefronts"].tolist(), len(streams.lines)) == ([7], 0)
+
+
 def test_words_of_local_memory_lie_side_by_side_and_apart_from_other_warps() -> None:
     warp = block(0) + access(WORD, lanes(0, start=4), space=TraceWord.LOCAL)
     streams = expand(warp, warp, local_bytes=64)

@@ -164,7 +164,8 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     bank = constant_bank(e, source.bank)
     flags = AccessFlag.SIGNED * (i.has("S8") or i.has("S16"))
     words = (e.index, mask, const(width), const(flags))
-    e.return_if_nonzero(e.call("gather_constants", e.context_pointer, *bank, *words, result=I32))
+    pointers = (e.context_pointer, e.warp_pointer)
+    e.return_if_nonzero(e.call("gather_constants", *pointers, *bank, *words, result=I32))
     taken = bits_to_lanes(e.b, mask)
     for word, before in enumerate(old):
         loaded = e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4)

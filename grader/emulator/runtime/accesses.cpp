@@ -166,9 +166,9 @@ DEFINE_ACCESS(atomic_shared, Space::SHARED, false, true, 16)
 
 // A constant per lane, at the offsets in lane_addresses, into lane_data. Returns a FaultCode: one
 // may lie beyond the bank.
-EXPORT uint32_t emulator_gather_constants(Context *context, const uint8_t *bank, uint32_t size,
-                                          uint32_t instruction, uint32_t mask, uint32_t width,
-                                          uint32_t flags)
+EXPORT uint32_t emulator_gather_constants(Context *context, Warp *warp, const uint8_t *bank,
+                                          uint32_t size, uint32_t instruction, uint32_t mask,
+                                          uint32_t width, uint32_t flags)
 {
     Access access{Space::GLOBAL, true, false, uint8_t(width), flags};
     for (uint32_t lane : Lanes{mask}) {
@@ -180,6 +180,8 @@ EXPORT uint32_t emulator_gather_constants(Context *context, const uint8_t *bank,
         }
         load_lane(context->lane_data, bank + start, access, lane);
     }
+    if (warp->trace < warp->trace_end && mask != 0)
+        trace_constants(*context, *warp, instruction, mask);
     return FaultCode::NONE;
 }
 

@@ -171,7 +171,8 @@ static void retire(const SM &sm, Warp &warp, double t)
 // The registers of an instruction are read from their banks, but for those that the register cache
 // keeps: what an instruction marked for it, until another one reads that bank for the same operand
 // (Huerta and others, MICRO 2025; confirmed on an H200). A register of several operands is read
-// once, each time that the instruction passes its pipe. Issuing waits where the banks lag behind.
+// once, each time that the instruction passes its pipe. Where the banks lag behind, the next
+// instruction waits for them when its warp has been chosen.
 static void read_registers(Partition &partition, const CodeRow &row, int64_t warp, double t)
 {
     double latest = t;
@@ -187,7 +188,7 @@ static void read_registers(Partition &partition, const CodeRow &row, int64_t war
         kept = row.reuse >> slot & 1 ? warp | number : 0;
         latest = max(latest, partition.banks[bank]);
     }
-    partition.next_ready = t + max(1.0, latest - t - PORT_QUEUE);
+    partition.read_ready = latest - PORT_QUEUE;
 }
 
 static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, double t)
@@ -220,12 +221,12 @@ static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, do
     }
 }
 
-// A barrier or a constant passes the unit for address divergence, which all warps share; returns
-// when it has.
-static double pass_divergence(const SM &sm, double t)
+// A barrier or constants pass the unit for address divergence, which all warps share, one different
+// word after another; returns when they have.
+static double pass_divergence(const SM &sm, double words, double t)
 {
     double &free = sm.shared->divergence_free;
-    free = max(free, t) + sm.p->divergence_cycles;
+    free = max(free, t) + words * sm.p->divergence_cycles;
     return free;
 }
 
@@ -238,7 +239,7 @@ static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access
         return {start + row.latency, t + READ_CYCLES};
     }
     case Kind::CONSTANT: {
-        double end = pass_divergence(sm, t);
+        double end = pass_divergence(sm, access < 0 ? 1.0 : sm.accesses[access].wavefronts, t);
         return {end + row.latency, end};
     }
     case Kind::SHARED:
@@ -279,7 +280,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         warp.at_barrier = true;
         warp.met = NEVER;
         ++sm.blocks[warp.place].arrived;
-        pass_barrier(sm, warp.place, pass_divergence(sm, t));
+        pass_barrier(sm, warp.place, pass_divergence(sm, 1.0, t));
     } else {
         look_ahead(sm, warp);
     }
@@ -299,7 +300,9 @@ static void run_partition(const SM &sm, int64_t number, double t)
         return;
     }
     partition.latest = choice.warp;
-    issue(sm, partition, sm.warps[choice.warp], t);
+    double at = max(t, partition.read_ready);
+    partition.next_ready = at + 1.0;
+    issue(sm, partition, sm.warps[choice.warp], at);
 }
 
 // Run the blocks of the SM's order; its `ends` and `statistics` hold what came of it.

@@ -32,12 +32,18 @@ static bool is_block(uint32_t word) { return word >> 30 == TraceWord::BLOCK >> 3
 
 static uint32_t space_of(uint32_t word) { return word >> TraceWord::SPACE_SHIFT & 3; }
 
+// Whether an access tells the address of each lane.
+static bool has_addresses(uint32_t word)
+{
+    return space_of(word) == TraceWord::GLOBAL || space_of(word) == TraceWord::LOCAL;
+}
+
 // Words of a record.
 static int64_t length_of(uint32_t word)
 {
     if (is_block(word))
         return 1;
-    return space_of(word) == TraceWord::SHARED ? 3 : 3 + WARP_LANES;
+    return has_addresses(word) ? 3 + WARP_LANES : 3;
 }
 
 // Whether there is a whole record at the position: the last one of a warp may be cut off.
@@ -180,7 +186,7 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
     access.space = space_of(record[0]);
     access.first = used;
     access.wavefronts = max(int64_t(1), record[2]);
-    if (access.space != TraceWord::SHARED) {
+    if (has_addresses(record[0])) {
         LaneWords lanes = lane_words(trace, record, local_line);
         used = add_lines(trace.lines, used, lanes);
         if (trace.atomics[record[0] & INDEX_MASK])
@@ -211,7 +217,7 @@ static void measure(Trace &trace)
                 trace.step_count += trace.sizes[word & INDEX_MASK];
             } else {
                 ++trace.access_count;
-                trace.line_count += space_of(word) == TraceWord::SHARED ? 0 : WARP_LANES;
+                trace.line_count += has_addresses(word) ? WARP_LANES : 0;
             }
             at += length_of(word);
         }

@@ -30,3 +30,11 @@ void trace_access(const Context &context, Warp &warp, Access access, uint32_t pa
         warp.trace += WARP_LANES;
     }
 }
+
+void trace_constants(const Context &context, Warp &warp, uint32_t instruction, uint32_t mask)
+{
+    uint32_t space = TraceWord::CONSTANT << TraceWord::SPACE_SHIFT;
+    *warp.trace++ = TraceWord::ACCESS | space | instruction;
+    *warp.trace++ = mask;
+    *warp.trace++ = count_lanes(distinct_lanes(context.lane_addresses, mask, WARP_LANES));
+}

@@ -248,6 +248,8 @@ class Partition:
     kept: Annotated[list[int], f"{REGISTER_BANKS * OPERANDS}i8"]
     """What the register cache keeps of each bank for each operand: a register of a warp, or 0."""
     latest: int
+    read_ready: float
+    """When the next instruction can read its registers."""
     next_ready: float
 
 
