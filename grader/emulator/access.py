@@ -12,7 +12,8 @@ from grader.emulator.layout import AccessFlag
 class AccessKind:
     """What a memory instruction does: `space` is `shared`, `global` or `local`, `width` in bytes.
 
-    `part`: of the bytes only the first is sure to be accessed. Of atomics in shared memory, `turns`
+    `part`: of the bytes only the first is sure to be accessed. `copied`: it is one of an
+    asynchronous copy's two, which are counted together. Of atomics in shared memory, `turns`
     says whether lanes that meet at one address take turns there, and `rounds` how often the data
     goes through: twice for a compare-and-swap.
     """
@@ -22,6 +23,7 @@ class AccessKind:
     width: int
     atomic: bool = False
     part: bool = False
+    copied: bool = False
     turns: bool = False
     rounds: int = 1
 
@@ -41,6 +43,7 @@ class AccessKind:
         """Its AccessFlag bits."""
         return (
             AccessFlag.PART * self.part
+            | AccessFlag.COPIED * self.copied
             | AccessFlag.TURNS * self.turns
             | AccessFlag.TWICE * (self.rounds == 2)
         )

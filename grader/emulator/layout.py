@@ -72,9 +72,10 @@ class AccessFlag:
     """What tells an access from others of its space, width and direction.
 
     SIGNED: a load extends the sign of what is narrower than a word. PART: of the bytes only the
-    first is sure to be accessed. UNTRACED: the timing model is not told. Of atomics in shared
-    memory, TURNS says that lanes that meet at one address take turns there, TWICE that the data
-    goes through twice, as a compare-and-swap's does.
+    first is sure to be accessed. UNTRACED: the timing model is not told. COPIED: what it costs is
+    not added to the slot's totals. Of atomics in shared memory, TURNS says that lanes that meet at
+    one address take turns there, TWICE that the data goes through twice, as a compare-and-swap's
+    does.
     """
 
     SIGNED = 1
@@ -82,6 +83,22 @@ class AccessFlag:
     UNTRACED = 4
     TURNS = 8
     TWICE = 16
+    COPIED = 32
+
+
+class CopyForm:
+    """What an asynchronous copy's counters depend on, besides its lanes.
+
+    PAST_L1, FILLS: its modifiers BYPASS and ZFILL. Of a copy past the L1, whether P0 is its guard,
+    or says which lanes read.
+    """
+
+    PAST_L1 = 1
+    FILLS = 2
+    GUARD_IS_P0 = 4
+    GUARD_NEGATED = 8
+    OPERAND_IS_P0 = 16
+    OPERAND_NEGATED = 32
 
 
 class TraceWord:
@@ -160,12 +177,27 @@ _PATTERN = [
     # follow
     ("first_base", "u8"),
     ("more_bases", "u8"),
+    ("serial", "u8"),  # tells it from all others that the thread has met
     # of each base modulo 32, what an access adds to the totals: see Cost; zeros where unknown
     ("costs", "u2", (SECTOR_BYTES, COSTS)),
 ]
 PATTERN = _whole_lines(_PATTERN)
+COPY = np.dtype(
+    [
+        # the patterns of its accesses, and their bases within a line, where these matter
+        ("source", "u8"),
+        ("target", "u8"),
+        ("bases", "u4"),
+        # see Cost
+        ("global_cost", "u2", COSTS),
+        ("shared_cost", "u2", COSTS),
+    ],
+    align=True,
+)
+"""A whole warp's asynchronous copy, and what it adds to the totals."""
 _SLOT = [
     ("patterns", PATTERN, PATTERNS),
+    ("copies", COPY, PATTERNS),  # of asynchronous copies, by the patterns of their targets
     ("current", "u4"),  # the pattern of the last access
     # bounds of the buffer that the last access fell into
     ("first", "i8"),
@@ -294,6 +326,7 @@ CONTEXT = np.dtype(
         ("fault_other", "u4"),  # likewise, of another thread
         ("fault_address", "u8"),
         ("slots", pointer_to("Slot")),
+        ("patterns_learned", "u8"),
         # COUNTS_PER_BLOCK numbers per basic block: executions, threads, repetitions of its last
         # instruction
         ("block_counts", pointer_to("uint64_t")),

@@ -21,6 +21,7 @@ from grader.emulator.flow import Block, Flow, find_blocks
 from grader.emulator.layout import CODE_PLACE, JumpTable, warp_layout
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.opcodes.absent import lanes_named_before
+from grader.emulator.opcodes.copy_costs import copy_form
 from grader.emulator.operands import (
     ZERO_REGISTER,
     Address,
@@ -291,6 +292,7 @@ _FACTS: dict[str, _Fact] = {
     "known bank": lambda code, flow, block, i, which: constant_bank_bytes(code, which),
     "one register": _one_register,
     "offset": _offset,
+    "copy form": lambda code, flow, block, i, which: copy_form(i),
 }
 
 

@@ -34,7 +34,6 @@ _MEETING = (
     "paths that come to the same BSYNC or WARPSYNC and have not executed it yet do so together now"
     " and then: when is not known"
 )
-_FILL = "the H100 counts more wavefronts for some LDGSTS.ZFILL of 16 bytes, not for all"
 EXPLAINED = {
     "atomic_generic": (
         "of generic atomics ncu counts the bytes of lanes in shared memory among those of global"
@@ -44,9 +43,9 @@ EXPLAINED = {
     "atomic_shared_u64": (
         "of lanes whose compare-and-swap changes nothing, the H100 lets others pass first"
     ),
-    "copy_async_4_8_16-O0": "LDGSTS at -O0: 16 sectors less",
-    "copy_async_zero_fill-O1": _FILL,
-    "copy_async_zero_fill-O3": _FILL,
+    "copy_async_4_8_16-O0": (
+        "LDGSTS at -O0: 16 sectors less; copies like these take as many as here on an H200"
+    ),
     "double_remainder": _MEETING,
     "generic_addresses-O0": "requests of generic accesses are not the same each time",
     "generic_addresses-O3": "requests of generic accesses are not the same each time",
@@ -63,9 +62,9 @@ EXPLAINED = {
         " quicker: a matter of time"
     ),
     "student_local_arrays-O0": "5 instructions more in a warp of 16 threads that never splits",
-    "student_pipelines": (
-        "LDGSTS with no lane on takes wavefronts and sectors, as many as stale addresses make;"
-        f" {_FILL}"
+    "student_pipelines-O1": (
+        "LDGSTS past the L1 under @!P0 with no lane on: 3 wavefronts for 1 where the addresses that"
+        " nobody set are of 4 bytes"
     ),
     "student_switches": _MEETING,
 }

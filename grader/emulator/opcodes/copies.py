@@ -1,7 +1,7 @@
 """Asynchronous copies from global to shared memory (cp.async): done at once, which every wait for
 them allows.
 
-The counters are those of a load from global memory, and of wavefronts of a store to shared memory.
+What both accesses of a copy cost is counted together: see copy_costs.py.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from dataclasses import replace
 from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
+from grader.emulator.layout import FULL_MASK
 from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
+from grader.emulator.opcodes.copy_costs import count_copy
 from grader.emulator.opcodes.known_access import Lanes
 from grader.emulator.opcodes.load_store import HINTS, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
@@ -32,32 +34,35 @@ def copy(e: Emitter, i: Decoded) -> None:
     shared_low, shared_high = lane_addresses(e, target)
     low, high = lane_addresses(e, source)
     lanes = e.lane_mask()
-    reading = e.b.and_(lanes, lane_bits(e.b, e.predicate(conditions[0]))) if conditions else lanes
-    read = _read_part if i.has("ZFILL") else _read
-    words = read(e, i, Lanes(low, high, reading))
+    fills = i.has("ZFILL")
+    missing = e.b.and_(low, e.const(i.access_bytes - 1)) if fills else e.const(0)
+    low = e.b.sub(low, missing)
+    asked = lane_bits(e.b, e.predicate(conditions[0])) if conditions else const(FULL_MASK)
+    reading = e.b.and_(lanes, asked)
+    start = Lanes(low, high, reading)
+    words = _read_part(e, i, start, missing) if fills else _read(e, i, start)
     here = bits_to_lanes(e.b, reading)
     words = [e.b.select(here, word, e.const(0)) for word in words]
-    kind = AccessKind("shared", load=False, width=i.access_bytes)
+    kind = AccessKind("shared", load=False, width=i.access_bytes, copied=True)
     store_words(e, i, kind, Lanes(shared_low, shared_high, lanes), words)
+    count_copy(e, i, low, shared_low, asked)
 
 
 def _read(e: Emitter, i: Decoded, lanes: Lanes, *, part: bool = False) -> list[Value]:
-    kind = AccessKind("global", load=True, width=i.access_bytes, part=part)
+    kind = AccessKind("global", load=True, width=i.access_bytes, part=part, copied=True)
     return load_words(e, i, kind, lanes)
 
 
-def _read_part(e: Emitter, i: Decoded, lanes: Lanes) -> list[Value]:
-    """The first bytes of the data, zeros behind them. The last byte that is read has a bounds check
-    of its own."""
-    missing = e.b.and_(lanes.low, e.const(i.access_bytes - 1))
+def _read_part(e: Emitter, i: Decoded, lanes: Lanes, missing: Value) -> list[Value]:
+    """The data but for so many bytes at its end, which are zeros. The last byte that is read has a
+    bounds check of its own."""
     count = e.b.sub(e.const(i.access_bytes), missing)
-    start = e.b.sub(lanes.low, missing)
-    last = e.b.sub(e.b.add(start, count), e.const(1))
+    last = e.b.sub(e.b.add(lanes.low, count), e.const(1))
     byte = AccessKind("global", load=True, width=1)
     load_words(e, i, byte, replace(lanes, low=last), slot="last byte")
     return [
         e.b.and_(word, _byte_mask(e, e.b.sub(count, e.const(4 * index))))
-        for index, word in enumerate(_read(e, i, replace(lanes, low=start), part=True))
+        for index, word in enumerate(_read(e, i, lanes, part=True))
     ]
 
 

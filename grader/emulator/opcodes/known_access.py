@@ -80,7 +80,8 @@ def emit_short_way(
         known = e.function.append_basic_block("known")
         e.b.cbranch(condition, known, careful).set_weights(_OFTEN)
         e.b.position_at_end(known)
-    _add_cost(e, record, cost)
+    if not kind.copied:
+        add_cost(e, record, cost)
     _move(e, kind, pattern, base, words=words, done=done)
     ways.move()
     e.b.branch(done)
@@ -117,7 +118,7 @@ def _conditions(
     yield b.icmp_unsigned("==", lane_bits(b, some), const(0))
 
 
-def _add_cost(e: Emitter, slot: Record, cost: Value) -> None:
+def add_cost(e: Emitter, slot: Record, cost: Value) -> None:
     """Add a Cost to the slot's totals, which lie in its order."""
     totals = slot.at("requests_total")
     added = e.b.zext(e.b.load(cost, typ=_COST, align=2), _TOTALS)

@@ -2,9 +2,6 @@
 // instruction: patterns.cpp remembers the last one.
 #include "counting.h"
 
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
-static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group)
 {
     uint32_t distinct = 0;

@@ -15,6 +15,7 @@ from grader.emulator.timing.record_arrays import layout_of
 _RECORDS = {
     "Buffer": layout.BUFFER,
     "Pattern": layout.PATTERN,
+    "Copy": layout.COPY,
     "Slot": layout.SLOT,
     "Warp": layout.WARP,
     "Extent": checked_layout.EXTENT,
@@ -25,6 +26,7 @@ _RECORDS = {
 }
 _ENUMS = (
     layout.AccessFlag,
+    layout.CopyForm,
     layout.FaultCode,
     layout.TraceWord,
     layout.PatternKind,

@@ -23,6 +23,9 @@ constexpr uint32_t WARP_BYTES = WARP_LANES * BANK_BYTES;
 inline bool likely(bool condition) { return __builtin_expect(condition, true); }
 inline bool unlikely(bool condition) { return __builtin_expect(condition, false); }
 
+inline uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 inline uint32_t lowest_lane(uint32_t mask) { return __builtin_ctz(mask); }
 inline uint32_t highest_lane(uint32_t mask) { return 31 - __builtin_clz(mask); }
 inline uint32_t count_lanes(uint32_t mask) { return __builtin_popcount(mask); }

@@ -109,9 +109,10 @@ static uint32_t find_kind(Pattern &pattern, Access access)
 }
 
 // Remember a pattern, its extent and its kind.
-static void learn(const Context &context, Access access, Slot &slot, uint32_t base, uint32_t mask)
+static void learn(Context &context, Access access, Slot &slot, uint32_t base, uint32_t mask)
 {
     Pattern &pattern = pattern_of(slot);
+    pattern.serial = ++context.patterns_learned;
     pattern.mask = mask;
     pattern.lowest = pattern.highest = pattern.low_bits = 0; // the base itself is an active lane's
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
@@ -140,7 +141,7 @@ static void find_cost(Access access, const Pattern &pattern, uint32_t base_low, 
         count_wavefronts(access, cost, relative, pattern.mask);
 }
 
-void count_access(const Context &context, Access access, Slot &slot, uint32_t mask)
+void count_access(Context &context, Access access, Slot &slot, uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)], base_low = base % SECTOR_BYTES;
     Access anywhere = access; // uppers are no part of the pattern
@@ -152,5 +153,5 @@ void count_access(const Context &context, Access access, Slot &slot, uint32_t ma
     uint16_t *cost = pattern.costs[base_low];
     if (cost[Cost::REQUESTS] == 0)
         find_cost(access, pattern, base_low, cost);
-    add_cost(slot, cost);
+    add_cost(access, slot, cost);
 }

@@ -9,7 +9,7 @@
 bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
 
 // Make the pattern of lane_addresses the slot's, if it is not yet, and count this access.
-void count_access(const Context &context, Access access, Slot &slot, uint32_t mask);
+void count_access(Context &context, Access access, Slot &slot, uint32_t mask);
 
 // Whether every lane's bytes lie aligned in a buffer; notes the first bad lane. The slot remembers
 // the buffer.
@@ -44,8 +44,10 @@ HOT bool repeats(const Context &context, Access access, const Pattern &pattern, 
                         [=](uint32_t lane) { return (addresses[lane] - base) ^ deltas[lane]; });
 }
 
-HOT void add_cost(Slot &slot, const uint16_t *cost)
+HOT void add_cost(Access access, Slot &slot, const uint16_t *cost)
 {
+    if (access.is(AccessFlag::COPIED))
+        return;
     slot.requests_total += cost[Cost::REQUESTS];
     slot.passes_total += cost[Cost::PASSES];
     slot.passes_ideal_total += cost[Cost::PASSES_IDEAL];
@@ -80,6 +82,6 @@ HOT bool count_known(const Context &context, Access access, Slot &slot, uint32_t
                  base - pattern.first_base <= pattern.more_bases &&
                  repeats(context, access, pattern, base, mask);
     if (likely(known))
-        add_cost(slot, cost);
+        add_cost(access, slot, cost);
     return known;
 }

@@ -22,15 +22,13 @@ static void add_block(const Totals &totals, int64_t block)
     for (int64_t n = totals.first[block * totals.warps_per_block]; n < end; ++n) {
         const Step &step = totals.steps[n];
         ++executed[step.code];
-        if (step.access < 0)
-            continue;
-        const Access *access = totals.accesses + step.access;
-        if (access->space == TraceWord::GLOBAL)
-            totals.sectors[block] += count_sectors(totals.lines, *access);
-        if (totals.table[step.code].kind == Kind::COPY && step.access + 1 < totals.access_count)
-            ++access; // the store of an asynchronous copy
-        if (access->space == TraceWord::SHARED)
-            totals.wavefronts[block] += access->wavefronts;
+        if (step.access < 0 || totals.table[step.code].kind == Kind::COPY)
+            continue; // an asynchronous copy is not counted as it is timed
+        const Access &access = totals.accesses[step.access];
+        if (access.space == TraceWord::GLOBAL)
+            totals.sectors[block] += count_sectors(totals.lines, access);
+        if (access.space == TraceWord::SHARED)
+            totals.wavefronts[block] += access.wavefronts;
     }
 }
 

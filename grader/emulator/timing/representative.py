@@ -15,6 +15,7 @@ import numpy as np
 
 from grader.emulator.counts import InstructionCounts
 from grader.emulator.timing.streams import Streams, Work
+from grader.sass import accesses_of
 
 ALIKE, NOT_UNLIKE = 0.1, 0.25
 """Distances from the launch up to which traces are taken at once, and up to which the nearest ones
@@ -59,17 +60,22 @@ def measure_distance(streams: Streams, counts: Sequence[InstructionCounts]) -> f
         executed[each.index] += each.executed
     total = max(1.0, executed.sum())
     sectors, wavefronts = (
-        sum(each.passes for each in counts if each.space == space) / total
+        sum(each.passes for each in counts if each.space == space and not _copies(each)) / total
         for space in ("global", "shared")
     )
     launch = _Rates(executed / total, sectors, wavefronts)
     return _measure(_rates_of(streams.work), launch) if len(streams.steps) else 1.0
 
 
+def _copies(counts: InstructionCounts) -> bool:
+    """Whether it is an asynchronous copy: these are not counted as they are timed."""
+    return any(access.asynchronous for access in accesses_of(counts.opcode))
+
+
 @dataclass(frozen=True)
 class _Rates:
     """What an instruction is and does on the whole: its parts of all by their index, and sectors
-    and wavefronts of one."""
+    and wavefronts of one, asynchronous copies apart."""
 
     mix: np.ndarray
     sectors: float

@@ -102,7 +102,6 @@ def add_up(
         "block_count": blocks,
         "warps_per_block": warps_per_block,
         "instruction_count": len(table),
-        "access_count": len(accesses),
     }
     totals = make_pointing(Totals, arrays | vars(work), numbers)
     runtime.add_up(totals.ctypes.data)

@@ -119,7 +119,7 @@ class Trace:
 class Totals:
     """What the blocks of some streams do on the whole. By block: how often each instruction is
     `executed` (a row of `instruction_count`), the sectors of its global accesses and the
-    wavefronts of its shared ones. All three are 0 before."""
+    wavefronts of its shared ones, asynchronous copies apart. All three are 0 before."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -132,7 +132,6 @@ class Totals:
     block_count: int
     warps_per_block: int
     instruction_count: int
-    access_count: int
 
 
 class Region:
