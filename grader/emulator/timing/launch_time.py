@@ -337,13 +337,19 @@ class Run:
         return min(UNEVEN, max(1.0, self.shape.longest / max(1, own)))
 
     def longest_block(self, share: Share) -> float:
-        """Cycles of the block that executed the most, if it did much more than the others: no SM
-        helps another one with a block."""
+        """Cycles of the block that executed the most, if it did much more than the others: it runs
+        beside others first, then what was not traced of it alone, for no SM helps another one with
+        a block."""
         if self.shape.longest < UNEVEN * self.shape.executed / self.shape.blocks:
             return 0.0
         done = np.diff(self.streams.first[:: self.streams.warps_per_block])
-        ends, found = self.run(np.array([np.argmax(done)]), 1, share)
-        return float(self.shape.longest * np.max(ends) / max(1.0, found.issued))
+        longest = int(np.argmax(done))
+        others = [index for index in range(len(done)) if index != longest]
+        order = np.array([longest, *others[: self.resident - 1]])
+        beside, _ = self.run(order, len(order), share)
+        alone, _ = self.run(order[:1], 1, share)
+        left = max(0.0, self.shape.longest / max(1, done[longest]) - 1.0)
+        return float(beside[0] + left * alone[0])
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """The fewest cycles in which the whole launch can pass each resource at its peak: issue
