@@ -28,6 +28,7 @@ RANDOM = 0.05
 random, if they touch it again at all."""
 AS_OFTEN = 1.05
 """Up to so many times what a buffer holds, it is touched once."""
+BISECTIONS = 20
 
 Regions = Sequence[tuple[int, int]]
 """The first and last addresses of buffers."""
@@ -92,16 +93,26 @@ class Footprint:
         return float(self._own["partial"].sum() / max(1, self._own["stored"].sum()))
 
     def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
-        """Sectors that DRAM moves of each buffer where so many are found in it. What is touched
-        again at random is still in the L2 if that holds what is touched between."""
+        """Sectors that DRAM moves of each buffer where so many are found in it. Of what is touched
+        again at random, those that the L2 holds no more are moved again: it holds what was touched
+        last (Che's approximation of a cache that replaces what was not used for longest)."""
         times = found * self._scale
         once = np.minimum(self._room, times)
-        again = times > AS_OFTEN * self._room
-        if not closely or not again.any() or once.sum() <= self._kept:
+        again = (times > AS_OFTEN * self._room) & (closely and self._random)
+        if not again.any() or once.sum() <= self._kept:
             return np.asarray(once)
-        between = once + (once.sum() - once) * np.minimum(1.0, once / np.maximum(1.0, times))
-        missing = times * np.maximum(0.0, 1.0 - self._kept / np.maximum(1.0, between))
-        return np.asarray(np.where(again & self._random, np.maximum(once, missing), once))
+        rate = np.where(again, times / np.maximum(1.0, once), 0.0)
+
+        def touched(part: float) -> np.ndarray:
+            """Sectors that are touched in a part of the launch."""
+            return np.asarray(np.where(again, once * -np.expm1(-rate * part), once * part))
+
+        low, high = 0.0, 1.0
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if touched(middle).sum() < self._kept else (low, middle)
+        missing = touched(low) + (1.0 - low) * times * np.exp(-rate * low)
+        return np.asarray(np.where(again, missing, once))
 
     @cached_property
     def _around(self) -> list[np.ndarray]:
