@@ -30,7 +30,7 @@ POWERS: Mapping[str, Mapping[str, float]] = {
     "atomics": {"atomic_turn": -1.0, "launch_us": 0.2},
 }
 """By family, the power with which a parameter is in a time."""
-TRUE = {**start_values(), "dram_part": 0.86, "launch_us": 3.7, "atomic_turn": 1.45}
+TRUE = {**start_values(), "dram_part": 0.9, "launch_us": 2.9, "atomic_turn": 1.75}
 
 
 class Formula(ModelClock):

@@ -9,7 +9,7 @@ import numpy as np
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import TraceWord
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.footprint import Footprint
+from grader.emulator.timing.footprint import Footprint, Rows
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, add_up
@@ -25,6 +25,7 @@ BUFFER = (10 * LINE_BYTES, 20 * LINE_BYTES)
 ACROSS = (20 * LINE_BYTES, 22 * LINE_BYTES)
 Touch = tuple[int, int, int, int]
 LOAD, STORE, ATOMIC, SHARED = range(4)
+ROWS = Rows(read=100.0, write=150.0)
 KINDS = (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.SHARED)
 
 
@@ -66,7 +67,7 @@ def footprint_of(
 
 
 def moved(footprint: Footprint, *, closely: bool = False) -> tuple[float, float]:
-    traffic = footprint.traffic(closely=closely)
+    traffic = footprint.traffic(closely=closely, rows=ROWS)
     return traffic.read, traffic.written
 
 
@@ -108,7 +109,7 @@ def test_what_neighbours_do_not_share_is_read_again_and_again_unless_the_l2_hold
 
 
 def test_rows_of_dram_are_opened_for_pages_that_are_touched_in_part() -> None:
-    whole = footprint_of((LOAD, 10, 15, 0), (LOAD, 11, 15, 0)).traffic(closely=True)
-    part = footprint_of((LOAD, 10, 1, 0), (STORE, 12, 1, 0xFF)).traffic(closely=True)
-    assert (whole.read_rows, whole.written_rows) == (0, 0)
-    assert (part.read_rows, part.written_rows) == (0.75, 0.875)
+    whole = footprint_of((LOAD, 10, 15, 0), (LOAD, 11, 15, 0))
+    part = footprint_of((LOAD, 10, 1, 0), (STORE, 12, 1, 0xFF))
+    assert whole.traffic(closely=True, rows=ROWS).lost == 0
+    assert part.traffic(closely=True, rows=ROWS).lost == (100 - 64) + (150 - 32)

@@ -33,20 +33,21 @@ static void pass_data(const SM &sm, double begin, double passes)
     sm.statistics->lsu += passes;
 }
 
-// Cycles that a read waits in DRAM's queues, drawn from an exponential distribution.
-static double draw_wait(const SM &sm)
+// Cycles by which a read from an idle DRAM takes longer than the quickest one, drawn from an
+// exponential distribution.
+static double draw_delay(const SM &sm)
 {
     int64_t state = (sm.shared->random * 1103515245 + 12345) & 0x7FFFFFFF;
     sm.shared->random = state;
     double means = -__builtin_log(double(state >> 8 | 1) / double(1 << 23));
-    return means * sm.p->dram_wait;
+    return means * sm.p->dram_spread;
 }
 
-// Sectors pass DRAM, which may lag behind by a burst.
+// Sectors pass DRAM.
 static void pass_dram(const SM &sm, double sectors, double begin)
 {
     double size = SECTOR * sectors, &dram_free = sm.shared->dram_free;
-    dram_free = max(dram_free, begin - sm.p->burst_cycles) + size * sm.p->dram_byte_cycles;
+    dram_free = max(dram_free, begin) + size * sm.p->dram_byte_cycles;
     sm.statistics->dram_bytes += size;
 }
 
@@ -69,8 +70,7 @@ static double fetch_sectors(const SM &sm, double count, bool local, double begin
     sm.statistics->l2_bytes += SECTOR * count;
     shared.port_free =
         max(shared.port_free, begin) + max(count * p.fill_port_cycles, p.line_port_cycles);
-    shared.l2_free = max(shared.l2_free, begin - p.burst_cycles)
-                     + max(count, PAIR) * p.l2_sector_cycles;
+    shared.l2_free = max(shared.l2_free, begin) + max(count, PAIR) * p.l2_sector_cycles;
     double arrival = max(shared.port_free, shared.l2_free) + p.l2_latency;
     double part = local ? p.dram_local_part : p.dram_read_part;
     if (part == 0.0)
@@ -80,8 +80,10 @@ static double fetch_sectors(const SM &sm, double count, bool local, double begin
     if (whole <= 0)
         return arrival;
     pass_dram(sm, whole, begin);
-    double latest = max(shared.dram_free, shared.port_free);
-    return max(arrival, latest + p.dram_latency + draw_wait(sm));
+    double latest = max(shared.dram_free, shared.port_free), delay = 0.0;
+    for (double pairs = whole; pairs > 0.0; pairs -= PAIR)
+        delay = max(delay, draw_delay(sm));
+    return max(arrival, latest + p.dram_latency + p.dram_wait + delay);
 }
 
 // What a store asks of the L2: its sectors, and those of them that it covers.
@@ -116,7 +118,7 @@ static void pass_stores(const SM &sm, double count, double dram, double port, do
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
     shared.store_port_free = max(shared.store_port_free, begin) + port;
-    shared.store_free = max(shared.store_free, begin - p.burst_cycles) + cost;
+    shared.store_free = max(shared.store_free, begin) + cost;
     sm.statistics->store_cycles += cost;
     sm.statistics->l2_bytes += SECTOR * count;
     shared.write_credit += dram;
@@ -142,7 +144,7 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, bool merg
 static void reduce_sectors(const SM &sm, const Line &line, bool fetches, double begin)
 {
     double count = count_sectors(line.touched), turns = turns_of(line), &l2_free = sm.shared->l2_free;
-    l2_free = max(l2_free, begin - sm.p->burst_cycles) + turns * sm.p->atomic_slice_cycles
+    l2_free = max(l2_free, begin) + turns * sm.p->atomic_slice_cycles
               + count * (sm.p->atomic_pass_cycles + (fetches ? sm.p->l2_sector_cycles : 0.0));
     double port = max(count, double(line.rounds)) * sm.p->line_port_cycles;
     sm.statistics->stored += count;

@@ -61,8 +61,6 @@ static void load_line(Region &region, uint32_t before, uint32_t sectors)
     uint32_t loaded = before & LINE_MASK;
     uint32_t had = pairs_of(loaded), has = had | pairs_of(sectors);
     region.loaded_pairs += count(has & ~had);
-    region.loaded_lines += had == 0 && has != 0;
-    region.loaded_whole += had != pairs_of(LINE_MASK) && has == pairs_of(LINE_MASK);
 }
 
 // Sectors of a line are stored, some of their words. An atomic reads what it writes.
@@ -74,8 +72,6 @@ static void store_line(const Touched &touched, Region &region, const Line &line,
     words |= atomic ? 0 : line.words;
     uint32_t still = (stored | sectors) & ~covered_sectors(words);
     region.stored += count(sectors & ~stored);
-    region.stored_lines += stored == 0;
-    region.stored_whole += stored != LINE_MASK && (stored | sectors) == LINE_MASK;
     region.partial += int64_t(count(still)) - int64_t(count(partial));
 }
 

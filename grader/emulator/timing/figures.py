@@ -30,18 +30,25 @@ class Figures:
     shared_latency: int
     l2_latency: int
     dram_latency: int
+    """Of a read from an idle DRAM, on the average."""
     l2_bytes_per_cycle: float
     """Read by all SMs together."""
     l2_slices: int
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
-    launch_us: float = 3.0
-    block_launch: float = 420.0
-    dram_queue: float = 135.0
+    launch_us: float = 2.4
+    block_launch: float = 250.0
+    dram_spread: float = 130.0
+    """Mean cycles by which a read from an idle DRAM takes longer than the quickest one: a warp
+    waits for its slowest lane."""
+    dram_queue: float = 150.0
     """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load
     of r it is r / (1 - r) times that."""
-    dram_part: float = 0.89
-    """Part of the theoretical bandwidth that a copy reaches at best."""
+    dram_part: float = 0.945
+    """Part of the theoretical bandwidth that reading whole rows reaches."""
+    turn_part: float = 0.12
+    """What turning between reading and writing costs DRAM: so many bytes for each one of those of
+    which it moves fewer."""
     fill_cycles: float = 0.25
     partial_sector_part: float = 0.18
     """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and
@@ -49,11 +56,8 @@ class Figures:
     whole_sector_part: float = 0.41
     local_sector_part: float = 0.55
     """The same for sectors of local memory."""
-    burst_cycles: float = 4000.0
     lsu_queue: float = 40.0
     store_queue: float = 1500.0
-    retained_part: float = 0.3
-    """Part of the L2 that keeps what was written beyond the end of a launch."""
     atomic_turn: float = 1.46
     """Cycles of a slice of the L2 for words of a sector that atomics meet at."""
     atomic_wait: float = 267.0
@@ -64,10 +68,10 @@ class Figures:
     """Cycles until a float can be added to a word again."""
     atomic_swap: float = 500.0
     """Cycles from a compare-and-swap that stands until another thread's of the same word can."""
-    read_row_bytes: float = 50.0
-    """What opening a row of DRAM costs for a read, and for a write or what it fills up, in bytes
-    that could be moved instead."""
-    write_row_bytes: float = 115.0
+    read_row_bytes: float = 115.0
+    """Bytes that DRAM moves in the time in which it opens a row for a read, and for a write or what
+    it fills up: what is moved of the row takes no more time, up to so much."""
+    write_row_bytes: float = 150.0
     shared_part: float = 0.5
     """Part of the L2 that holds what blocks share at random: its halves keep copies."""
     merge_cycles: float = 500.0

@@ -16,8 +16,6 @@ from grader.emulator.timing.record_arrays import make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     LINE_BYTES,
-    LINE_SECTORS,
-    PAGE_LINES,
     PAIR_SECTORS,
     Region,
     Touched,
@@ -36,13 +34,21 @@ Regions = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Traffic:
-    """Sectors that a launch makes DRAM move for its loads, and for its stores; and rows of DRAM
-    that are opened for either, beyond those that moving whole lines opens."""
+    """Sectors that a launch makes DRAM move for its loads, and for its stores; and bytes that DRAM
+    could move beside them while it opens rows."""
 
     read: float
     written: float
-    read_rows: float = 0.0
-    written_rows: float = 0.0
+    lost: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Bytes that DRAM moves in the time in which it opens a row to read, and to write: whatever is
+    moved of the row meanwhile."""
+
+    read: float
+    write: float
 
 
 class Footprint:
@@ -70,22 +76,18 @@ class Footprint:
         self._own = self._touch(streams)
         self._room = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
 
-    def traffic(self, *, closely: bool) -> Traffic:
-        """What DRAM moves. `closely`: with a look at what lies around the blocks."""
+    def traffic(self, *, closely: bool, rows: Rows) -> Traffic:
+        """What DRAM moves. `closely`: with a look at what lies around the blocks, and at rows."""
         own = self._own
         loads = self._extend(own["loaded_pairs"] * PAIR_SECTORS, closely)
         stores, partial = (self._extend(own[name], closely) for name in ("stored", "partial"))
-        written = float((stores + partial).sum())
+        read, written = float(loads.sum()), float((stores + partial).sum())
         if not closely:
-            return Traffic(float(loads.sum()), written)
-        pairs, stored = (self._pages(name) for name in ("loaded", "stored"))
-        filled = np.where(stores > 0, 1.0 + partial / np.maximum(1.0, stores), 1.0)
-        return Traffic(
-            float(loads.sum()),
-            written,
-            float((loads / PAIR_SECTORS * pairs).sum()),
-            float((stores * stored * filled).sum()),
-        )
+            return Traffic(read, written)
+        pair_bytes = PAIR_SECTORS * SECTOR_BYTES
+        reading = loads / PAIR_SECTORS * self._lost("loaded_pairs", pair_bytes, rows.read)
+        writing = (stores + partial) * self._lost("stored", SECTOR_BYTES, rows.write)
+        return Traffic(read, written, float(reading.sum() + writing.sum()))
 
     @property
     def unfilled_part(self) -> float:
@@ -132,14 +134,17 @@ class Footprint:
         )
         return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
 
-    def _pages(self, how: str) -> np.ndarray:
-        """Rows that DRAM opens in each buffer for a pair of sectors that is loaded, or a sector
-        that is stored, beyond those for whole lines: by the blocks that were traced, or by those
-        that lie side by side, whichever need the fewest."""
-        groups = (self._own, _sum(self._around))
-        return np.asarray(
-            np.minimum.reduce([_opened(each, how) for each in groups if each is not None])
-        )
+    def _lost(self, units: str, unit_bytes: int, row_bytes: float) -> np.ndarray:
+        """Bytes that DRAM could move in each buffer while it opens rows, beside each of the units
+        that it moves: by the blocks that were traced, or by those that lie side by side, whichever
+        open the fewest."""
+        pages = units.partition("_")[0] + "_pages"
+        opened = [
+            each[pages] / np.maximum(1, each[units])
+            for each in (self._own, _sum(self._around))
+            if each is not None
+        ]
+        return np.asarray(np.maximum(0.0, row_bytes * np.minimum.reduce(opened) - unit_bytes))
 
     def _touch(self, streams: Streams) -> np.ndarray:
         """What steps touch, a Region a buffer (runtime/timing_totals.cpp)."""
@@ -166,17 +171,6 @@ def make_regions(regions: Regions) -> np.ndarray:
     for row, (start, end) in zip(rows, regions, strict=True):
         row["first_line"], row["end_line"] = start // LINE_BYTES, -(-end // LINE_BYTES)
     return rows
-
-
-def _opened(regions: np.ndarray, how: str) -> np.ndarray:
-    """Rows of DRAM for each unit of what was touched in each region, beyond those for whole lines.
-    Units are pairs of sectors that were loaded, or sectors that were stored."""
-    units = regions["loaded_pairs" if how == "loaded" else "stored"]
-    of_line = LINE_SECTORS // PAIR_SECTORS if how == "loaded" else LINE_SECTORS
-    lines, whole, pages = (regions[f"{how}_{name}"] for name in ("lines", "whole", "pages"))
-    loose = (lines - whole) * pages / np.maximum(1, lines)
-    together = (units - of_line * whole) / (of_line * PAGE_LINES)
-    return np.asarray(np.maximum(0.0, loose - together) / np.maximum(1, units))
 
 
 def _sum(groups: Sequence[np.ndarray]) -> np.ndarray | None:

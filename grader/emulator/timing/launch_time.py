@@ -18,7 +18,7 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.footprint import Footprint, make_regions
+from grader.emulator.timing.footprint import Footprint, Rows, make_regions
 from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
 from grader.emulator.timing.meetings import find_meetings
 from grader.emulator.timing.parameters import Load, Share, find_parameters
@@ -223,13 +223,13 @@ class Run:
 
     def facts(self, use: Mapping[str, float], share: Share, cycles: float) -> Facts:
         """What tells the kind of a launch that takes so many cycles."""
-        f, shape, launch = self.figures, self.shape, self.figures.launch_us * self.figures.clock_mhz
+        shape, launch = self.shape, self.figures.launch_us * self.figures.clock_mhz
         return Facts(
             read_habits(self.streams, self.code),
             launching=launch / (launch + cycles),
             atomics=self.busiest_slice / cycles,
             unfilled=self.footprint.unfilled_part,
-            rows=f.dram_part / share.part - 1.0,
+            rows=share.rows,
             unevenness=shape.longest * shape.blocks / max(1, shape.executed),
             from_dram=share.read if use["hit"] < 1.0 else 1.0,
             warps=self.resident * self.streams.warps_per_block,
@@ -244,14 +244,15 @@ class Run:
         """What DRAM has to do with the sectors that an SM reads and writes, by a first run."""
         f, scale = self.figures, self.scale(first)
         busy = self.byte_cycles() * SECTOR_BYTES * (first.l1_misses + first.stored)
-        traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles)
-        kept = f.retained_part * f.l2_bytes / SECTOR_BYTES
+        rows = Rows(f.read_row_bytes, f.write_row_bytes)
+        traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles, rows=rows)
         moved = SECTOR_BYTES * (traffic.read + traffic.written)
-        opened = f.read_row_bytes * traffic.read_rows + f.write_row_bytes * traffic.written_rows
+        turned = f.turn_part * SECTOR_BYTES * min(traffic.read, traffic.written)
         return Share(
             read=traffic.read / max(1.0, first.l1_misses * scale),
-            write=max(0.0, traffic.written - kept) / max(1.0, first.stored * scale),
-            part=f.dram_part / (1.0 + opened / max(1.0, moved)),
+            write=traffic.written / max(1.0, first.stored * scale),
+            part=f.dram_part / (1.0 + (traffic.lost + turned) / max(1.0, moved)),
+            rows=traffic.lost / max(1.0, moved),
             local=max(0.0, 1.0 - f.shared_part * f.l2_bytes / max(1.0, self.local_bytes())),
         )
 

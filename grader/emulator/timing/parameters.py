@@ -16,12 +16,14 @@ BLOCK_SHARED_BYTES = 1024
 @dataclass(frozen=True)
 class Share:
     """What DRAM does for an SM: the sectors that it moves for one that the SM reads, for one that
-    it writes, and for one of local memory; at this part of its bandwidth."""
+    it writes, and for one of local memory; at this part of its bandwidth. `rows` is what opening
+    rows of it adds to moving bytes, as a part."""
 
     read: float
     write: float
     part: float
     local: float = 0.0
+    rows: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,13 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         shared_latency=f.shared_latency,
         l1_latency=f.l1_latency,
         l2_latency=f.l2_latency,
-        dram_latency=f.dram_latency,
+        dram_latency=f.dram_latency - f.dram_spread,
         fill_cycles=f.fill_cycles,
         l2_sector_cycles=sector_cycles,
         store_sector_cycles=sector_cycles / f.whole_sector_part,
         partial_sector_cycles=sector_cycles / f.partial_sector_part,
         local_sector_cycles=sector_cycles / f.local_sector_part,
         dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * load.dram.part),
-        burst_cycles=f.burst_cycles,
         lsu_queue=f.lsu_queue,
         block_launch=f.block_launch,
         store_queue=f.store_queue,
@@ -81,6 +82,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         partial_port_cycles=2.0,
         merge_cycles=f.merge_cycles,
         dispatch_cycles=f.dispatch_cycles * load.active,
+        dram_spread=f.dram_spread,
         dram_wait=load.wait,
         access_cycles=32 / f.load_lanes,
         jump_cycles=f.jump_cycles,

@@ -136,20 +136,15 @@ class Totals:
 
 class Region:
     """A buffer, from its first line to its end, and what was touched of it: pairs of sectors of
-    which one was loaded, the lines and pages that hold them, and lines of which all were loaded;
-    sectors that were stored, those of them that were not covered, and the same of lines and
-    pages."""
+    which one was loaded, and the pages that hold them; sectors that were stored, those of them that
+    were not covered, and their pages."""
 
     first_line: int
     end_line: int
     loaded_pairs: int
-    loaded_lines: int
-    loaded_whole: int
     loaded_pages: int
     stored: int
     partial: int
-    stored_lines: int
-    stored_whole: int
     stored_pages: int
 
 
@@ -335,7 +330,6 @@ class Parameters:
     partial_sector_cycles: float
     local_sector_cycles: float
     dram_byte_cycles: float
-    burst_cycles: float
     lsu_queue: float
     block_launch: float
     store_queue: float
@@ -353,6 +347,7 @@ class Parameters:
     partial_port_cycles: float
     merge_cycles: float
     dispatch_cycles: float
+    dram_spread: float
     dram_wait: float
     access_cycles: float
     jump_cycles: float
