@@ -116,12 +116,11 @@ HOT uint32_t to_single(uint64_t sum, int32_t scale)
 
 // A float32, or the upper word of a float64: places of the fraction, exponent of infinity.
 struct Format {
-    uint32_t places, infinite;
+    uint32_t places, highest;
 
-    uint32_t bias() const { return infinite / 2; }
-    uint32_t exponent(uint32_t word) const { return word >> places & infinite; }
-    uint32_t fraction(uint32_t word) const { return word & ((1u << places) - 1); }
-    uint32_t infinity() const { return infinite << places; }
+    uint32_t bias() const { return highest / 2; }
+    uint32_t infinity() const { return highest << places; }
+    uint32_t exponent(uint32_t word) const { return word >> places & highest; }
     bool is_nan(uint32_t word) const { return (word & ~SIGN) > infinity(); }
 };
 
@@ -131,31 +130,32 @@ HOT void reciprocals(Words &words, Format format)
 {
     Words fractions;
     Sums sums;
-    uint32_t left_out = SINGLE.places - format.places;
+    uint32_t left_out = SINGLE.places - format.places, smallest = 1u << format.places;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
-        fractions[lane] = format.fraction(words[lane]) << left_out;
+        fractions[lane] = (words[lane] & (smallest - 1)) << left_out;
     evaluate(RCP, fractions, 16, sums);
+    uint32_t scale = (2 * format.bias() - 2) << format.places;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
-        uint32_t word = words[lane], exponent = format.exponent(word);
-        uint32_t scale = (2 * format.bias() - 2 - exponent) << format.places;
-        uint32_t result = uint32_t(sums[lane] >> (15 + left_out)) + scale;
-        result = int32_t(result) < int32_t(1u << format.places) ? 0 : result;
-        result = exponent == 0 ? format.infinity() : result;
+        uint32_t word = words[lane], power = word & format.infinity();
+        uint32_t result = uint32_t(sums[lane] >> (15 + left_out)) + scale - power;
+        result = int32_t(result) < int32_t(smallest) ? 0 : result;
+        result = power == 0 ? format.infinity() : result;
         words[lane] = format.is_nan(word) ? NOT_A_NUMBER : result | (word & SIGN);
     }
 }
 
-// The exponent of the root, and the fraction below the lowest bit of the argument's exponent.
-struct Halved {
-    int32_t exponent;
-    uint32_t fraction;
-};
-
-HOT Halved halve(uint32_t word, Format format)
+// For a root the lowest bit of the exponent goes with the fraction. The bias is odd: a 0 there
+// stands for arguments in [2, 4).
+HOT uint32_t fraction_of_root(uint32_t word, Format format)
 {
-    int32_t exponent = int32_t(format.exponent(word) - format.bias());
-    uint32_t fraction = format.fraction(word) << (SINGLE.places - format.places);
-    return {exponent >> 1, fraction | (exponent & 1u) << 23};
+    uint32_t lowest = 1u << format.places;
+    return ((word ^ lowest) & (2 * lowest - 1)) << (SINGLE.places - format.places);
+}
+
+// Half of the rest of the exponent, which is (bias + 1) / 2 for 1.
+HOT uint32_t power_of_root(uint32_t word, Format format)
+{
+    return (word + (1u << format.places)) >> 1 & format.infinity();
 }
 
 HOT void reciprocal_roots(Words &words, Format format)
@@ -164,14 +164,13 @@ HOT void reciprocal_roots(Words &words, Format format)
     Sums sums;
     uint32_t left_out = SINGLE.places - format.places;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
-        fractions[lane] = halve(words[lane], format).fraction;
+        fractions[lane] = fraction_of_root(words[lane], format);
     evaluate(RSQ, fractions, 17, sums);
+    uint32_t scale = (format.bias() - 2 + (format.bias() + 1) / 2) << format.places;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
-        uint32_t word = words[lane];
-        uint32_t scale = format.bias() - 2 - halve(word, format).exponent;
-        uint32_t sum = uint32_t(sums[lane] >> (16 + left_out));
+        uint32_t word = words[lane], sum = uint32_t(sums[lane] >> (16 + left_out));
         sum = fractions[lane] == 0 ? 2u << format.places : sum; // powers of 4 are exact
-        uint32_t result = sum + (scale << format.places);
+        uint32_t result = sum + scale - power_of_root(word, format);
         result = word == format.infinity() ? 0 : word > format.infinity() ? NOT_A_NUMBER : result;
         words[lane] = format.exponent(word) == 0 ? format.infinity() | (word & SIGN) : result;
     }
@@ -182,12 +181,12 @@ HOT void roots(Words &words)
     Words fractions;
     Sums sums;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
-        fractions[lane] = halve(words[lane], SINGLE).fraction;
+        fractions[lane] = fraction_of_root(words[lane], SINGLE);
     evaluate(SQRT, fractions, 17, sums);
+    uint32_t scale = (SINGLE.bias() - 1 - (SINGLE.bias() + 1) / 2) << SINGLE.places;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         uint32_t word = words[lane];
-        uint32_t scale = SINGLE.bias() - 1 + halve(word, SINGLE).exponent;
-        uint32_t result = uint32_t(sums[lane] >> 17) + (scale << 23);
+        uint32_t result = uint32_t(sums[lane] >> 17) + scale + power_of_root(word, SINGLE);
         result = word == INFINITE ? INFINITE : word > INFINITE ? NOT_A_NUMBER : result;
         words[lane] = SINGLE.exponent(word) == 0 ? word & SIGN : result;
     }
