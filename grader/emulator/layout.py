@@ -163,6 +163,18 @@ def _whole_lines(fields: list[Any]) -> np.dtype:
 PATTERNS = 16
 """So many access patterns are remembered of an instruction, each at a place that a hash of its
 addresses gives: warps of a block often have one each."""
+COPY = np.dtype(
+    [
+        # the pattern of its source, and both bases within a line, where these matter
+        ("source", "u8"),
+        ("bases", "u4"),
+        # see Cost
+        ("global_cost", "u2", COSTS),
+        ("shared_cost", "u2", COSTS),
+    ],
+    align=True,
+)
+"""A whole warp's asynchronous copy, and what it adds to the totals."""
 _PATTERN = [
     # lane address minus base, the lowest active lane's; 0 where inactive
     ("deltas", "u4", WARP_LANES),
@@ -180,24 +192,11 @@ _PATTERN = [
     ("serial", "u8"),  # tells it from all others that the thread has met
     # of each base modulo 32, what an access adds to the totals: see Cost; zeros where unknown
     ("costs", "u2", (SECTOR_BYTES, COSTS)),
+    ("copy", COPY),  # the last one whose target this was
 ]
 PATTERN = _whole_lines(_PATTERN)
-COPY = np.dtype(
-    [
-        # the patterns of its accesses, and their bases within a line, where these matter
-        ("source", "u8"),
-        ("target", "u8"),
-        ("bases", "u4"),
-        # see Cost
-        ("global_cost", "u2", COSTS),
-        ("shared_cost", "u2", COSTS),
-    ],
-    align=True,
-)
-"""A whole warp's asynchronous copy, and what it adds to the totals."""
 _SLOT = [
     ("patterns", PATTERN, PATTERNS),
-    ("copies", COPY, PATTERNS),  # of asynchronous copies, by the patterns of their targets
     ("current", "u4"),  # the pattern of the last access
     # bounds of the buffer that the last access fell into
     ("first", "i8"),

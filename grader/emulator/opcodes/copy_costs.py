@@ -8,7 +8,7 @@ from typing import TypeGuard
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.layout import COPY, FULL_MASK, PATTERN, SLOT, CopyForm
-from grader.emulator.native.tools import Record, Value, const
+from grader.emulator.native.tools import I64, Record, Value, const
 from grader.emulator.opcodes.known_access import add_cost
 from grader.emulator.opcodes.load_store import slot_pointer
 from grader.emulator.operands import Predicate
@@ -38,28 +38,24 @@ def count_copy(e: Emitter, i: Decoded, source: Value, target: Value, reading: Va
     """Count a copy whose accesses are done, by the lower words of all lanes' addresses. `reading`
     are the lanes that the operand lets read."""
     slots = [Record(e.b, slot_pointer(e, space), SLOT) for space in ("global", "shared")]
-    current = [slot.load("current") for slot in slots]
-    copy = Record(e.b, slots[1].at("copies", current[1]), COPY)
-    key = {
-        field: Record(e.b, slot.at("patterns", index), PATTERN).load("serial")
-        for field, slot, index in zip(("source", "target"), slots, current, strict=True)
-    }
-    if i.has("BYPASS"):
-        key["bases"] = _bases(e, source, target)
+    source_pattern, target_pattern = (
+        Record(e.b, slot.at("patterns", slot.load("current")), PATTERN) for slot in slots
+    )
+    copy = Record(e.b, target_pattern.at("copy"), COPY)
+    serial = source_pattern.load("serial")
+    bases = _bases(e, source, target) if i.has("BYPASS") else const(0)
     lanes = e.lane_mask()
     whole = e.b.icmp_unsigned("==", e.b.and_(lanes, reading), const(FULL_MASK))
-    known = whole
-    for field, value in key.items():
-        known = e.b.and_(known, e.b.icmp_unsigned("==", copy.load(field), value))
+    known = e.b.and_(whole, e.b.icmp_unsigned("==", copy.load("source"), serial))
+    if i.has("BYPASS"):
+        known = e.b.and_(known, e.b.icmp_unsigned("==", copy.load("bases"), bases))
     with e.b.if_then(e.b.not_(known), likely=False):
         e.b.store(target, e.context.at("lane_addresses"), align=4)
         e.b.store(source, e.context.at("lane_uppers"), align=4)
         facts = (e.mask, lanes, reading, e.data("copy form"), const(i.access_bytes))
         e.call("find_copy_cost", e.context_pointer, copy.pointer, *facts)
-        for field, value in key.items():
-            copy.store(field, value)
-        with e.b.if_then(e.b.not_(whole)):
-            copy.store("source", 0)
+        copy.store("source", e.b.select(whole, serial, const(0, I64)))
+        copy.store("bases", bases)
     for slot, field in zip(slots, ("global_cost", "shared_cost"), strict=True):
         add_cost(e, slot, copy.at(field))
 

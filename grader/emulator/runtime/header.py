@@ -14,8 +14,8 @@ from grader.emulator.timing.record_arrays import layout_of
 
 _RECORDS = {
     "Buffer": layout.BUFFER,
-    "Pattern": layout.PATTERN,
     "Copy": layout.COPY,
+    "Pattern": layout.PATTERN,
     "Slot": layout.SLOT,
     "Warp": layout.WARP,
     "Extent": checked_layout.EXTENT,

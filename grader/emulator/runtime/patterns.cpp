@@ -126,6 +126,7 @@ static void learn(Context &context, Access access, Slot &slot, uint32_t base, ui
     if (context.checked_state != nullptr && !access.atomic)
         pattern.meeting = meeting_lanes(pattern.deltas, mask);
     memset(pattern.costs, 0, sizeof pattern.costs);
+    pattern.copy.source = 0;
     note_good_bases(access, slot);
 }
 
