@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import TraceWord
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.footprint import Footprint, Held, Rows
+from grader.emulator.timing.footprint import Footprint, Rows
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, add_up
@@ -24,7 +23,6 @@ from grader.emulator.timing.timing_records import (
 
 BUFFER = (10 * LINE_BYTES, 20 * LINE_BYTES)
 ACROSS = (20 * LINE_BYTES, 22 * LINE_BYTES)
-ROOMY = Held(sets=1e6)
 Touch = tuple[int, int, int, int]
 LOAD, STORE, ATOMIC, SHARED = range(4)
 ROWS = Rows(read=100.0, write=150.0)
@@ -49,7 +47,7 @@ def footprint_of(
     space: int = TraceWord.GLOBAL,
     times: int = 1,
     around: Sequence[Sequence[Touch]] = (),
-    held: Held = ROOMY,
+    kept: float = 0.0,
 ) -> Footprint:
     """Of a warp whose steps each access one line: the instruction, the line, the masks of its
     sectors and of the words that are covered. The launch does it so many times."""
@@ -64,7 +62,7 @@ def footprint_of(
         (BUFFER, ACROSS),
         emulator_runtime(),
         around=[streams_of(table, group, space) for group in around],
-        held=held,
+        kept_sectors=kept,
     )
 
 
@@ -78,33 +76,11 @@ def test_loads_move_pairs_of_sectors_once() -> None:
     assert moved(footprint_of((LOAD, 10, 1, 0), (LOAD, 10, 2, 0), (LOAD, 10, 4, 0))) == (4, 0)
 
 
-def test_a_sector_that_stays_stored_in_part_is_read_unless_the_l2_can_wait_for_the_rest() -> None:
-    small = Held(sets=1e-3)
-    assert moved(footprint_of((STORE, 12, 3, 0xFFFF), held=small)) == (0, 2)
-    assert moved(footprint_of((STORE, 12, 3, 0x0FFF), held=small)) == (0, 3)
-    twice = (STORE, 12, 1, 0x0F), (STORE, 12, 1, 0xF0)
-    assert moved(footprint_of(*twice, held=small)) == (0, 1)
-    assert moved(footprint_of((STORE, 12, 3, 0x0FFF))) == (0, pytest.approx(2))
+def test_a_sector_that_is_stored_in_part_is_read_first() -> None:
+    assert moved(footprint_of((STORE, 12, 3, 0xFFFF))) == (0, 2)
+    assert moved(footprint_of((STORE, 12, 3, 0x0FFF))) == (0, 3)
+    assert moved(footprint_of((STORE, 12, 1, 0x0F), (STORE, 12, 1, 0xF0))) == (0, 1)
     assert moved(footprint_of((ATOMIC, 12, 1, 0xFF))) == (0, 2)
-
-
-def test_what_was_loaded_is_not_read_again_to_be_stored() -> None:
-    small = Held(sets=1e-3)
-    assert moved(footprint_of((LOAD, 12, 1, 0), (STORE, 12, 1, 0x0F), held=small)) == (2, 1)
-    assert moved(footprint_of((STORE, 12, 1, 0x0F), (LOAD, 12, 1, 0), held=small)) == (2, 1)
-    assert moved(footprint_of((LOAD, 12, 1, 0), (ATOMIC, 12, 1, 0))) == (2, 1)
-
-
-def test_slices_wait_for_rows_of_what_leaves_the_l2_while_the_launch_runs() -> None:
-    def lost(words: int, held: Held) -> tuple[float, float]:
-        found = footprint_of((STORE, 12, 15, words), held=held).traffic(closely=True, rows=ROWS)
-        return found.write_lost, found.waited
-
-    row = 150 / 4 - 32
-    assert lost(0xFFFFFFFF, Held(3.0, 1e6)) == pytest.approx((4 * row, row))
-    assert lost(0x0FFFFFFF, Held(3.0, 1e6)) == pytest.approx((4 * row, row))
-    assert lost(0xFFFFFFFF, Held(4.0, 1e-3)) == pytest.approx((4 * row, 0.0))
-    assert lost(0x0FFFFFFF, Held(4.0, 1e-3)) == pytest.approx((5 * row, 2 * row))
 
 
 def test_it_is_carried_over_to_the_launch_and_ends_with_the_buffers() -> None:
@@ -127,7 +103,7 @@ def test_what_neighbours_do_not_share_is_read_again_and_again_unless_the_l2_hold
     again = [(LOAD, line, 3, 0) for line in (10, 10)]
     assert moved(footprint_of(*apart, times=100, around=[apart])) == (40, 0)
     assert moved(footprint_of(*apart, times=100, around=[apart]), closely=True) == (400, 0)
-    held = footprint_of(*apart, times=100, around=[apart], held=Held(sectors=40.0))
+    held = footprint_of(*apart, times=100, around=[apart], kept=40.0)
     assert moved(held, closely=True) == (40, 0)
     assert moved(footprint_of(*again, times=100, around=[again]), closely=True)[0] <= 200
 
@@ -135,6 +111,5 @@ def test_what_neighbours_do_not_share_is_read_again_and_again_unless_the_l2_hold
 def test_rows_of_dram_are_opened_for_pages_that_are_touched_in_part() -> None:
     whole = footprint_of((LOAD, 10, 15, 0), (LOAD, 11, 15, 0))
     part = footprint_of((LOAD, 10, 1, 0), (STORE, 12, 1, 0xFF))
-    lost = [each.traffic(closely=True, rows=ROWS) for each in (whole, part)]
-    assert [each.read_lost for each in lost] == [0, 100 - 64]
-    assert [each.write_lost for each in lost] == [0, 150 - 32]
+    assert whole.traffic(closely=True, rows=ROWS).lost == 0
+    assert part.traffic(closely=True, rows=ROWS).lost == (100 - 64) + (150 - 32)

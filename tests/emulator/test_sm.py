@@ -15,7 +15,6 @@ from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams, add_up
 from grader.emulator.timing.timing_records import (
-    MERGING_LINES,
     NO_REGISTER,
     OPERANDS,
     Access,
@@ -57,11 +56,8 @@ def parameters() -> Parameters:
     return find_parameters(figures, Load(1, 1, 0, 1.0, Share(0.0, 0.0, 0.9), wait=0.0))
 
 
-def run(
-    *warps: Sequence[Fields], blocks: int = 1, resident: int = 1, lines: Sequence[int] = (0,)
-) -> SimulatedSM:
-    """Blocks of these warps; each access is to a part of the first sector of one of the lines, in
-    turn."""
+def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> SimulatedSM:
+    """Blocks of these warps; each access is to a part of the first sector of line 0."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
     for row, fields in zip(table, code, strict=True):
@@ -73,13 +69,12 @@ def run(
     steps["access"][made] = accesses["first"] = np.arange(len(made))
     accesses["end"] = accesses["first"] + 1
     accesses["wavefronts"] = accesses["tags"] = 1
-    touched = make_rows(Line, len(made))
-    touched["number"] = np.resize(lines, len(made))
-    touched["touched"] = touched["rounds"] = 1
+    lines = make_rows(Line, len(made))
+    lines["touched"] = lines["rounds"] = 1
     first = np.cumsum([0, *map(len, warps)])
     runtime = emulator_runtime()
-    work = add_up(first, steps, accesses, touched, len(warps), table, runtime)
-    streams = Streams(first, steps, accesses, touched, work, len(warps), 1.0)
+    work = add_up(first, steps, accesses, lines, len(warps), table, runtime)
+    streams = Streams(first, steps, accesses, lines, work, len(warps), 1.0)
     sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters())
     sm.simulate(runtime)
     return sm
@@ -141,17 +136,9 @@ def test_a_line_that_was_loaded_is_a_hit_and_comes_with_the_first_load() -> None
 
 def test_a_store_is_not_waited_for_and_costs_by_the_part_of_its_sector() -> None:
     sm = run([STORE, USE])
-    p = parameters()
-    assert sm.statistics.store_cycles == p.store_line_cycles + p.partial_sector_cycles
+    assert sm.statistics.store_cycles == parameters().partial_sector_cycles
     assert sm.statistics.l2_bytes == 32
     assert sm.statistics.cycles < 20
-
-
-def test_a_store_goes_to_the_l2_with_one_to_the_same_sector_that_is_on_its_way() -> None:
-    others = range(1, MERGING_LINES + 1)
-    soon, late = [0, *others[:-1], 0], [0, *others, 0]
-    assert run([STORE] * len(soon), lines=soon).statistics.stored == len(soon) - 1
-    assert run([STORE] * len(late), lines=late).statistics.stored == len(late)
 
 
 def test_an_atomic_has_its_result_from_the_l2() -> None:

@@ -1,12 +1,13 @@
 // Simulates the warps that are resident on one SM, cycle by cycle where anything happens.
 //
-// Four sub-partitions issue one instruction a cycle each, of the warp that issued last as long as
-// it is ready, else of the ready one with the highest number. A warp is ready when its stall count
-// has passed, the scoreboards of its wait mask are free, and the pipe that it needs can take it:
-// the control bits of the machine code hold the dependencies. Issuing waits for the register banks.
-// What an instruction does in memory is in timing_memory.cpp. Every unit takes what comes in order
-// and is known by the cycle at which it is free, so that an instruction's end is known when it is
-// issued.
+// Four sub-partitions issue one instruction a cycle each, of the block that started first among
+// those with a ready warp (on an H200 blocks that do the same end one after another, though all are
+// resident): the warp that issued last as long as it is ready, else the one with the highest number.
+// A warp is ready when its stall count has passed, the scoreboards of its wait mask are free, and
+// the pipe that it needs can take it: the control bits of the machine code hold the dependencies.
+// Issuing waits for the register banks. What an instruction does in memory is in timing_memory.cpp.
+// Every unit takes what comes in order and is known by the cycle at which it is free, so that an
+// instruction's end is known when it is issued.
 #include "timing.h"
 
 namespace timing {
@@ -75,22 +76,29 @@ static double ready_at(const Warp &warp, const Free &free)
     return max(warp.met, free.units[warp.unit]);
 }
 
-// The warp that issued last if it is ready, else the one that is with the highest number.
+// Of the ready warps of the block that started first: the one that issued last, else the one with
+// the highest number.
 static Choice choose_warp(const SM &sm, int64_t number, double t)
 {
     const Partition &partition = sm.partitions[number];
     const Free free = find_free(sm, partition);
-    if (partition.latest >= 0 && ready_at(sm.warps[partition.latest], free) <= t)
-        return {partition.latest, t};
-    int64_t own = (sm.warp_count - number + SUB_PARTITIONS - 1) / SUB_PARTITIONS;
-    double wake = NEVER;
-    for (int64_t w = number + (own - 1) * SUB_PARTITIONS; w >= 0; w -= SUB_PARTITIONS) {
+    Choice found{-1, NEVER};
+    int64_t oldest = INT64_MAX, highest = -1;
+    for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
         double at = ready_at(sm.warps[w], free);
-        if (at <= t)
-            return {w, t};
-        wake = min(wake, at);
+        if (at > t) {
+            found.wake = min(found.wake, at);
+            continue;
+        }
+        int64_t block = sm.blocks[sm.warps[w].place].number;
+        int64_t rank = w == partition.latest ? sm.warp_count : w;
+        if (block < oldest || (block == oldest && rank > highest)) {
+            found.warp = w;
+            oldest = block;
+            highest = rank;
+        }
     }
-    return {-1, wake};
+    return found;
 }
 
 // --- blocks --------------------------------------------------------------------------------------
@@ -103,6 +111,16 @@ static void wake_partitions(const SM &sm, double at)
 
 static int64_t warps_per_block(const SM &sm) { return sm.warp_count / sm.block_count; }
 
+// The place of a warp of a block among those of the SM, which go to one sub-partition after the
+// other. A block of whole rounds begins one sub-partition further on than the one before it (%warpid
+// on an H200).
+static int64_t place_of(int64_t slot, int64_t warps, int64_t index)
+{
+    if (warps % SUB_PARTITIONS == 0)
+        index += (index + slot) % SUB_PARTITIONS - index % SUB_PARTITIONS;
+    return slot * warps + index;
+}
+
 // Let a place of the SM run the next block of the order from the cycle `at`.
 static void start_block(const SM &sm, int64_t slot, double at)
 {
@@ -113,7 +131,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
     sm.blocks[slot] = {number, traced / traced_blocks * FRESH, warps, 0};
     const int64_t *first = sm.first + traced % traced_blocks * warps;
     for (int64_t index = 0; index < warps; ++index) {
-        Warp &warp = sm.warps[slot * warps + index];
+        Warp &warp = sm.warps[place_of(slot, warps, index)];
         warp.position = first[index];
         warp.last = first[index + 1];
         warp.ready = at + double(index / SUB_PARTITIONS);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,6 @@ from grader.emulator.timing.record_arrays import make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     LINE_BYTES,
-    LINE_SECTORS,
     PAIR_SECTORS,
     Region,
     Touched,
@@ -26,10 +24,6 @@ from grader.emulator.timing.timing_records import (
 RANDOM = 0.05
 """Blocks that lie side by side and share less than this part of what they touch touch it at
 random, if they touch it again at all."""
-L2_SET_BYTES = 16 * LINE_BYTES
-PARTIAL_WAYS = 3
-"""Lines of a set of the L2, of 16, that may hold sectors stored in part: what stores complete later
-on an H200 is filled up by DRAM where such lines are more than some 90,000 (Nsight Compute)."""
 AS_OFTEN = 1.05
 """Up to so many times what a buffer holds, it is touched once."""
 BISECTIONS = 20
@@ -41,14 +35,11 @@ Regions = Sequence[tuple[int, int]]
 @dataclass(frozen=True)
 class Traffic:
     """Sectors that a launch makes DRAM move for its loads, and for its stores; and bytes that DRAM
-    could move beside either while it opens rows, of stores also those without what the L2 still
-    holds when the launch ends."""
+    could move beside them while it opens rows."""
 
     read: float
     written: float
-    read_lost: float = 0.0
-    write_lost: float = 0.0
-    waited: float = 0.0
+    lost: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,18 +51,13 @@ class Rows:
     write: float
 
 
-@dataclass(frozen=True)
-class Held:
-    """What the L2 holds of what the launch touches: so many sectors, in so many sets of lines."""
-
-    sectors: float = 0.0
-    sets: float = 1.0
-
-
 class Footprint:
     """What the streams touch, extended to all `executed` instructions of the launch: no more than
-    the buffers hold is touched. `around` are streams of blocks that lie side by side, group by
-    group."""
+    the buffers hold is touched.
+
+    `around` are streams of blocks that lie side by side, group by group. So many sectors of what
+    blocks share at random, `kept_sectors`, stay in the L2.
+    """
 
     def __init__(
         self,
@@ -82,10 +68,10 @@ class Footprint:
         runtime: Runtime,
         *,
         around: Sequence[Streams] = (),
-        held: Held,
+        kept_sectors: float = 0.0,
     ) -> None:
         self._code, self._regions, self._runtime = code, regions, runtime
-        self._groups, self._held = around, held
+        self._groups, self._kept = around, kept_sectors
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
         self._room = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
@@ -94,39 +80,19 @@ class Footprint:
         """What DRAM moves. `closely`: with a look at what lies around the blocks, and at rows."""
         own = self._own
         loads = self._extend(own["loaded_pairs"] * PAIR_SECTORS, closely)
-        stores, partial, updated = (
-            self._extend(own[name], closely) for name in ("stored", "partial", "updated")
-        )
-        dropped = partial * self._dropped()
-        filled = dropped + updated
-        read, written = float(loads.sum()), float((stores + filled).sum())
+        stores, partial = (self._extend(own[name], closely) for name in ("stored", "partial"))
+        read, written = float(loads.sum()), float((stores + partial).sum())
         if not closely:
             return Traffic(read, written)
         pair_bytes = PAIR_SECTORS * SECTOR_BYTES
         reading = loads / PAIR_SECTORS * self._lost("loaded_pairs", pair_bytes, rows.read)
-        writing = self._lost("stored", SECTOR_BYTES, rows.write)
-        beyond = max(float(stores.sum()) - self._held.sectors, float(dropped.sum()))
-        leaving = stores * beyond / max(1.0, float(stores.sum()))
-        return Traffic(
-            read,
-            written,
-            float(reading.sum()),
-            float(((stores + filled) * writing).sum()),
-            float(((leaving + filled) * writing).sum()),
-        )
+        writing = (stores + partial) * self._lost("stored", SECTOR_BYTES, rows.write)
+        return Traffic(read, written, float(reading.sum() + writing.sum()))
 
     @property
     def unfilled_part(self) -> float:
-        """The part of the sectors that are stored which stay covered in part, and are not read."""
+        """The part of the sectors that are stored which stay covered in part."""
         return float(self._own["partial"].sum() / max(1, self._own["stored"].sum()))
-
-    def _dropped(self) -> float:
-        """The part of the sectors stored in part that the L2 does not keep until others complete
-        them: each of its sets holds a few such lines, and fills up what it drops."""
-        lines = np.minimum(self._scale * self._own["partial_lines"], self._room / LINE_SECTORS)
-        mean = float(lines.sum()) / self._held.sets
-        kept = sum(math.exp(-mean) * mean**n / math.factorial(n) for n in range(PARTIAL_WAYS))
-        return 1.0 - kept
 
     def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
         """Sectors that DRAM moves of each buffer where so many are found in it. Of what is touched
@@ -135,7 +101,7 @@ class Footprint:
         times = found * self._scale
         once = np.minimum(self._room, times)
         again = (times > AS_OFTEN * self._room) & (closely and self._random)
-        if not again.any() or once.sum() <= self._held.sectors:
+        if not again.any() or once.sum() <= self._kept:
             return np.asarray(once)
         rate = np.where(again, times / np.maximum(1.0, once), 0.0)
 
@@ -146,9 +112,7 @@ class Footprint:
         low, high = 0.0, 1.0
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
-            low, high = (
-                (middle, high) if touched(middle).sum() < self._held.sectors else (low, middle)
-            )
+            low, high = (middle, high) if touched(middle).sum() < self._kept else (low, middle)
         missing = touched(low) + (1.0 - low) * times * np.exp(-rate * low)
         return np.asarray(np.where(again, missing, once))
 
