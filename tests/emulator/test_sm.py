@@ -25,6 +25,8 @@ from grader.emulator.timing.timing_records import (
 )
 
 NO_SCOREBOARD = 7
+LOCAL = 1 << 40
+"""The first line of local memory."""
 Fields = dict[str, int]
 
 
@@ -41,6 +43,7 @@ def registers(*numbers: int) -> int:
 
 
 ADD, EXIT = instruction(Unit.ALU, stall=4), instruction(Unit.NONE)
+BUSY = instruction(Unit.ALU)
 BARRIER = instruction(Unit.NONE, Kind.BARRIER)
 LOAD = instruction(Unit.MEMORY, Kind.LOAD, write_scoreboard=0)
 STORE = instruction(Unit.MEMORY, Kind.STORE)
@@ -56,8 +59,10 @@ def parameters() -> Parameters:
     return find_parameters(figures, Load(1, 1, 0, 1.0, Share(0.0, 0.0, 0.9), wait=0.0))
 
 
-def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> SimulatedSM:
-    """Blocks of these warps; each access is to a part of the first sector of line 0."""
+def run(
+    *warps: Sequence[Fields], blocks: int = 1, resident: int = 1, whole: int = 0, line: int = 0
+) -> SimulatedSM:
+    """Blocks of these warps; each access is to the first sector of a line, or to a part of it."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
     for row, fields in zip(table, code, strict=True):
@@ -71,10 +76,11 @@ def run(*warps: Sequence[Fields], blocks: int = 1, resident: int = 1) -> Simulat
     accesses["wavefronts"] = accesses["tags"] = 1
     lines = make_rows(Line, len(made))
     lines["touched"] = lines["rounds"] = 1
+    lines["whole"], lines["number"] = whole, line
     first = np.cumsum([0, *map(len, warps)])
     runtime = emulator_runtime()
     work = add_up(first, steps, accesses, lines, len(warps), table, runtime)
-    streams = Streams(first, steps, accesses, lines, work, len(warps), 1.0)
+    streams = Streams(first, steps, accesses, lines, work, len(warps), 1.0, local_bytes=4)
     sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters())
     sm.simulate(runtime)
     return sm
@@ -134,6 +140,20 @@ def test_a_line_that_was_loaded_is_a_hit_and_comes_with_the_first_load() -> None
     assert sm.statistics.cycles == pytest.approx(run([LOAD, USE]).statistics.cycles, abs=4)
 
 
+def test_what_was_stored_whole_is_a_hit() -> None:
+    assert run([STORE, LOAD, USE], whole=1).statistics.load_hits == 1
+    assert run([STORE, LOAD, USE]).statistics.load_hits == 0
+
+
+def test_local_memory_is_read_from_dram_once_and_then_is_in_the_l1_and_the_l2() -> None:
+    cold, stored = run([LOAD, USE], line=LOCAL), run([STORE, LOAD, USE], line=LOCAL)
+    assert (cold.statistics.dram_bytes, stored.statistics.dram_bytes) == (64, 0)
+    assert cold.statistics.cycles > parameters().dram_latency
+    assert stored.statistics.cycles < parameters().l2_latency
+    assert run([LOAD, USE], line=LOCAL, blocks=2).statistics.dram_bytes == 64
+    assert run([LOAD, USE], line=LOCAL, blocks=2, resident=2).statistics.dram_bytes == 128
+
+
 def test_a_store_is_not_waited_for_and_costs_by_the_part_of_its_sector() -> None:
     sm = run([STORE, USE])
     assert sm.statistics.store_cycles == parameters().partial_sector_cycles
@@ -159,6 +179,16 @@ def test_a_barrier_is_passed_by_all_warps_of_a_block_or_by_those_that_are_left()
     waited = run(short, long).statistics.cycles
     assert waited >= 20 * ADD["stall"] + parameters().barrier_latency
     assert run(short, [ADD] * 20).statistics.cycles >= 19 * ADD["stall"]
+
+
+def test_of_blocks_that_want_the_same_the_one_that_started_first_ends_first() -> None:
+    first, second = run(*[[BUSY] * 40] * 4, blocks=2, resident=2).ends
+    assert second > 1.8 * first
+
+
+def test_first_warps_of_blocks_are_on_one_sub_partition_after_the_other() -> None:
+    first, second = run([BUSY] * 40, *[[EXIT]] * 3, blocks=2, resident=2).ends
+    assert second < 1.2 * first
 
 
 def test_blocks_that_find_no_room_start_when_others_end() -> None:

@@ -123,13 +123,20 @@ def test_constants_have_the_different_words_that_were_counted_and_no_lines() -> 
     assert (streams.accesses["wavefronts"].tolist(), len(streams.lines)) == ([7], 0)
 
 
-def test_words_of_local_memory_lie_side_by_side_and_apart_from_other_warps() -> None:
+def test_words_of_local_memory_lie_side_by_side() -> None:
     warp = block(0) + access(WORD, lanes(0, start=4), space=TraceWord.LOCAL)
     streams = expand(warp, warp, local_bytes=64)
     assert streams.lines["touched"].tolist() == [15, 15]
     first, second = streams.lines["number"].tolist()
-    assert first >= 1 << 40
-    assert second - first == 64 // 4
+    assert first == second > 1 << 40
+
+
+def test_each_word_of_a_wider_access_to_local_memory_has_a_line_of_its_own() -> None:
+    warp = block(0) + access(FOUR, lanes(0, start=16), space=TraceWord.LOCAL)
+    streams = expand(warp, local_bytes=64)
+    assert streams.accesses["wavefronts"].tolist() == [4]
+    assert streams.lines["whole"].tolist() == [15] * 4
+    assert np.diff(streams.lines["number"]).tolist() == [1] * 3
 
 
 def test_traces_that_were_cut_off_end_behind_equally_many_barriers() -> None:

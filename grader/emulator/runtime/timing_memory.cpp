@@ -11,9 +11,14 @@ constexpr double SECTOR = SECTOR_BYTES, PAIR = PAIR_SECTORS;
 // Of the load/store unit for an access to global memory, however few its wavefronts:
 // te42kyfo/gpu-benches measures it at small strides.
 constexpr double LEAST_CYCLES = 1.24;
-// Spreads lines over the sets of the L1 (Knuth's multiplicative hash): the hardware's own is not
+// Of the L2 for a store to a line of local memory that does not cover its sectors, beyond their own
+// time (H200: 41 stores of one sector, or 13 of four, in the time of 64 sectors that are covered).
+constexpr double PARTIAL_LOCAL_SECTORS = 0.5;
+// Spreads lines over the sets of a cache (Knuth's multiplicative hash): the hardware's own is not
 // published.
 constexpr uint64_t HASH = 0x9E3779B1;
+// Lines that pass through the L2 are numbered from here on.
+constexpr int64_t PASSING_LINES = int64_t(1) << 50;
 // From the issue of an access until the load/store unit can take it; what only passes its queue
 // takes half as long.
 constexpr double REACH_CYCLES = 4.0;
@@ -31,6 +36,32 @@ static void pass_data(const SM &sm, double begin, double passes)
 {
     sm.shared->lsu_free = begin + passes;
     sm.statistics->lsu += passes;
+}
+
+// The set of a cache that a line belongs to.
+static CacheLine *set_of(CacheLine *lines, int64_t count, int64_t tag)
+{
+    int64_t sets = count / WAYS, set = (int64_t(uint64_t(tag) * HASH) >> 20) % sets;
+    return lines + (set < 0 ? set + sets : set) * WAYS;
+}
+
+// A line in its set, null where it is not.
+static CacheLine *find_line(CacheLine *set, int64_t tag)
+{
+    for (uint32_t way = 0; way < WAYS; ++way)
+        if (set[way].tag == tag)
+            return &set[way];
+    return nullptr;
+}
+
+// The place of the set that was not used for longest.
+static CacheLine &find_oldest(CacheLine *set)
+{
+    CacheLine *oldest = set;
+    for (uint32_t way = 1; way < WAYS; ++way)
+        if (set[way].used < oldest->used)
+            oldest = &set[way];
+    return *oldest;
 }
 
 // Cycles by which a read from an idle DRAM takes longer than the quickest one, drawn from an
@@ -51,6 +82,32 @@ static void pass_dram(const SM &sm, double sectors, double begin)
     sm.statistics->dram_bytes += size;
 }
 
+// Use a line of the SM's share of the L2, and note sectors of it that are stored; what has to make
+// room for it is written to DRAM. Returns whether it was there.
+static bool use_l2(const SM &sm, int64_t tag, int64_t stored, double t)
+{
+    CacheLine *set = set_of(sm.l2, sm.l2_lines, tag), *found = find_line(set, tag);
+    CacheLine &line = found ? *found : find_oldest(set);
+    if (!found) {
+        pass_dram(sm, count_sectors(line.sectors), t);
+        line = {tag, 0, 0.0, t};
+    }
+    line.sectors |= stored;
+    line.used = t;
+    return found;
+}
+
+// Sectors that DRAM moves for global memory take room of local memory in the L2.
+static void pass_through_l2(const SM &sm, double sectors, double t)
+{
+    if (sm.l2_lines == 0)
+        return;
+    double &passed = sm.shared->passed;
+    int64_t line = int64_t(passed / LINE_SECTORS);
+    for (passed += sectors; line < int64_t(passed / LINE_SECTORS); ++line)
+        use_l2(sm, PASSING_LINES + line, 0, t);
+}
+
 // Of a sum of parts of sectors, take the whole ones.
 static double take_whole(double &credit)
 {
@@ -59,31 +116,49 @@ static double take_whole(double &credit)
     return whole;
 }
 
-// When sectors of a line arrive from the L2, or from DRAM. The L2 passes up to two of them at a
-// time, and DRAM reads them in pairs.
-static double fetch_sectors(const SM &sm, double count, bool local, double begin)
+// When sectors of a line arrive from the L2. It passes up to two of them at a time.
+static double pass_l2(const SM &sm, double count, double begin)
 {
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
     pass_data(sm, shared.lsu_free, count * p.fill_cycles);
-    sm.statistics->l1_misses += count;
     sm.statistics->l2_bytes += SECTOR * count;
     shared.port_free =
         max(shared.port_free, begin) + max(count * p.fill_port_cycles, p.line_port_cycles);
     shared.l2_free = max(shared.l2_free, begin) + max(count, PAIR) * p.l2_sector_cycles;
-    double arrival = max(shared.port_free, shared.l2_free) + p.l2_latency;
-    double part = local ? p.dram_local_part : p.dram_read_part;
-    if (part == 0.0)
-        return arrival;
-    shared.read_credit += count * part / PAIR;
-    double whole = PAIR * take_whole(shared.read_credit);
+    return max(shared.port_free, shared.l2_free) + p.l2_latency;
+}
+
+// When sectors arrive from DRAM.
+static double read_dram(const SM &sm, double sectors, double begin)
+{
+    pass_dram(sm, sectors, begin);
+    double latest = max(sm.shared->dram_free, sm.shared->port_free), delay = 0.0;
+    for (double pairs = sectors; pairs > 0.0; pairs -= PAIR)
+        delay = max(delay, draw_delay(sm));
+    return latest + sm.p->dram_latency + sm.p->dram_wait + delay;
+}
+
+// When sectors of a line of global memory arrive. DRAM reads them in pairs.
+static double fetch_sectors(const SM &sm, double count, double begin, double t)
+{
+    double arrival = pass_l2(sm, count, begin);
+    sm.statistics->l1_misses += count;
+    sm.shared->read_credit += count * sm.p->dram_read_part / PAIR;
+    double whole = PAIR * take_whole(sm.shared->read_credit);
     if (whole <= 0)
         return arrival;
-    pass_dram(sm, whole, begin);
-    double latest = max(shared.dram_free, shared.port_free), delay = 0.0;
-    for (double pairs = whole; pairs > 0.0; pairs -= PAIR)
-        delay = max(delay, draw_delay(sm));
-    return max(arrival, latest + p.dram_latency + p.dram_wait + delay);
+    pass_through_l2(sm, whole, t);
+    return max(arrival, read_dram(sm, whole, begin));
+}
+
+// The same of local memory, as far as the L2 does not hold them.
+static double fetch_local(const SM &sm, double count, int64_t tag, double begin, double t)
+{
+    double arrival = pass_l2(sm, count, begin);
+    if (use_l2(sm, tag, 0, t))
+        return arrival;
+    return max(arrival, read_dram(sm, PAIR * __builtin_ceil(count / PAIR), begin));
 }
 
 // What a store asks of the L2: its sectors, and those of them that it covers.
@@ -127,7 +202,8 @@ static void pass_stores(const SM &sm, double count, double dram, double port, do
     shared.lsu_free = max(shared.lsu_free, busy_until - p.store_queue);
 }
 
-static void store_sectors(const SM &sm, const Line &line, int64_t tag, bool merges, double begin)
+static void store_sectors(const SM &sm, const Line &line, int64_t tag, bool merges, double begin,
+                          double t)
 {
     Stored stored{double(count_sectors(line.touched)), double(count_sectors(line.whole))};
     if (merges)
@@ -136,6 +212,7 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, bool merg
                   + (stored.count - stored.covered) * sm.p->partial_port_cycles;
     sm.statistics->stored += stored.count;
     double dram = stored.count * sm.p->dram_write_part;
+    pass_through_l2(sm, dram, t);
     pass_stores(sm, stored.count, dram, port, store_cycles(sm, stored), begin);
 }
 
@@ -155,31 +232,14 @@ static void reduce_sectors(const SM &sm, const Line &line, bool fetches, double 
 
 // --- the L1 --------------------------------------------------------------------------------------
 
-// The set of the L1 that a line belongs to.
-static CacheLine *set_of(const SM &sm, int64_t tag)
+// The place of a line in the L1, which holds none of its sectors where it was not there before.
+static CacheLine &place_in_l1(const SM &sm, int64_t tag)
 {
-    int64_t sets = sm.l1_lines / L1_WAYS, set = (int64_t(uint64_t(tag) * HASH) >> 20) % sets;
-    return sm.l1 + (set < 0 ? set + sets : set) * L1_WAYS;
-}
-
-// A line in its set, null where it is not.
-static CacheLine *find_line(CacheLine *set, int64_t tag)
-{
-    for (uint32_t way = 0; way < L1_WAYS; ++way)
-        if (set[way].tag == tag)
-            return &set[way];
-    return nullptr;
-}
-
-// Give the place of the set that was not used for longest to a line.
-static CacheLine &claim_line(CacheLine *set, int64_t tag)
-{
-    CacheLine *oldest = set;
-    for (uint32_t way = 1; way < L1_WAYS; ++way)
-        if (set[way].used < oldest->used)
-            oldest = &set[way];
-    *oldest = {tag, 0, 0.0, oldest->used};
-    return *oldest;
+    CacheLine *set = set_of(sm.l1, sm.l1_lines, tag), *found = find_line(set, tag);
+    CacheLine &line = found ? *found : find_oldest(set);
+    if (!found)
+        line = {tag, 0, 0.0, line.used};
+    return line;
 }
 
 // When the sectors that are asked for are there; the missing ones are fetched, and all of them
@@ -187,38 +247,42 @@ static CacheLine &claim_line(CacheLine *set, int64_t tag)
 static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, double begin,
                         double t)
 {
-    CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
+    CacheLine &held = place_in_l1(sm, tag);
     bool local = line.number >= LOCAL_LINES;
-    int64_t missing = line.touched & ~(found && !past ? found->sectors : 0);
+    int64_t missing = line.touched & ~(past ? 0 : held.sectors);
+    double count = count_sectors(missing);
     if (!local) {
         sm.statistics->load_sectors += count_sectors(line.touched);
-        sm.statistics->load_hits += count_sectors(line.touched) - count_sectors(missing);
+        sm.statistics->load_hits += count_sectors(line.touched) - count;
     }
-    if (missing == 0) {
-        found->used = t;
-        return found->ready;
-    }
-    CacheLine &held = found ? *found : claim_line(set, tag);
-    held.sectors |= missing;
     held.used = t;
-    double arrival = fetch_sectors(sm, count_sectors(missing), local, begin);
+    if (missing == 0)
+        return held.ready;
+    held.sectors |= missing;
+    double arrival = local ? fetch_local(sm, count, tag, begin, t)
+                           : fetch_sectors(sm, count, begin, t);
     held.ready = max(held.ready, arrival);
     return arrival;
+}
+
+// What is stored stays in the L1.
+static void keep_stored(const SM &sm, int64_t tag, int64_t sectors, double t)
+{
+    CacheLine &held = place_in_l1(sm, tag);
+    held.sectors |= sectors;
+    held.ready = max(held.ready, sm.shared->lsu_free);
+    held.used = t;
 }
 
 // A store to local memory stays in the L1, and goes on to the L2.
 static void store_local(const SM &sm, const Line &line, int64_t tag, double begin, double t)
 {
-    CacheLine *set = set_of(sm, tag), *found = find_line(set, tag);
-    CacheLine &held = found ? *found : claim_line(set, tag);
-    held.sectors |= line.touched;
-    held.ready = sm.shared->lsu_free;
-    held.used = t;
-    double count = count_sectors(line.touched), covered = count_sectors(line.whole);
-    double cost = covered * sm.p->local_sector_cycles
-                  + (count - covered) * sm.p->partial_sector_cycles;
-    double dram = count * sm.p->dram_local_part;
-    pass_stores(sm, count, dram, count * sm.p->fill_port_cycles, cost, begin);
+    keep_stored(sm, tag, line.touched, t);
+    use_l2(sm, tag, line.touched, t);
+    double count = count_sectors(line.touched);
+    double more = line.whole == line.touched ? 0.0 : PARTIAL_LOCAL_SECTORS;
+    double cost = (count + more) * sm.p->store_sector_cycles;
+    pass_stores(sm, count, 0.0, count * sm.p->fill_port_cycles, cost, begin);
 }
 
 // When what is asked of a line has come; of stores, 0. `merges`: whether a store may wait for
@@ -226,17 +290,18 @@ static void store_local(const SM &sm, const Line &line, int64_t tag, double begi
 static double access_line(const SM &sm, const CodeRow &row, const Line &line, int64_t tag,
                           bool merges, double begin, double t)
 {
-    sm.statistics->l1_sectors += count_sectors(line.touched);
     if (row.kind == Kind::LOAD || row.kind == Kind::COPY)
         return load_line(sm, line, tag, row.past_l1, begin, t);
     if (row.kind == Kind::ATOMIC) {
         reduce_sectors(sm, line, row.write_scoreboard < SCOREBOARDS, begin);
         return max(sm.shared->store_free, sm.shared->l2_free) + sm.p->l2_latency;
     }
-    if (line.number >= LOCAL_LINES)
+    if (line.number >= LOCAL_LINES) {
         store_local(sm, line, tag, begin, t);
-    else
-        store_sectors(sm, line, tag, merges, begin);
+    } else {
+        keep_stored(sm, tag, line.whole, t);
+        store_sectors(sm, line, tag, merges, begin, t);
+    }
     return 0.0;
 }
 
@@ -263,6 +328,14 @@ static double copied_wavefronts(const SM &sm, int64_t index)
     return stores ? sm.accesses[index + 1].wavefronts : 1.0;
 }
 
+// Which line a line of a traced access is: those of local memory belong to the warp's place.
+static int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
+{
+    if (number >= LOCAL_LINES)
+        return number + (&warp - sm.warps) * sm.local_words;
+    return number + sm.blocks[warp.place].shift;
+}
+
 static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double begin,
                           double t)
 {
@@ -273,7 +346,7 @@ static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t 
     double read = sm.shared->lsu_free + READ_CYCLES;
     double done = sm.shared->lsu_free + sm.p->l1_latency - PIPELINED_CYCLES;
     for (int64_t k = access.first; k < access.end; ++k) {
-        int64_t tag = sm.lines[k].number + sm.blocks[warp.place].shift;
+        int64_t tag = tag_of(sm, warp, sm.lines[k].number);
         done = max(done, access_line(sm, row, sm.lines[k], tag, merges, begin, t));
     }
     if (row.kind == Kind::COPY) {

@@ -163,36 +163,50 @@ static int32_t data_wavefronts(const LaneWords &lanes)
 
 // --- walking along the traces --------------------------------------------------------------------
 
-// The words that the lanes of an access to global or local memory access. `local_line` is the first
-// line of the warp's local memory.
-static LaneWords lane_words(const Trace &trace, const uint32_t *record, int64_t local_line)
+// The words that the lanes of an access to global or local memory access.
+static LaneWords lane_words(const Trace &trace, const uint32_t *record)
 {
     LaneWords lanes{record[1], trace.widths[record[0] & INDEX_MASK], {}, {}};
     bool local = space_of(record[0]) == TraceWord::LOCAL;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         int64_t word = int64_t(record[3 + lane]) / WORD_BYTES;
-        // interleaved: a word of each lane to a line
-        lanes.first[lane] = local ? (LOCAL_LINES + local_line + word) * BANKS + lane : word;
+        lanes.first[lane] = local ? (LOCAL_LINES + word) * BANKS + lane : word;
         lanes.byte[lane] = record[3 + lane] % WORD_BYTES;
     }
     return lanes;
 }
 
+// Append the lines of an access to local memory, which is interleaved: a word of each lane to a
+// line. Returns their number so far.
+static int64_t add_local_lines(Line *lines, int64_t used, LaneWords lanes)
+{
+    int64_t words = max(int64_t(1), lanes.width / WORD_BYTES);
+    lanes.width = lanes.width < WORD_BYTES ? lanes.width : WORD_BYTES;
+    for (int64_t word = 0; word < words; ++word) {
+        used = add_lines(lines, used, lanes);
+        for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+            lanes.first[lane] += BANKS;
+    }
+    return used;
+}
+
 // Fill access `a` from its record, and append its lines; returns their number so far.
-static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a, int64_t used,
-                          int64_t local_line)
+static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a, int64_t used)
 {
     Access &access = trace.accesses[a];
     access.space = space_of(record[0]);
     access.first = used;
     access.wavefronts = max(int64_t(1), record[2]);
     if (has_addresses(record[0])) {
-        LaneWords lanes = lane_words(trace, record, local_line);
-        used = add_lines(trace.lines, used, lanes);
+        bool local = access.space == TraceWord::LOCAL;
+        LaneWords lanes = lane_words(trace, record);
+        used = local ? add_local_lines(trace.lines, used, lanes)
+                     : add_lines(trace.lines, used, lanes);
         if (trace.atomics[record[0] & INDEX_MASK])
             count_rounds(trace.lines, access.first, used, lanes);
         access.tags = tag_wavefronts(trace.lines, access.first, used);
-        access.wavefronts = access.space == TraceWord::LOCAL ? 1 : data_wavefronts(lanes);
+        access.wavefronts = local ? max(int64_t(1), lanes.width / WORD_BYTES)
+                                  : data_wavefronts(lanes);
     }
     access.end = used;
     return used;
@@ -206,6 +220,14 @@ static int64_t add_block(const Trace &trace, uint32_t block, int64_t n)
     return n + trace.sizes[block];
 }
 
+// Lines of an access at most.
+static int64_t most_lines(const Trace &trace, uint32_t word)
+{
+    bool local = space_of(word) == TraceWord::LOCAL;
+    int64_t words = local ? max(int64_t(1), trace.widths[word & INDEX_MASK] / WORD_BYTES) : 1;
+    return has_addresses(word) ? WARP_LANES * words : 0;
+}
+
 // Count the instructions, accesses and (at most) lines that the traces hold.
 static void measure(Trace &trace)
 {
@@ -217,7 +239,7 @@ static void measure(Trace &trace)
                 trace.step_count += trace.sizes[word & INDEX_MASK];
             } else {
                 ++trace.access_count;
-                trace.line_count += has_addresses(word) ? WARP_LANES : 0;
+                trace.line_count += most_lines(trace, word);
             }
             at += length_of(word);
         }
@@ -241,7 +263,7 @@ static void expand(Trace &trace)
                     ++place;
                 if (place < n && trace.steps[place].access < 0)
                     trace.steps[place].access = a;
-                used = add_access(trace, record, a++, used, warp * trace.local_words);
+                used = add_access(trace, record, a++, used);
             }
             at += length_of(record[0]);
         }

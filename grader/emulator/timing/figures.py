@@ -54,8 +54,6 @@ class Figures:
     """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and
     those that are written whole."""
     whole_sector_part: float = 0.41
-    local_sector_part: float = 0.55
-    """The same for sectors of local memory."""
     lsu_queue: float = 40.0
     store_queue: float = 1500.0
     atomic_turn: float = 1.46
@@ -72,6 +70,8 @@ class Figures:
     """Bytes that DRAM moves in the time in which it opens a row for a read, and for a write or what
     it fills up: what is moved of the row takes no more time, up to so much."""
     write_row_bytes: float = 150.0
+    held_part: float = 0.6
+    """Part of the L2 that holds local memory, whatever else passes through it."""
     shared_part: float = 0.5
     """Part of the L2 that holds what blocks share at random: its halves keep copies."""
     merge_cycles: float = 500.0

@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 
 from grader.emulator.counts import InstructionCounts
-from grader.emulator.layout import SECTOR_BYTES, WARP_LANES
+from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.machine import BlockTrace
 from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
@@ -213,7 +213,7 @@ class Run:
         return Estimate(
             f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3,
             cycles,
-            SECTOR_BYTES * scale * (found.l1_misses * share.read + found.stored * share.write),
+            scale * found.dram_bytes,
             found.load_sectors * scale,
             found.load_hits * scale,
             use,
@@ -253,13 +253,7 @@ class Run:
             write=traffic.written / max(1.0, first.stored * scale),
             part=f.dram_part / (1.0 + (traffic.lost + turned) / max(1.0, moved)),
             rows=traffic.lost / max(1.0, moved),
-            local=max(0.0, 1.0 - f.shared_part * f.l2_bytes / max(1.0, self.local_bytes())),
         )
-
-    def local_bytes(self) -> float:
-        """Local memory of all threads that are resident at once."""
-        s = self.streams
-        return self.active * self.resident * s.warps_per_block * WARP_LANES * s.local_bytes
 
     def byte_cycles(self, part: float = 1.0) -> float:
         """Cycles of an SM in which its share of a part of DRAM's bandwidth moves a byte."""
@@ -282,7 +276,7 @@ class Run:
             "store_cycles": found.store_cycles / cycles,
             "dram": dram_rate / (f.dram_gbps * 1e9),
             "l2": found.l2_bytes * self.active / cycles / f.l2_bytes_per_cycle,
-            "hit": 1 - found.l1_misses / max(1.0, found.l1_sectors),
+            "hit": found.load_hits / max(1.0, found.load_sectors),
         }
 
     def count_simulated(self) -> int:
@@ -388,7 +382,7 @@ class Run:
         f = self.figures
         load = Load(
             self.active,
-            resident,
+            self.shape.resident,
             self.shape.shared_bytes,
             self.active * self.busiest_slice / max(1.0, self.atomic_turns),
             share or Share(1.0, 1.0, f.dram_part),

@@ -7,46 +7,57 @@ from dataclasses import dataclass
 
 from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.timing_records import L1_WAYS, LINE_BYTES, Parameters
+from grader.emulator.timing.timing_records import LINE_BYTES, WAYS, Parameters
 
 BLOCK_SHARED_BYTES = 1024
 """Of shared memory that the system takes for itself, a block."""
+MOST_BLOCKS, ROOMY_BYTES = 32, 102_400
+"""Blocks of an SM at most, and bytes beyond which the driver makes no more room than it must."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What DRAM does for an SM: the sectors that it moves for one that the SM reads, for one that
-    it writes, and for one of local memory; at this part of its bandwidth. `rows` is what opening
-    rows of it adds to moving bytes, as a part."""
+    """What DRAM does for an SM: the sectors that it moves for one that the SM reads, and for one
+    that it writes, at this part of its bandwidth. `rows` is what opening rows of it adds to moving
+    bytes, as a part."""
 
     read: float
     write: float
     part: float
-    local: float = 0.0
     rows: float = 0.0
 
 
 @dataclass(frozen=True)
 class Load:
-    """What the simulated SM shares with others: how many SMs are active, the blocks resident on
-    each, and the shared memory of a block.
+    """What the simulated SM shares with others: how many SMs are active, the blocks that fit each,
+    and the shared memory of a block.
 
     `atomic_cycles` are those in which the L2 does a turn of an atomic, for one of the SMs; `wait`
     is the mean time that a read waits in DRAM's queues.
     """
 
     active: int
-    resident: int
+    fitting: int
     shared_bytes: int
     atomic_cycles: float
     dram: Share
     wait: float
 
 
+def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
+    """Bytes that shared memory takes of the L1 where so many blocks fit an SM: a size in which they
+    do, or the next one. Of 48 kernels it is what an H200's driver chose for 46
+    (launch__shared_mem_config_size of Nsight Compute)."""
+    sizes, needed = f.shared_carveouts, fitting * (shared_bytes + BLOCK_SHARED_BYTES)
+    enough = needed + (fitting < MOST_BLOCKS)
+    place = next((n for n, size in enumerate(sizes) if size >= enough), len(sizes) - 1)
+    more = 2 < fitting < MOST_BLOCKS / 2 and sizes[place] <= ROOMY_BYTES
+    return sizes[min(place + more, len(sizes) - 1)]
+
+
 def find_parameters(f: Figures, load: Load) -> Parameters:
     """The parameters of an SM of this GPU under a load."""
-    needed = load.resident * (load.shared_bytes + BLOCK_SHARED_BYTES)
-    carveout = next((size for size in f.shared_carveouts if size >= needed), f.shared_carveouts[-1])
+    carveout = choose_carveout(f, load.fitting, load.shared_bytes)
     sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
     sector_cycles = load.active / sectors_per_cycle
     return Parameters(
@@ -63,15 +74,14 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         l2_sector_cycles=sector_cycles,
         store_sector_cycles=sector_cycles / f.whole_sector_part,
         partial_sector_cycles=sector_cycles / f.partial_sector_part,
-        local_sector_cycles=sector_cycles / f.local_sector_part,
         dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * load.dram.part),
         lsu_queue=f.lsu_queue,
         block_launch=f.block_launch,
         store_queue=f.store_queue,
         dram_read_part=load.dram.read,
         dram_write_part=load.dram.write,
-        dram_local_part=load.dram.local,
-        l1_lines=max(L1_WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
+        l1_lines=max(WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
+        l2_lines=max(WAYS, f.held_part * f.l2_bytes / load.active // LINE_BYTES),
         atomic_cycles=load.atomic_cycles,
         atomic_slice_cycles=f.atomic_turn * load.active / f.l2_slices,
         atomic_pass_cycles=f.pass_cycles * load.active / f.l2_slices,

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grader.emulator.layout import BANK_BYTES
 from grader.emulator.runtime import Runtime
 from grader.emulator.timing.record_arrays import first_row, layout_of, make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
-    L1_WAYS,
     MERGING_LINES,
     NEVER,
     SM,
     SUB_PARTITIONS,
+    WAYS,
     Block,
     CacheLine,
     Merging,
@@ -31,9 +32,11 @@ _NO_LINE = -1
 
 @dataclass(frozen=True)
 class SimulatedSM:
-    """An SM that runs some blocks, once. `arrays` are what it works on, by the fields of SM."""
+    """An SM that runs some blocks, once. `arrays` are what it works on, by the fields of SM;
+    `local_words` are of a lane's local memory."""
 
     arrays: dict[str, np.ndarray]
+    local_words: int
 
     @property
     def ends(self) -> np.ndarray:
@@ -53,6 +56,8 @@ class SimulatedSM:
             "warp_count": len(self.arrays["warps"]),
             "block_count": len(self.arrays["blocks"]),
             "l1_lines": len(self.arrays["l1"]),
+            "l2_lines": len(self.arrays["l2"]),
+            "local_words": self.local_words,
         }
         record = make_pointing(SM, self.arrays, numbers)  # a name keeps it while it is read
         runtime.simulate(record.ctypes.data)
@@ -67,8 +72,7 @@ def make_sm(
     warps["place"] = np.arange(len(warps)) // streams.warps_per_block
     partitions = make_rows(Partition, SUB_PARTITIONS)
     partitions["latest"] = -1
-    l1 = make_rows(CacheLine, max(1, int(parameters.l1_lines) // L1_WAYS) * L1_WAYS)
-    l1["tag"] = _NO_LINE
+    l1, l2 = _make_cache(parameters.l1_lines), _make_cache(parameters.l2_lines)
     merging = make_rows(Merging, MERGING_LINES)
     merging["tag"] = _NO_LINE
     shared = make_rows(Shared, 1)
@@ -87,9 +91,18 @@ def make_sm(
             "blocks": make_rows(Block, resident),
             "partitions": partitions,
             "l1": l1,
+            "l2": l2 if streams.local_bytes else l2[:0],
             "merging": merging,
             "shared": shared,
             "statistics": make_rows(Statistics, 1),
             "p": np.array([tuple(vars(parameters).values())], dtype=layout_of(Parameters)),
-        }
+        },
+        streams.local_bytes // BANK_BYTES,
     )
+
+
+def _make_cache(lines: float) -> np.ndarray:
+    """An empty cache of so many lines."""
+    cache = make_rows(CacheLine, max(1, int(lines) // WAYS) * WAYS)
+    cache["tag"] = _NO_LINE
+    return cache

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.emulator.layout import BANK_BYTES
 from grader.emulator.runtime import Runtime
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
@@ -73,7 +72,7 @@ def make_streams(
         "atomics": code.atomics,
         "first": first,
     }
-    numbers = {"warp_count": len(warps), "local_words": local_bytes // BANK_BYTES}
+    numbers = {"warp_count": len(warps)}
     steps, accesses, lines = _expand(arrays, numbers, runtime)
     fraction = 1.0
     if len(steps) < executed:

@@ -18,7 +18,8 @@ PAGE_LINES = 2
 FLOAT_ATOMIC, SWAP_ATOMIC = 2, 3
 MERGING_LINES, MERGED_LINES = 512, 7
 """Lines whose stores wait for others, and of how many lines a store may be that does."""
-L1_WAYS = 16
+WAYS = 16
+"""Of a set of the L1, and of the L2."""
 SCOREBOARDS = 6
 COPY_GROUPS = 8
 SUB_PARTITIONS = 4
@@ -95,8 +96,8 @@ class Trace:
     """The `words` of all warps, warp after warp (runtime/tracing.h), and what they are expanded to.
 
     `ends` has a 0 in front of the ends of warps; `starts` and `sizes` are of basic blocks; `widths`
-    are the bytes a lane moves, by instruction, and `atomics` tell which are atomics; `local_words`
-    are of a lane's local memory. `first` has the steps at which each warp's begin, and their end.
+    are the bytes a lane moves, by instruction, and `atomics` tell which are atomics. `first` has
+    the steps at which each warp's begin, and their end.
     """
 
     words: Annotated[int, "uint32_t *"]
@@ -110,7 +111,6 @@ class Trace:
     accesses: Annotated[int, "Access *"]
     lines: Annotated[int, "Line *"]
     warp_count: int
-    local_words: int
     step_count: int
     access_count: int
     line_count: int
@@ -248,7 +248,8 @@ class Partition:
 
 
 class CacheLine:
-    """A line of the L1: masks of the sectors that it holds, which have arrived at `ready`."""
+    """A line of a cache: the mask of the sectors that it holds, which have arrived at `ready`; in
+    the L2, of those that differ from DRAM's."""
 
     tag: int
     sectors: int
@@ -268,8 +269,8 @@ class Merging:
 
 class Shared:
     """When the units that all warps share are free, and another block can start; the parts of a
-    sector that are still to be passed to DRAM, the state of the random numbers, and how many blocks
-    started and ended."""
+    sector that are still to be passed to DRAM, sectors that passed through the L2, the state of the
+    random numbers, and how many blocks started and ended."""
 
     lsu_free: float
     port_free: float
@@ -281,6 +282,7 @@ class Shared:
     divergence_free: float
     read_credit: float
     write_credit: float
+    passed: float
     random: int
     started: int
     ended: int
@@ -297,7 +299,6 @@ class Statistics:
     l2_bytes: float
     dram_bytes: float
     store_cycles: float
-    l1_sectors: float
     l1_misses: float
     stored: float
     cycles: float
@@ -328,15 +329,14 @@ class Parameters:
     l2_sector_cycles: float
     store_sector_cycles: float
     partial_sector_cycles: float
-    local_sector_cycles: float
     dram_byte_cycles: float
     lsu_queue: float
     block_launch: float
     store_queue: float
     dram_read_part: float
     dram_write_part: float
-    dram_local_part: float
     l1_lines: float
+    l2_lines: float
     atomic_cycles: float
     atomic_slice_cycles: float
     atomic_pass_cycles: float
@@ -356,8 +356,10 @@ class Parameters:
 
 class SM:
     """An SM with all that it works on. `order` are the blocks to run, as indices into the streams;
-    `ends` tells when each of them ended. Lines of the L1 lie set by set; `traced_warps` are those
-    of the streams, `warp_count` and `block_count` the resident ones."""
+    `ends` tells when each of them ended. Lines of the L1, and of the SM's share of the L2, of which
+    there are none where nothing uses local memory, lie set by set; `traced_warps` are those of the
+    streams, `warp_count` and `block_count` the resident ones. `local_words` are of a lane's local
+    memory."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -370,6 +372,7 @@ class SM:
     blocks: Annotated[int, "Block *"]
     partitions: Annotated[int, "Partition *"]
     l1: Annotated[int, "CacheLine *"]
+    l2: Annotated[int, "CacheLine *"]
     merging: Annotated[int, "Merging *"]
     shared: Annotated[int, "Shared *"]
     statistics: Annotated[int, "Statistics *"]
@@ -380,6 +383,8 @@ class SM:
     warp_count: int
     block_count: int
     l1_lines: int
+    l2_lines: int
+    local_words: int
 
 
 RECORDS = {

@@ -1,0 +1,36 @@
+"""What the driver takes of the L1 for shared memory, as it did on an H200."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.devices.gpus import read_gpus
+from grader.emulator.timing.parameters import choose_carveout
+
+KB = 1024
+
+
+@pytest.mark.parametrize(
+    ("fitting", "shared_bytes", "chosen"),
+    [
+        (2, 0, 8 * KB),
+        (4, 0, 16 * KB),
+        (8, 0, 32 * KB),
+        (16, 0, 32 * KB),
+        (32, 0, 32 * KB),
+        (2, 4224, 16 * KB),
+        (4, 1152, 32 * KB),
+        (4, 8320, 100 * KB),
+        (4, 32896, 164 * KB),
+        (8, 4224, 100 * KB),
+        (8, 16512, 164 * KB),
+        (16, 1152, 64 * KB),
+        (32, 2176, 100 * KB),
+    ],
+)
+def test_blocks_get_room_and_some_of_them_more(
+    fitting: int, shared_bytes: int, chosen: int
+) -> None:
+    figures = read_gpus()["h200"].figures
+    assert figures is not None
+    assert choose_carveout(figures, fitting, shared_bytes) == chosen
