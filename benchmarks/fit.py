@@ -82,6 +82,7 @@ class Free:
 
 FREE = (
     Free("launch_us", 2.4, 1.5, 4.0),
+    Free("next_launch_us", 1.5, 0.5, 4.0),
     Free("block_launch", 250.0, 50.0, 800.0),
     Free("dram_latency", 680.0, 450.0, 1100.0),
     Free("dram_spread", 130.0, 40.0, 300.0),

@@ -45,6 +45,7 @@ from grader.devices.gpus import Gpu
 from grader.emulator.kept_files import read_whole, write_whole
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.launch_time import (
+    Estimate,
     Run,
     TracedLaunch,
     Work,
@@ -216,7 +217,10 @@ def find_works(traced: Traced, gpu: Gpu) -> tuple[Work, ...]:
 
 def model_works(works: Sequence[Work], figures: Figures) -> ModelledRun:
     """The time of launches one after another."""
-    found = [Run(work, figures, emulator_runtime()).estimate() for work in works]
+    found: list[Estimate] = []
+    for work in works:
+        held = found[-1].held if found else None
+        found.append(Run(work, figures, emulator_runtime(), held).estimate())
     last, longest = found[-1], max(found, key=lambda each: each.time_ms)
     return ModelledRun(
         sum(each.time_ms for each in found),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import TraceWord
@@ -48,6 +49,7 @@ def footprint_of(
     times: int = 1,
     around: Sequence[Sequence[Touch]] = (),
     kept: float = 0.0,
+    held: Sequence[float] = (),
 ) -> Footprint:
     """Of a warp whose steps each access one line: the instruction, the line, the masks of its
     sectors and of the words that are covered. The launch does it so many times."""
@@ -63,6 +65,7 @@ def footprint_of(
         emulator_runtime(),
         around=[streams_of(table, group, space) for group in around],
         kept_sectors=kept,
+        held=held,
     )
 
 
@@ -106,6 +109,21 @@ def test_what_neighbours_do_not_share_is_read_again_and_again_unless_the_l2_hold
     held = footprint_of(*apart, times=100, around=[apart], kept=40.0)
     assert moved(held, closely=True) == (40, 0)
     assert moved(footprint_of(*again, times=100, around=[again]), closely=True)[0] <= 200
+
+
+def test_what_the_l2_held_before_the_launch_is_not_read_again() -> None:
+    loads = (LOAD, 10, 15, 0), (LOAD, 20, 15, 0)
+    assert moved(footprint_of(*loads, held=(1.0, 40.0))) == (3, 0)
+    assert moved(footprint_of((STORE, 12, 3, 0xFFFF), held=(40.0, 0.0))) == (0, 2)
+
+
+def test_a_launch_leaves_what_it_touched_and_older_things_where_there_is_room() -> None:
+    used = footprint_of((LOAD, 10, 15, 0), (STORE, 11, 3, 0xFFFF), held=(2.0, 8.0))
+    assert used.held_after(100.0) == (4.0, 8.0)
+    assert used.held_after(8.0) == (4.0, 4.0)
+    assert used.held_after(4.0) == (4.0, 0.0)
+    assert used.held_after(3.0) == (pytest.approx(1.0), 0.0)
+    assert used.held_after(2.0) == (0.0, 0.0)
 
 
 def test_rows_of_dram_are_opened_for_pages_that_are_touched_in_part() -> None:

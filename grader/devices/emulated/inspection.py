@@ -71,7 +71,8 @@ class Recorder:
             # what an earlier one leaves out, a later misses
             recorder = CoverageRecorder(ready.memory, self.plan)
         timed = self._run_for_time(ready, tell, figures, recorder)
-        self.modelling.append(self.pool.submit(timed.model))
+        before = self.modelling[-1] if self.modelling else None
+        self.modelling.append(self.pool.submit(timed.model, before))
         ran = timed.ran
         if recorder is not None and ran.sample is not None and ran.outcome.fault is None:
             self.coverage, self.written = recorder.finish()

@@ -77,10 +77,12 @@ class Ready:
 
 @dataclass(frozen=True)
 class Ran:
-    """A launch that has run; see `records.LaunchResult` for all but the outcome."""
+    """A launch that has run; see `records.LaunchResult` for all but the outcome. `held` are sectors
+    of each buffer that the L2 holds at its end, where it is modelled."""
 
     outcome: LaunchOutcome
     modelled: Modelled | None = None
+    held: Sequence[float] | None = None
     unmodelled: str = ""
     finished: bool = True
     sample: Sample | None = None

@@ -9,6 +9,7 @@ others; they tell whether the window, and what it wrote, stands for all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from math import sqrt
 from random import Random
@@ -105,12 +106,13 @@ class Timed:
     drawn: Drawn
     ran: Ran
 
-    def model(self) -> Ran:
+    def model(self, before: Future[Ran] | None = None) -> Ran:
         """The same with the model's word, where it ran to its end. It looks at nothing that still
-        changes, so that others may run meanwhile."""
+        changes, so that others may run meanwhile, and at the launch before."""
         if self.ran.outcome.fault is not None or not self.ran.finished:
             return self.ran
-        return _model(self.drawn, self.ran, self.traced())
+        held = None if before is None else before.result().held
+        return _model(self.drawn, self.ran, self.traced(), held)
 
     def traced(self) -> TracedLaunch:
         """What the launch did. Where blocks draw their work one after another, the first one drew
@@ -253,10 +255,10 @@ def _describe_sample(blocks: int, window: int, parts: Sequence[LaunchOutcome]) -
     return Sample(blocks, window, len(stored), error)
 
 
-def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch) -> Ran:
+def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] | None) -> Ran:
     """The same with the model's word, from the window if that does what the launch does, else from
     the spread."""
-    found = estimate(drawn.ready.native, traced, drawn.stage.figures)
+    found = estimate(drawn.ready.native, traced, drawn.stage.figures, held)
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
@@ -273,7 +275,7 @@ def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch) -> Ran:
         found.kind.value,
         interval_of(found.kind).around(found.time_ms),
     )
-    return replace(ran, modelled=modelled)
+    return replace(ran, modelled=modelled, held=found.held)
 
 
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:

@@ -37,6 +37,8 @@ class Figures:
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
     launch_us: float = 2.4
+    next_launch_us: float = 1.5
+    """The same right behind another launch."""
     block_launch: float = 250.0
     dram_spread: float = 130.0
     """Mean cycles by which a read from an idle DRAM takes longer than the quickest one: a warp
@@ -71,7 +73,8 @@ class Figures:
     it fills up: what is moved of the row takes no more time, up to so much."""
     write_row_bytes: float = 150.0
     held_part: float = 0.6
-    """Part of the L2 that holds local memory, whatever else passes through it."""
+    """Part of the L2 that holds what was used last: local memory, and what one launch leaves to the
+    next one."""
     shared_part: float = 0.5
     """Part of the L2 that holds what blocks share at random: its halves keep copies."""
     merge_cycles: float = 500.0

@@ -24,6 +24,10 @@ from grader.emulator.timing.timing_records import (
 RANDOM = 0.05
 """Blocks that lie side by side and share less than this part of what they touch touch it at
 random, if they touch it again at all."""
+LOST = 2.0
+"""How many of the sectors that it holds the L2 has lost when they are needed again for each one
+that was touched beyond its room, of as many as it has room for (H200: reads of 24 to 96 MB, again
+and again)."""
 AS_OFTEN = 1.05
 """Up to so many times what a buffer holds, it is touched once."""
 BISECTIONS = 20
@@ -56,7 +60,8 @@ class Footprint:
     the buffers hold is touched.
 
     `around` are streams of blocks that lie side by side, group by group. So many sectors of what
-    blocks share at random, `kept_sectors`, stay in the L2.
+    blocks share at random, `kept_sectors`, stay in the L2. `held` are sectors of each buffer that
+    the L2 holds at the start.
     """
 
     def __init__(
@@ -69,17 +74,20 @@ class Footprint:
         *,
         around: Sequence[Streams] = (),
         kept_sectors: float = 0.0,
+        held: Sequence[float] = (),
     ) -> None:
         self._code, self._regions, self._runtime = code, regions, runtime
         self._groups, self._kept = around, kept_sectors
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
         self._room = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
+        self._held = np.array(held or np.zeros(len(regions)))
 
     def traffic(self, *, closely: bool, rows: Rows) -> Traffic:
         """What DRAM moves. `closely`: with a look at what lies around the blocks, and at rows."""
         own = self._own
         loads = self._extend(own["loaded_pairs"] * PAIR_SECTORS, closely)
+        loads = np.maximum(0.0, loads - self._held)
         stores, partial = (self._extend(own[name], closely) for name in ("stored", "partial"))
         read, written = float(loads.sum()), float((stores + partial).sum())
         if not closely:
@@ -93,6 +101,19 @@ class Footprint:
     def unfilled_part(self) -> float:
         """The part of the sectors that are stored which stay covered in part."""
         return float(self._own["partial"].sum() / max(1, self._own["stored"].sum()))
+
+    def held_after(self, most: float) -> tuple[float, ...]:
+        """Sectors of each buffer that an L2 of so many holds for the next launch: what this one
+        touched, and what else it held before, as far as there is room. Of more than there is room
+        for, less: what is read in the same order again has just made room for others."""
+        own = self._own
+        loads, stores = own["loaded_pairs"] * PAIR_SECTORS, own["stored"]
+        touched = np.minimum(self._room, np.maximum(loads, stores) * self._scale)
+        total = max(1.0, float(touched.sum()))
+        kept = min(1.0, max(0.0, 1.0 - LOST * (total / most - 1.0)) * most / total)
+        older = np.maximum(0.0, self._held - touched)
+        older *= min(1.0, max(0.0, most - total) / max(1.0, float(older.sum())))
+        return tuple((kept * touched + older).tolist())
 
     def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
         """Sectors that DRAM moves of each buffer where so many are found in it. Of what is touched

@@ -32,8 +32,7 @@ SIMULATED_INSTRUCTIONS = 400_000
 AROUND_WORDS = 4_000
 """Words of a warp's trace that tell what it shares with its neighbours."""
 LOOKED_AT = 0.2
-"""Part of DRAM's bandwidth that a launch uses at most without a look at what lies around its
-blocks."""
+"""Part of DRAM's bandwidth up to which what lies around a launch's blocks is not looked at."""
 WAVES = 4
 """So many times as many blocks as are resident still start and end together."""
 UNEVEN = 1.5
@@ -85,7 +84,7 @@ class Estimate:
     most used one first.
 
     `load_sectors` are those that global loads ask the L1 for, `load_hits` those that it holds, or
-    that are on their way to it.
+    that are on their way to it. `held` are sectors of each buffer that the L2 holds at the end.
     """
 
     time_ms: float
@@ -96,6 +95,7 @@ class Estimate:
     use: Mapping[str, float]
     bounds: tuple[Use, ...]
     kind: LaunchKind
+    held: tuple[float, ...]
 
 
 def choose_blocks(
@@ -114,10 +114,13 @@ def choose_blocks(
     return tuple(sm + index * figures.multiprocessors for index in range(start, start + count))
 
 
-def estimate(kernel: NativeKernel, traced: TracedLaunch, figures: Figures) -> Estimate | None:
-    """The time of a launch; None where none of its traces stands for it."""
+def estimate(
+    kernel: NativeKernel, traced: TracedLaunch, figures: Figures, held: Sequence[float] | None
+) -> Estimate | None:
+    """The time of a launch; None where none of its traces stands for it. `held` is what the L2
+    holds of the launch right before it, None of the first one."""
     work = find_work(kernel, traced)
-    return None if work is None else Run(work, figures, kernel.runtime).estimate()
+    return None if work is None else Run(work, figures, kernel.runtime, held).estimate()
 
 
 def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
@@ -165,10 +168,12 @@ def _side_by_side(traces: Sequence[BlockTrace]) -> list[list[BlockTrace]]:
 class Run:
     """A launch whose time is modelled from the streams of some of its blocks."""
 
-    def __init__(self, work: Work, figures: Figures, runtime: Runtime) -> None:
-        self.streams, self.code, self.shape = work.streams, work.code, work.shape
-        self.figures, self.runtime = figures, runtime
-        shape = self.shape
+    def __init__(
+        self, work: Work, figures: Figures, runtime: Runtime, held: Sequence[float] | None
+    ) -> None:
+        self.launch_us = figures.launch_us if held is None else figures.next_launch_us
+        self.streams, self.code, shape = work.streams, work.code, work.shape
+        self.figures, self.runtime, self.shape = figures, runtime, shape
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
@@ -180,6 +185,7 @@ class Run:
             runtime,
             around=work.around,
             kept_sectors=figures.shared_part * figures.l2_bytes / SECTOR_BYTES,
+            held=held or (),
         )
         self.met = find_meetings(
             work.streams, work.code, make_regions(work.regions), figures.l2_slices, runtime
@@ -211,7 +217,7 @@ class Run:
         }
         scale = self.scale(found)
         return Estimate(
-            f.launch_us / 1e3 + cycles / f.clock_mhz / 1e3,
+            self.launch_us / 1e3 + cycles / f.clock_mhz / 1e3,
             cycles,
             scale * found.dram_bytes,
             found.load_sectors * scale,
@@ -219,11 +225,12 @@ class Run:
             use,
             find_bounds(use),
             find_kind(self.facts(use, share, cycles)),
+            self.footprint.held_after(f.held_part * f.l2_bytes / SECTOR_BYTES),
         )
 
     def facts(self, use: Mapping[str, float], share: Share, cycles: float) -> Facts:
         """What tells the kind of a launch that takes so many cycles."""
-        shape, launch = self.shape, self.figures.launch_us * self.figures.clock_mhz
+        shape, launch = self.shape, self.launch_us * self.figures.clock_mhz
         return Facts(
             read_habits(self.streams, self.code),
             launching=launch / (launch + cycles),
@@ -276,7 +283,7 @@ class Run:
             "store_cycles": found.store_cycles / cycles,
             "dram": dram_rate / (f.dram_gbps * 1e9),
             "l2": found.l2_bytes * self.active / cycles / f.l2_bytes_per_cycle,
-            "hit": found.load_hits / max(1.0, found.load_sectors),
+            "hit": 1 - (found.load_sectors - found.load_hits) / max(1.0, found.load_sectors),
         }
 
     def count_simulated(self) -> int:
@@ -388,7 +395,6 @@ class Run:
             share or Share(1.0, 1.0, f.dram_part),
             wait,
         )
-        parameters = find_parameters(self.figures, load)
-        sm = make_sm(self.code.table, self.streams, order, resident, parameters)
+        sm = make_sm(self.code.table, self.streams, order, resident, find_parameters(f, load))
         sm.simulate(self.runtime)
         return sm.ends, sm.statistics
