@@ -10,7 +10,7 @@ import pytest
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layout import TraceWord
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.footprint import Footprint, Rows
+from grader.emulator.timing.footprint import Capacity, Footprint, Rows
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, add_up
@@ -24,6 +24,7 @@ from grader.emulator.timing.timing_records import (
 
 BUFFER = (10 * LINE_BYTES, 20 * LINE_BYTES)
 ACROSS = (20 * LINE_BYTES, 22 * LINE_BYTES)
+ROOMY = Capacity(sets=1e6)
 Touch = tuple[int, int, int, int]
 LOAD, STORE, ATOMIC, SHARED = range(4)
 ROWS = Rows(read=100.0, write=150.0)
@@ -48,8 +49,8 @@ def footprint_of(
     space: int = TraceWord.GLOBAL,
     times: int = 1,
     around: Sequence[Sequence[Touch]] = (),
-    kept: float = 0.0,
     held: Sequence[float] = (),
+    capacity: Capacity = ROOMY,
 ) -> Footprint:
     """Of a warp whose steps each access one line: the instruction, the line, the masks of its
     sectors and of the words that are covered. The launch does it so many times."""
@@ -64,7 +65,7 @@ def footprint_of(
         (BUFFER, ACROSS),
         emulator_runtime(),
         around=[streams_of(table, group, space) for group in around],
-        kept_sectors=kept,
+        capacity=capacity,
         held=held,
     )
 
@@ -79,11 +80,35 @@ def test_loads_move_pairs_of_sectors_once() -> None:
     assert moved(footprint_of((LOAD, 10, 1, 0), (LOAD, 10, 2, 0), (LOAD, 10, 4, 0))) == (4, 0)
 
 
-def test_a_sector_that_is_stored_in_part_is_read_first() -> None:
-    assert moved(footprint_of((STORE, 12, 3, 0xFFFF))) == (0, 2)
-    assert moved(footprint_of((STORE, 12, 3, 0x0FFF))) == (0, 3)
-    assert moved(footprint_of((STORE, 12, 1, 0x0F), (STORE, 12, 1, 0xF0))) == (0, 1)
+def test_a_sector_that_stays_stored_in_part_is_read_unless_the_l2_can_wait_for_the_rest() -> None:
+    small = Capacity(sets=1e-3)
+    assert moved(footprint_of((STORE, 12, 3, 0xFFFF), capacity=small)) == (0, 2)
+    assert moved(footprint_of((STORE, 12, 3, 0x0FFF), capacity=small)) == (0, 3)
+    twice = (STORE, 12, 1, 0x0F), (STORE, 12, 1, 0xF0)
+    assert moved(footprint_of(*twice, capacity=small)) == (0, 1)
+    assert moved(footprint_of((STORE, 12, 3, 0x0FFF))) == (0, pytest.approx(2))
     assert moved(footprint_of((ATOMIC, 12, 1, 0xFF))) == (0, 2)
+
+
+def test_what_was_loaded_is_not_read_again_to_be_stored() -> None:
+    small = Capacity(sets=1e-3)
+    assert moved(footprint_of((LOAD, 12, 1, 0), (STORE, 12, 1, 0x0F), capacity=small)) == (2, 1)
+    assert moved(footprint_of((STORE, 12, 1, 0x0F), (LOAD, 12, 1, 0), capacity=small)) == (2, 1)
+    assert moved(footprint_of((LOAD, 12, 1, 0), (ATOMIC, 12, 1, 0))) == (2, 1)
+
+
+def test_slices_wait_for_rows_of_what_leaves_the_l2_while_the_launch_runs() -> None:
+    def lost(words: int, capacity: Capacity) -> tuple[float, float]:
+        found = footprint_of((STORE, 12, 15, words), capacity=capacity).traffic(
+            closely=True, rows=ROWS
+        )
+        return found.write_lost, found.waited
+
+    row = 150 / 4 - 32
+    assert lost(0xFFFFFFFF, Capacity(3.0, 1e6)) == pytest.approx((4 * row, row))
+    assert lost(0x0FFFFFFF, Capacity(3.0, 1e6)) == pytest.approx((4 * row, row))
+    assert lost(0xFFFFFFFF, Capacity(4.0, 1e-3)) == pytest.approx((4 * row, 0.0))
+    assert lost(0x0FFFFFFF, Capacity(4.0, 1e-3)) == pytest.approx((5 * row, 2 * row))
 
 
 def test_it_is_carried_over_to_the_launch_and_ends_with_the_buffers() -> None:
@@ -106,7 +131,7 @@ def test_what_neighbours_do_not_share_is_read_again_and_again_unless_the_l2_hold
     again = [(LOAD, line, 3, 0) for line in (10, 10)]
     assert moved(footprint_of(*apart, times=100, around=[apart])) == (40, 0)
     assert moved(footprint_of(*apart, times=100, around=[apart]), closely=True) == (400, 0)
-    held = footprint_of(*apart, times=100, around=[apart], kept=40.0)
+    held = footprint_of(*apart, times=100, around=[apart], capacity=Capacity(sectors=40.0))
     assert moved(held, closely=True) == (40, 0)
     assert moved(footprint_of(*again, times=100, around=[again]), closely=True)[0] <= 200
 
@@ -129,5 +154,6 @@ def test_a_launch_leaves_what_it_touched_and_older_things_where_there_is_room() 
 def test_rows_of_dram_are_opened_for_pages_that_are_touched_in_part() -> None:
     whole = footprint_of((LOAD, 10, 15, 0), (LOAD, 11, 15, 0))
     part = footprint_of((LOAD, 10, 1, 0), (STORE, 12, 1, 0xFF))
-    assert whole.traffic(closely=True, rows=ROWS).lost == 0
-    assert part.traffic(closely=True, rows=ROWS).lost == (100 - 64) + (150 - 32)
+    lost = [each.traffic(closely=True, rows=ROWS) for each in (whole, part)]
+    assert [each.read_lost for each in lost] == [0, 100 - 64]
+    assert [each.write_lost for each in lost] == [0, 150 - 32]

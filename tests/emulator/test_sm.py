@@ -15,6 +15,7 @@ from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams, add_up
 from grader.emulator.timing.timing_records import (
+    MERGING_LINES,
     NO_REGISTER,
     OPERANDS,
     Access,
@@ -60,9 +61,14 @@ def parameters() -> Parameters:
 
 
 def run(
-    *warps: Sequence[Fields], blocks: int = 1, resident: int = 1, whole: int = 0, line: int = 0
+    *warps: Sequence[Fields],
+    blocks: int = 1,
+    resident: int = 1,
+    whole: int = 0,
+    lines: Sequence[int] = (0,),
 ) -> SimulatedSM:
-    """Blocks of these warps; each access is to the first sector of a line, or to a part of it."""
+    """Blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
+    a part of it."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
     for row, fields in zip(table, code, strict=True):
@@ -74,13 +80,14 @@ def run(
     steps["access"][made] = accesses["first"] = np.arange(len(made))
     accesses["end"] = accesses["first"] + 1
     accesses["wavefronts"] = accesses["tags"] = 1
-    lines = make_rows(Line, len(made))
-    lines["touched"] = lines["rounds"] = 1
-    lines["whole"], lines["number"] = whole, line
+    touched = make_rows(Line, len(made))
+    touched["number"] = np.resize(lines, len(made))
+    touched["touched"] = touched["rounds"] = 1
+    touched["whole"] = whole
     first = np.cumsum([0, *map(len, warps)])
     runtime = emulator_runtime()
-    work = add_up(first, steps, accesses, lines, len(warps), table, runtime)
-    streams = Streams(first, steps, accesses, lines, work, len(warps), 1.0, local_bytes=4)
+    work = add_up(first, steps, accesses, touched, len(warps), table, runtime)
+    streams = Streams(first, steps, accesses, touched, work, len(warps), 1.0, local_bytes=4)
     sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters())
     sm.simulate(runtime)
     return sm
@@ -146,19 +153,27 @@ def test_what_was_stored_whole_is_a_hit() -> None:
 
 
 def test_local_memory_is_read_from_dram_once_and_then_is_in_the_l1_and_the_l2() -> None:
-    cold, stored = run([LOAD, USE], line=LOCAL), run([STORE, LOAD, USE], line=LOCAL)
+    cold, stored = run([LOAD, USE], lines=[LOCAL]), run([STORE, LOAD, USE], lines=[LOCAL])
     assert (cold.statistics.dram_bytes, stored.statistics.dram_bytes) == (64, 0)
     assert cold.statistics.cycles > parameters().dram_latency
     assert stored.statistics.cycles < parameters().l2_latency
-    assert run([LOAD, USE], line=LOCAL, blocks=2).statistics.dram_bytes == 64
-    assert run([LOAD, USE], line=LOCAL, blocks=2, resident=2).statistics.dram_bytes == 128
+    assert run([LOAD, USE], lines=[LOCAL], blocks=2).statistics.dram_bytes == 64
+    assert run([LOAD, USE], lines=[LOCAL], blocks=2, resident=2).statistics.dram_bytes == 128
 
 
 def test_a_store_is_not_waited_for_and_costs_by_the_part_of_its_sector() -> None:
     sm = run([STORE, USE])
-    assert sm.statistics.store_cycles == parameters().partial_sector_cycles
+    p = parameters()
+    assert sm.statistics.store_cycles == p.store_line_cycles + p.partial_sector_cycles
     assert sm.statistics.l2_bytes == 32
     assert sm.statistics.cycles < 20
+
+
+def test_a_store_goes_to_the_l2_with_one_to_the_same_sector_that_is_on_its_way() -> None:
+    others = range(1, MERGING_LINES + 1)
+    soon, late = [0, *others[:-1], 0], [0, *others, 0]
+    assert run([STORE] * len(soon), lines=soon).statistics.stored == len(soon) - 1
+    assert run([STORE] * len(late), lines=late).statistics.stored == len(late)
 
 
 def test_an_atomic_has_its_result_from_the_l2() -> None:

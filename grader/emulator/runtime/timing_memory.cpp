@@ -11,9 +11,6 @@ constexpr double SECTOR = SECTOR_BYTES, PAIR = PAIR_SECTORS;
 // Of the load/store unit for an access to global memory, however few its wavefronts:
 // te42kyfo/gpu-benches measures it at small strides.
 constexpr double LEAST_CYCLES = 1.24;
-// Of the L2 for a store to a line of local memory that does not cover its sectors, beyond their own
-// time (H200: 41 stores of one sector, or 13 of four, in the time of 64 sectors that are covered).
-constexpr double PARTIAL_LOCAL_SECTORS = 0.5;
 // Spreads lines over the sets of a cache (Knuth's multiplicative hash): the hardware's own is not
 // published.
 constexpr uint64_t HASH = 0x9E3779B1;
@@ -108,6 +105,13 @@ static void pass_through_l2(const SM &sm, double sectors, double t)
         use_l2(sm, PASSING_LINES + line, 0, t);
 }
 
+// What is read, stored or changed passes the slices of the L2.
+static void pass_slices(const SM &sm, double cycles, double begin)
+{
+    double &l2_free = sm.shared->l2_free;
+    l2_free = max(l2_free, begin) + cycles;
+}
+
 // Of a sum of parts of sectors, take the whole ones.
 static double take_whole(double &credit)
 {
@@ -125,7 +129,8 @@ static double pass_l2(const SM &sm, double count, double begin)
     sm.statistics->l2_bytes += SECTOR * count;
     shared.port_free =
         max(shared.port_free, begin) + max(count * p.fill_port_cycles, p.line_port_cycles);
-    shared.l2_free = max(shared.l2_free, begin) + max(count, PAIR) * p.l2_sector_cycles;
+    double cost = max(count, PAIR) * p.l2_sector_cycles;
+    pass_slices(sm, cost, begin);
     return max(shared.port_free, shared.l2_free) + p.l2_latency;
 }
 
@@ -142,6 +147,7 @@ static double read_dram(const SM &sm, double sectors, double begin)
 // When sectors of a line of global memory arrive. DRAM reads them in pairs.
 static double fetch_sectors(const SM &sm, double count, double begin, double t)
 {
+    pass_slices(sm, count * sm.p->read_row_cycles, begin);
     double arrival = pass_l2(sm, count, begin);
     sm.statistics->l1_misses += count;
     sm.shared->read_credit += count * sm.p->dram_read_part / PAIR;
@@ -161,73 +167,88 @@ static double fetch_local(const SM &sm, double count, int64_t tag, double begin,
     return max(arrival, read_dram(sm, PAIR * __builtin_ceil(count / PAIR), begin));
 }
 
-// What a store asks of the L2: its sectors, and those of them that it covers.
+// What a store asks of the L2: a line, its sectors, and those of them that it covers.
 struct Stored {
-    double count, covered;
+    double lines, count, covered;
 };
 
+// Cycles for a store where a line, a whole sector and one in part take so many.
+static double cycles_of(Stored stored, double line, double whole, double part)
+{
+    return stored.lines * line + stored.covered * whole + (stored.count - stored.covered) * part;
+}
+
+// Cycles in which the slices of the L2 take a store.
 static double store_cycles(const SM &sm, Stored stored)
 {
-    return stored.covered * sm.p->store_sector_cycles
-           + (stored.count - stored.covered) * sm.p->partial_sector_cycles;
+    const Parameters &p = *sm.p;
+    return cycles_of(stored, p.store_line_cycles, p.store_sector_cycles, p.partial_sector_cycles);
 }
 
-// What a store adds to what was stored to its line just before, which it goes to the L2 with.
-static Stored merge_store(const SM &sm, const Line &line, int64_t tag, double begin)
+// What a store adds to what was stored to its line just before, which it goes to the L2 with, if
+// that still waits to leave the SM.
+static Stored merge_store(const SM &sm, const Line &line, int64_t tag)
 {
-    Merging &merging = sm.merging[uint64_t(tag) % MERGING_LINES];
-    if (merging.tag != tag || begin - merging.time > sm.p->merge_cycles)
-        merging = {tag, 0, 0, begin};
-    int64_t sectors = merging.sectors, covered = covered_sectors(uint32_t(merging.words));
-    merging.sectors |= line.touched;
-    merging.words |= line.words;
-    return {count_sectors(merging.sectors) - count_sectors(sectors),
-            count_sectors(covered_sectors(uint32_t(merging.words))) - count_sectors(covered)};
+    Merging *found = nullptr;
+    for (uint32_t place = 0; place < MERGING_LINES; ++place)
+        found = sm.merging[place].tag == tag ? &sm.merging[place] : found;
+    double lines = found == nullptr;
+    if (found == nullptr) {
+        found = &sm.merging[sm.shared->merging++ % MERGING_LINES];
+        *found = {tag, 0, 0};
+    }
+    int64_t sectors = found->sectors, covered = covered_sectors(uint32_t(found->words));
+    found->sectors |= line.touched;
+    found->words |= line.words;
+    int64_t now_covered = covered_sectors(uint32_t(found->words));
+    return {lines, double(count_sectors(found->sectors) - count_sectors(sectors)),
+            double(count_sectors(now_covered) - count_sectors(covered))};
 }
 
-// Sectors of a store or an atomic pass the L2, and a part of them DRAM; the load/store unit waits
-// where their queues are full.
-static void pass_stores(const SM &sm, double count, double dram, double port, double cost,
+// Sectors of a store or an atomic have passed the slices of the L2 in so many cycles, and a part of
+// them passes DRAM; the load/store unit waits where their queues are full.
+static void pass_stores(const SM &sm, double count, double dram, double port, double cycles,
                         double begin)
 {
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
     shared.store_port_free = max(shared.store_port_free, begin) + port;
-    shared.store_free = max(shared.store_free, begin) + cost;
-    sm.statistics->store_cycles += cost;
+    sm.statistics->store_cycles += cycles;
     sm.statistics->l2_bytes += SECTOR * count;
     shared.write_credit += dram;
     pass_dram(sm, take_whole(shared.write_credit), begin);
-    double busy_until = max(shared.store_port_free, max(shared.store_free, shared.dram_free));
+    double l2_free = max(shared.l2_free, shared.busiest_free);
+    double busy_until = max(shared.store_port_free, max(l2_free, shared.dram_free));
     shared.lsu_free = max(shared.lsu_free, busy_until - p.store_queue);
 }
 
-static void store_sectors(const SM &sm, const Line &line, int64_t tag, bool merges, double begin,
-                          double t)
+static void store_sectors(const SM &sm, const Line &line, int64_t tag, double begin, double t)
 {
-    Stored stored{double(count_sectors(line.touched)), double(count_sectors(line.whole))};
-    if (merges)
-        stored = merge_store(sm, line, tag, begin);
-    double port = stored.covered * sm.p->fill_port_cycles
-                  + (stored.count - stored.covered) * sm.p->partial_port_cycles;
+    const Parameters &p = *sm.p;
+    Stored stored = merge_store(sm, line, tag);
+    double port = cycles_of(stored, p.line_port_cycles, p.fill_port_cycles, p.partial_port_cycles);
     sm.statistics->stored += stored.count;
     double dram = stored.count * sm.p->dram_write_part;
     pass_through_l2(sm, dram, t);
-    pass_stores(sm, stored.count, dram, port, store_cycles(sm, stored), begin);
+    double cycles = store_cycles(sm, stored) + stored.count * sm.p->write_row_cycles;
+    pass_slices(sm, cycles, begin);
+    pass_stores(sm, stored.count, dram, port, cycles, begin);
 }
 
 // An atomic takes turns of the slices of the L2, which reads wait for too, and beyond these those
 // of the busiest one; what it returns is read.
 static void reduce_sectors(const SM &sm, const Line &line, bool fetches, double begin)
 {
-    double count = count_sectors(line.touched), turns = turns_of(line), &l2_free = sm.shared->l2_free;
-    l2_free = max(l2_free, begin) + turns * sm.p->atomic_slice_cycles
-              + count * (sm.p->atomic_pass_cycles + (fetches ? sm.p->l2_sector_cycles : 0.0));
-    double port = max(count, double(line.rounds)) * sm.p->line_port_cycles;
+    Shared &shared = *sm.shared;
+    const Parameters &p = *sm.p;
+    double count = count_sectors(line.touched), turns = turns_of(line);
+    double passing = p.atomic_pass_cycles + (fetches ? p.l2_sector_cycles : 0.0);
+    pass_slices(sm, turns * p.atomic_slice_cycles + count * passing, begin);
+    double cycles = turns * p.atomic_cycles;
+    double port = max(count, double(line.rounds)) * p.line_port_cycles;
+    shared.busiest_free = max(shared.busiest_free, begin) + cycles;
     sm.statistics->stored += count;
-    double dram = count * sm.p->dram_write_part;
-    pass_stores(sm, count, dram, port, turns * sm.p->atomic_cycles, begin);
-    sm.shared->lsu_free = max(sm.shared->lsu_free, l2_free - sm.p->store_queue);
+    pass_stores(sm, count, count * p.dram_write_part, port, cycles, begin);
 }
 
 // --- the L1 --------------------------------------------------------------------------------------
@@ -279,28 +300,27 @@ static void store_local(const SM &sm, const Line &line, int64_t tag, double begi
 {
     keep_stored(sm, tag, line.touched, t);
     use_l2(sm, tag, line.touched, t);
-    double count = count_sectors(line.touched);
-    double more = line.whole == line.touched ? 0.0 : PARTIAL_LOCAL_SECTORS;
-    double cost = (count + more) * sm.p->store_sector_cycles;
-    pass_stores(sm, count, 0.0, count * sm.p->fill_port_cycles, cost, begin);
+    double count = count_sectors(line.touched), covered = count_sectors(line.whole);
+    double cycles = store_cycles(sm, {1.0, count, covered});
+    pass_slices(sm, cycles, begin);
+    pass_stores(sm, count, 0.0, count * sm.p->fill_port_cycles, cycles, begin);
 }
 
-// When what is asked of a line has come; of stores, 0. `merges`: whether a store may wait for
-// others.
+// When what is asked of a line has come; of stores, 0.
 static double access_line(const SM &sm, const CodeRow &row, const Line &line, int64_t tag,
-                          bool merges, double begin, double t)
+                          double begin, double t)
 {
     if (row.kind == Kind::LOAD || row.kind == Kind::COPY)
         return load_line(sm, line, tag, row.past_l1, begin, t);
     if (row.kind == Kind::ATOMIC) {
         reduce_sectors(sm, line, row.write_scoreboard < SCOREBOARDS, begin);
-        return max(sm.shared->store_free, sm.shared->l2_free) + sm.p->l2_latency;
+        return max(sm.shared->busiest_free, sm.shared->l2_free) + sm.p->l2_latency;
     }
     if (line.number >= LOCAL_LINES) {
         store_local(sm, line, tag, begin, t);
     } else {
         keep_stored(sm, tag, line.whole, t);
-        store_sectors(sm, line, tag, merges, begin, t);
+        store_sectors(sm, line, tag, begin, t);
     }
     return 0.0;
 }
@@ -340,14 +360,13 @@ static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t 
                           double t)
 {
     const Access &access = sm.accesses[index];
-    bool merges = access.end - access.first <= MERGED_LINES;
     double wavefronts = max(int64_t(access.wavefronts), int64_t(access.tags));
     pass_data(sm, begin, max(wavefronts, max(LEAST_CYCLES, sm.p->access_cycles)));
     double read = sm.shared->lsu_free + READ_CYCLES;
     double done = sm.shared->lsu_free + sm.p->l1_latency - PIPELINED_CYCLES;
     for (int64_t k = access.first; k < access.end; ++k) {
         int64_t tag = tag_of(sm, warp, sm.lines[k].number);
-        done = max(done, access_line(sm, row, sm.lines[k], tag, merges, begin, t));
+        done = max(done, access_line(sm, row, sm.lines[k], tag, begin, t));
     }
     if (row.kind == Kind::COPY) {
         pass_data(sm, sm.shared->lsu_free, copied_wavefronts(sm, index));

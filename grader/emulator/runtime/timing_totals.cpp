@@ -41,9 +41,10 @@ static void add_up(const Totals &totals)
 // --- sectors of the buffers ----------------------------------------------------------------------
 
 // What is known of a line, by the bits: the sectors that were loaded, those that were stored, and
-// whether its page was loaded or stored (of a page's first line).
-constexpr uint32_t LINE_MASK = (1 << LINE_SECTORS) - 1, STORED_SHIFT = LINE_SECTORS;
-constexpr uint16_t LOADED_PAGE = 1 << 2 * LINE_SECTORS, STORED_PAGE = 2 * LOADED_PAGE;
+// those that atomics changed; whether its page was loaded or stored (of a page's first line).
+constexpr uint32_t LINE_MASK = (1 << LINE_SECTORS) - 1;
+constexpr uint32_t STORED_SHIFT = LINE_SECTORS, UPDATED_SHIFT = 2 * LINE_SECTORS;
+constexpr uint16_t LOADED_PAGE = 1 << 3 * LINE_SECTORS, STORED_PAGE = 2 * LOADED_PAGE;
 
 static uint32_t count(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
 
@@ -55,39 +56,35 @@ static Region *region_of(const Touched &touched, int64_t line)
     return nullptr;
 }
 
-// Sectors of a line are loaded.
-static void load_line(Region &region, uint32_t before, uint32_t sectors)
+// The sectors that were stored in part, and that nothing else read.
+static uint32_t partial_sectors(uint32_t known, uint32_t words)
 {
-    uint32_t loaded = before & LINE_MASK;
-    uint32_t had = pairs_of(loaded), has = had | pairs_of(sectors);
-    region.loaded_pairs += count(has & ~had);
+    uint32_t read = known | known >> UPDATED_SHIFT;
+    return known >> STORED_SHIFT & ~read & LINE_MASK & ~covered_sectors(words);
 }
 
-// Sectors of a line are stored, some of their words. An atomic reads what it writes.
-static void store_line(const Touched &touched, Region &region, const Line &line, uint32_t before,
-                       uint32_t sectors, bool atomic)
-{
-    uint32_t stored = before >> STORED_SHIFT & LINE_MASK, &words = touched.words[line.number];
-    uint32_t partial = stored & ~covered_sectors(words);
-    words |= atomic ? 0 : line.words;
-    uint32_t still = (stored | sectors) & ~covered_sectors(words);
-    region.stored += count(sectors & ~stored);
-    region.partial += int64_t(count(still)) - int64_t(count(partial));
-}
-
-// Note what is new of a line, in the region that holds it.
+// Note what is new of a line, in the region that holds it. An atomic reads what it changes.
 static void touch_line(const Touched &touched, const Line &line, int64_t kind)
 {
     Region *region = region_of(touched, line.number);
     if (region == nullptr)
         return;
-    bool stores = kind == Kind::STORE || kind == Kind::ATOMIC;
-    uint32_t sectors = uint32_t(line.touched) & LINE_MASK, before = touched.known[line.number];
+    bool updates = kind == Kind::ATOMIC, stores = kind == Kind::STORE || updates;
+    uint32_t sectors = uint32_t(line.touched) & LINE_MASK, &words = touched.words[line.number];
+    uint16_t &known = touched.known[line.number], before = known;
+    uint32_t partial = partial_sectors(before, words);
+    uint32_t read = before | before >> UPDATED_SHIFT | covered_sectors(words);
+    uint32_t pairs = pairs_of(before & LINE_MASK);
     if (stores)
-        store_line(touched, *region, line, before, sectors, kind == Kind::ATOMIC);
+        region->stored += count(sectors & ~(before >> STORED_SHIFT));
     else
-        load_line(*region, before, sectors);
-    touched.known[line.number] |= sectors << (stores ? STORED_SHIFT : 0);
+        region->loaded_pairs += count(pairs_of(sectors) & ~pairs);
+    region->updated += updates ? count(sectors & ~read) : 0;
+    words |= kind == Kind::STORE ? line.words : 0;
+    known |= sectors << (stores ? STORED_SHIFT : 0) | (updates ? sectors << UPDATED_SHIFT : 0);
+    uint32_t still = partial_sectors(known, words);
+    region->partial += int64_t(count(still)) - int64_t(count(partial));
+    region->partial_lines += int64_t(still != 0) - int64_t(partial != 0);
     uint16_t &page = touched.known[line.number - line.number % PAGE_LINES];
     uint16_t bit = stores ? STORED_PAGE : LOADED_PAGE;
     (stores ? region->stored_pages : region->loaded_pages) += (page & bit) == 0;

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from grader.emulator.layout import SECTOR_BYTES
+from grader.emulator.timing.footprint import L2_SET_BYTES, Capacity, Rows
 from grader.emulator.timing.meetings import Slice
 
 
@@ -52,10 +54,11 @@ class Figures:
     """What turning between reading and writing costs DRAM: so many bytes for each one of those of
     which it moves fewer."""
     fill_cycles: float = 0.25
-    partial_sector_part: float = 0.18
-    """Part of `l2_bytes_per_cycle` at which the L2 takes sectors that are written in part, and
-    those that are written whole."""
-    whole_sector_part: float = 0.41
+    store_line_turn: float = 1.3
+    """Cycles of a slice of the L2 for a line that is stored to, and for each of its sectors: one
+    that is written whole, and one that is written in part."""
+    store_sector_turn: float = 1.14
+    partial_sector_turn: float = 1.43
     lsu_queue: float = 40.0
     store_queue: float = 1500.0
     atomic_turn: float = 1.46
@@ -77,8 +80,6 @@ class Figures:
     next one."""
     shared_part: float = 0.5
     """Part of the L2 that holds what blocks share at random: its halves keep copies."""
-    merge_cycles: float = 500.0
-    """As long stores wait for others to the same sectors."""
     dispatch_cycles: float = 1.2
     """From the start of a block to that of the next one, on all SMs together."""
     memory_issue: float = 2.0
@@ -104,3 +105,14 @@ class Figures:
             self.atomic_chain,
             self.atomic_swap,
         )
+
+    @property
+    def capacity(self) -> Capacity:
+        """What the L2 holds of what blocks touch at random."""
+        return Capacity(
+            self.shared_part * self.l2_bytes / SECTOR_BYTES, self.l2_bytes / L2_SET_BYTES
+        )
+
+    @property
+    def rows(self) -> Rows:
+        return Rows(self.read_row_bytes, self.write_row_bytes)

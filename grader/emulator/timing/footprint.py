@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,9 @@ from grader.emulator.timing.record_arrays import make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     LINE_BYTES,
+    LINE_SECTORS,
     PAIR_SECTORS,
+    WAYS,
     Region,
     Touched,
 )
@@ -28,6 +31,10 @@ LOST = 2.0
 """How many of the sectors that it holds the L2 has lost when they are needed again for each one
 that was touched beyond its room, of as many as it has room for (H200: reads of 24 to 96 MB, again
 and again)."""
+L2_SET_BYTES = WAYS * LINE_BYTES
+PARTIAL_WAYS = 3
+"""Lines of a set of the L2, of 16, that may hold sectors stored in part: what stores complete later
+on an H200 is filled up by DRAM where such lines are more than some 90,000 (Nsight Compute)."""
 AS_OFTEN = 1.05
 """Up to so many times what a buffer holds, it is touched once."""
 BISECTIONS = 20
@@ -39,11 +46,14 @@ Regions = Sequence[tuple[int, int]]
 @dataclass(frozen=True)
 class Traffic:
     """Sectors that a launch makes DRAM move for its loads, and for its stores; and bytes that DRAM
-    could move beside them while it opens rows."""
+    could move beside either while it opens rows, of stores also those without what the L2 still
+    holds when the launch ends."""
 
     read: float
     written: float
-    lost: float = 0.0
+    read_lost: float = 0.0
+    write_lost: float = 0.0
+    waited: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,13 +65,20 @@ class Rows:
     write: float
 
 
+@dataclass(frozen=True)
+class Capacity:
+    """What the L2 holds of what the launch touches: so many sectors, in so many sets of lines."""
+
+    sectors: float = 0.0
+    sets: float = 1.0
+
+
 class Footprint:
     """What the streams touch, extended to all `executed` instructions of the launch: no more than
     the buffers hold is touched.
 
-    `around` are streams of blocks that lie side by side, group by group. So many sectors of what
-    blocks share at random, `kept_sectors`, stay in the L2. `held` are sectors of each buffer that
-    the L2 holds at the start.
+    `around` are streams of blocks that lie side by side, group by group. `held` are sectors of each
+    buffer that the L2 holds at the start; `capacity` is what it holds of what this launch touches.
     """
 
     def __init__(
@@ -73,11 +90,11 @@ class Footprint:
         runtime: Runtime,
         *,
         around: Sequence[Streams] = (),
-        kept_sectors: float = 0.0,
         held: Sequence[float] = (),
+        capacity: Capacity,
     ) -> None:
         self._code, self._regions, self._runtime = code, regions, runtime
-        self._groups, self._kept = around, kept_sectors
+        self._groups, self._capacity = around, capacity
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
         self._room = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
@@ -88,18 +105,30 @@ class Footprint:
         own = self._own
         loads = self._extend(own["loaded_pairs"] * PAIR_SECTORS, closely)
         loads = np.maximum(0.0, loads - self._held)
-        stores, partial = (self._extend(own[name], closely) for name in ("stored", "partial"))
-        read, written = float(loads.sum()), float((stores + partial).sum())
+        stores, partial, updated = (
+            self._extend(own[name], closely) for name in ("stored", "partial", "updated")
+        )
+        dropped = partial * self._dropped()
+        filled = dropped + updated
+        read, written = float(loads.sum()), float((stores + filled).sum())
         if not closely:
             return Traffic(read, written)
         pair_bytes = PAIR_SECTORS * SECTOR_BYTES
         reading = loads / PAIR_SECTORS * self._lost("loaded_pairs", pair_bytes, rows.read)
-        writing = (stores + partial) * self._lost("stored", SECTOR_BYTES, rows.write)
-        return Traffic(read, written, float(reading.sum() + writing.sum()))
+        writing = self._lost("stored", SECTOR_BYTES, rows.write)
+        beyond = max(float(stores.sum()) - self._capacity.sectors, float(dropped.sum()))
+        leaving = stores * beyond / max(1.0, float(stores.sum()))
+        return Traffic(
+            read,
+            written,
+            float(reading.sum()),
+            float(((stores + filled) * writing).sum()),
+            float(((leaving + filled) * writing).sum()),
+        )
 
     @property
     def unfilled_part(self) -> float:
-        """The part of the sectors that are stored which stay covered in part."""
+        """The part of the sectors that are stored which stay covered in part, and are not read."""
         return float(self._own["partial"].sum() / max(1, self._own["stored"].sum()))
 
     def held_after(self, most: float) -> tuple[float, ...]:
@@ -115,6 +144,14 @@ class Footprint:
         older *= min(1.0, max(0.0, most - total) / max(1.0, float(older.sum())))
         return tuple((kept * touched + older).tolist())
 
+    def _dropped(self) -> float:
+        """The part of the sectors stored in part that the L2 does not keep until others complete
+        them: each of its sets holds a few such lines, and fills up what it drops."""
+        lines = np.minimum(self._scale * self._own["partial_lines"], self._room / LINE_SECTORS)
+        mean = float(lines.sum()) / self._capacity.sets
+        kept = sum(math.exp(-mean) * mean**n / math.factorial(n) for n in range(PARTIAL_WAYS))
+        return 1.0 - kept
+
     def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
         """Sectors that DRAM moves of each buffer where so many are found in it. Of what is touched
         again at random, those that the L2 holds no more are moved again: it holds what was touched
@@ -122,7 +159,7 @@ class Footprint:
         times = found * self._scale
         once = np.minimum(self._room, times)
         again = (times > AS_OFTEN * self._room) & (closely and self._random)
-        if not again.any() or once.sum() <= self._kept:
+        if not again.any() or once.sum() <= self._capacity.sectors:
             return np.asarray(once)
         rate = np.where(again, times / np.maximum(1.0, once), 0.0)
 
@@ -133,7 +170,9 @@ class Footprint:
         low, high = 0.0, 1.0
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if touched(middle).sum() < self._kept else (low, middle)
+            low, high = (
+                (middle, high) if touched(middle).sum() < self._capacity.sectors else (low, middle)
+            )
         missing = touched(low) + (1.0 - low) * times * np.exp(-rate * low)
         return np.asarray(np.where(again, missing, once))
 

@@ -18,10 +18,10 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.footprint import Footprint, Rows, make_regions
+from grader.emulator.timing.footprint import Footprint, make_regions
 from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
 from grader.emulator.timing.meetings import find_meetings
-from grader.emulator.timing.parameters import Load, Share, find_parameters
+from grader.emulator.timing.parameters import Load, Share, find_parameters, find_share
 from grader.emulator.timing.representative import choose_representative, stand_for_all
 from grader.emulator.timing.sm import make_sm
 from grader.emulator.timing.streams import Streams, make_streams
@@ -184,8 +184,8 @@ class Run:
             work.regions,
             runtime,
             around=work.around,
-            kept_sectors=figures.shared_part * figures.l2_bytes / SECTOR_BYTES,
             held=held or (),
+            capacity=figures.capacity,
         )
         self.met = find_meetings(
             work.streams, work.code, make_regions(work.regions), figures.l2_slices, runtime
@@ -251,16 +251,8 @@ class Run:
         """What DRAM has to do with the sectors that an SM reads and writes, by a first run."""
         f, scale = self.figures, self.scale(first)
         busy = self.byte_cycles() * SECTOR_BYTES * (first.l1_misses + first.stored)
-        rows = Rows(f.read_row_bytes, f.write_row_bytes)
-        traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles, rows=rows)
-        moved = SECTOR_BYTES * (traffic.read + traffic.written)
-        turned = f.turn_part * SECTOR_BYTES * min(traffic.read, traffic.written)
-        return Share(
-            read=traffic.read / max(1.0, first.l1_misses * scale),
-            write=traffic.written / max(1.0, first.stored * scale),
-            part=f.dram_part / (1.0 + (traffic.lost + turned) / max(1.0, moved)),
-            rows=traffic.lost / max(1.0, moved),
-        )
+        traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles, rows=f.rows)
+        return find_share(f, traffic, first.l1_misses * scale, first.stored * scale)
 
     def byte_cycles(self, part: float = 1.0) -> float:
         """Cycles of an SM in which its share of a part of DRAM's bandwidth moves a byte."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
+from grader.emulator.timing.footprint import Traffic
 from grader.emulator.timing.timing_records import LINE_BYTES, WAYS, Parameters
 
 BLOCK_SHARED_BYTES = 1024
@@ -19,12 +20,15 @@ MOST_BLOCKS, ROOMY_BYTES = 32, 102_400
 class Share:
     """What DRAM does for an SM: the sectors that it moves for one that the SM reads, and for one
     that it writes, at this part of its bandwidth. `rows` is what opening rows of it adds to moving
-    bytes, as a part."""
+    bytes, as a part. Slices of the L2 wait for the rows that are opened for a sector that the SM
+    reads, or writes: as long as moving so many bytes takes."""
 
     read: float
     write: float
     part: float
     rows: float = 0.0
+    read_wait: float = 0.0
+    write_wait: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,29 @@ def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
     return sizes[min(place + more, len(sizes) - 1)]
 
 
+def find_share(f: Figures, traffic: Traffic, loaded: float, stored: float) -> Share:
+    """What DRAM does for SMs that read and store so many sectors."""
+    moved = SECTOR_BYTES * (traffic.read + traffic.written)
+    turned = f.turn_part * SECTOR_BYTES * min(traffic.read, traffic.written)
+    lost = traffic.read_lost + traffic.write_lost
+    loaded, stored = max(1.0, loaded), max(1.0, stored)
+    return Share(
+        read=traffic.read / loaded,
+        write=traffic.written / stored,
+        part=f.dram_part / (1.0 + (lost + turned) / max(1.0, moved)),
+        rows=lost / max(1.0, moved),
+        read_wait=traffic.read_lost / loaded,
+        write_wait=traffic.waited / stored,
+    )
+
+
 def find_parameters(f: Figures, load: Load) -> Parameters:
     """The parameters of an SM of this GPU under a load."""
     carveout = choose_carveout(f, load.fitting, load.shared_bytes)
     sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
     sector_cycles = load.active / sectors_per_cycle
+    byte_cycles = f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9)
+    turn = load.active / f.l2_slices
     return Parameters(
         fma_cycles=2.0,
         float_halves=f.float_lanes / 16,
@@ -72,25 +94,27 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         dram_latency=f.dram_latency - f.dram_spread,
         fill_cycles=f.fill_cycles,
         l2_sector_cycles=sector_cycles,
-        store_sector_cycles=sector_cycles / f.whole_sector_part,
-        partial_sector_cycles=sector_cycles / f.partial_sector_part,
-        dram_byte_cycles=f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9 * load.dram.part),
+        store_line_cycles=f.store_line_turn * turn,
+        store_sector_cycles=f.store_sector_turn * turn,
+        partial_sector_cycles=f.partial_sector_turn * turn,
+        dram_byte_cycles=byte_cycles / load.dram.part,
         lsu_queue=f.lsu_queue,
         block_launch=f.block_launch,
         store_queue=f.store_queue,
+        read_row_cycles=load.dram.read_wait * byte_cycles / f.dram_part,
+        write_row_cycles=load.dram.write_wait * byte_cycles / f.dram_part,
         dram_read_part=load.dram.read,
         dram_write_part=load.dram.write,
         l1_lines=max(WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
         l2_lines=max(WAYS, f.held_part * f.l2_bytes / load.active // LINE_BYTES),
         atomic_cycles=load.atomic_cycles,
-        atomic_slice_cycles=f.atomic_turn * load.active / f.l2_slices,
-        atomic_pass_cycles=f.pass_cycles * load.active / f.l2_slices,
+        atomic_slice_cycles=f.atomic_turn * turn,
+        atomic_pass_cycles=f.pass_cycles * turn,
         memory_issue=f.memory_issue,
         barrier_latency=f.barrier_latency,
         fill_port_cycles=0.5,
         line_port_cycles=1.0,
-        partial_port_cycles=2.0,
-        merge_cycles=f.merge_cycles,
+        partial_port_cycles=1.0,
         dispatch_cycles=f.dispatch_cycles * load.active,
         dram_spread=f.dram_spread,
         dram_wait=load.wait,

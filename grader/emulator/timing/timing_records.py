@@ -16,8 +16,8 @@ PAIR_SECTORS = 2
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC, SWAP_ATOMIC = 2, 3
-MERGING_LINES, MERGED_LINES = 512, 7
-"""Lines whose stores wait for others, and of how many lines a store may be that does."""
+MERGING_LINES = 24
+"""Lines that wait to leave an SM: stores to them that follow go with them."""
 WAYS = 16
 """Of a set of the L1, and of the L2."""
 SCOREBOARDS = 6
@@ -136,8 +136,9 @@ class Totals:
 
 class Region:
     """A buffer, from its first line to its end, and what was touched of it: pairs of sectors of
-    which one was loaded, and the pages that hold them; sectors that were stored, those of them that
-    were not covered, and their pages."""
+    which one was loaded, and the pages that hold them; sectors that were stored, those that stores
+    alone touched, and not whole, and the lines of these (`partial`); sectors that atomics read; and
+    pages that were stored."""
 
     first_line: int
     end_line: int
@@ -145,6 +146,8 @@ class Region:
     loaded_pages: int
     stored: int
     partial: int
+    partial_lines: int
+    updated: int
     stored_pages: int
 
 
@@ -258,24 +261,22 @@ class CacheLine:
 
 
 class Merging:
-    """Sectors and words of a line that were stored at `time`: stores that follow soon are passed on
-    with them."""
+    """Sectors and words of a line that are on their way out of the SM."""
 
     tag: int
     sectors: int
     words: int
-    time: float
 
 
 class Shared:
     """When the units that all warps share are free, and another block can start; the parts of a
     sector that are still to be passed to DRAM, sectors that passed through the L2, the state of the
-    random numbers, and how many blocks started and ended."""
+    random numbers, how many lines were stored, and how many blocks started and ended."""
 
     lsu_free: float
     port_free: float
     l2_free: float
-    store_free: float
+    busiest_free: float
     store_port_free: float
     dram_free: float
     start_free: float
@@ -284,6 +285,7 @@ class Shared:
     write_credit: float
     passed: float
     random: int
+    merging: int
     started: int
     ended: int
 
@@ -327,12 +329,15 @@ class Parameters:
     dram_latency: float
     fill_cycles: float
     l2_sector_cycles: float
+    store_line_cycles: float
     store_sector_cycles: float
     partial_sector_cycles: float
     dram_byte_cycles: float
     lsu_queue: float
     block_launch: float
     store_queue: float
+    read_row_cycles: float
+    write_row_cycles: float
     dram_read_part: float
     dram_write_part: float
     l1_lines: float
@@ -345,7 +350,6 @@ class Parameters:
     fill_port_cycles: float
     line_port_cycles: float
     partial_port_cycles: float
-    merge_cycles: float
     dispatch_cycles: float
     dram_spread: float
     dram_wait: float
