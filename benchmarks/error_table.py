@@ -161,11 +161,22 @@ def rank(rows: Sequence[Row]) -> tuple[int, int]:
 
 
 def choose_level(rows: Sequence[Row]) -> float:
-    """The least nominal probability of LEVELS with which LEAST_HELD of the rows lie in the
-    intervals that other families make: errors of one family are alike, so that those of others say
-    less of it than independent ones would."""
-    enough = LEAST_HELD * len(rows)
-    return next((each for each in LEVELS if count_covered(rows, each) >= enough), LEVELS[-1])
+    """The least nominal probability of LEVELS with which LEAST_HELD of the rows of each group lie
+    in the intervals that other families make: errors of one family are alike, so that those of
+    others say less of it than independent ones would."""
+    return next(
+        (each for each in LEVELS if min(shares(rows, each).values()) >= LEAST_HELD), LEVELS[-1]
+    )
+
+
+def shares(rows: Sequence[Row], level: float) -> dict[str, float]:
+    """The parts of all rows and of each group's that lie in the intervals that other families
+    make."""
+    inside = find_covered(rows, level)
+    groups = [row.group for row in rows]
+    held = [row.group for row in inside]
+    parts = {group: held.count(group) / groups.count(group) for group in sorted(set(groups))}
+    return {"all": len(inside) / max(1, len(rows)), **parts}
 
 
 def calibrate(rows: Sequence[Row], level: float = NOMINAL) -> dict[str, Interval]:
@@ -201,14 +212,15 @@ def make_interval(rows: Sequence[Row], level: float = NOMINAL) -> Interval:
     return Interval(low, high, len(found))
 
 
-def count_covered(rows: Sequence[Row], level: float = NOMINAL) -> int:
-    """How many rows lie in the intervals that the other families' rows make."""
-    covered = 0
+def find_covered(rows: Sequence[Row], level: float = NOMINAL) -> list[Row]:
+    """The rows that lie in the intervals that the other families' rows make."""
+    covered = []
     for family in {row.family for row in rows}:
         known = calibrate([row for row in rows if row.family != family], level)
         for row in _of(rows, family):
             low, high = known.get(row.kind, known[UNKNOWN]).around(row.modelled_ms)
-            covered += low <= row.measured_ms <= high
+            if low <= row.measured_ms <= high:
+                covered.append(row)
     return covered
 
 
@@ -223,6 +235,5 @@ def format_intervals(rows: Sequence[Row]) -> list[str]:
 def describe_coverage(rows: Sequence[Row]) -> str:
     """The share of times that lie in the intervals that other families make, in words."""
     level = choose_level(rows)
-    covered = count_covered(rows, level)
-    share = f"{covered} of {len(rows)} times ({covered / max(1, len(rows)):.1%})"
-    return f"{share} are inside the {level:.0%} interval that the other families make"
+    told = ", ".join(f"{group} {part:.1%}" for group, part in shares(rows, level).items())
+    return f"inside the {level:.0%} interval that the other families make: {told} of {len(rows)}"

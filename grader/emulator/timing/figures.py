@@ -38,14 +38,14 @@ class Figures:
     l2_slices: int
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
-    launch_us: float = 2.4
+    launch_us: float = 2.7
     next_launch_us: float = 1.5
     """The same right behind another launch."""
     block_launch: float = 250.0
     dram_spread: float = 130.0
     """Mean cycles by which a read from an idle DRAM takes longer than the quickest one: a warp
     waits for its slowest lane."""
-    dram_queue: float = 150.0
+    dram_queue: float = 135.0
     """Mean cycles that a read waits in DRAM's queues where half of the bandwidth is used; at a load
     of r it is r / (1 - r) times that."""
     dram_part: float = 0.945
