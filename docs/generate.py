@@ -63,9 +63,10 @@ def make_opcodes() -> str:
     return f"""\
 # Instructions
 
-The emulated device executes these instructions of NVIDIA's machine code (SASS). A kernel that
-holds any other instruction, or one of these with a modifier that is not listed, ends as
-`unsupported`, named with its source line, before anything runs.
+The emulated device executes these instructions of NVIDIA's machine code (SASS). A launch that
+reaches any other instruction, or one of these with a modifier that is not listed, ends as
+`unsupported`, named with its source line. Only an unknown branch keeps a kernel from running at
+all.
 
 Their results are those of an H100 to the last bit.
 

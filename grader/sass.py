@@ -84,6 +84,9 @@ _WITH_ADDRESSES = ("BRA", "BSSY", "CALL", "WARPSYNC.COLLECTIVE")
 _CALL = "CALL"
 _TELLING_PLACES = (_CALL, "BRX", "JMP", "LEPC")
 _BLOCK_BARRIER = "BAR"
+_BRANCHES = frozenset(
+    ("BRA", "BRX", "BRXU", _CALL, "EXIT", "JMP", "JMX", "JMXU", "KILL", "RET", "RTT")
+)
 
 
 def base_of(opcode: str) -> str:
@@ -100,6 +103,11 @@ def accesses_of(opcode: str) -> tuple[Access, ...]:
 def may_name_code(opcode: str) -> bool:
     """Whether the last operand may be an address of the code (a byte offset in the function)."""
     return opcode.startswith(_WITH_ADDRESSES)
+
+
+def is_branch(opcode: str) -> bool:
+    """Whether it decides alone what is executed next: a jump, a call, a return, an exit."""
+    return base_of(opcode) in _BRANCHES
 
 
 def is_call(opcode: str) -> bool:

@@ -25,7 +25,8 @@ _ACCESS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 class Decoded:
     """One instruction, typed. `IMAD.WIDE.U32` has the base `IMAD` and the modifiers `("WIDE",
     "U32")`; `guard` None is always true. `named` are the lanes that an operation of lanes is for,
-    where the code says so: a register or a literal."""
+    where the code says so: a register or a literal. `unknown` is what is not understood of its
+    text; it has no operands then."""
 
     index: int
     offset: int
@@ -35,6 +36,7 @@ class Decoded:
     operands: tuple[Operand, ...]
     line: int | None
     named: Operand | None = None
+    unknown: str | None = None
 
     @property
     def opcode(self) -> str:
@@ -58,13 +60,15 @@ class Decoded:
 
 
 def decode(instructions: tuple[Instruction, ...]) -> tuple[Decoded, ...]:
-    """All instructions of a kernel in order. Raises Unsupported, with the source line, on the first
-    that is not understood."""
+    """All instructions of a kernel in order."""
     return tuple(_decode_one(index, instruction) for index, instruction in enumerate(instructions))
 
 
 def _decode_one(index: int, instruction: Instruction) -> Decoded:
     base, *modifiers = instruction.opcode.split(".")
+    guard: Predicate | None = None
+    operands: tuple[Operand, ...] = ()
+    unknown = None
     try:
         guard = _guard(None if instruction.guard == ALL_PREDICATES else instruction.guard)
         operands = parse_operands(instruction.operands)
@@ -72,9 +76,16 @@ def _decode_one(index: int, instruction: Instruction) -> Decoded:
         if "E" in modifiers and not copies:
             operands = tuple(map(_extend, operands))
     except Unsupported as problem:
-        raise Unsupported(f"{instruction.opcode} with {problem.what}", instruction.line) from None
+        operands, unknown = (), f"{instruction.opcode} with {problem.what}"
     return Decoded(
-        index, instruction.offset, base, tuple(modifiers), guard, operands, instruction.line
+        index,
+        instruction.offset,
+        base,
+        tuple(modifiers),
+        guard,
+        operands,
+        instruction.line,
+        unknown=unknown,
     )
 
 

@@ -32,7 +32,8 @@ class Fault:
     `address` is the lane's; of shared memory, the byte of the block's.
 
     `line` is the source line of the instruction; for a barrier, `other_line` is where the missing
-    threads wait. `message` is what a failed assertion says.
+    threads wait. `message` is what a failed assertion says, or what is not known of the
+    instruction; empty where it is a way that is not gone.
     """
 
     kind: FaultKind
@@ -111,7 +112,7 @@ def describe_stop(
             if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES)
             else None
         ),
-        message=message,
+        message=message or kernel.unknown.get(instruction.index, ""),
     )
 
 

@@ -68,6 +68,15 @@ class Flow:
         calls = (block for block in self.blocks if is_call(block.instructions[-1].base))
         return tuple(self.blocks[block.following] for block in calls if block.following is not None)
 
+    def ends_without(self, code: tuple[Decoded, ...], find_flow: FindFlow, index: int) -> bool:
+        """Whether a way through all `code` may come to an exit, or a return, past the block that
+        holds this instruction; where that is not known, it does."""
+        blocks = [[i.index for i in block.instructions] for block in self.blocks]
+        extents = {each[0]: each[-1] + 1 for each in blocks if index not in each}
+        jumps = {blocks[number][0] for number in self.jump_blocks}
+        passed = _reachable(code, find_flow, extents, jumps)
+        return any(_is_end(code[extents[start] - 1], find_flow) for start in passed)
+
     def target(self, instruction: Decoded) -> int:
         """The block that a branch (or BSSY) names."""
         return self.block_at[target_index(instruction, self.instruction_count)]
@@ -140,6 +149,14 @@ def _reachable(
         if not leaves:
             waiting.append(extents[start])
     return seen
+
+
+def _is_end(last: Decoded, find_flow: FindFlow) -> bool:
+    """Whether lanes may leave at the last instruction of a block, and go nowhere in the code."""
+    flow = find_flow(last)
+    if flow is None or flow.indirect(last):
+        return False
+    return flow.leaves(last) and not _names_code(last, flow)
 
 
 def _names_code(instruction: Decoded, flow: ControlFlow) -> bool:

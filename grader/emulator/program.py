@@ -21,8 +21,9 @@ recursive kernels name more."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an error of ours
-    """The kernel needs something that the emulator does not know. Raised before anything runs;
-    never a guess."""
+    """Something that the emulator does not know; never a guess. It ends a launch that reaches
+    such an instruction, and keeps a kernel from being translated only where nothing can be said of
+    what is executed next."""
 
     def __init__(self, what: str, line: int | None = None) -> None:
         super().__init__(what)

@@ -13,11 +13,15 @@ from grader.emulator.frame import STEP
 from grader.emulator.layout import COUNTS_PER_BLOCK, FaultCode
 from grader.emulator.native.tools import I64, Value, const, offset
 from grader.emulator.opcodes import find_opcode
+from grader.emulator.opcodes.intrinsics import end_launch
 from grader.emulator.program import Unsupported
 from grader.emulator.shapes import Hole
 
 ENTER = Decoded(0, 0, "ENTER", (), None, (), None)
 """Stands in front of a basic block, which is counted there."""
+
+UNKNOWN = Decoded(0, 0, "UNKNOWN", (), None, (), None)
+"""Stands, with the guard of each, for the instructions that are not known."""
 
 LEVEL = 2
 """LLVM's code-generation level."""
@@ -37,7 +41,7 @@ def compile_steps(shape: Decoded, converged: str, diverged: str) -> StepCode:
     module = ir.Module(name="steps")
     module.triple = binding.get_default_triple()
     layout = CellLayout()
-    emit = _emit_enter if shape == ENTER else _emit_instruction
+    emit = _STANDING.get(shape.base, _emit_instruction)
     for name, whole in ((converged, True), (diverged, False)):
         e = Emitter(ir.Function(module, STEP, name), layout, converged=whole)
         emit(e, shape)
@@ -98,6 +102,15 @@ def _emit_enter(e: Emitter, i: Decoded) -> None:
         e.context.store("fault_code", FaultCode.BUDGET)
         e.context.store("fault_instruction", e.index)
         e.b.ret(const(FaultCode.BUDGET))
+
+
+def _emit_unknown(e: Emitter, i: Decoded) -> None:
+    """The launch ends if any lane executes it."""
+    e.start_instruction(i, uniform=False)
+    end_launch(e, FaultCode.UNSUPPORTED)
+
+
+_STANDING = {ENTER.base: _emit_enter, UNKNOWN.base: _emit_unknown}
 
 
 def _add(e: Emitter, place: Value, number: Value) -> None:

@@ -22,6 +22,7 @@ from llvmlite import binding
 
 from grader.emulator.decode import Decoded
 from grader.emulator.kept_files import read_whole, write_whole
+from grader.emulator.opcodes import find_opcode
 from grader.emulator.program import Unsupported
 from grader.emulator.shapes import Hole, LiteralRead, shape_key, shape_of
 from grader.emulator.step_code import StepCode, compile_steps, target_machine
@@ -58,14 +59,30 @@ class Steps:
         self._engine: Any = None
         self.unkept = 0
 
-    def find(self, instructions: Sequence[Decoded]) -> list[Step]:
-        """The steps of instructions, in their order. Raises Unsupported, with the line, for the
-        first one that is not known."""
+    def find(self, instructions: Sequence[Decoded]) -> list[Step | Unsupported]:
+        """The steps of instructions, in their order; of one that is not known, what of it."""
         with self._lock:
             loading: dict[str, tuple[Hole, ...]] = {}
-            keys = [self._final_key(i, loading) for i in instructions]
+            keys = [self._try_key(i, loading) for i in instructions]
             self._load(loading)
-            return [step for key in keys if isinstance(step := self._known[key], Step)]
+            found = [key if isinstance(key, Unsupported) else self._known[key] for key in keys]
+            return [each for each in found if isinstance(each, Step | Unsupported)]
+
+    def find_one(self, i: Decoded) -> Step:
+        """The steps of an instruction. Raises Unsupported, with the line, for one that is not
+        known."""
+        (found,) = self.find([i])
+        if isinstance(found, Unsupported):
+            raise found
+        return found
+
+    def _try_key(self, i: Decoded, loading: dict[str, tuple[Hole, ...]]) -> str | Unsupported:
+        try:
+            if i.unknown is not None:
+                find_opcode(i)
+            return self._final_key(i, loading)
+        except Unsupported as problem:
+            return Unsupported(problem.what, i.line)
 
     def _final_key(self, i: Decoded, loading: dict[str, tuple[Hole, ...]]) -> str:
         """The key of the shape whose steps do the instruction; it is known, or about to be
@@ -95,8 +112,6 @@ class Steps:
             made: StepCode | Spelled = compile_steps(shape_of(i, spelled), *_symbols(key))
         except LiteralRead as literal:
             made = spelled | {literal.position}
-        except Unsupported as problem:
-            raise Unsupported(problem.what, i.line) from None
         try:
             write_whole(path, _pack(made))
         except OSError:  # a folder that cannot be written

@@ -7,7 +7,7 @@ filled; native code is made for shapes of instructions, once (steps.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,9 +17,9 @@ from grader.emulator.cells import cell_bytes
 from grader.emulator.constants import WORDS, constant_bank_bytes, constant_data
 from grader.emulator.counts import CountTable
 from grader.emulator.decode import Decoded, decode
-from grader.emulator.flow import Block, Flow, find_blocks
+from grader.emulator.flow import Block, ControlFlow, Flow, find_blocks
 from grader.emulator.layout import CODE_PLACE, JumpTable, warp_layout
-from grader.emulator.opcodes import find_opcode
+from grader.emulator.opcodes import find_opcode, look_up
 from grader.emulator.opcodes.absent import lanes_named_before
 from grader.emulator.opcodes.copy_costs import copy_form
 from grader.emulator.operands import (
@@ -38,9 +38,10 @@ from grader.emulator.program import (
 )
 from grader.emulator.runtime import Runtime
 from grader.emulator.shapes import Hole, operand_at, register_and_predicate_values
-from grader.emulator.step_code import ENTER
-from grader.emulator.steps import Step
+from grader.emulator.step_code import ENTER, UNKNOWN
+from grader.emulator.steps import Step, Steps
 from grader.emulator.traits import CheckedCode
+from grader.sass import is_branch
 
 _LAST_ARGUMENT = 11
 """The last register with arguments of a function of the system (host.py)."""
@@ -53,10 +54,11 @@ class NativeKernel:
     """A kernel ready to run by its `runtime`.
 
     `ordered`: the outcome depends on which block comes first, so that one host thread is to run
-    them all. `slots` maps the index of a memory instruction and a space that it touches to its
-    SLOT. `converged` and `diverged` are its cells, with steps for whole and for split warps;
-    `entries` says where each basic block begins in them, in bytes. `jump_tables` are, by
-    JumpTable, the blocks that computed branches may go to.
+    them all. `unknown` are the instructions, by index, that are not known, and what of each: a
+    launch that reaches one ends there. `slots` maps the index of a memory instruction and a space
+    that it touches to its SLOT. `converged` and `diverged` are its cells, with steps for whole and
+    for split warps; `entries` says where each basic block begins in them, in bytes. `jump_tables`
+    are, by JumpTable, the blocks that computed branches may go to.
     """
 
     code: KernelCode
@@ -64,6 +66,7 @@ class NativeKernel:
     flow: Flow
     warp_type: np.dtype
     slots: dict[tuple[int, str], int]
+    unknown: dict[int, str]
     ordered: bool
     runtime: Runtime
     converged: np.ndarray
@@ -94,8 +97,8 @@ class NativeKernel:
 
 
 def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
-    """Translate one kernel. Raises Unsupported, with the source line, for anything that is not
-    known."""
+    """Translate one kernel. Raises Unsupported, with the source line, where nothing can be said of
+    what it executes."""
     if len(code.instructions) > MAX_INSTRUCTIONS:
         raise Unsupported(
             f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are"
@@ -104,14 +107,13 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
     if code.local_bytes > MAX_LOCAL_BYTES:
         raise Unsupported("recursion: a stack whose size the compiler does not know")
     decoded = decode(code.instructions)
-    flow = find_blocks(decoded, lambda each: find_opcode(each).flow, code.jump_targets)
+    flow = find_blocks(decoded, find_flow, code.jump_targets)
     flow = _name_lanes(flow)
     reachable = [i for block in flow.blocks for i in block.instructions]
-    ordered = any(find_opcode(i).ordered(i) for i in reachable)
-    cells = _Cells(code, flow)
-    steps = iter(runtime.steps.find([*reachable, ENTER]))
-    chain = [(block, i, next(steps)) for block in flow.blocks for i in block.instructions]
-    cells.fill(chain, enter=next(steps))
+    ordered = any((found := look_up(i)) and found.ordered(i) for i in reachable)
+    cells = _Cells(code, flow, runtime.steps)
+    steps = iter(runtime.steps.find(reachable))
+    cells.fill((block, i, next(steps)) for block in flow.blocks for i in block.instructions)
     converged, diverged = cells.arrays()
     return NativeKernel(
         code,
@@ -119,6 +121,7 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
         flow,
         warp_layout(_register_count(reachable)),
         cells.slots,
+        cells.unknown,
         ordered,
         runtime,
         converged,
@@ -128,10 +131,17 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
     )
 
 
+def find_flow(i: Decoded) -> ControlFlow | None:
+    """What an instruction does to the flow of control. Raises Unsupported for a branch that is not
+    known; behind anything else comes the next instruction."""
+    found = find_opcode(i) if is_branch(i.base) else look_up(i)
+    return None if found is None else found.flow
+
+
 def _name_lanes(flow: Flow) -> Flow:
     """Operations of lanes, with the lanes that they are for."""
     code = [i for block in flow.blocks for i in block.instructions]
-    gathering = {i.index for i in code if find_opcode(i).gathers}
+    gathering = {i.index for i in code if (found := look_up(i)) and found.gathers}
     if not gathering:
         return flow
     blocks = tuple(
@@ -181,28 +191,47 @@ def _jump_tables(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Cells:
-    """The cells of a kernel while they are filled, as words."""
+    """The cells of a kernel while they are filled, as words; `unknown` is what could not be."""
 
-    def __init__(self, code: KernelCode, flow: Flow) -> None:
-        self._code, self._flow = code, flow
+    def __init__(self, code: KernelCode, flow: Flow, find: Steps) -> None:
+        self._code, self._flow, self._find = code, flow, find
         self._words: list[int] = []
         self._steps: list[tuple[int, Step]] = []
         self._branches: list[tuple[int, int, int]] = []
         self.slots: dict[tuple[int, str], int] = {}
+        self.unknown: dict[int, str] = {}
         self.entries: list[int] = []
 
-    def fill(self, chain: list[tuple[Block, Decoded, Step]], enter: Step) -> None:
+    def fill(self, chain: Iterable[tuple[Block, Decoded, Step | Unsupported]]) -> None:
         """Append the cells of all instructions, with one in front of each block."""
+        enter = self._find.find_one(ENTER)
         for block, i, step in chain:
             if i is block.instructions[0]:
                 self.entries.append(4 * len(self._words))
                 self._append(block, i, enter, {})
             try:
-                self._append(block, i, step, register_and_predicate_values(i))
-                if i is block.instructions[-1]:
-                    _end(block, i)
+                self._try_append(block, i, step)
             except Unsupported as problem:
-                raise Unsupported(f"{i.opcode} {_with(problem.what)}", i.line) from None
+                if is_branch(i.base):
+                    raise
+                self._append_unknown(block, i, problem.what)
+            if i is block.instructions[-1]:
+                _end(block, i)
+
+    def _try_append(self, block: Block, i: Decoded, step: Step | Unsupported) -> None:
+        if isinstance(step, Unsupported):
+            raise step
+        try:
+            self._append(block, i, step, register_and_predicate_values(i))
+        except Unsupported as problem:
+            raise Unsupported(f"{i.opcode} {_with(problem.what)}", i.line) from None
+
+    def _append_unknown(self, block: Block, i: Decoded, what: str) -> None:
+        """Append a cell that ends the launch of who executes it."""
+        self.unknown[i.index] = what
+        standing = replace(UNKNOWN, guard=i.guard)
+        step = self._find.find_one(standing)
+        self._append(block, i, step, register_and_predicate_values(standing))
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """The cells with the steps for whole, and with those for split warps."""
@@ -220,15 +249,16 @@ class _Cells:
 
     def _append(self, block: Block, i: Decoded, step: Step, values: dict[Hole, int]) -> None:
         start = len(self._words)
-        self._steps.append((start, step))
         words = [0, 0]
         for hole in step.holes:
             value = values.get(hole)
             if value is None:
-                if hole == _DISTANCE:
-                    self._branches.append((start + len(words), start, self._flow.target(i)))
                 value = self._fact(block, i, *hole)
             words.append(value & _MASK)
+        if _DISTANCE in step.holes:
+            place = start + 2 + step.holes.index(_DISTANCE)
+            self._branches.append((place, start, self._flow.target(i)))
+        self._steps.append((start, step))
         self._words += words
         self._words += [0] * (cell_bytes(len(step.holes)) // 4 - len(words))
 
@@ -298,9 +328,9 @@ _FACTS: dict[str, _Fact] = {
 
 def _end(block: Block, i: Decoded) -> None:
     """Whether the code may end behind the last instruction of a block."""
-    opcode = find_opcode(i)
-    if block.following is None and not opcode.ends_block:
-        raise Unsupported("at the end of the code")
+    found = look_up(i)
+    if block.following is None and not (found and found.ends_block):
+        raise Unsupported(f"{i.opcode} at the end of the code", i.line)
 
 
 def _with(what: str) -> str:

@@ -1,28 +1,42 @@
-"""What the emulator does not know of a kernel: all of it at once, where a translation stops at the
-first."""
+"""What the emulator does not know of a kernel, of the code that no launch may reach as well."""
 
 from __future__ import annotations
 
-from grader.emulator.decode import decode
-from grader.emulator.opcodes import find_opcode
+from dataclasses import dataclass
+
+from grader.emulator.decode import Decoded, decode
+from grader.emulator.opcodes import look_up
 from grader.emulator.program import KernelCode, Unsupported
 from grader.emulator.runtime import Runtime
-from grader.emulator.translate import translate
+from grader.emulator.translate import NativeKernel, find_flow, translate
 
 
-def find_unsupported(code: KernelCode, runtime: Runtime) -> tuple[tuple[str, int | None], ...]:
-    """Each instruction that is not known, with its source line, in the order of the code; else what
-    keeps the kernel from being translated, if anything does."""
-    found = []
-    for instruction in code.instructions:
-        try:
-            find_opcode(*decode((instruction,)))
-        except Unsupported as problem:
-            found.append((instruction.opcode, problem.line))
-    if found:
-        return tuple(found)
+@dataclass(frozen=True)
+class Unknown:
+    """Something that is not known, with its source line. `avoidable`: a launch may come to its end
+    without it."""
+
+    what: str
+    line: int | None
+    avoidable: bool
+
+
+def find_unsupported(code: KernelCode, runtime: Runtime) -> tuple[Unknown, ...]:
+    """Each instruction that is not known, in the order of the code; else what keeps the kernel from
+    being translated, if anything does."""
+    decoded = decode(code.instructions)
+    nameless = {i.index: i.opcode for i in decoded if look_up(i) is None}
     try:
-        translate(code, runtime)
+        native = translate(code, runtime)
     except Unsupported as problem:
-        return ((problem.what, problem.line),)
-    return ()
+        found = [Unknown(what, decoded[index].line, False) for index, what in nameless.items()]
+        return tuple(found) or (Unknown(problem.what, problem.line, False),)
+    unknown = sorted({**native.unknown, **nameless}.items())
+    return tuple(
+        Unknown(what, decoded[index].line, _is_avoidable(native, decoded[index]))
+        for index, what in unknown
+    )
+
+
+def _is_avoidable(native: NativeKernel, i: Decoded) -> bool:
+    return i.guard is not None or native.flow.ends_without(native.decoded, find_flow, i.index)

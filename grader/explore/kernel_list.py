@@ -114,7 +114,8 @@ def _read_cubin(path: Path, tools: Toolchain) -> Binary:
 def _find_unknown(kernel: Kernel, code: Code) -> tuple[UnknownInstruction, ...]:
     taken = kernel_code(kernel, code.variables, arch=code.binary.arch)
     return tuple(
-        UnknownInstruction(what, line) for what, line in find_unsupported(taken, emulator_runtime())
+        UnknownInstruction(each.what, each.line, each.avoidable)
+        for each in find_unsupported(taken, emulator_runtime())
     )
 
 

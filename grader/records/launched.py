@@ -67,10 +67,12 @@ class KernelRun:
 @dataclass(frozen=True)
 class UnknownInstruction:
     """A machine instruction that the emulated device does not know, with its source line where
-    that is known."""
+    that is known. `avoidable`: some way through the kernel goes past it, and only a launch that
+    reaches it ends as unsupported."""
 
     instruction: str
     line: int | None
+    avoidable: bool = False
 
 
 @dataclass(frozen=True)

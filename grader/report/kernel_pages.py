@@ -21,6 +21,7 @@ from grader.records import (
     KernelRun,
     LaunchTime,
     ListedKernel,
+    UnknownInstruction,
 )
 from grader.report.terminal import Page
 from grader.words.findings import describe_place
@@ -256,10 +257,7 @@ def format_list(found: KernelList) -> str:
 
 
 def _kernel_cells(kernel: ListedKernel) -> list[str]:
-    unknown: Mapping[str, None] = dict.fromkeys(
-        each.instruction + (f" (line {each.line})" if each.line else "")
-        for each in kernel.unsupported
-    )
+    unknown: Mapping[str, None] = dict.fromkeys(map(_format_unknown, kernel.unsupported))
     sizes = (
         kernel.registers,
         kernel.static_shared_bytes,
@@ -272,6 +270,12 @@ def _kernel_cells(kernel: ListedKernel) -> list[str]:
         *(f"{size:,}" for size in sizes),
         ", ".join(unknown) or "none",
     ]
+
+
+def _format_unknown(unknown: UnknownInstruction) -> str:
+    line = f"line {unknown.line}" if unknown.line else ""
+    notes = [note for note in (line, "if reached" if unknown.avoidable else "") if note]
+    return unknown.instruction + (f" ({', '.join(notes)})" if notes else "")
 
 
 def _write_table(page: Page, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

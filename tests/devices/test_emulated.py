@@ -350,17 +350,19 @@ def test_the_budget_is_one_for_all_launches_of_a_plan() -> None:
     assert short.launches[0].counters.instructions_executed == each
 
 
-def test_an_unknown_instruction_is_told_before_anything_of_its_launch_runs() -> None:
+def test_a_launch_that_reaches_an_unknown_instruction_ends_there() -> None:
     unknown = kernel(ADD_ONE.replace("FADD R6,R6,1", "HMMA.16816.F32 R4,R8,R12,R4"), "other")
     execution, outputs = run(
         launch_of("tmp", "in"), launch_of("out", "tmp", symbol="other"), kernels=(kernel(), unknown)
     )
     assert outputs == {}
-    assert len(execution.launches) == 1
+    assert len(execution.launches) == 2
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
-    assert "HMMA" in tell(execution.failure).message
-    assert "line 12" in tell(execution.failure).message
+    assert tell(execution.failure).message == (
+        "The emulated device does not know the instruction HMMA.16816.F32, which kernel the other"
+        " uses (line 12)."
+    )
 
 
 def test_buffers_that_do_not_fit_are_the_submissions_mistake() -> None:

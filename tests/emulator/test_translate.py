@@ -81,7 +81,7 @@ LOGIC = "LOP3.LUT R4,R4,R5,RZ,{:#x},!PT"
 
 
 def one_step(steps: Steps, line: str) -> Step:
-    return steps.find(decode(assemble(line)))[0]
+    return steps.find_one(*decode(assemble(line)))
 
 
 def test_what_was_made_is_found_again_by_another_process(tmp_path: Path) -> None:

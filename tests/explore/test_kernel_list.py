@@ -28,6 +28,10 @@ __global__ void spills(float* out, int n) {
 __global__ void fetches(cudaTextureObject_t texture, float* out) {
   out[0] = tex1Dfetch<float>(texture, 3);
 }
+__global__ void may_fetch(cudaTextureObject_t texture, float* out, int n) {
+  if (n > 8)
+    out[0] = tex1Dfetch<float>(texture, 3);
+}
 """
 
 
@@ -41,12 +45,13 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_resources_and_unknown_instructions(source: Path) -> None:
     found = grader.inspect([source])
-    fetches, spills = sorted(found.kernels, key=lambda kernel: kernel.kernel)
+    fetches, may_fetch, spills = sorted(found.kernels, key=lambda kernel: kernel.kernel)
     assert (spills.kernel, spills.static_shared_bytes, spills.local_bytes) == ("spills", 256, 128)
     assert (spills.file, spills.unsupported) == ("mine.cu", ())
     assert spills.registers > 0
     assert spills.instructions > 32
     assert fetches.unsupported == (UnknownInstruction("TLD.LZ", 10),)
+    assert may_fetch.unsupported == (UnknownInstruction("TLD.LZ", 14, avoidable=True),)
     assert found.errors == ()
 
 
@@ -74,7 +79,7 @@ def test_a_broken_file_does_not_keep_the_others_back(
     assert main(["inspect", *files, "--json", "-"]) == 1
     printed = capsys.readouterr()
     told = json.loads(printed.out)
-    assert {kernel["kernel"] for kernel in told["kernels"]} == {"spills", "fetches"}
+    assert {kernel["kernel"] for kernel in told["kernels"]} == {"spills", "fetches", "may_fetch"}
     assert [error["file"] for error in told["errors"]] == files[:3]
     assert 'broken.cu does not compile: line 1: identifier "x" is undefined' in printed.err
 
@@ -93,12 +98,14 @@ def test_the_json_of_files_that_are_whole(source: Path, capsys: pytest.CaptureFi
         "unsupported",
     }
     fetches = next(kernel for kernel in told["kernels"] if kernel["kernel"] == "fetches")
-    assert fetches["unsupported"] == [{"instruction": "TLD.LZ", "line": 10}]
+    assert fetches["unsupported"] == [{"instruction": "TLD.LZ", "line": 10, "avoidable": False}]
 
 
 def test_the_table(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(source)]) == 0
-    assert "TLD.LZ (line 10)" in capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "TLD.LZ (line 10)" in printed
+    assert "TLD.LZ (line 14, if reached)" in printed
 
 
 def test_an_architecture_that_is_not_known(source: Path) -> None:

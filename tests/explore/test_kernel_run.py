@@ -181,6 +181,28 @@ def test_an_access_out_of_bounds_is_an_error_or_a_finding() -> None:
     assert run.outputs == {}
 
 
+FETCH = """\
+// launch: fetch<<<1, 32>>>(y, n)
+__global__ void fetch(float* y, int n) {
+  if (n > 32) y[0] = tex1Dfetch<float>(cudaTextureObject_t{}, n);
+  y[threadIdx.x] += 1;
+}
+"""
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_only_a_launch_that_reaches_what_is_not_emulated_is_refused(check: bool) -> None:
+    def run(n: int) -> KernelRun:
+        outputs = {"y": np.ones(32, dtype=np.float32)}
+        return grader.run(FETCH, outputs=outputs, sizes={"n": n}, check=check)
+
+    assert run(32).outputs["y"].tolist() == [2] * 32
+    with pytest.raises(grader.SubmissionError) as caught:
+        run(33)
+    assert (caught.value.status, caught.value.line) == (Status.UNSUPPORTED, 3)
+    assert "does not know the instruction TLD" in caught.value.message
+
+
 def test_checked_and_plain_runs_count_the_same() -> None:
     plain, checked = (
         grader.run(TWO_LAUNCHES, check=check, **_without_y()) for check in (False, True)

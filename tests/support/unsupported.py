@@ -12,26 +12,21 @@ from pathlib import Path
 from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import KernelCode, Unsupported, translate
-from grader.emulator.decode import decode
-from grader.emulator.opcodes import find_opcode
 from grader.records import Submission
 from tests.support.compiling import compile_source
 
 
 def find_unsupported(code: KernelCode) -> list[str]:
-    """Every instruction without a row, or with a modifier that its row does not have; where there is
-    none, the first one whose form is not understood. Each with its source line."""
-    found = []
-    for instruction in code.instructions:
-        try:
-            find_opcode(decode((instruction,))[0])
-        except Unsupported as missing:
-            found.append(f"line {missing.line}: {missing.what}")
-    if not found:
-        try:
-            translate(code, emulator_runtime())
-        except Unsupported as missing:
-            found.append(f"line {missing.line}: {missing.what}")
+    """Every instruction that a launch may reach and that is not known, and what of it; or else what
+    keeps the kernel from being translated. Each with its source line."""
+    try:
+        native = translate(code, emulator_runtime())
+    except Unsupported as missing:
+        return [f"line {missing.line}: {missing.what}"]
+    found = (
+        f"line {native.decoded[index].line}: {what}"
+        for index, what in sorted(native.unknown.items())
+    )
     return list(dict.fromkeys(found))
 
 

@@ -25,7 +25,7 @@ def read_fault(
     """Why a launch was stopped. `memory` held the buffers; `budget` is the limit on executed warp
     instructions."""
     if fault.kind is FaultKind.UNSUPPORTED:
-        return NotEmulated(kernel.name, fault.line, opcode=fault.opcode)
+        return NotEmulated(kernel.name, fault.line, fault.message, fault.opcode)
     other = None if fault.other_line is None else Party(fault.other_line)
     observation = Observation(
         _ACTS[fault.kind],

@@ -1,6 +1,8 @@
 """The opcode table: one row per base opcode, one file per family. Whatever is not here is
 unsupported."""
 
+from contextlib import suppress
+
 from grader.emulator.decode import Decoded
 from grader.emulator.opcodes.atomics import ATOMICS
 from grader.emulator.opcodes.barriers import BARRIERS
@@ -48,7 +50,7 @@ OPCODES: dict[str, Opcode] = {
 
 def find_opcode(instruction: Decoded) -> Opcode:
     """The row of an instruction. Raises Unsupported with its full name and line when there is none,
-    or for an unknown modifier."""
+    for an unknown modifier, and for a text that is not understood."""
     found = OPCODES.get(instruction.base)
     if found is None:
         raise Unsupported(f"the instruction {instruction.opcode}", instruction.line)
@@ -57,4 +59,13 @@ def find_opcode(instruction: Decoded) -> Opcode:
         raise Unsupported(
             f"the instruction {instruction.opcode} (its modifier {unknown[0]})", instruction.line
         )
+    if instruction.unknown is not None:
+        raise Unsupported(instruction.unknown, instruction.line)
     return found
+
+
+def look_up(instruction: Decoded) -> Opcode | None:
+    """The row of an instruction; None of one that is not known."""
+    with suppress(Unsupported):
+        return find_opcode(instruction)
+    return None

@@ -66,7 +66,7 @@ def lanes_named_before(code: Sequence[Decoded], i: Decoded) -> Operand | None:
     sync = syncs[-1]
     if sync.has("ALL"):
         return Immediate(FULL_MASK, None)
-    mask = sync.operands[0]
+    mask = sync.operands[0] if sync.operands else None
     if isinstance(mask, Register) and not mask.uniform:
         return Register(mask.index)
     return mask if isinstance(mask, Immediate) else None

@@ -25,6 +25,7 @@ from grader.emulator.native.tools import (
 )
 from grader.emulator.opcodes.collective import branch_if_apart
 from grader.emulator.opcodes.intrinsics import (
+    end_launch,
     not_emulated,
     note_meeting,
     release_paths,
@@ -224,12 +225,7 @@ def move_barrier(e: Emitter, i: Decoded) -> None:
 
 def trap(e: Emitter, i: Decoded) -> None:
     """`__trap()`: the launch ends with a fault if any lane gets here."""
-    lanes = e.lane_mask()
-    with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
-        e.context.store("fault_code", FaultCode.TRAP)
-        e.context.store("fault_instruction", e.index)
-        e.context.store("fault_lane", e.b.cttz(lanes, const(0, I1)))
-        e.b.ret(const(FaultCode.TRAP))
+    end_launch(e, FaultCode.TRAP)
 
 
 def fence(e: Emitter, i: Decoded) -> None:

@@ -147,10 +147,22 @@ def skip_together(e: Emitter, coming: Value) -> ir.Block:
     return waiting
 
 
+def end_launch(e: Emitter, code: int) -> None:
+    """The launch ends with this fault if any lane executes the instruction."""
+    lanes = e.lane_mask()
+    with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
+        _end_with(e, code, lanes)
+
+
 def not_emulated(e: Emitter, i: Decoded) -> None:
     """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed
     targets). Ends the launch."""
-    e.context.store("fault_code", FaultCode.UNSUPPORTED)
+    _end_with(e, FaultCode.UNSUPPORTED, e.mask)
+
+
+def _end_with(e: Emitter, code: int, lanes: Value) -> None:
+    """Say that the first of these lanes met a fault, and leave."""
+    e.context.store("fault_code", code)
     e.context.store("fault_instruction", e.index)
-    e.context.store("fault_lane", e.b.cttz(e.mask, const(0, I1)))
-    e.b.ret(const(FaultCode.UNSUPPORTED))
+    e.context.store("fault_lane", e.b.cttz(lanes, const(0, I1)))
+    e.b.ret(const(code))
