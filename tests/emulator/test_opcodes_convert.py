@@ -200,6 +200,61 @@ def unpacked(word: int, half_of: Callable[[int], int]) -> int:
     return half_of(word >> 8 & 0xFF) << 16 | half_of(word & 0xFF)
 
 
+def byte_of(fmt: Format, bits: int, *, positive: bool = False) -> int:
+    """The nearest 8-bit float to a float32, to even where two are as near; what is greater than
+    all of them becomes the greatest."""
+    if SINGLE.is_nan(bits):
+        return 0x7F
+    sign = bits >> 24 & 0x80
+    magnitude = bits & ~SINGLE.sign
+    largest = LARGEST_BYTE[fmt]
+    if positive and sign:
+        return 0
+    if SINGLE.is_infinite(magnitude) or SINGLE.value(magnitude) >= fmt.value(largest):
+        return sign | largest
+    exact = SINGLE.value(magnitude)
+    return sign | min(range(largest + 1), key=lambda c: (abs(fmt.value(c) - exact), c & 1))
+
+
+LARGEST_BYTE = {E4M3: 0x7E, E5M2: 0x7B}
+
+
+def bytes_of(fmt: Format, high: int, low: int, *, positive: bool = False) -> int:
+    return byte_of(fmt, high, positive=positive) << 8 | byte_of(fmt, low, positive=positive)
+
+
+def bytes_of_halves(fmt: Format, word: int) -> int:
+    return bytes_of(fmt, *(HALF.convert(word >> shift & 0xFFFF, SINGLE) for shift in (16, 0)))
+
+
+def tf32(bits: int, how: Callable[[Fraction], int] = round) -> int:
+    """A float32 with 10 bits of fraction."""
+    if SINGLE.is_nan(bits):
+        return 0x7FFFE000
+    magnitude = how(Fraction(bits & ~SINGLE.sign, 1 << 13)) << 13
+    return bits & SINGLE.sign | magnitude
+
+
+EIGHT_BITS = [
+    row
+    for name, fmt in (("E4M3", E4M3), ("E5M2", E5M2))
+    for row in (
+        Row(
+            f"F2FP.SATFINITE.{name}.F32.PACK_AB_MERGE_C R12,R4,R5,RZ",
+            lambda x, fmt=fmt: bytes_of(fmt, x.a, x.b),
+        ),
+        Row(
+            f"F2FP.SATFINITE.RELU.{name}.F32.PACK_AB_MERGE_C R12,-R4,|R5|,RZ",
+            lambda x, fmt=fmt: bytes_of(fmt, x.a ^ SINGLE.sign, x.b & ~SINGLE.sign, positive=True),
+        ),
+        Row(
+            f"F2FP.SATFINITE.{name}.F16.UNPACK_B_MERGE_C R12,R4,RZ",
+            lambda x, fmt=fmt: bytes_of_halves(fmt, x.a),
+        ),
+    )
+]
+
+
 def relu(bits: int) -> int:
     return 0 if bits & 0x8000 else bits
 
@@ -236,12 +291,19 @@ AMONG_FLOATS = [
     Row("F2FP.RELU.BF16.F32.MERGE_C R12,R4,RZ", lambda x: relu(SINGLE.convert(x.a, BFLOAT))),
     Row("F2FP.F16.E4M3.UNPACK_B R12,R4", lambda x: unpacked(x.a, half_of_e4m3)),
     Row("F2FP.F16.E5M2.UNPACK_B R12,R4", lambda x: unpacked(x.a, half_of_e5m2)),
+    Row(
+        "F2FP.RELU.F16.E4M3.UNPACK_B R12,R4",
+        lambda x: unpacked(x.a, lambda byte: relu(half_of_e4m3(byte))),
+    ),
+    *EIGHT_BITS,
+    Row("F2FP.TF32.F32.PACK_B R12,R4", lambda x: tf32(x.a)),
+    Row("F2FP.TF32.F32.PACK_B.RZ R12,-R4", lambda x: tf32(x.a ^ SINGLE.sign, math.floor)),
 ]
 
 
 @pytest.mark.parametrize("name", ["E4M3", "E5M2"])
 def test_every_byte_is_the_half_of_its_8_bit_float(name: str) -> None:
-    rows = [row for row in ROWS if name in row.text]
+    rows = [row for row in ROWS if f"{name}.UNPACK_B " in row.text]
     check_rows(rows, [Lane(0x0100 * (255 - n) + n, 0, 0, 0, 0) for n in range(256)], "together")
 
 

@@ -103,6 +103,11 @@ def maximum(a: int, b: int) -> int:
     return max(a, b, key=lambda bits: (value_of(bits), bits != MINUS_ZERO))
 
 
+def with_sign_of_both(choose: Callable[[int, int], int], a: int, b: int) -> int:
+    chosen = choose(absolute(a), absolute(b))
+    return chosen if is_nan(chosen) else chosen | (a ^ b) & SIGN
+
+
 SELECTION = [
     Row("FSEL R12,R4,R5,P0", lambda x: x.a if x.p else x.b),
     Row("FSEL R12,-R4,|R5|,!P0", lambda x: absolute(x.b) if x.p else negated(x.a)),
@@ -113,6 +118,12 @@ SELECTION = [
     Row("FMNMX R12,R4,R5,P0", lambda x: (minimum if x.p else maximum)(x.a, x.b)),
     Row("FMNMX R12,RZ,R4,!PT", lambda x: maximum(0, x.a)),
     Row("FMNMX R12,|R4|,-R5,PT", lambda x: minimum(absolute(x.a), negated(x.b))),
+    Row("FMNMX.XORSIGN R12,|R4|,|R5|,PT", lambda x: with_sign_of_both(minimum, x.a, x.b)),
+    Row("FMNMX.XORSIGN R12,|R4|,|R5|,!PT", lambda x: with_sign_of_both(maximum, x.a, x.b)),
+    Row(
+        "FMNMX.XORSIGN R12,|R4|,|c[0x0][0x220]|,!PT",
+        lambda x: with_sign_of_both(maximum, x.a, 0x01234567),
+    ),
 ]
 
 ORDERS: dict[str, Callable[[float, float], bool]] = {

@@ -144,6 +144,11 @@ def quarter(fmt: Format) -> int:
     return fmt.sign | fmt.one - 2 * fmt.smallest_normal
 
 
+def least_with_sign_of_both(fmt: Format, a: int, b: int) -> int:
+    chosen = fmt.minimum(a & ~fmt.sign, b & ~fmt.sign)
+    return chosen if fmt.is_nan(chosen) else chosen | (a ^ b) & fmt.sign
+
+
 def _selection(fmt: Format, kind: str) -> list[Row]:
     def extreme(x: Lane, *, largest: bool, nan_wins: bool = False) -> int:
         return pairwise(
@@ -153,6 +158,10 @@ def _selection(fmt: Format, kind: str) -> list[Row]:
     return [
         Row(f"HMNMX2{kind} R12,R4,R5,PT", lambda x: extreme(x, largest=False)),
         Row(f"HMNMX2{kind} R12,R4,R5,!PT", lambda x: extreme(x, largest=True)),
+        Row(
+            f"HMNMX2{kind}.XORSIGN R12,|R4|,|R5|,PT",
+            lambda x: pairwise(lambda a, b: least_with_sign_of_both(fmt, a, b), x.a, x.b),
+        ),
         Row(f"HMNMX2{kind}.NAN R12,R4,R5,P0", lambda x: extreme(x, largest=not x.p, nan_wins=True)),
     ]
 

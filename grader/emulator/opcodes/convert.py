@@ -8,7 +8,15 @@ from dataclasses import replace
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import LANES_F32, Value
+from grader.emulator.opcodes.eight_bits import (
+    EIGHT_BIT_MODIFIERS,
+    EIGHT_BITS,
+    convert_bytes,
+    is_zero,
+    rectified,
+)
 from grader.emulator.opcodes.intrinsics import (
+    CANONICAL_NAN,
     QUIET_BIT,
     call_external,
     canonical,
@@ -33,13 +41,14 @@ from grader.emulator.opcodes.small_floats import (
     rounding_of,
     unpack,
 )
-from grader.emulator.operands import ZERO_REGISTER, Constant, Operand, Register
+from grader.emulator.operands import Constant, Operand, Register
 from grader.emulator.timing.pipes import SPECIAL_UNIT
 
 _SMALL = {"F16": HALF, "BF16": BFLOAT}
 _FLOATS = ("F16", "BF16", "F32", "F64")
 _INTEGERS = ("U8", "S8", "U16", "S16", "U32", "S32", "U64", "S64")
 _PARTS = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16, "H0_H0": 0, "H1_H1": 16}
+_TF32_BITS = 0xFFFFE000
 _TO_INTEGRAL = {"FLOOR": "floor", "CEIL": "ceil", "TRUNC": "trunc"}
 
 
@@ -185,18 +194,21 @@ def read_float(e: Emitter, operand: Operand, kind: str) -> Value:
 
 def pack_floats(e: Emitter, i: Decoded) -> None:
     """d = a as the upper half, b as the lower half; `.MERGE_C` a alone, beside the upper half of
-    c; `.UNPACK_B` the two lower bytes of a, each an 8-bit float, as halves."""
-    if i.has("UNPACK_B"):
-        _unpack_bytes(e, i)
+    c; `.TF32` a with the significand of a tensor core's; with 8-bit floats, a pair of them."""
+    if any(i.has(name) for name in EIGHT_BITS):
+        convert_bytes(e, i)
         return
-    if any(i.has(name) for name in _BYTES):
+    if i.has("TF32"):
+        _round_to_tf32(e, i)
+        return
+    if i.has("SATFINITE"):
         raise e.unsupported()
     target, *sources = i.operands
     small = _SMALL[_named(i, ("F16", "BF16"), "F16")]
     mode = rounding_of(i)
     if i.has("MERGE_C"):
         single, kept = sources
-        if not _is_zero(kept):
+        if not is_zero(kept):
             raise e.unsupported("with a half to keep")
         e.set(target, _small(e, i, single, small, mode))
         return
@@ -206,56 +218,30 @@ def pack_floats(e: Emitter, i: Decoded) -> None:
     e.set(target, e.b.or_(low, e.b.shl(high, e.const(16))))
 
 
-def _unpack_bytes(e: Emitter, i: Decoded) -> None:
-    """Two 8-bit floats as halves, which hold each of their values. NaNs become the half's, without
-    their sign (`__nv_cvt_fp8_to_halfraw` of cuda_fp8.hpp says so of all GPUs)."""
+def _round_to_tf32(e: Emitter, i: Decoded) -> None:
+    """The format is a float32 whose 13 lowest bits are 0, in NaNs as well."""
     target, operand = i.operands
-    kinds = [name for name in i.modifiers if name != "UNPACK_B"]
-    if len(kinds) != 2 or kinds[0] != "F16" or kinds[1] not in _BYTES:
-        raise e.unsupported("with these formats")
-    if not isinstance(operand, Register) or operand.negated or operand.inverted:
-        raise e.unsupported("with this operand")
-    word, convert = e.i32(operand), _BYTES[kinds[1]]
-    low, high = (
-        convert(e, e.b.and_(e.b.lshr(word, e.const(shift)), e.const(0xFF))) for shift in (0, 8)
-    )
-    e.set(target, e.b.or_(low, e.b.shl(high, e.const(16))))
-
-
-def _half_of_e5m2(e: Emitter, byte: Value) -> Value:
-    """The format is the upper byte of a half."""
-    code = e.b.shl(byte, e.const(8))
-    is_nan = e.b.icmp_unsigned(">", e.b.and_(code, e.const(0x7FFF)), e.const(0x7C00))
-    return e.b.select(is_nan, e.const(HALF.nan), code)
-
-
-def _half_of_e4m3(e: Emitter, byte: Value) -> Value:
-    """Read as a half, the bits are the value over 2^8: the biases are 7 and 15. There is no
-    infinity, and one NaN of each sign."""
-    magnitude = e.b.and_(byte, e.const(0x7F))
-    sign = e.b.shl(e.b.and_(byte, e.const(0x80)), e.const(8))
-    scaled = unpack(e, e.b.or_(e.b.shl(magnitude, e.const(7)), sign), HALF)
-    value = e.b.fmul(scaled, e.b.bitcast(e.const((127 + 8) << 23), e.real))
-    is_nan = e.b.icmp_unsigned("==", magnitude, e.const(0x7F))
-    return e.b.select(is_nan, e.const(HALF.nan), round_to(e, value, HALF))
-
-
-_BYTES = {"E4M3": _half_of_e4m3, "E5M2": _half_of_e5m2}
-"""The 8-bit floats, and their values as halves."""
+    mode = rounding_of(i)
+    if not i.has("PACK_B") or mode not in (Rounding.NEAREST, Rounding.ZERO):
+        raise e.unsupported()
+    value = e.f32(operand)
+    bits = e.b.bitcast(value, e.word)
+    if mode is Rounding.NEAREST:
+        last = e.b.and_(e.b.lshr(bits, e.const(13)), e.const(1))
+        bits = e.b.add(bits, e.b.add(last, e.const(0xFFF)))
+    code = e.b.and_(bits, e.const(_TF32_BITS))
+    if i.has("RELU"):
+        code = e.b.select(e.b.icmp_signed("<", code, e.const(0)), e.const(0), code)
+    nan = e.b.fcmp_unordered("uno", value, value)
+    e.set(target, e.b.select(nan, e.const(CANONICAL_NAN & _TF32_BITS), code))
 
 
 def _small(e: Emitter, i: Decoded, operand: Operand, small: SmallFloat, mode: Rounding) -> Value:
-    if _is_zero(operand):
+    if is_zero(operand):
         return e.const(0)
     value = e.f32(operand)
     code = round_to(e, e.b.fpext(value, e.double) if small is BFLOAT else value, small, mode)
-    if i.has("RELU"):
-        code = e.b.select(e.b.icmp_unsigned(">=", code, e.const(0x8000)), e.const(0), code)
-    return code
-
-
-def _is_zero(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.index == ZERO_REGISTER and not operand.negated
+    return rectified(e, i, code, small)
 
 
 def round_float(e: Emitter, i: Decoded) -> None:
@@ -338,7 +324,7 @@ def _clamp(e: Emitter, value: Value, bits: int, *, signed: bool) -> Value:
 def pack_integers(e: Emitter, i: Decoded) -> None:
     """d = a and b as unsigned bytes, b lowest; only with zeros for a and for what is kept."""
     target, first, second, kept = i.operands
-    if not _is_zero(first) or not _is_zero(kept) or not i.has("U8"):
+    if not is_zero(first) or not is_zero(kept) or not i.has("U8"):
         raise e.unsupported("with several values")
     e.set(target, _to_integer(e, i, e.f32(second), "U8"))
 
@@ -375,6 +361,9 @@ CONVERSIONS: dict[str, Opcode] = {
     "F2IP": row(pack_integers, "U8 F32 NTZ TRUNC FLOOR CEIL"),
     "I2I": row(integer_to_integer, f"{_NARROW} U32 S32 SAT"),
     "F2F": row(float_to_float, f"FTZ {_FORMATS} {ROUNDINGS}", pipe=SPECIAL_UNIT),
-    "F2FP": row(pack_floats, f"F16 BF16 F32 PACK_AB MERGE_C UNPACK_B E4M3 E5M2 RELU {ROUNDINGS}"),
+    "F2FP": row(
+        pack_floats,
+        f"F16 BF16 F32 TF32 PACK_AB PACK_B MERGE_C RELU {ROUNDINGS} {EIGHT_BIT_MODIFIERS}",
+    ),
     "FRND": row(round_float, "FTZ F16 BF16 F64 FLOOR CEIL TRUNC", pipe=SPECIAL_UNIT),
 }

@@ -7,7 +7,13 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.integer import combine
-from grader.emulator.opcodes.intrinsics import CANONICAL_NAN, canonical, float_compare, intrinsic
+from grader.emulator.opcodes.intrinsics import (
+    CANONICAL_NAN,
+    canonical,
+    float_compare,
+    inside_bars,
+    intrinsic,
+)
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.opcodes.small_floats import (
     ROUNDINGS,
@@ -122,11 +128,19 @@ def fsel(e: Emitter, i: Decoded) -> None:
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins, and -0 is less than
-    +0."""
+    +0; `.XORSIGN` of |a| and |b|, negative where one of a and b is."""
     target, a, b, choose = i.operands
     left, right = _sources(e, i, [a, b])
     smaller, larger = _ordered_pair(e, i, left, right)
-    e.set(target, e.b.select(e.predicate(choose), smaller, larger))
+    result = e.b.select(e.predicate(choose), smaller, larger)
+    e.set(target, _signed_by(e, a, b, result) if i.has("XORSIGN") else result)
+
+
+def _signed_by(e: Emitter, a: Operand, b: Operand, magnitude: Value) -> Value:
+    signs = (e.i32(inside_bars(e, operand)) for operand in (a, b))
+    sign = e.b.and_(e.b.xor(*signs), e.const(0x80000000))
+    signed = e.b.bitcast(e.b.or_(e.b.bitcast(magnitude, e.word), sign), e.real)
+    return canonical(e, signed)
 
 
 def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Value, Value]:
@@ -163,5 +177,5 @@ FLOATING: dict[str, Opcode] = {
     "FSETP": row(fsetp, _COMPARISONS),
     "FSET": row(fset, f"{_COMPARISONS} BF"),
     "FSEL": row(fsel),
-    "FMNMX": row(minimum_maximum, "FTZ NAN"),
+    "FMNMX": row(minimum_maximum, "FTZ NAN XORSIGN"),
 }

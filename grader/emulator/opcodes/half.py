@@ -16,7 +16,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.integer import combine
-from grader.emulator.opcodes.intrinsics import canonical, float_compare
+from grader.emulator.opcodes.intrinsics import canonical, float_compare, inside_bars
 from grader.emulator.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.opcodes.small_floats import (
     HALF,
@@ -132,14 +132,23 @@ def _clamp(e: Emitter, i: Decoded, code: Value) -> Value:
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins; -0 is less than
-    +0."""
+    +0; `.XORSIGN` of |a| and |b|, negative where one of a and b is."""
     target, *sources, choose = i.operands
     small = small_of(i)
-    left, right = _halves(e, sources, small)
     smaller_wanted = e.predicate(choose)
-    _set_pair(
-        e, i, target, [_pick(e, i, a, b, smaller_wanted) for a, b in zip(left, right, strict=True)]
-    )
+    codes = [
+        _pick(e, i, a, b, smaller_wanted) for a, b in zip(*_halves(e, sources, small), strict=True)
+    ]
+    if i.has("XORSIGN"):
+        signs = _halves(e, [inside_bars(e, each) for each in sources], small)
+        codes = [_signed_by(e, a, b, code, small) for code, a, b in zip(codes, *signs, strict=True)]
+    _set_pair(e, i, target, codes)
+
+
+def _signed_by(e: Emitter, a: Value, b: Value, code: Value, small: SmallFloat) -> Value:
+    nan = e.const(small.nan)
+    sign = e.b.and_(e.b.xor(a, b), e.const(SIGN))
+    return e.b.select(e.b.icmp_unsigned("==", code, nan), nan, e.b.or_(code, sign))
 
 
 def _pick(e: Emitter, i: Decoded, a: Value, b: Value, smaller_wanted: Value) -> Value:
@@ -264,7 +273,7 @@ HALVES: dict[str, Opcode] = {
     "HADD2": row(hadd2, f"{_ARITHMETIC} F32", pipe=HEAVY),
     "HMUL2": row(hmul2, _ARITHMETIC, pipe=HEAVY),
     "HFMA2": row(hfma2, f"{_ARITHMETIC} MMA", pipe={PLAIN: HEAVY, "MMA": FLOAT32}),
-    "HMNMX2": row(minimum_maximum, "BF16_V2 FTZ NAN"),
+    "HMNMX2": row(minimum_maximum, "BF16_V2 FTZ NAN XORSIGN"),
     "HSETP2": row(hsetp2, _COMPARISONS),
     "HSET2": row(hset2, f"{_COMPARISONS} BF"),
 }

@@ -77,6 +77,13 @@ def without_sign_changes(operand: Operand) -> Operand:
     )
 
 
+def inside_bars(e: Emitter, operand: Operand) -> Operand:
+    """x of |x|."""
+    if not isinstance(operand, Register | Constant) or not operand.absolute or operand.negated:
+        raise e.unsupported("with this operand")
+    return without_sign_changes(operand)
+
+
 def set_f64(e: Emitter, operand: Operand, value: Value) -> None:
     """Write a float64 to a pair."""
     e.set64(operand, e.b.bitcast(value, e.double_word))

@@ -36,7 +36,7 @@ ROUNDINGS = "RZ RM RP"
 @dataclass(frozen=True)
 class SmallFloat:
     """A format: bits of the significand with the hidden one, exponents of normal numbers, the NaN
-    of results."""
+    of results. `largest`: what is greater becomes this code, and not an infinity."""
 
     name: str
     precision: int
@@ -44,11 +44,25 @@ class SmallFloat:
     highest_exponent: int
     nan: int
     one: int
+    bits: int = 16
+    largest: int | None = None
+
+    @property
+    def sign(self) -> int:
+        """The bit of a code."""
+        return 1 << self.bits - 1
+
+    @property
+    def bias(self) -> int:
+        """What the exponent of a code is greater by."""
+        return 1 - self.lowest_exponent
 
 
 HALF = SmallFloat("F16", 11, -14, 15, 0x7FFF, 0x3C00)
 BFLOAT = SmallFloat("BF16", 8, -126, 127, 0x7FFF, 0x3F80)
 SINGLE = SmallFloat("F32", 24, -126, 127, 0x7FFFFFFF, 0x3F800000)
+E4M3 = SmallFloat("E4M3", 4, -6, 8, 0x7F, 0x38, bits=8, largest=0x7E)
+E5M2 = SmallFloat("E5M2", 3, -14, 15, 0x7F, 0x3C, bits=8, largest=0x7B)
 SIGN = 0x8000
 """Of a 16-bit code."""
 
@@ -101,7 +115,7 @@ def unpack(e: Emitter, code: Value, small: SmallFloat) -> Value:
 def round_to(
     e: Emitter, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST
 ) -> Value:
-    """The code of a float32 or float64 value rounded once, in the low half of a word; NaNs become
+    """The code of a float32 or float64 value rounded once, in the low part of a word; NaNs become
     the format's."""
     wide = _wide(e, value)
     bits = e.b.bitcast(value, wide.integer)
@@ -110,8 +124,8 @@ def round_to(
         e, magnitude, e.b.and_(bits, wide.const(1 << wide.bits - 1)), small, mode
     )
     code = _encode(e, rounded, small)
-    sign = e.b.lshr(bits, wide.const(wide.bits - 16))
-    sign = e.b.and_(e.b.trunc(sign, e.word) if wide.bits == 64 else sign, e.const(SIGN))
+    sign = e.b.lshr(bits, wide.const(wide.bits - small.bits))
+    sign = e.b.and_(e.b.trunc(sign, e.word) if wide.bits == 64 else sign, e.const(small.sign))
     return e.b.select(
         e.b.fcmp_unordered("uno", value, value), e.const(small.nan), e.b.or_(code, sign)
     )
@@ -164,10 +178,13 @@ def _round_magnitude(
 def _encode(e: Emitter, rounded: Value, small: SmallFloat) -> Value:
     """The code of a value >= 0 that the format holds exactly."""
     single = rounded if rounded.type == e.real else e.b.fptrunc(rounded, e.real)
-    if small is BFLOAT:
-        return e.b.lshr(e.b.bitcast(single, e.word), e.const(16))
-    scaled = e.b.fmul(single, e.b.bitcast(e.const((127 - 112) << 23), e.real))
-    return e.b.lshr(e.b.bitcast(scaled, e.word), e.const(13))
+    if small is not BFLOAT:
+        single = e.b.fmul(single, e.b.bitcast(e.const(small.bias << 23), e.real))
+    code = e.b.lshr(e.b.bitcast(single, e.word), e.const(SINGLE.precision - small.precision))
+    if small.largest is None:
+        return code
+    largest = e.const(small.largest)
+    return e.b.select(e.b.icmp_unsigned("<", code, largest), code, largest)
 
 
 def round_to_single(e: Emitter, value: Value, mode: Rounding) -> Value:
