@@ -201,7 +201,7 @@ def test_a_launch_leaves_no_cycle_that_holds_its_memory() -> None:
 
 FENCES = (
     "S2R R0,SR_TID.X\nMEMBAR.SC.GPU\nMEMBAR.ALL.CTA\nERRBAR\nCCTL.IVALL\nYIELD\nNOP\nMOV R4,0x1\n"
-    + STORE
+    "CCTL.E.PML2 [R2.64]\nCCTL.E.DML2 [R2.64],0x80\nACQBULK\nPREEXIT\nPMTRIG 0x2\n" + STORE
 )
 
 

@@ -276,7 +276,10 @@ CONTROL: dict[str, Opcode] = {
     "MEMBAR": row(fence, "SC ALL CTA SM GPU SYS VC", pipe=NO_PIPE),
     "ERRBAR": row(no_operation, pipe=NO_PIPE),
     "CGAERRBAR": row(no_operation),
-    "CCTL": row(no_operation, "IVALL IV E PF1 PF2", pipe=NO_PIPE),
+    "CCTL": row(no_operation, "IVALL IV E PF1 PF2 PML2 DML2", pipe=NO_PIPE),
+    "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels run one after the other here
+    "PREEXIT": row(no_operation, pipe=NO_PIPE),
+    "PMTRIG": row(no_operation, pipe=NO_PIPE),
     "NANOSLEEP": row(no_operation, "WARP", pipe=NO_PIPE),
     "BPT": row(trap, "TRAP"),
     "NOP": row(nop, pipe=NO_PIPE),
