@@ -62,6 +62,8 @@ ACCESSES: Mapping[str, tuple[Access, ...]] = {
     "STG": _at("global", Way.STORE),
     "LDS": _at("shared", Way.LOAD),
     "STS": _at("shared", Way.STORE),
+    "LDSM": _at("shared", Way.LOAD),
+    "STSM": _at("shared", Way.STORE),
     "LD": _anywhere(Way.LOAD),
     "ST": _anywhere(Way.STORE),
     "LDGSTS": (Access("global", Way.LOAD), Access("shared", Way.STORE, asynchronous=True)),

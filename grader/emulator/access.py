@@ -15,7 +15,7 @@ class AccessKind:
     `part`: of the bytes only the first is sure to be accessed. `copied`: it is one of an
     asynchronous copy's two, which are counted together. Of atomics in shared memory, `turns`
     says whether lanes that meet at one address take turns there, and `rounds` how often the data
-    goes through: twice for a compare-and-swap.
+    goes through: twice for a compare-and-swap. `matrix`: the data of each eight lanes are a matrix.
     """
 
     space: str
@@ -26,6 +26,7 @@ class AccessKind:
     copied: bool = False
     turns: bool = False
     rounds: int = 1
+    matrix: bool = False
 
     @property
     def words(self) -> int:
@@ -46,4 +47,5 @@ class AccessKind:
             | AccessFlag.COPIED * self.copied
             | AccessFlag.TURNS * self.turns
             | AccessFlag.TWICE * (self.rounds == 2)
+            | AccessFlag.MATRIX * self.matrix
         )

@@ -28,13 +28,18 @@ _BEFORE_90 = _COMMON | {SHARED_BASE, SHARED_BASE + 4}
 class Architecture:
     """`shared_window`: where a block's shared memory starts in its window. `system_bytes`: what the
     system keeps at the start of constant bank 0, in front of the parameters; `system_words` are the
-    offsets of those of its words that are known here.
+    offsets of those of its words that are known here. `tensor_places`, `tensor_bytes`: bits below
+    the largest exponent at which the tensor cores cut off what they add, and bytes of a row of A
+    that one sum is of (arXiv 2511.10909, table of architectures; the H100's, on an H200, by
+    tests/emulator/kernels/tensor_*.cu).
     """
 
     name: str
     shared_window: int
     system_bytes: int
     system_words: frozenset[int] = field(repr=False)
+    tensor_places: int = 24
+    tensor_bytes: int = 16
 
 
 ARCHITECTURES = {
@@ -44,7 +49,7 @@ ARCHITECTURES = {
         Architecture("sm_80", 0, 0x160, _BEFORE_90 | {0x118, 0x11C}),
         Architecture("sm_86", 0, 0x160, _BEFORE_90 | {0x118, 0x11C}),
         Architecture("sm_89", 0, 0x160, _BEFORE_90 | {0x118, 0x11C}),
-        Architecture("sm_90", 0x400, 0x210, _COMMON | {0x208, 0x20C}),
+        Architecture("sm_90", 0x400, 0x210, _COMMON | {0x208, 0x20C}, 25, 32),
     )
 }
 """0x118 (sm_90: 0x208) is the descriptor that addresses name since sm_80; it changes nothing here.

@@ -75,7 +75,7 @@ class AccessFlag:
     first is sure to be accessed. UNTRACED: the timing model is not told. COPIED: what it costs is
     not added to the slot's totals. Of atomics in shared memory, TURNS says that lanes that meet at
     one address take turns there, TWICE that the data goes through twice, as a compare-and-swap's
-    does.
+    does. MATRIX: the lanes' rows are those of matrices, which go through one after another.
     """
 
     SIGNED = 1
@@ -84,6 +84,7 @@ class AccessFlag:
     TURNS = 8
     TWICE = 16
     COPIED = 32
+    MATRIX = 64
 
 
 class CopyForm:

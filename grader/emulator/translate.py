@@ -323,6 +323,8 @@ _FACTS: dict[str, _Fact] = {
     "one register": _one_register,
     "offset": _offset,
     "copy form": lambda code, flow, block, i, which: copy_form(i),
+    "tensor places": lambda code, flow, block, i, which: code.architecture.tensor_places,
+    "tensor bytes": lambda code, flow, block, i, which: code.architecture.tensor_bytes,
 }
 
 

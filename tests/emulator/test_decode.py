@@ -68,7 +68,7 @@ def test_an_operand_that_is_not_known_names_the_instruction() -> None:
 UNKNOWN = [
     "SUATOM.2D.ADD PT,R0,[R2],R5",
     "ATOMS.ADD.U16 R0,[R2],R5",
-    "HMMA.16816.F32 R4,R8,R12,R4",
+    "HMMA.16816.F32.SP R4,R8,R12,R4",
     "HFMA2.F32 R0,R1,R2,R3",
     "MUFU.ACOS R0,R1",
     "FADD.RN R0,R1,R2",
@@ -105,6 +105,10 @@ def test_all_that_a_kernel_lacks_is_listed() -> None:
 
 
 HALF_KNOWN = [
+    "HMMA.1684.F32 R4,R8,R12,R4",
+    "HMMA.16816.F16.BF16 R4,R8,R12,R4",
+    "HMMA.16816.F32 R4,R8,R12,-R4",
+    "MOVM.16 R4,R8",
     "IADD3 R0,R1,R2,R3,P0,!PT",  # carries in without .X
     "IADD3 R0,|R1|,R2,R3",
     "IADD3 R0,R1.H0,R2,R3",

@@ -19,7 +19,7 @@ ISETP.GE.AND P0,PT,R0,{first:#x},PT
 LINE = 4
 
 UNKNOWN = {
-    "HMMA.16816.F32 R4,R8,R12,R4": "the instruction HMMA.16816.F32",
+    "HGMMA.64x8x16.F32 R4,R8,R12,R4": "the instruction HGMMA.64x8x16.F32",
     "MUFU.ACOS R4,R1": "the instruction MUFU.ACOS (its modifier ACOS)",
     "LDS.64 R4,[R2.X32]": "LDS.64 with the address '[R2.X32]'",
     "IADD3 R4,|R1|,R2,R3": "IADD3 with |operand|",
@@ -54,7 +54,7 @@ def test_its_guard_counts(line: str) -> None:
 
 def test_a_branch_goes_past_it() -> None:
     around = (
-        f"{START.format(first=0)}@P0 BRA end\nHMMA.16816.F32 R4,R8,R12,R4\nend: {STORE.strip()}"
+        f"{START.format(first=0)}@P0 BRA end\nHGMMA.64x8x16.F32 R4,R8,R12,R4\nend: {STORE.strip()}"
     )
     assert run(around).arrays["out"].tolist() == list(range(32))
 
@@ -76,14 +76,17 @@ def test_of_what_follows_an_unknown_branch_nothing_can_be_said(line: str) -> Non
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("HMMA R0\nEXIT", [("HMMA", 1, False)]),
-        ("@P0 EXIT\nHMMA R0\nEXIT", [("HMMA", 2, True)]),
-        ("@P0 BRA end\nHMMA R0\nend: EXIT", [("HMMA", 2, True)]),
-        ("@P0 BRA end\nNOP\nend: HMMA R0\nEXIT", [("HMMA", 3, False)]),
-        ("loop: HMMA R0\n@P0 BRA loop\nEXIT", [("HMMA", 1, False)]),
-        ("@P0 HMMA R0\nBSYNC R4\nEXIT", [("HMMA", 1, True), ("BSYNC with this barrier", 2, False)]),
-        ("EXIT\nHMMA R0\nEXIT", [("HMMA", 2, True)]),
-        ("JMP 0x20\n@P0 HMMA R0\nEXIT", [("JMP", 1, False), ("HMMA", 2, False)]),
+        ("HGMMA R0\nEXIT", [("HGMMA", 1, False)]),
+        ("@P0 EXIT\nHGMMA R0\nEXIT", [("HGMMA", 2, True)]),
+        ("@P0 BRA end\nHGMMA R0\nend: EXIT", [("HGMMA", 2, True)]),
+        ("@P0 BRA end\nNOP\nend: HGMMA R0\nEXIT", [("HGMMA", 3, False)]),
+        ("loop: HGMMA R0\n@P0 BRA loop\nEXIT", [("HGMMA", 1, False)]),
+        (
+            "@P0 HGMMA R0\nBSYNC R4\nEXIT",
+            [("HGMMA", 1, True), ("BSYNC with this barrier", 2, False)],
+        ),
+        ("EXIT\nHGMMA R0\nEXIT", [("HGMMA", 2, True)]),
+        ("JMP 0x20\n@P0 HGMMA R0\nEXIT", [("JMP", 1, False), ("HGMMA", 2, False)]),
         ("BRA R0,0x10\nEXIT", [("BRA with this operand", 1, False)]),
     ],
 )

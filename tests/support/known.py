@@ -7,7 +7,7 @@ behind the first one say what differs elsewhere, and what is expected besides:
     // expect without a model: passed, only the timed size tells
     // expect with a model: passed, too close to call
     // expect with a model: passed, hardly known (the model does not know this kind of kernel well)
-    // expect on an emulated device: unsupported (HMMA)
+    // expect on an emulated device: unsupported (HGMMA)
     // expect on an emulated H200: too many points (why the model is so far off)
     // expect points: 45 (what the attack has earned)
     // expect bonus: failed (what its check says)

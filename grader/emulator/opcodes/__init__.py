@@ -22,6 +22,7 @@ from grader.emulator.opcodes.move import MOVE
 from grader.emulator.opcodes.packed import PACKED
 from grader.emulator.opcodes.row import Opcode
 from grader.emulator.opcodes.special import SPECIAL
+from grader.emulator.opcodes.tensor import TENSOR
 from grader.emulator.program import Unsupported
 
 FAMILIES: dict[str, dict[str, Opcode]] = {
@@ -38,6 +39,7 @@ FAMILIES: dict[str, dict[str, Opcode]] = {
     "generic addresses": GENERIC,
     "atomics and reductions": ATOMICS,
     "asynchronous copies": COPIES,
+    "tensor cores": TENSOR,
     "control flow": CONTROL,
     "lanes together": COLLECTIVE,
     "barriers of a block": BARRIERS,

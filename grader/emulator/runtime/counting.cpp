@@ -81,7 +81,7 @@ void count_wavefronts(Access access, uint16_t *cost, const uint32_t *addresses, 
     for (uint32_t phase = 0; phase < phases; ++phase)
         busiest[phase] = busiest_bank(units, counted & lanes_of_part(phase, size), banks);
     uint32_t total = 0;
-    if (access.load && phases > 1) {
+    if (access.load && phases > 1 && !access.is(AccessFlag::MATRIX)) {
         for (uint32_t pair = 0; pair < phases / 2; ++pair)
             total += count_pair(units, mask, lanes_of_part(pair, 2 * size), banks,
                                 busiest[2 * pair] + busiest[2 * pair + 1]);

@@ -23,7 +23,7 @@ constexpr int64_t FRESH = int64_t(1) << 42;
 
 // --- choosing a warp -----------------------------------------------------------------------------
 
-constexpr uint32_t UNITS = Unit::NONE + 1;
+constexpr uint32_t UNITS = Unit::TENSOR + 1;
 
 struct Choice {
     int64_t warp; // -1: none
@@ -62,7 +62,7 @@ static Free find_free(const SM &sm, const Partition &partition)
 {
     const double *pipes = partition.pipes;
     Free free{};
-    for (uint32_t unit = 0; unit < Unit::NONE; ++unit)
+    for (uint32_t unit = 0; unit < UNITS; ++unit)
         free.units[unit] = pipes[unit];
     free.units[Unit::FMA] = sm.p->float_halves > 1.0 ? min(pipes[Unit::HEAVY], pipes[Unit::FMA])
                                                      : pipes[Unit::HEAVY];
@@ -235,6 +235,9 @@ static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, do
         break;
     case Unit::MEMORY:
         pipes[Unit::MEMORY] = t + p.memory_issue;
+        break;
+    case Unit::TENSOR:
+        pipes[Unit::TENSOR] = t + passes;
         break;
     }
 }

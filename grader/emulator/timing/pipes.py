@@ -22,6 +22,7 @@ class Unit(IntEnum):
     SPECIAL = 4
     MEMORY = 5
     NONE = 6
+    TENSOR = 7
 
 
 class Kind(IntEnum):
@@ -61,6 +62,12 @@ QUEUED = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
 REDUCTION = Pipe(Unit.MEMORY, Kind.VARIABLE, 38, passes=2)
 MATCH = Pipe(Unit.MEMORY, Kind.VARIABLE, 90, passes=16)
 """Takes two passes for each different word of a warp, of which a trace tells nothing: here 8."""
+TENSOR_SLOW, TENSOR_FAST = (
+    Pipe(Unit.TENSOR, Kind.VARIABLE, latency, passes) for latency, passes in ((24, 6), (17, 4))
+)
+"""Of products of 32 and of 16 bytes a row, seen on an H200: one passes in 6.15 and 4.1 cycles, two
+thirds of what warp groups reach; what waits for the sum does so for 24.2 and 17.1."""
+MATRIX_MOVE = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
 CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
 SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)

@@ -240,7 +240,7 @@ class Partition:
     banks are read to the end, and the warp that issued last. Nothing can be issued before
     `next_ready`."""
 
-    pipes: Annotated[list[float], "6f8"]
+    pipes: Annotated[list[float], "8f8"]
     banks: Annotated[list[float], f"{REGISTER_BANKS}f8"]
     kept: Annotated[list[int], f"{REGISTER_BANKS * OPERANDS}i8"]
     """What the register cache keeps of each bank for each operand: a register of a warp, or 0."""

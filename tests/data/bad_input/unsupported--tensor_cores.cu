@@ -3,13 +3,14 @@
 // launch: transpose_shared<<<1, 32>>>(out, in, rows, cols)
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)
 {
-    nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, nvcuda::wmma::row_major> a;
-    nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, 16, 16, 16, half, nvcuda::wmma::row_major> b;
-    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> sum;
-    nvcuda::wmma::fill_fragment(a, __float2half(in[0]));
-    nvcuda::wmma::fill_fragment(b, __float2half(in[rows * cols - 1]));
-    nvcuda::wmma::fill_fragment(sum, 0.0f);
-    nvcuda::wmma::mma_sync(sum, a, b, sum);
+    using namespace nvcuda::wmma;
+    fragment<matrix_a, 8, 8, 128, experimental::precision::b1, row_major> a;
+    fragment<matrix_b, 8, 8, 128, experimental::precision::b1, col_major> b;
+    fragment<accumulator, 8, 8, 128, int> sum;
+    load_matrix_sync(a, in, 128);
+    load_matrix_sync(b, in, 128);
+    fill_fragment(sum, 0);
+    bmma_sync(sum, a, b, sum);
     if (rows * cols >= 256)
-        nvcuda::wmma::store_matrix_sync(out, sum, 16, nvcuda::wmma::mem_row_major);
+        store_matrix_sync((int*)out, sum, 8, mem_row_major);
 }

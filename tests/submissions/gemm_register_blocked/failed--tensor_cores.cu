@@ -1,5 +1,4 @@
 // 16 x 16 x 8 products on tensor cores (wmma): one warp a block, inputs rounded to tf32.
-// expect on an emulated device: unsupported (HMMA)
 #include <mma.h>
 using namespace nvcuda;
 // launch: gemm_wmma<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), 32>>>(A, B, C, M, N, K)

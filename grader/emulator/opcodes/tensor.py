@@ -1,0 +1,134 @@
+"""Tensor cores, and the matrices of 8 by 8 halves that warps load and store for them. The runtime
+multiplies (runtime/tensor.cpp) and moves (runtime/matrices.cpp).
+
+All 32 lanes are on the path, or none: what a part of a warp gets is undefined (PTX ISA).
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from grader.emulator.access import AccessKind
+from grader.emulator.decode import Decoded
+from grader.emulator.emitter import Emitter
+from grader.emulator.native.tools import I32, POINTER, Value, const
+from grader.emulator.opcodes.known_access import Lanes
+from grader.emulator.opcodes.load_store import access, lane_addresses
+from grader.emulator.opcodes.row import PLAIN, Emit, Opcode, row
+from grader.emulator.operands import ZERO_REGISTER, Operand, Register
+from grader.emulator.timing.pipes import MATRIX_MOVE, SHARED_ACCESS, TENSOR_FAST, TENSOR_SLOW
+
+_SHAPES = {
+    ("16816", ""): "Half_16",
+    ("1688", ""): "Half_8",
+    ("16816", "BF16"): "BFloat_16",
+    ("1688", "BF16"): "BFloat_8",
+    ("1688", "TF32"): "Single_8",
+    ("1684", "TF32"): "Single_4",
+}
+"""The runtime's name of an HMMA's shape and format: 16 rows, 8 columns, and the last number."""
+_ROWS, _ROW_BYTES = 8, 16
+
+
+def multiply_floats(e: Emitter, i: Decoded) -> None:
+    """D = A * B + C of matrices: exact products, cut off at one place and added (arXiv 2511.10909).
+
+    C and D are float32, or halves (`.F16`).
+    """
+    target, *sources = i.operands
+    shape = next((name for name in i.modifiers if name.isdecimal()), "")
+    kind = next((name for name in ("BF16", "TF32") if i.has(name)), "")
+    name = _SHAPES.get((shape, kind))
+    result = "Half" if i.has("F16") else "Single"
+    if name is None or i.has("F16") == i.has("F32") or (result == "Half" and kind):
+        raise e.unsupported()
+    rule = (e.data("tensor places"), e.data("tensor bytes"))
+    _multiply(e, f"{name}_{result}", target, sources, rule)
+
+
+def _multiply(
+    e: Emitter, name: str, target: Operand, sources: list[Operand], rule: tuple[Value, ...]
+) -> None:
+    """Call the runtime's function on the places of the registers of D, A, B and C."""
+    if len(sources) != 3 or _is_zero(target):
+        raise e.unsupported("with these operands")
+    places = [_place(e, operand) for operand in (target, *sources)]
+    facts = (e.context_pointer, e.index, e.lane_mask(), *rule)
+    e.return_if_nonzero(e.call(f"multiply_{name}", *facts, *places, result=I32))
+
+
+def _place(e: Emitter, operand: Operand) -> Value:
+    """Address of a register of all lanes; null for the one that reads as zero."""
+    if not isinstance(operand, Register) or operand.suffix or operand != Register(operand.index):
+        raise e.unsupported("with this operand")
+    if _is_zero(operand):
+        return ir.Constant(POINTER, None)
+    return e.registers.place_of(operand.index)
+
+
+def _is_zero(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.index == ZERO_REGISTER
+
+
+def move_rows(*, load: bool) -> Emit:
+    """A row's function, which loads or stores matrices."""
+
+    def load_matrices(e: Emitter, i: Decoded) -> None:
+        """d = one matrix, or `.2`, `.4`, of 8 by 8 halves of shared memory, of which lanes name the
+        rows (`ldmatrix`).
+
+        `.MT88`: transposed.
+        """
+        target, address = i.operands
+        _access_rows(e, i, address, load=True)
+        _call(e, i, "spread_rows", _place(e, target))
+
+    def store_matrices(e: Emitter, i: Decoded) -> None:
+        """One matrix, or `.2`, `.4`, of shared memory = d (`stmatrix`)."""
+        address, source = i.operands
+        _call(e, i, "collect_rows", _place(e, source))
+        _access_rows(e, i, address, load=False)
+
+    return load_matrices if load else store_matrices
+
+
+def transpose(e: Emitter, i: Decoded) -> None:
+    """d = a matrix of 8 by 8 halves, transposed (`movmatrix`)."""
+    target, source = i.operands
+    if not i.has("MT88") or _is_zero(target):
+        raise e.unsupported()
+    mask = e.lane_mask()
+    for function, operand, transposed in (("collect_rows", source, 0), ("spread_rows", target, 1)):
+        facts = (e.context_pointer, e.index, mask, _place(e, operand), const(1), const(transposed))
+        e.return_if_nonzero(e.call(function, *facts, result=I32))
+
+
+def _matrices(i: Decoded) -> int:
+    return next((int(name) for name in ("2", "4") if i.has(name)), 1)
+
+
+def _call(e: Emitter, i: Decoded, function: str, registers: Value) -> None:
+    facts = (e.context_pointer, e.index, e.lane_mask(), registers)
+    shape = (const(_matrices(i)), const(i.has("MT88")))
+    e.return_if_nonzero(e.call(function, *facts, *shape, result=I32))
+
+
+def _access_rows(e: Emitter, i: Decoded, address: Operand, *, load: bool) -> None:
+    """Move the rows that the first lanes name, eight of each matrix, to or from `lane_data`."""
+    low, high = lane_addresses(e, address)
+    naming = const((1 << _ROWS * _matrices(i)) - 1)
+    lanes = Lanes(low, high, e.b.and_(e.lane_mask(), naming))
+    access(e, i, AccessKind("shared", load=load, width=_ROW_BYTES, matrix=True), lanes)
+
+
+TENSOR: dict[str, Opcode] = {
+    "HMMA": row(
+        multiply_floats,
+        "16816 1688 1684 F32 F16 BF16 TF32",
+        gathers=True,
+        pipe={PLAIN: TENSOR_FAST, "16816": TENSOR_SLOW, "1684": TENSOR_FAST, "TF32": TENSOR_SLOW},
+    ),
+    "LDSM": row(move_rows(load=True), "16 M88 MT88 2 4", gathers=True, pipe=SHARED_ACCESS),
+    "STSM": row(move_rows(load=False), "16 M88 MT88 2 4", gathers=True, pipe=SHARED_ACCESS),
+    "MOVM": row(transpose, "16 MT88", gathers=True, pipe=MATRIX_MOVE),
+}

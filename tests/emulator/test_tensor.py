@@ -1,0 +1,221 @@
+"""Products of matrices on tensor cores, and the matrices that warps move for them, against the
+published rules in exact arithmetic.
+
+An H200 agreed with the rule in a million tiles of each form; see runtime/tensor.cpp.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.support.assembler import build, launch
+from tests.support.corpus import Result, find_cases, make_arrays, run_case
+
+WARPS = 8
+PLACES = 25
+"""Bits below the largest exponent at which an H100 cuts off what it adds."""
+
+FORMATS = {"half": (5, 10), "bfloat": (8, 7), "tf32": (8, 10), "single": (8, 23)}
+"""Bits of exponent and of fraction."""
+FILES = {"half": "tensor_half", "bfloat": "tensor_bfloat", "tf32": "tensor_tf32"}
+FORMS = [
+    ("half_16", 16),
+    ("half_8", 8),
+    ("half_16_to_half", 16),
+    ("half_8_to_half", 8),
+    ("bfloat_16", 16),
+    ("bfloat_8", 8),
+    ("tf32_8", 8),
+    ("tf32_4", 4),
+]
+
+Part = tuple[int, Fraction]
+"""An exponent, and the value."""
+
+
+def run_file(name: str) -> tuple[dict[str, np.ndarray], Result]:
+    """The arrays before the run of a kernel file at -O3, and its result."""
+    case = next(case for case in find_cases([name]) if case.level == 3)
+    return make_arrays(case), run_case(case)
+
+
+def take_apart(code: int, kind: str) -> Part | str:
+    """A number's exponent (that of the least normal number for smaller ones) and value; "nan", "inf"
+    or "-inf"."""
+    exponent_bits, fraction_bits = FORMATS[kind]
+    bias = (1 << exponent_bits - 1) - 1
+    fraction = code & (1 << fraction_bits) - 1
+    biased = code >> fraction_bits & (1 << exponent_bits) - 1
+    sign = -1 if code >> fraction_bits + exponent_bits else 1
+    if biased == (1 << exponent_bits) - 1:
+        return "nan" if fraction else "inf" if sign > 0 else "-inf"
+    significand = fraction | (1 << fraction_bits if biased else 0)
+    exponent = max(biased, 1) - bias
+    return exponent, sign * significand * Fraction(2) ** (exponent - fraction_bits)
+
+
+def special_sum(terms: list[tuple[Part | str, ...]]) -> str | None:
+    """What infinities and NaNs among the terms make of a sum of products."""
+    seen = set()
+    for factors in terms:
+        if "nan" in factors:
+            return "nan"
+        if any(isinstance(factor, str) for factor in factors):
+            signs = [float(f) if isinstance(f, str) else float(np.sign(f[1])) for f in factors]
+            seen.add(str(math.prod(signs)))
+    if "nan" in seen or len(seen) > 1:
+        return "nan"
+    return seen.pop() if seen else None
+
+
+def add_exactly(terms: list[tuple[Part, ...]], *, lowest: int) -> Fraction:
+    """The sum of products, each of which is cut off below the largest exponent."""
+    products = [
+        (sum(part[0] for part in factors), math.prod(part[1] for part in factors))
+        for factors in terms
+    ]
+    top = max([lowest, *(exponent for exponent, value in products if value)])
+    unit = Fraction(2) ** (top - PLACES)
+    return sum((int(value / unit) * unit for _, value in products), Fraction(0))
+
+
+def to_code(value: Fraction, kind: str) -> int:
+    """A float32, cut off, or the nearest half; zeros are positive."""
+    exponent_bits, fraction_bits = FORMATS[kind]
+    bias = (1 << exponent_bits - 1) - 1
+    magnitude, exponent = abs(value), 1 - bias
+    while magnitude >= Fraction(2) ** (exponent + 1):
+        exponent += 1
+    steps = magnitude / Fraction(2) ** (exponent - fraction_bits)
+    whole = round(steps) if kind == "half" else int(steps)
+    code = min(
+        (exponent + bias - 1 << fraction_bits) + whole, (1 << exponent_bits) - 1 << fraction_bits
+    )
+    return code | (value < 0) << exponent_bits + fraction_bits if code else 0
+
+
+SPECIAL_CODES = {
+    "single": {"nan": 0x7FFFFFFF, "inf": 0x7F800000, "-inf": 0xFF800000},
+    "half": {"nan": 0x7FFF, "inf": 0x7C00, "-inf": 0xFC00},
+}
+
+
+def dot(a: list[int], b: list[int], c: int, kind: str, result: str) -> int:
+    """The code of an element of D."""
+    terms: list[tuple[Part | str, ...]] = [
+        (take_apart(x, kind), take_apart(y, kind)) for x, y in zip(a, b, strict=True)
+    ]
+    terms.append((take_apart(c, result),))
+    special = special_sum(terms)
+    if special:
+        return SPECIAL_CODES[result][special]
+    lowest = -21 if result == "half" else -133
+    return to_code(add_exactly(terms, lowest=lowest), result)  # type: ignore[arg-type]
+
+
+def spread(words: np.ndarray, height: int, k: int, *, element_bits: int) -> np.ndarray:
+    """The matrices (WARPS, height, k) of which lanes hold rows, in codes."""
+    together, blocks = 32 // element_bits, height // 8
+    registers = blocks * k // (4 * together)
+    parts = words.view(f"u{element_bits // 8}").reshape(WARPS, registers, 32, together)
+    matrices = np.zeros((WARPS, height, k), dtype=np.uint32)
+    for n in range(registers):
+        for lane in range(32):
+            first = (lane % 4 + 4 * (n // blocks)) * together
+            row = lane // 4 + 8 * (n % blocks)
+            matrices[:, row, first : first + together] = parts[:, n, lane]
+    return matrices
+
+
+def gather(words: np.ndarray, *, halves: bool) -> np.ndarray:
+    """The matrices (WARPS, 16, 8) of C or D, in codes."""
+    if halves:
+        return spread(words, 16, 8, element_bits=16)
+    registers = words.view(np.uint32).reshape(WARPS, 2, 2, 8, 4)
+    return registers.transpose(0, 1, 3, 4, 2).reshape(WARPS, 16, 8)
+
+
+@pytest.mark.parametrize("values", ["normal", "edges"])
+@pytest.mark.parametrize(("form", "k"), FORMS)
+def test_multiplies_as_published(form: str, k: int, values: str) -> None:
+    kind = form.partition("_")[0]
+    to_half = form.endswith("_to_half")
+    result = "half" if to_half else "single"
+    before, after = run_file(FILES[kind])
+    left, right = ("a", "b") if values == "normal" else ("e", "f")
+    third = {("normal", False): "c", ("edges", False): "g", ("normal", True): "h"}
+    bits = 32 if kind == "tf32" else 16
+    a = spread(before[left][: WARPS * 16 * k], 16, k, element_bits=bits)
+    b = spread(before[right][: WARPS * 8 * k], 8, k, element_bits=bits)
+    if kind == "tf32":
+        a, b = a >> 13, b >> 13
+    c = gather(before[third.get((values, to_half), "k")], halves=to_half)
+    found = gather(after.outputs[f"{form}_{values}"], halves=to_half)
+    for warp, row, column in np.ndindex(2, 16, 8):
+        factors = (a[warp, row].tolist(), b[warp, column].tolist())
+        expected = dot(*factors, int(c[warp, row, column]), kind, result)
+        assert found[warp, row, column] == expected, (warp, row, column)
+
+
+def rows_of(registers: np.ndarray) -> np.ndarray:
+    """Matrices (n, 8, 8) of halves that registers (n, 32) hold."""
+    return registers.astype(np.uint32).view(np.uint16).reshape(-1, 8, 8)
+
+
+def test_loads_matrices() -> None:
+    before, after = run_file("tensor_matrices")
+    s, lanes = before["a"], np.arange(32)
+    for n, stride in enumerate((8, 16, 64, 72)):
+        found = rows_of(after.outputs["loaded"].reshape(4, 14, 32)[n])
+        rows = np.array([s[lane * stride :][:8] for lane in lanes]).reshape(4, 8, 8)
+        backwards = np.array([s[(31 - lane) * stride :][:8] for lane in lanes]).reshape(4, 8, 8)
+        twice = np.array([s[lane // 2 * stride :][:8] for lane in lanes]).reshape(4, 8, 8)
+        flip = (0, 2, 1)
+        expected = [rows[:1], rows[:1].transpose(flip), rows[:2]]
+        expected += [backwards[:2].transpose(flip), twice, rows.transpose(flip)]
+        np.testing.assert_array_equal(found, np.concatenate(expected))
+
+
+def test_stores_matrices() -> None:
+    before, after = run_file("tensor_matrices")
+    matrices = before["a"][:256].reshape(4, 8, 8)
+    for n, (count, stride) in enumerate(((1, 8), (1, 8), (2, 16), (2, 16), (4, 64), (4, 64))):
+        expected = np.arange(2048, dtype=np.uint16)
+        stored = matrices.transpose(0, 2, 1) if n % 2 else matrices
+        for row in range(8 * count):
+            expected[row * stride :][:8] = stored[row // 8, row % 8]
+        np.testing.assert_array_equal(after.outputs["stored"].reshape(6, 2048)[n], expected)
+
+
+def test_transposes_a_matrix() -> None:
+    before, after = run_file("tensor_matrices")
+    expected = before["a"][:64].reshape(1, 8, 8).transpose(0, 2, 1)
+    np.testing.assert_array_equal(rows_of(after.outputs["moved"]), expected)
+
+
+def test_counts_a_wavefront_for_the_fullest_bank_of_each_matrix() -> None:
+    """As Nsight Compute does on an H200: matrices do not go together, even with the same rows."""
+    text = """
+        LDC R1, c[0x0][0x28]
+        S2R R0, SR_LANEID
+        IMAD.SHL.U32 R2, R0, STRIDE, RZ
+        LDSM.16.M88.4 R4, [R2+0x400]
+        STSM.16.M88.2 [R2+0x400], R4
+        EXIT
+    """
+    for stride, wavefronts in ((0x10, 1), (0x20, 2), (0x40, 4), (0x80, 8), (0, 1)):
+        kernel = build(text.replace("STRIDE", hex(stride)), shared_bytes=8192)
+        run = launch(kernel, {})
+        load, store = run.at_line(5), run.at_line(6)
+        assert (load.passes, load.passes_ideal) == (4 * wavefronts, 4)
+        assert (store.passes, store.passes_ideal) == (2 * wavefronts, 2)
+
+
+def test_wants_whole_warps() -> None:
+    kernel = build("HMMA.16816.F32 R4, R8, R12, R4\nEXIT")
+    run = launch(kernel, {}, block=(31, 1, 1), check=False)
+    assert run.outcome.fault is not None
