@@ -119,10 +119,10 @@ def dot(a: list[int], b: list[int], c: int, kind: str, result: str) -> int:
 
 def spread(words: np.ndarray, height: int, k: int, *, element_bits: int) -> np.ndarray:
     """The matrices (WARPS, height, k) of which lanes hold rows, in codes."""
-    together, blocks = 32 // element_bits, height // 8
+    together, blocks = max(1, 32 // element_bits), height // 8
     registers = blocks * k // (4 * together)
     parts = words.view(f"u{element_bits // 8}").reshape(WARPS, registers, 32, together)
-    matrices = np.zeros((WARPS, height, k), dtype=np.uint32)
+    matrices = np.zeros((WARPS, height, k), dtype=parts.dtype)
     for n in range(registers):
         for lane in range(32):
             first = (lane % 4 + 4 * (n // blocks)) * together
@@ -131,12 +131,12 @@ def spread(words: np.ndarray, height: int, k: int, *, element_bits: int) -> np.n
     return matrices
 
 
-def gather(words: np.ndarray, *, halves: bool) -> np.ndarray:
-    """The matrices (WARPS, 16, 8) of C or D, in codes."""
+def gather(words: np.ndarray, *, halves: bool = False) -> np.ndarray:
+    """The matrices (WARPS, 8 or 16, 8) of C or D: halves as codes, others as they are."""
     if halves:
-        return spread(words, 16, 8, element_bits=16)
-    registers = words.view(np.uint32).reshape(WARPS, 2, 2, 8, 4)
-    return registers.transpose(0, 1, 3, 4, 2).reshape(WARPS, 16, 8)
+        return spread(words, 16, 8, element_bits=16).astype(np.uint32)
+    registers = words.reshape(WARPS, -1, 2, 8, 4)
+    return registers.transpose(0, 1, 3, 4, 2).reshape(WARPS, -1, 8)
 
 
 @pytest.mark.parametrize("values", ["normal", "edges"])
@@ -153,12 +153,82 @@ def test_multiplies_as_published(form: str, k: int, values: str) -> None:
     b = spread(before[right][: WARPS * 8 * k], 8, k, element_bits=bits)
     if kind == "tf32":
         a, b = a >> 13, b >> 13
-    c = gather(before[third.get((values, to_half), "k")], halves=to_half)
-    found = gather(after.outputs[f"{form}_{values}"], halves=to_half)
+    codes = np.uint16 if to_half else np.uint32
+    c = gather(before[third.get((values, to_half), "k")].view(codes), halves=to_half)
+    found = gather(after.outputs[f"{form}_{values}"].view(codes), halves=to_half)
     for warp, row, column in np.ndindex(2, 16, 8):
         factors = (a[warp, row].tolist(), b[warp, column].tolist())
         expected = dot(*factors, int(c[warp, row, column]), kind, result)
         assert found[warp, row, column] == expected, (warp, row, column)
+
+
+@pytest.mark.parametrize("values", ["random", "edges"])
+@pytest.mark.parametrize(
+    ("form", "height", "saturates"),
+    [
+        ("s8_s8_32", 16, False),
+        ("s8_u8_32", 16, True),
+        ("u8_s8_32", 16, False),
+        ("u8_u8_32", 16, True),
+        ("s8_s8_16", 16, True),
+        ("u8_u8_16", 16, False),
+        ("s8_s8_8", 8, True),
+        ("u8_s8_8", 8, False),
+    ],
+)
+def test_multiplies_bytes(form: str, height: int, saturates: bool, values: str) -> None:
+    left, right, last = form.split("_")
+    k = max(16, int(last))
+    before, after = run_file("tensor_bytes")
+    a = spread(before["a"][: WARPS * height * k // 4], height, k, element_bits=8)
+    b = spread(before["b"][: WARPS * 8 * k // 4], 8, k, element_bits=8)
+    kinds = {"s8": np.int8, "u8": np.uint8}
+    a, b = a.view(kinds[left]).astype(np.int64), b.view(kinds[right]).astype(np.int64)
+    c = gather(before["c" if values == "random" else "e"][: WARPS * height * 8])
+    exact = c + np.einsum("wrk,wnk->wrn", a, b)
+    expected = np.clip(exact, -(2**31), 2**31 - 1) if saturates else exact.astype(np.int32)
+    np.testing.assert_array_equal(gather(after.outputs[f"{form}_{values}"]), expected)
+
+
+def fused(a: float, b: float, c: float) -> float:
+    """a * b + c rounded once, without infinities and NaNs."""
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    return float(exact) if exact else a * b + c
+
+
+@pytest.mark.parametrize(("height", "k"), [(8, 4), (16, 4), (16, 8), (16, 16)])
+def test_multiplies_doubles(height: int, k: int) -> None:
+    before, after = run_file("tensor_doubles")
+    a = spread(before["a"][: WARPS * height * k], height, k, element_bits=64).view(float)
+    b = spread(before["b"][: WARPS * 8 * k], 8, k, element_bits=64).view(float)
+    c = gather(before["c"][: WARPS * height * 8])
+    found = gather(after.outputs[f"double_{height}_{k}_normal"])
+    for warp, row, column in np.ndindex(2, height, 8):
+        expected = c[warp, row, column]
+        for left, right in zip(a[warp, row], b[warp, column], strict=True):
+            expected = fused(left, right, expected)
+        assert found[warp, row, column] == expected, (warp, row, column)
+
+
+def test_of_nans_of_doubles_the_second_comes_before_the_third_and_the_first() -> None:
+    """As on an H200: those of B win, then those of the sum so far."""
+    before, after = run_file("tensor_doubles")
+    a = spread(before["e"][: WARPS * 32], 8, 4, element_bits=64)
+    b = spread(before["f"][: WARPS * 32], 8, 4, element_bits=64)
+    found = gather(after.outputs["double_8_4_edges"]).view(np.uint64)
+
+    def is_nan(code: int) -> bool:
+        return code & (1 << 63) - 1 > 0x7FF << 52
+
+    seen = 0
+    for warp, row, column in np.ndindex(WARPS, 8, 8):
+        left, right = int(a[warp, row, 3]), int(b[warp, column, 3])
+        if is_nan(right):
+            assert found[warp, row, column] == right | 1 << 51
+            seen += 1
+        elif is_nan(left) and not any(is_nan(int(code)) for code in b[warp, column]):
+            assert is_nan(int(found[warp, row, column]))
+    assert seen > 0
 
 
 def rows_of(registers: np.ndarray) -> np.ndarray:

@@ -1,10 +1,12 @@
 """Tensor cores, and the matrices of 8 by 8 halves that warps load and store for them. The runtime
-multiplies (runtime/tensor.cpp) and moves (runtime/matrices.cpp).
+multiplies (runtime/tensor.cpp, runtime/tensor_exact.cpp) and moves (runtime/matrices.cpp).
 
 All 32 lanes are on the path, or none: what a part of a warp gets is undefined (PTX ISA).
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from llvmlite import ir
 
@@ -16,7 +18,14 @@ from grader.emulator.opcodes.known_access import Lanes
 from grader.emulator.opcodes.load_store import access, lane_addresses
 from grader.emulator.opcodes.row import PLAIN, Emit, Opcode, row
 from grader.emulator.operands import ZERO_REGISTER, Operand, Register
-from grader.emulator.timing.pipes import MATRIX_MOVE, SHARED_ACCESS, TENSOR_FAST, TENSOR_SLOW
+from grader.emulator.timing.pipes import (
+    MATRIX_MOVE,
+    SHARED_ACCESS,
+    TENSOR_DOUBLES,
+    TENSOR_FAST,
+    TENSOR_SLOW,
+    TENSOR_SMALL,
+)
 
 _SHAPES = {
     ("16816", ""): "Half_16",
@@ -44,6 +53,35 @@ def multiply_floats(e: Emitter, i: Decoded) -> None:
         raise e.unsupported()
     rule = (e.data("tensor places"), e.data("tensor bytes"))
     _multiply(e, f"{name}_{result}", target, sources, rule)
+
+
+def multiply_bytes(e: Emitter, i: Decoded) -> None:
+    """D = A * B + C of matrices of bytes, in 32-bit integers: exact, modulo 2^32; `.SAT`: the
+    nearest that there is."""
+    target, left, right, third = i.operands
+    shape = next((name for name in i.modifiers if name.isdecimal()), "")
+    kinds = [name for name in i.modifiers if name in ("S8", "U8")]
+    both = 2
+    if not shape or len(kinds) != both:
+        raise e.unsupported()
+    form = (kinds[0] == "S8") | (kinds[1] == "S8") << 1 | i.has("SAT") << 2
+    sources = [_plain(e, left, "ROW"), _plain(e, right, "COL"), third]
+    _multiply(e, f"bytes_{shape}", target, sources, (const(form),))
+
+
+def _plain(e: Emitter, operand: Operand, order: str) -> Operand:
+    """A register without the order of its matrix, which each one has to name."""
+    if not isinstance(operand, Register) or operand.suffix != order:
+        raise e.unsupported("with this operand")
+    return replace(operand, suffix="")
+
+
+def multiply_doubles(e: Emitter, i: Decoded) -> None:
+    """D = A * B + C of float64 matrices: of each element a chain of fused multiply-adds."""
+    target, *sources = i.operands
+    if len(i.modifiers) != 1:
+        raise e.unsupported()
+    _multiply(e, f"doubles_{i.modifiers[0]}", target, sources, (const(0),))
 
 
 def _multiply(
@@ -127,6 +165,18 @@ TENSOR: dict[str, Opcode] = {
         "16816 1688 1684 F32 F16 BF16 TF32",
         gathers=True,
         pipe={PLAIN: TENSOR_FAST, "16816": TENSOR_SLOW, "1684": TENSOR_FAST, "TF32": TENSOR_SLOW},
+    ),
+    "IMMA": row(
+        multiply_bytes,
+        "8816 16816 16832 S8 U8 SAT",
+        gathers=True,
+        pipe={PLAIN: TENSOR_FAST, "8816": TENSOR_SMALL, "16832": TENSOR_SLOW},
+    ),
+    "DMMA": row(
+        multiply_doubles,
+        " ".join(TENSOR_DOUBLES),
+        gathers=True,
+        pipe={**TENSOR_DOUBLES, PLAIN: TENSOR_SLOW},
     ),
     "LDSM": row(move_rows(load=True), "16 M88 MT88 2 4", gathers=True, pipe=SHARED_ACCESS),
     "STSM": row(move_rows(load=False), "16 M88 MT88 2 4", gathers=True, pipe=SHARED_ACCESS),

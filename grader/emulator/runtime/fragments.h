@@ -24,7 +24,7 @@ struct Single {
 // A register that reads as zero.
 inline const uint32_t *words_of(const uint32_t *registers)
 {
-    static const uint32_t ZEROS[8 * WARP_LANES] = {};
+    static const uint32_t ZEROS[16 * WARP_LANES] = {};
     return registers == nullptr ? ZEROS : registers;
 }
 

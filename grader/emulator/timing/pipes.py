@@ -62,11 +62,23 @@ QUEUED = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
 REDUCTION = Pipe(Unit.MEMORY, Kind.VARIABLE, 38, passes=2)
 MATCH = Pipe(Unit.MEMORY, Kind.VARIABLE, 90, passes=16)
 """Takes two passes for each different word of a warp, of which a trace tells nothing: here 8."""
-TENSOR_SLOW, TENSOR_FAST = (
-    Pipe(Unit.TENSOR, Kind.VARIABLE, latency, passes) for latency, passes in ((24, 6), (17, 4))
+TENSOR_SLOW, TENSOR_FAST, TENSOR_SMALL = (
+    Pipe(Unit.TENSOR, Kind.VARIABLE, latency, passes)
+    for latency, passes in ((24, 6), (17, 4), (14, 4))
 )
 """Of products of 32 and of 16 bytes a row, seen on an H200: one passes in 6.15 and 4.1 cycles, two
-thirds of what warp groups reach; what waits for the sum does so for 24.2 and 17.1."""
+thirds of what warp groups reach; what waits for the sum does so for 24.2 and 17.1 (for 14.2 where A
+has 8 rows)."""
+TENSOR_DOUBLES = {
+    shape: Pipe(Unit.TENSOR, Kind.VARIABLE, latency, passes)
+    for shape, latency, passes in (
+        ("8x8x4", 26, 16),
+        ("16x8x4", 34, 16),
+        ("16x8x8", 50, 32),
+        ("16x8x16", 82, 64),
+    )
+}
+"""Of float64 matrices, by shape, seen on an H200."""
 MATRIX_MOVE = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
 CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
 SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
