@@ -23,6 +23,7 @@ from grader.devices.gpu.ncu_metrics import (
     DRAM_TRAFFIC,
     FIGURES,
     HARDWARE_CONFLICTS,
+    MATRICES,
     SHARED_WAVEFRONTS,
     CountedLaunch,
     NotCounted,
@@ -199,6 +200,15 @@ def test_a_figure_for_information_may_be_missing(metric: str) -> None:
     assert row.counters == counted()[CONFLICT].counters
     assert (row.traffic.dram_bytes is None) is (metric in DRAM_TRAFFIC)
     assert (row.hardware_bank_conflicts is None) is (metric == HARDWARE_CONFLICTS)
+
+
+@pytest.mark.parametrize(("name", "metric"), MATRICES.items())
+def test_matrices_are_loads_and_stores_of_shared_memory(name: str, metric: str) -> None:
+    named = with_cell("ID", HARDWARE_CONFLICTS, metric)
+    before, after = (counted(text)[CONFLICT] for text in (LOG, named))
+    assert before.hardware_bank_conflicts
+    more = getattr(after.counters, name) - getattr(before.counters, name)
+    assert more == before.hardware_bank_conflicts
 
 
 def test_a_gpu_without_asynchronous_copies_is_not_asked_for_them() -> None:

@@ -100,6 +100,13 @@ FIGURES = (
     ),
 )
 
+MATRICES = {
+    "shared_load_instructions": "smsp__inst_executed_op_ldsm.sum",
+    "shared_load_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
+    "shared_store_instructions": "smsp__inst_executed_op_shared_stsm.sum",
+}
+"""What matrices (LDSM, STSM) add to figures, which ncu does not count them in; a GPU without them
+has no such metric."""
 HARDWARE_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 DRAM_TRAFFIC = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 L1_HITS, L1_SECTORS = (
@@ -107,8 +114,11 @@ L1_HITS, L1_SECTORS = (
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
 )
 L2_HITS, L2_SECTORS = "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"
-OPTIONAL = (HARDWARE_CONFLICTS, *DRAM_TRAFFIC, L1_HITS, L1_SECTORS, L2_HITS, L2_SECTORS)
-"""For information only."""
+OPTIONAL = (
+    *(HARDWARE_CONFLICTS, *DRAM_TRAFFIC, L1_HITS, L1_SECTORS, L2_HITS, L2_SECTORS),
+    *MATRICES.values(),
+)
+"""For information only, or not there on every GPU."""
 
 FIRST_WITH_COPIES = 80
 BASE_UNITS = frozenset(
@@ -246,6 +256,8 @@ def _count(row: _Row, arch: str) -> CountedLaunch:
         figure.name: sum(row.read(metric) for metric in _metrics_of(figure, arch))
         for figure in FIGURES
     }
+    for name, metric in MATRICES.items():
+        figures[name] += row.read_all([metric]) or 0
     # Whatever else took wavefronts: stores and asynchronous copies. The sum of all is what is
     # graded.
     stored = (
