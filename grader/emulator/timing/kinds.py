@@ -45,9 +45,7 @@ class LaunchKind(StrEnum):
     UNEVEN = "uneven blocks"
     SCATTERED_READS = "scattered reads"
     IN_L2 = "data in the L2"
-    TWO_UNITS = "bound by instructions and the load/store unit"
-    LOAD_STORE = "bound by the load/store unit"
-    INSTRUCTIONS = "bound by instructions"
+    UNITS = "bound by the units of an SM"
     DRAM = "bound by DRAM"
     FEW_WARPS = "few warps that wait"
     WAITING = "warps that wait"
@@ -111,9 +109,7 @@ def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
         (LaunchKind.UNEVEN, f.unevenness > UNEVEN),
         (LaunchKind.SCATTERED_READS, f.rows > MATTERS),
         (LaunchKind.IN_L2, f.from_dram < BUSY and f.l2 > L2_BUSY),
-        (LaunchKind.TWO_UNITS, min(f.load_store, f.instructions) > BUSY),
-        (LaunchKind.LOAD_STORE, f.load_store > BUSY),
-        (LaunchKind.INSTRUCTIONS, f.instructions > BUSY),
+        (LaunchKind.UNITS, max(f.load_store, f.instructions) > BUSY),
         (LaunchKind.DRAM, f.dram > BUSY),
         (LaunchKind.FEW_WARPS, f.warps <= FEW_WARPS),
         (LaunchKind.WAITING, True),
