@@ -35,6 +35,9 @@ class Figures:
     """Of a read from an idle DRAM, on the average."""
     l2_bytes_per_cycle: float
     """Read by all SMs together."""
+    dram_channels: int
+    """That open rows each for itself: of HBM pseudo channels (32 of a stack of HBM3, 16 of HBM2),
+    of GDDR6 those of 16 bits."""
     l2_slices: int
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
@@ -71,10 +74,10 @@ class Figures:
     """Cycles until a float can be added to a word again."""
     atomic_swap: float = 500.0
     """Cycles from a compare-and-swap that stands until another thread's of the same word can."""
-    read_row_bytes: float = 115.0
-    """Bytes that DRAM moves in the time in which it opens a row for a read, and for a write or what
-    it fills up: what is moved of the row takes no more time, up to so much."""
-    write_row_bytes: float = 150.0
+    read_row_ns: float = 4.6
+    """Time in which a channel of DRAM opens a row for a read, and for a write or what it fills up:
+    what it moves of the row takes no more time, up to so many nanoseconds."""
+    write_row_ns: float = 6.0
     held_part: float = 0.6
     """Part of the L2 that holds what was used last: local memory, and what one launch leaves to the
     next one."""
@@ -115,4 +118,6 @@ class Figures:
 
     @property
     def rows(self) -> Rows:
-        return Rows(self.read_row_bytes, self.write_row_bytes)
+        """Bytes that a channel of DRAM moves in the time in which it opens a row."""
+        channel_gbps = self.dram_gbps / self.dram_channels
+        return Rows(self.read_row_ns * channel_gbps, self.write_row_ns * channel_gbps)
