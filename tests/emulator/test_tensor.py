@@ -16,8 +16,8 @@ from tests.support.assembler import build, launch
 from tests.support.corpus import Result, find_cases, make_arrays, run_case
 
 WARPS = 8
-PLACES = 25
-"""Bits below the largest exponent at which an H100 cuts off what it adds."""
+PLACES, BEFORE = 25, 24
+"""Bits below the largest exponent at which an H100 cuts off what it adds, and an A100."""
 
 FORMATS = {"half": (5, 10), "bfloat": (8, 7), "tf32": (8, 10), "single": (8, 23)}
 """Bits of exponent and of fraction."""
@@ -37,9 +37,9 @@ Part = tuple[int, Fraction]
 """An exponent, and the value."""
 
 
-def run_file(name: str) -> tuple[dict[str, np.ndarray], Result]:
+def run_file(name: str, gpu: str = "h100") -> tuple[dict[str, np.ndarray], Result]:
     """The arrays before the run of a kernel file at -O3, and its result."""
-    case = next(case for case in find_cases([name]) if case.level == 3)
+    case = next(case for case in find_cases([name], gpu=gpu) if case.level == 3)
     return make_arrays(case), run_case(case)
 
 
@@ -72,14 +72,14 @@ def special_sum(terms: list[tuple[Part | str, ...]]) -> str | None:
     return seen.pop() if seen else None
 
 
-def add_exactly(terms: list[tuple[Part, ...]], *, lowest: int) -> Fraction:
+def add_exactly(terms: list[tuple[Part, ...]], *, lowest: int, places: int) -> Fraction:
     """The sum of products, each of which is cut off below the largest exponent."""
     products = [
         (sum(part[0] for part in factors), math.prod(part[1] for part in factors))
         for factors in terms
     ]
     top = max([lowest, *(exponent for exponent, value in products if value)])
-    unit = Fraction(2) ** (top - PLACES)
+    unit = Fraction(2) ** (top - places)
     return sum((int(value / unit) * unit for _, value in products), Fraction(0))
 
 
@@ -104,7 +104,7 @@ SPECIAL_CODES = {
 }
 
 
-def dot(a: list[int], b: list[int], c: int, kind: str, result: str) -> int:
+def dot(a: list[int], b: list[int], c: int, kind: str, result: str, places: int = PLACES) -> int:
     """The code of an element of D."""
     terms: list[tuple[Part | str, ...]] = [
         (take_apart(x, kind), take_apart(y, kind)) for x, y in zip(a, b, strict=True)
@@ -113,8 +113,9 @@ def dot(a: list[int], b: list[int], c: int, kind: str, result: str) -> int:
     special = special_sum(terms)
     if special:
         return SPECIAL_CODES[result][special]
-    lowest = -21 if result == "half" else -133
-    return to_code(add_exactly(terms, lowest=lowest), result)  # type: ignore[arg-type]
+    lowest = (4 if result == "half" else -108) - places
+    exact = add_exactly(terms, lowest=lowest, places=places)  # type: ignore[arg-type]
+    return to_code(exact, result)
 
 
 def spread(words: np.ndarray, height: int, k: int, *, element_bits: int) -> np.ndarray:
@@ -160,6 +161,20 @@ def test_multiplies_as_published(form: str, k: int, values: str) -> None:
         factors = (a[warp, row].tolist(), b[warp, column].tolist())
         expected = dot(*factors, int(c[warp, row, column]), kind, result)
         assert found[warp, row, column] == expected, (warp, row, column)
+
+
+def test_an_a100_adds_half_of_a_row_after_the_other() -> None:
+    before, after = run_file("tensor_half", "a100")
+    a = spread(before["a"], 16, 16, element_bits=16)
+    b = spread(before["b"], 8, 16, element_bits=16)
+    c = gather(before["c"].view(np.uint32))
+    found = gather(after.outputs["half_16_normal"].view(np.uint32))
+    for row, column in np.ndindex(16, 8):
+        expected = int(c[0, row, column])
+        for half in (slice(0, 8), slice(8, 16)):
+            factors = (a[0, row, half].tolist(), b[0, column, half].tolist())
+            expected = dot(*factors, expected, "half", "single", BEFORE)
+        assert found[0, row, column] == expected, (row, column)
 
 
 @pytest.mark.parametrize("values", ["random", "edges"])
