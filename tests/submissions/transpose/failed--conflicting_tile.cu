@@ -1,5 +1,4 @@
 // The textbook tile without padding, 32 x 32 threads: each read of a column takes 32 wavefronts. On a GPU: bandwidth is partial.
-// expect on an emulated H200: too many points (the naive transpose takes 1.03 ms on an H200, 1.27 are modelled (on an H100 both are), and 26 % of the peak where it has 21 %: 5 points too many)
 #include <cuda_runtime.h>
 #define TILE_DIM 32
 

@@ -1,6 +1,5 @@
 // Square: copy to out, then swap tiles across the diagonal in place. Else an ordinary transpose. Every element moves twice.
 // expect without a model: passed, only a clock tells (31 % of an H100's peak bandwidth, 80 % are asked)
-// expect on an emulated H200: too many points (the naive transpose takes 1.03 ms on an H200, 1.27 are modelled (on an H100 both are): 3.3 points too many)
 #define B 32
 // launch: fill<<<ceil_div(rows * cols, 512), 512>>>(out, in, rows, cols)
 // launch: swap_tiles<<<dim3(ceil_div(cols, B), ceil_div(rows, B)), dim3(B, 8)>>>(out, in, rows, cols)

@@ -1,5 +1,4 @@
 // [32][48]: more padding is not better: rows of 48 words alternate between two banks, 16 ways.
-// expect on an emulated H200: too many points (62 % of an H200's peak are modelled where it has 53 %: 3.4 points too many)
 constexpr int kTile = 32;
 constexpr int kPad  = 16;
 constexpr int kStep = 8;

@@ -1,6 +1,5 @@
 // Blocks that walk over tiles in a grid-stride loop, with both barriers. Only a clock tells: 48 % of the peak on an H100.
 // expect without a model: passed, only a clock tells (48 % of an H100's peak bandwidth, 80 % are asked)
-// expect on an emulated H200: too many points (43 % of an H200's peak are modelled where it has 36 %: 1.2 points too many)
 #define GRID 264  // two blocks an SM
 // launch: persistent<<<GRID, dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void persistent(float* __restrict__ out, const float* __restrict__ in, int rows, int cols)
