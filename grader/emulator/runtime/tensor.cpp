@@ -39,7 +39,8 @@ HOT void take_apart(const uint32_t *codes, Parts<COUNT> &parts)
     for (uint32_t n = 0; n < COUNT; ++n) {
         uint32_t code = codes[n], biased = code >> FRACTION & Format::EXPONENTS;
         uint32_t fraction = code & ((1u << FRACTION) - 1);
-        fraction = PLACES > FRACTION ? fraction << (PLACES - FRACTION) : fraction >> (FRACTION - PLACES);
+        fraction = PLACES > FRACTION ? fraction << (PLACES - FRACTION)
+                                     : fraction >> (FRACTION - PLACES);
         int32_t significand = fraction | (biased != 0 ? 1u << PLACES : 0);
         int32_t exponent = int32_t(biased != 0 ? biased : 1) - BIAS;
         parts.exponents[n] = significand != 0 ? exponent : NO_EXPONENT;
@@ -108,7 +109,8 @@ HOT uint32_t cut_to_single(double sum)
     bits &= ~uint64_t(0) << 29;
     double normal;
     memcpy(&normal, &bits, sizeof normal);
-    float single = float(std::fabs(sum) < LEAST_NORMAL ? std::trunc(sum / STEP) * STEP : normal) + 0.0f;
+    bool denormal = std::fabs(sum) < LEAST_NORMAL;
+    float single = float(denormal ? std::trunc(sum / STEP) * STEP : normal) + 0.0f;
     uint32_t code;
     memcpy(&code, &single, sizeof code);
     return code;

@@ -109,6 +109,11 @@ class Figures:
             self.atomic_swap,
         )
 
+    def byte_cycles(self, active: int, part: float = 1.0) -> float:
+        """Cycles of an SM in which its share of a part of DRAM's bandwidth moves a byte, where so
+        many SMs are active."""
+        return self.clock_mhz * 1e6 * active / (self.dram_gbps * 1e9 * part)
+
     @property
     def capacity(self) -> Capacity:
         """What the L2 holds of what blocks touch at random."""

@@ -250,14 +250,9 @@ class Run:
     def share_of_dram(self, first: Statistics) -> Share:
         """What DRAM has to do with the sectors that an SM reads and writes, by a first run."""
         f, scale = self.figures, self.scale(first)
-        busy = self.byte_cycles() * SECTOR_BYTES * (first.l1_misses + first.stored)
+        busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
         traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles, rows=f.rows)
         return find_share(f, traffic, first.l1_misses * scale, first.stored * scale)
-
-    def byte_cycles(self, part: float = 1.0) -> float:
-        """Cycles of an SM in which its share of a part of DRAM's bandwidth moves a byte."""
-        f = self.figures
-        return f.clock_mhz * 1e6 * self.active / (f.dram_gbps * 1e9 * part)
 
     def scale(self, found: Statistics) -> float:
         """How many times the simulated instructions the launch executes."""
@@ -353,7 +348,7 @@ class Run:
         return (
             issue * scale,
             wavefronts * scale,
-            found.dram_bytes * self.byte_cycles() * scale,
+            found.dram_bytes * f.byte_cycles(self.active) * scale,
             self.busiest_slice,
             self.shape.blocks * f.dispatch_cycles,
         )
@@ -365,7 +360,7 @@ class Run:
         for _ in range(9):
             wait = f.dram_queue * load / (1.0 - load)
             _, found = self.run(order, self.resident, share, wait=wait)
-            made = found.dram_bytes * self.byte_cycles(share.part) / found.cycles
+            made = found.dram_bytes * f.byte_cycles(self.active, share.part) / found.cycles
             if made < 0.05 or abs(made - load) < 0.004:
                 break
             low, high = (max(low, load), high) if made > load else (low, min(high, load))

@@ -80,7 +80,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
     carveout = choose_carveout(f, load.fitting, load.shared_bytes)
     sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
     sector_cycles = load.active / sectors_per_cycle
-    byte_cycles = f.clock_mhz * 1e6 * load.active / (f.dram_gbps * 1e9)
+    byte_cycles = f.byte_cycles(load.active)
     turn = load.active / f.l2_slices
     return Parameters(
         fma_cycles=2.0,
