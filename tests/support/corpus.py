@@ -1,5 +1,5 @@
 """The conformance corpus: small kernels of one feature each, run on any device, compared with what
-an H100 said.
+an H100 or an H200 said.
 
 A kernel file of `kernels/` says in comment lines what it is run on (the first one says what it is
 about):
@@ -11,10 +11,11 @@ about):
     // compare: y sorted                   else bit for bit as it stands
     // counters: ignored                   hardware does not repeat them either (spinning, clocks)
 
-    python -m tests.support.corpus compile --out DIR [NAME...]
-        machine code for a GPU machine: nothing runs
+    python -m tests.support.corpus compile --out DIR [--missing] [NAME...]
+        machine code for a GPU machine, of what is not recorded with --missing: nothing runs
     python -m tests.support.corpus record --cubins DIR [--out DIR]
-        on a GPU machine: the same machine code, every output, ncu's counters
+        on a GPU machine: the same machine code, every output, ncu's counters; into the record
+        in --out, whose other cases stay
     python -m tests.support.corpus compare [--record DIR]
         the emulated device against a record
 """
@@ -171,7 +172,7 @@ def make_arrays(case: Case) -> dict[str, np.ndarray]:
 
 
 def find_recorded(case: Case) -> Recorded | None:
-    """What the H100 said of a case as it stands now."""
+    """What the GPU said of a case as it stands now."""
     recorded = read_record().cases.get(str(case))
     return (
         recorded
@@ -335,6 +336,8 @@ def _bits(array: np.ndarray) -> np.ndarray:
 def _compile_command(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     cases = find_cases(options.names)
+    if options.missing:
+        cases = tuple(case for case in cases if find_recorded(case) is None)
     compile_cases(cases)
     compiled = {
         case: Compiled(
@@ -344,7 +347,9 @@ def _compile_command(options: argparse.Namespace) -> int:
     }
     write_record(
         options.out,
-        Record({}, {str(case): Recorded(made, Result({}, ())) for case, made in compiled.items()}),
+        Record(
+            {}, {str(case): Recorded(made, Result({}, ()), "") for case, made in compiled.items()}
+        ),
     )
     return 0
 
@@ -356,14 +361,16 @@ def _record_command(options: argparse.Namespace) -> int:
     cases = [case for case in find_cases(options.names) if str(case) in compiled]
     binaries = {case: _read_binary(case, compiled[str(case)]) for case in cases}
     about, results = record_cases(binaries)
-    date = {"date": datetime.date.today().isoformat()}
-    write_record(
-        options.out,
-        Record(
-            date | about,
-            {str(case): Recorded(compiled[str(case)], results[case]) for case in results},
-        ),
+    date = datetime.date.today().isoformat()
+    recording = f"{about['device']}, {date}"
+    newer = Record(
+        {recording: {"date": date, **about}},
+        {
+            str(case): Recorded(compiled[str(case)], result, recording)
+            for case, result in results.items()
+        },
     )
+    write_record(options.out, read_record(options.out).with_newer(newer))
     print(
         f"{len(results)} of {len(cases)} recorded,"
         f" {sum(bool(result.launches) for result in results.values())} with counters"
@@ -404,6 +411,7 @@ def main() -> int:
         parsers[name].set_defaults(action=action)
         parsers[name].add_argument("names", nargs="*")
     parsers["compile"].add_argument("--out", type=Path, required=True)
+    parsers["compile"].add_argument("--missing", action="store_true")
     parsers["record"].add_argument("--cubins", type=Path, required=True)
     parsers["record"].add_argument("--out", type=Path, default=FOLDER)
     parsers["compare"].add_argument("--record", type=Path, default=FOLDER)

@@ -1,9 +1,10 @@
-"""What an H100 said of the corpus, with the cubins that it ran: so the comparison is repeated
-anywhere, to the last bit.
+"""What an H100 and an H200 said of the corpus, with the cubins that they ran: so the comparison is
+repeated anywhere, to the last bit.
 
 `tests/data/corpus/record.json` holds, for each case, the SHA-256 of its source, of its cubin and of
-each output, and each launch's counters; `cubins.zip` and `outputs.zip` hold the bytes under their
-SHA-256. A case whose source has changed since counts as not recorded.
+each output, each launch's counters, and which recording said so: its date, GPU, driver and version
+of Nsight Compute. `cubins.zip` and `outputs.zip` hold the bytes under their SHA-256. A case whose
+source has changed since counts as not recorded.
 """
 
 from __future__ import annotations
@@ -44,18 +45,30 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A case as the GPU ran it."""
+    """A case as the GPU of a recording ran it."""
 
     compiled: Compiled
     result: Result
+    recording: str
 
 
 @dataclass(frozen=True)
 class Record:
-    """All cases of a run by name, and `about`: the date, the device, versions."""
+    """All cases by name, and the recordings that they are from: the date, the device, versions of
+    each."""
 
-    about: Mapping[str, str]
+    recordings: Mapping[str, Mapping[str, str]]
     cases: Mapping[str, Recorded]
+
+    def with_newer(self, newer: Record) -> Record:
+        """The newer record, and what only this one holds."""
+        cases = {**self.cases, **newer.cases}
+        used = {case.recording for case in cases.values()}
+        recordings = {**self.recordings, **newer.recordings}
+        return Record(
+            {name: about for name, about in recordings.items() if name in used},
+            dict(sorted(cases.items())),
+        )
 
 
 def digest(content: bytes) -> str:
@@ -70,14 +83,14 @@ def read_record(folder: Path = FOLDER) -> Record:
     data = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
     with zipfile.ZipFile(folder / _CUBINS) as cubins, zipfile.ZipFile(folder / _OUTPUTS) as outputs:
         cases = {name: _unpack(case, cubins, outputs) for name, case in data["cases"].items()}
-    return Record(data["about"], cases)
+    return Record(data["recordings"], cases)
 
 
 def write_record(folder: Path, record: Record) -> None:
     """Write a record, in place of what the folder held."""
     folder.mkdir(parents=True, exist_ok=True)
     data = {
-        "about": record.about,
+        "recordings": record.recordings,
         "cases": {name: _pack(case) for name, case in record.cases.items()},
     }
     (folder / _RECORD).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
@@ -103,6 +116,7 @@ def _pack(case: Recorded) -> dict[str, Any]:
         "nvcc": case.compiled.nvcc_version,
         "outputs": outputs,
         "launches": list(case.result.launches),
+        "recording": case.recording,
     }
 
 
@@ -114,6 +128,7 @@ def _unpack(case: Mapping[str, Any], cubins: zipfile.ZipFile, outputs: zipfile.Z
     return Recorded(
         Compiled(case["source"], cubins.read(case["cubin"]), case["nvcc"]),
         Result(arrays, tuple(case["launches"])),
+        case["recording"],
     )
 
 
