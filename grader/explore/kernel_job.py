@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.devices.base import Arrays, Device
 from grader.devices.choose import Choice
 from grader.explore.kernel_data import KernelData
-from grader.explore.launch_times import Times, modelled_times
+from grader.explore.launch_times import Times, modelled_times, note_unsure, note_untimed
 from grader.explore.other_order import PUBLIC, find_order
 from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.cases import collect_printed
@@ -85,12 +85,14 @@ class KernelJob:
 
 @dataclass(frozen=True)
 class Emulated:
-    """What the emulated device says of a run; no outputs where a finding ended it."""
+    """What the emulated device says of a run; no outputs where a finding ended it. `notes` are of
+    times."""
 
     execution: Execution
     outputs: Arrays
     findings: tuple[Finding, ...] = ()
     times: Times = ()
+    notes: tuple[str, ...] = ()
 
 
 def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
@@ -108,11 +110,12 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     execution, outputs = whole or _run(job, device, program, COUNTING)
     _refuse(execution)
     times = () if modelled is None else modelled_times(modelled[0])
+    notes = () if modelled is None else (*note_untimed(modelled[0]), *note_unsure(times))
     findings = tell_findings(execution.findings, PUBLIC)
     if checked is not None:
         arrays = job.data.arrays
         findings += find_order(device, program, arrays, checked, limits=LIMITS, show=job.show)
-    return Emulated(execution, outputs, findings, times)
+    return Emulated(execution, outputs, findings, times, notes)
 
 
 def tell_run(

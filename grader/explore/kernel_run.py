@@ -15,7 +15,6 @@ from grader.errors import UsageError
 from grader.explore.kernel_data import KernelData, Output, read_data
 from grader.explore.kernel_job import KernelJob, emulate, tell_launches, tell_run
 from grader.explore.kernels_on_gpu import run_on_gpu
-from grader.explore.launch_times import note_unsure
 from grader.folders import default_cache
 from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
@@ -94,7 +93,7 @@ def run_on_emulated(job: KernelJob) -> KernelRun:
         seen.findings,
         info,
         check=job.check,
-        notes=note_unsure(seen.times),
+        notes=seen.notes,
     )
 
 

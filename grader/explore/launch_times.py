@@ -19,7 +19,7 @@ from grader.records import (
     Source,
     Timing,
 )
-from grader.words.doubt import describe_unsure
+from grader.words.doubt import UNKNOWN_FIGURES, describe_unsure
 from grader.words.hidden import tell
 
 Times = tuple[LaunchTime | None, ...]
@@ -39,6 +39,15 @@ def modelled_times(execution: Execution) -> Times:
             LaunchTime(timing.median_ms, timing.interval_ms, bound, Source.MODELLED, timing.kind)
         )
     return tuple(times)
+
+
+def note_untimed(execution: Execution) -> tuple[str, ...]:
+    """A sentence for each launch that has no modelled time."""
+    return tuple(
+        f"Launch {number} has no modelled time: {launch.unmodelled or UNKNOWN_FIGURES}."
+        for number, launch in enumerate(execution.launches, start=1)
+        if launch.modelled is None
+    )
 
 
 def note_unsure(times: Times) -> tuple[str, ...]:

@@ -53,6 +53,7 @@ from grader.records import (
 )
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise, Yardstick
+from grader.words.doubt import UNKNOWN_FIGURES
 from grader.words.hidden import tell
 
 EMULATED = "emulated"
@@ -191,7 +192,7 @@ def why_untimed(execution: Execution) -> str:
     """Why a run that came to its end has no modelled time."""
     return next(
         (launch.unmodelled for launch in execution.launches if launch.unmodelled),
-        "this GPU's figures are not known",
+        UNKNOWN_FIGURES,
     )
 
 

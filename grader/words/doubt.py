@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from grader.metrics import METRICS, format_value
 from grader.records import SUBMISSION, MetricValue, Source, Timing
 
+UNKNOWN_FIGURES = "this GPU's figures are not known"
 _BENEFIT = "the benefit of the doubt"
 _ON_A_MODEL = "too close to call on a model"
 

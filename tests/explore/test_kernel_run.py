@@ -73,6 +73,14 @@ extern "C" __global__ void widths(long long* wide, double* real, long long a, do
   printf("a = %lld\\n", a);
 }
 """
+ONE_WORKS = """\
+// launch: one_works<<<100000, 32>>>(y, n)
+__global__ void one_works(float* y, int n) {
+  if (blockIdx.x != 77777) return;
+  for (int round = 0; round < 1000; ++round)
+    for (int i = threadIdx.x; i < n; i += 32) y[i] = y[i] * 0.5f + round;
+}
+"""
 SIDE = 64
 IN = np.arange(SIDE * SIDE, dtype=np.int32).reshape(SIDE, SIDE)
 
@@ -154,6 +162,15 @@ def test_a_launch_whose_time_is_hardly_known_is_named() -> None:
     assert note_unsure((known, None, hardly, measured)) == (
         "Launch 3: the model does not know this kind of kernel well: its time (scattered"
         " stores) may be 35 % less or 40 % more.",
+    )
+
+
+def test_a_launch_without_a_modelled_time_says_why() -> None:
+    run = grader.run(ONE_WORKS, outputs={"y": ("float32", N)}, sizes={"n": N}, model=True)
+    assert run.launches[0].time is None
+    assert run.notes == (
+        "Launch 1 has no modelled time: its blocks differ so much from each other that those which"
+        " were traced cannot stand for all.",
     )
 
 
