@@ -7,51 +7,87 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-LOCAL_BASE = 0x20
-"""Where constant bank 0 holds the generic address of local memory's address 0."""
-SHARED_BASE = 0x18
-"""Where it holds that of shared memory's address 0, before sm_90 (later, `SR_SWINHI` is its upper
-word)."""
-STACK_POINTER = 0x28
-"""Where it holds the stack pointer: one past the end of a lane's local memory, which starts at 0
-here."""
-DYNAMIC_SHARED, MULTIPROCESSORS = 0x2C, 0x10C
-"""Where it holds `%dynamic_smem_size` and `%nsmid`."""
-_DIMENSIONS = range(0x0, 0x18, 4)
-_COMMON = frozenset(
-    {*_DIMENSIONS, LOCAL_BASE, LOCAL_BASE + 4, STACK_POINTER, DYNAMIC_SHARED, MULTIPROCESSORS}
-)
-_BEFORE_90 = _COMMON | {SHARED_BASE, SHARED_BASE + 4}
+
+@dataclass(frozen=True)
+class SystemWords:
+    """Where constant bank 0 holds what the system tells a kernel, in bytes. `block` and `grid`:
+    their three dimensions. `local` and `shared`: the generic addresses of those memories' address
+    0, two words each. `stack`: the stack pointer, which is one past the end of a lane's local
+    memory; that starts at 0 here. `dynamic_shared` and `multiprocessors`: `%dynamic_smem_size`
+    and `%nsmid`. `descriptor`: what the descriptors of addresses are loaded from, which change
+    nothing here.
+    """
+
+    block: int
+    grid: int
+    local: int
+    stack: int
+    dynamic_shared: int
+    multiprocessors: int
+    descriptor: int | None = None
+    shared: int | None = None
+
+    @property
+    def known(self) -> frozenset[int]:
+        """The offsets of all words."""
+        triples = (first + 4 * axis for first in (self.block, self.grid) for axis in range(3))
+        pairs = (
+            first + 4 * word
+            for first in (self.local, self.shared, self.descriptor)
+            if first is not None
+            for word in range(2)
+        )
+        return frozenset((*triples, *pairs, self.stack, self.dynamic_shared, self.multiprocessors))
 
 
 @dataclass(frozen=True)
 class Architecture:
     """`shared_window`: where a block's shared memory starts in its window. `system_bytes`: what the
-    system keeps at the start of constant bank 0, in front of the parameters; `system_words` are the
-    offsets of those of its words that are known here. `tensor_places`, `tensor_bytes`: bits below
-    the largest exponent at which the tensor cores cut off what they add, and bytes of a row of A
-    that one sum is of (arXiv 2511.10909, table of architectures; the H100's, on an H200, by
+    system keeps at the start of constant bank 0, in front of the parameters; `words`: those of its
+    words that are known here. `tensor_places`, `tensor_bytes`: bits below the largest exponent at
+    which the tensor cores cut off what they add, and bytes of a row of A that one sum is of
+    (arXiv 2511.10909, table of architectures; the H100's, on an H200, by
     tests/emulator/kernels/tensor_*.cu).
     """
 
     name: str
     shared_window: int
     system_bytes: int
-    system_words: frozenset[int] = field(repr=False)
+    words: SystemWords = field(repr=False)
     tensor_places: int = 24
     tensor_bytes: int = 16
 
 
+_UP_TO_90 = {
+    "block": 0x0,
+    "grid": 0xC,
+    "local": 0x20,
+    "stack": 0x28,
+    "dynamic_shared": 0x2C,
+    "multiprocessors": 0x10C,
+}
+_75 = SystemWords(**_UP_TO_90, shared=0x18)
+_80 = SystemWords(**_UP_TO_90, shared=0x18, descriptor=0x118)
+_90 = SystemWords(**_UP_TO_90, descriptor=0x208)  # the upper word of `shared` is SR_SWINHI
+_100 = SystemWords(
+    block=0x360,
+    grid=0x370,
+    local=0x2F8,
+    stack=0x37C,
+    dynamic_shared=0x2AC,  # of a launch without clusters: less 0xa0 times SR_CgaSize
+    multiprocessors=0x2D0,
+    descriptor=0x358,
+)
 ARCHITECTURES = {
     architecture.name: architecture
     for architecture in (
-        Architecture("sm_75", 0, 0x160, _BEFORE_90),
-        Architecture("sm_80", 0, 0x160, _BEFORE_90 | {0x118, 0x11C}),
-        Architecture("sm_86", 0, 0x160, _BEFORE_90 | {0x118, 0x11C}),
-        Architecture("sm_89", 0, 0x160, _BEFORE_90 | {0x118, 0x11C}),
-        Architecture("sm_90", 0x400, 0x210, _COMMON | {0x208, 0x20C}, 25, 32),
+        Architecture("sm_75", 0, 0x160, _75),
+        Architecture("sm_80", 0, 0x160, _80),
+        Architecture("sm_86", 0, 0x160, _80),
+        Architecture("sm_89", 0, 0x160, _80),
+        Architecture("sm_90", 0x400, 0x210, _90, 25, 32),
+        Architecture("sm_100", 0x400, 0x380, _100, 25, 32),
+        Architecture("sm_120", 0x400, 0x380, _100, 25, 32),
     )
 }
-"""0x118 (sm_90: 0x208) is the descriptor that addresses name since sm_80; it changes nothing here.
-
-From sm_90 on the system keeps the first KiB of a block's shared memory."""
+"""From sm_90 on the system keeps the first KiB of a block's shared memory."""

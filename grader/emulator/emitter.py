@@ -158,11 +158,22 @@ class Emitter(Frame):
             value = self.b.neg(value)
         return value
 
+    def integer64(self, operand: Operand) -> Value:
+        """A source operand of an instruction on 64-bit integers, whose literals have all bits."""
+        if not isinstance(operand, Immediate):
+            return self.i64(operand)
+        return self._literal64(operand, "integer64") or self.const64(operand.integer64())
+
     def f64_literal(self, operand: Immediate) -> Value:
         """A literal as the bits of a float64."""
+        return self._literal64(operand, "float64") or self.const64(operand.float64_bits())
+
+    def _literal64(self, operand: Immediate, kind: str) -> Value | None:
+        """A literal of two words that is data of the instruction; None for one that its shape
+        spells out."""
         if not isinstance(operand, AnyLiteral):
-            return self.const64(operand.float64_bits())
-        low, high = (self._literal(operand, f"float64 {part}") for part in ("low", "high"))
+            return None
+        low, high = (self._literal(operand, f"{kind} {part}") for part in ("low", "high"))
         return self.join(low, high)
 
     def _literal(self, operand: Immediate, kind: str) -> Value | None:
@@ -245,7 +256,7 @@ class Emitter(Frame):
         if operand.index == ZERO_REGISTER:
             return
         if operand.uniform:
-            self._set_uniform(operand.index, value)
+            self._set_uniform(operand.index, self.b.bitcast(value, I32))
         else:
             self._set_lanes(operand.index, self.b.bitcast(value, LANES_I32))
 

@@ -6,13 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.emulator.architectures import (
-    DYNAMIC_SHARED,
-    LOCAL_BASE,
-    MULTIPROCESSORS,
-    SHARED_BASE,
-    STACK_POINTER,
-)
 from grader.emulator.layout import (
     LOCAL_WINDOW,
     SHARED_HIGH,
@@ -62,19 +55,23 @@ class LaunchSettings:
 
 
 def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
-    """Constant bank 0: block dimensions at 0x0, grid dimensions at 0xc, stack pointer, parameters
-    from `parameter_base`."""
+    """Constant bank 0: what the architecture's system keeps there, parameters from
+    `parameter_base`."""
     bank = np.zeros(code.constant_bytes, dtype=np.uint8)
     words = bank.view(np.uint32)
-    words[:6] = (*settings.block, *settings.grid)
-    for place, word in (
-        (LOCAL_BASE + 4, LOCAL_WINDOW),
-        (SHARED_BASE + 4, SHARED_HIGH),
-        (STACK_POINTER, -(-code.local_bytes // 16) * 16),
-        (DYNAMIC_SHARED, settings.dynamic_shared_bytes),
-        (MULTIPROCESSORS, settings.multiprocessors),
-    ):
-        words[place // 4] = word
+    places = code.architecture.words
+    contents = {
+        places.block: settings.block,
+        places.grid: settings.grid,
+        places.local: (0, LOCAL_WINDOW),
+        places.stack: (-(-code.local_bytes // 16) * 16,),
+        places.dynamic_shared: (settings.dynamic_shared_bytes,),
+        places.multiprocessors: (settings.multiprocessors,),
+    }
+    if places.shared is not None:
+        contents[places.shared] = (0, SHARED_HIGH)
+    for place, values in contents.items():
+        words[place // 4 :][: len(values)] = values
     parameters = np.frombuffer(settings.parameters, dtype=np.uint8)
     bank[code.parameter_base : code.parameter_base + len(parameters)] = parameters
     return bank

@@ -21,7 +21,7 @@ CONVERGENCE_BARRIERS = 18
 """B0 to B15, and two more on which `__syncwarp()` and collective operations of lanes from several
 places wait."""
 WARPSYNC_BARRIER, COLLECTIVE_BARRIER = 16, 17
-UNIFORM_REGISTERS = 64
+UNIFORM_REGISTERS = 80
 PATH_SLOTS = 32
 """A warp of 32 lanes is never split into more than 32 paths."""
 

@@ -15,8 +15,8 @@ ZERO_REGISTER = 255
 """Index that stands for RZ and URZ: reads zero, swallows writes."""
 TRUE_PREDICATE = 7
 """Index that stands for PT and UPT: reads true, swallows writes."""
-LAST_REGISTER, LAST_UNIFORM_REGISTER = 254, 62
-"""The highest that can be encoded (sm_70 to sm_90); a warp's record has no room for more."""
+LAST_REGISTER, LAST_UNIFORM_REGISTER = 254, 79
+"""The highest that ptxas emits (up to sm_90: UR62); a warp's record has no room for more."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,12 @@ class Immediate:
         if self.bits is None:
             raise Unsupported(f"a floating-point literal {self.real} in an integer instruction")
         return self.bits & 0xFFFFFFFF
+
+    def integer64(self) -> int:
+        """The value as 64 bits, for instructions on 64-bit integers."""
+        if self.bits is None:
+            raise Unsupported(f"a floating-point literal {self.real} in an integer instruction")
+        return self.bits & 0xFFFFFFFFFFFFFFFF
 
     def float32_bits(self) -> int:
         """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a

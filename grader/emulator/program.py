@@ -110,7 +110,7 @@ class KernelCode:
         return (
             bank != 0
             or offset >= self.architecture.system_bytes
-            or offset in self.architecture.system_words
+            or offset in self.architecture.words.known
         )
 
     @property

@@ -276,6 +276,8 @@ class _Cells:
 _SLOT = "slot "
 _LITERALS: dict[str, Callable[[Immediate], int]] = {
     "integer": lambda operand: operand.integer(),
+    "integer64 low": lambda operand: operand.integer64() & _MASK,
+    "integer64 high": lambda operand: operand.integer64() >> 32,
     "float32": lambda operand: operand.float32_bits(),
     "float64 low": lambda operand: operand.float64_bits() & _MASK,
     "float64 high": lambda operand: operand.float64_bits() >> 32,

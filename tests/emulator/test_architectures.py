@@ -1,4 +1,4 @@
-"""What differs from sm_75 to sm_90: constant bank 0, the window of shared memory, forms of
+"""What differs from sm_75 to sm_120: constant bank 0, the window of shared memory, forms of
 addresses and instructions."""
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import FaultKind
+from grader.emulator.layout import LOCAL_WINDOW
 from tests.support.assembler import build, launch
 
 OLDER = ("sm_75", "sm_80", "sm_86", "sm_89")
@@ -58,13 +59,41 @@ def test_generic_addresses_of_shared_memory_begin_where_the_constant_bank_says(a
 
 
 @pytest.mark.parametrize(
-    ("arch", "place"), [("sm_75", 0x118), ("sm_80", 0x208), ("sm_90", 0x118), ("sm_90", 0x18)]
+    ("arch", "place"),
+    [
+        ("sm_75", 0x118),
+        ("sm_80", 0x208),
+        ("sm_90", 0x118),
+        ("sm_90", 0x18),
+        ("sm_100", 0x28),
+        ("sm_120", 0x0),
+    ],
 )
 def test_words_of_the_system_that_only_other_architectures_have_are_not_known(
     arch: str, place: int
 ) -> None:
     kernel = build(f"LDC R0,c[0x0][{place:#x}]\nEXIT", arch=arch, shared_bytes=4)
     assert kernel.unknown == {0: f"LDC of c[0x0][{place:#x}]"}
+
+
+@pytest.mark.parametrize("arch", ["sm_100", "sm_120"])
+@pytest.mark.parametrize(
+    ("place", "word"), [(0x360, 32), (0x364, 1), (0x370, 1), (0x2FC, LOCAL_WINDOW), (0x37C, 48)]
+)
+def test_the_system_keeps_its_words_elsewhere_since_sm_100(
+    arch: str, place: int, word: int
+) -> None:
+    text = f"""
+    S2R R0,SR_TID.X
+    LDCU.64 UR4,c[0x0][0x358]
+    LDC.64 R2,c[0x0][0x380]
+    IMAD.WIDE.U32 R2,R0,0x4,R2
+    LDC R4,c[0x0][{place:#x}]
+    STG.E desc[UR4][R2.64],R4
+    EXIT
+    """
+    kernel = build(text, arch=arch, local_bytes=40)
+    assert set(launch(kernel, {"out": np.zeros(32, dtype=np.uint32)}).arrays["out"]) == {word}
 
 
 def test_sm_75_adds_a_narrow_register_to_a_wide_uniform_one() -> None:

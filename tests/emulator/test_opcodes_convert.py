@@ -26,6 +26,7 @@ from tests.support.opcode_rows import (
     signed,
     signed64,
     uncovered,
+    uniform_row,
 )
 
 FORMATS = {"F16": HALF, "BF16": BFLOAT, "F32": SINGLE, "F64": DOUBLE}
@@ -332,17 +333,25 @@ INTEGRAL = [
 ]
 ROWS = [*FROM_INTEGERS, *TO_INTEGERS, *AMONG_INTEGERS, *AMONG_FLOATS, *INTEGRAL]
 
+UNIFORM_ROWS = [
+    uniform_row(row)
+    for row in ROWS
+    if f"U{row.base}" in CONVERSIONS
+    and CONVERSIONS[f"U{row.base}"].modifiers.issuperset(row.opcode.split(".")[1:])
+    and "_H" not in row.text
+]
 
-def in_parts() -> dict[str, list[Row]]:
+
+def in_parts(every: list[Row]) -> dict[str, list[Row]]:
     """Rows by opcode, at most 40 a kernel."""
     return {
         f"{base}-{first // 40}": rows[first : first + 40]
-        for base, rows in groups(ROWS).items()
+        for base, rows in groups(every).items()
         for first in range(0, len(rows), 40)
     }
 
 
-GROUPS = in_parts()
+GROUPS, UNIFORM_GROUPS = in_parts(ROWS), in_parts(UNIFORM_ROWS)
 
 
 def edges(fmt: Format) -> list[int]:
@@ -423,6 +432,11 @@ def test_lanes_on_edge_values(group: str, form: str) -> None:
     check_rows(GROUPS[group], LANES, form)
 
 
+@pytest.mark.parametrize("group", UNIFORM_GROUPS)
+def test_uniform_values_on_edge_values(group: str) -> None:
+    check_rows(UNIFORM_GROUPS[group], LANES, "guarded")
+
+
 @pytest.mark.parametrize("group", GROUPS)
 @draw_a_few
 @given(lanes=drawn_lanes(st.integers(0, MASK)))
@@ -431,5 +445,5 @@ def test_lanes_on_drawn_values(group: str, lanes: list[Lane]) -> None:
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:
-    assert uncovered(CONVERSIONS, ROWS, {"F2FP.RM", "F2FP.RP"}) == set()
+    assert uncovered(CONVERSIONS, [*ROWS, *UNIFORM_ROWS], {"F2FP.RM", "F2FP.RP"}) == set()
     assert any(signed64(lane.ab) < 0 for lane in LANES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import struct
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from tests.support.opcode_rows import (
     lanes_of,
     run_rows,
     uncovered,
+    uniform_row,
 )
 
 INF, NAN, SIGN = SINGLE.infinity, SINGLE.nan, SINGLE.sign
@@ -103,6 +105,10 @@ def maximum(a: int, b: int) -> int:
     return max(a, b, key=lambda bits: (value_of(bits), bits != MINUS_ZERO))
 
 
+def maximum_of_flushed(*words: int) -> int:
+    return reduce(maximum, map(SINGLE.flushed, words))
+
+
 def with_sign_of_both(choose: Callable[[int, int], int], a: int, b: int) -> int:
     chosen = choose(absolute(a), absolute(b))
     return chosen if is_nan(chosen) else chosen | (a ^ b) & SIGN
@@ -118,6 +124,12 @@ SELECTION = [
     Row("FMNMX R12,R4,R5,P0", lambda x: (minimum if x.p else maximum)(x.a, x.b)),
     Row("FMNMX R12,RZ,R4,!PT", lambda x: maximum(0, x.a)),
     Row("FMNMX R12,|R4|,-R5,PT", lambda x: minimum(absolute(x.a), negated(x.b))),
+    Row("FMNMX3 R12,R4,R5,R6,PT", lambda x: minimum(minimum(x.a, x.b), x.c)),
+    Row("FMNMX3.FTZ R12,R4,-R5,R6,!PT", lambda x: maximum_of_flushed(x.a, negated(x.b), x.c)),
+    Row(
+        "FMNMX3.NAN R12,R4,R5,R6,PT",
+        lambda x: SINGLE.minimum(SINGLE.minimum(x.a, x.b, nan_wins=True), x.c, nan_wins=True),
+    ),
     Row("FMNMX.XORSIGN R12,|R4|,|R5|,PT", lambda x: with_sign_of_both(minimum, x.a, x.b)),
     Row("FMNMX.XORSIGN R12,|R4|,|R5|,!PT", lambda x: with_sign_of_both(maximum, x.a, x.b)),
     Row(
@@ -227,7 +239,63 @@ MODES = [
     set_row("EQ", "AND", operator.and_, ".BF.FTZ", ONE),
 ]
 
-ROWS = [*ARITHMETIC, *SELECTION, *COMPARISON, *MODES]
+
+def paired(low: int, high: int) -> Wrote:
+    return Wrote(low, high)
+
+
+def pairs_in_mode(mode: Mode) -> list[Row]:
+    """Each rounding, with the modifiers that all arithmetic has."""
+    how, operands = mode.value, "R12,R4.F32x2.HI_LO,R6.F32x2.HI_LO"
+    return [
+        Row(
+            f"FADD2{how}.SAT {operands}",
+            lambda x: paired(
+                *(clamped(SINGLE.add(*each, mode)) for each in ((x.a, x.c), (x.b, x.d)))
+            ),
+        ),
+        Row(
+            f"FMUL2{how} {operands}",
+            lambda x: paired(*(SINGLE.multiply(*each, mode) for each in ((x.a, x.c), (x.b, x.d)))),
+        ),
+        Row(
+            f"FFMA2{how} {operands},RZ.F32x2.HI_LO",
+            lambda x: paired(*(SINGLE.fma(*each, 0, mode) for each in ((x.a, x.c), (x.b, x.d)))),
+        ),
+    ]
+
+
+PAIRS = [
+    Row(
+        "FADD2 R12,R4.F32x2.HI_LO,-R6.F32x2.HI_LO",
+        lambda x: paired(add(x.a, negated(x.c)), add(x.b, negated(x.d))),
+    ),
+    Row(
+        "FADD2 R12,|R4|.F32x2.HI_LO,R6.F32x2.HI_LO.NP",
+        lambda x: paired(add(absolute(x.a), x.c), add(absolute(x.b), negated(x.d))),
+    ),
+    Row(
+        "FMUL2 R12,R4.F32x2.LO_HI,R6.F32x2.HI_LO",
+        lambda x: paired(multiply(x.b, x.c), multiply(x.a, x.d)),
+    ),
+    Row(
+        "FMUL2 R12,R4.F32x2.HI_LO,3",
+        lambda x: paired(multiply(x.a, bits_of(3.0)), multiply(x.b, bits_of(3.0))),
+    ),
+    Row(
+        "FFMA2 R12,R4.F32x2.HI_LO,R7.F32,-R5.F32",
+        lambda x: paired(fma(x.a, x.d, negated(x.b)), fma(x.b, x.d, negated(x.b))),
+    ),
+    Row(
+        "FFMA2 R12,R6.F32x2.HI_LO,R4.F32x2.HI_LO,-R4.F32x2.HI_LO.NP",
+        lambda x: paired(fma(x.c, x.a, negated(x.a)), fma(x.d, x.b, x.b)),
+    ),
+    *(row for mode in Mode for row in pairs_in_mode(mode)),
+]
+
+ROWS = [*ARITHMETIC, *SELECTION, *COMPARISON, *MODES, *PAIRS]
+UNIFORM_ROWS = [uniform_row(row) for row in ROWS if f"U{row.base}" in FLOATING]
+UNIFORM_GROUPS = groups(UNIFORM_ROWS)
 GROUPS = groups(ROWS)
 LANES = lanes_of(EDGES)
 
@@ -239,6 +307,11 @@ words = st.one_of(st.sampled_from(EDGES), near_one, near_one.map(negated), st.in
 @pytest.mark.parametrize("base", GROUPS)
 def test_lanes_on_edge_values(base: str, form: str) -> None:
     check_rows(GROUPS[base], LANES, form)
+
+
+@pytest.mark.parametrize("base", UNIFORM_GROUPS)
+def test_uniform_values_on_edge_values(base: str) -> None:
+    check_rows(UNIFORM_GROUPS[base], LANES, "guarded")
 
 
 @pytest.mark.parametrize("base", GROUPS)
@@ -289,5 +362,8 @@ def test_the_reference_agrees_with_numpy() -> None:
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:
-    assert uncovered(FLOATING, ROWS) == set()
+    besides = {
+        f"F{name}2.{modifier}" for name in ("ADD", "MUL", "FMA") for modifier in ("FTZ", "SAT")
+    }
+    assert uncovered(FLOATING, [*ROWS, *UNIFORM_ROWS], besides) == set()
     assert any(is_infinite(lane.a) for lane in LANES)

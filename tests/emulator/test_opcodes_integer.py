@@ -86,6 +86,20 @@ ADDITION = [
         "IADD3 R12,P2,R4,-c[0x0][0x20],RZ", lambda x: Wrote(x.a, p=True)
     ),  # minus a constant that is 0: no borrow
     Row("IADD3 R12,P2,R4,-0x5,RZ", lambda x: Wrote(x.a - 5, p=x.a >= 5)),
+    Row("IADD3 R12,PT,PT,R4,R5,-R6", lambda x: x.a + x.b - x.c),
+    Row("IADD3 R12,P2,PT,R4,R5,RZ", lambda x: carried(x.a + x.b)),
+    Row("IADD3 RZ,PT,P3,R4,R5,R6", lambda x: Wrote(q=x.a + x.b + x.c >> 32 >= 2)),
+    Row("IADD3.X R12,PT,PT,~R4,R5,R6,P0,P1", lambda x: inverted(x.a) + x.b + x.c + x.p + x.q),
+    Row("IADD R12,R4,-R5", lambda x: x.a - x.b),
+    Row("IADD R12,R4,-0x8", lambda x: x.a - 8),
+    Row("IADD R12,P2,R4,R5", lambda x: carried(x.a + x.b)),
+    Row("IADD R12,P2,-R4,R5", lambda x: Wrote(x.b - x.a, p=x.b >= x.a)),
+    Row("IADD.X R12,R4,~R5,P0", lambda x: x.a + inverted(x.b) + x.p),
+    Row("IADD.X RZ,P2,R4,R5,P0", lambda x: Wrote(p=x.a + x.b + x.p > MASK)),
+    Row("IADD.64 R12,R4,R6", lambda x: pair(x.ab + x.cd)),
+    Row("IADD.64 R12,-R4,0x7ffffff0", lambda x: pair(0x7FFFFFF0 - x.ab)),
+    Row("IADD.64 R12,R4,-0x80000000", lambda x: pair(x.ab - 0x80000000)),
+    Row("IADD.64 R12,R4,UR10", lambda x: pair(x.ab + UNIFORM)),
     Row("IADD3.X R12,R4,R5,RZ,P0,!PT", lambda x: x.a + x.b + x.p),
     Row("IADD3.X R12,R4,R5,R6,P0,P1", lambda x: x.a + x.b + x.c + x.p + x.q),
     Row("IADD3.X R12,R4,~R5,RZ,P0,!PT", lambda x: x.a + inverted(x.b) + x.p),
@@ -154,6 +168,8 @@ SELECTION = [
     Row("IABS R12,R4", lambda x: abs(signed(x.a))),
     Row("IABS R12,-R4", lambda x: abs(signed(x.a))),
     Row("SEL R12,R4,R5,P0", lambda x: x.a if x.p else x.b),
+    Row("SEL.64 R12,R4,R6,P0", lambda x: pair(x.ab if x.p else x.cd)),
+    Row("SEL.64 R12,R4,-0x5,!P1", lambda x: pair(-5 if x.q else x.ab)),
     Row("SEL R12,RZ,0xffffffff,!P0", lambda x: 0 if not x.p else MASK),
 ]
 
@@ -248,6 +264,15 @@ def long_comparison(name: str, *, unsigned: bool) -> Row:
     return Row(f"ISETP.{name}{how}.AND.EX P2,P3,R4,R5,PT,P0", extended)
 
 
+def comparison64(name: str, *, unsigned: bool) -> Row:
+    """A comparison of pairs."""
+    read = (lambda value: value) if unsigned else signed64
+    return Row(
+        f"ISETP.{name}.{'U64' if unsigned else 'S64'}.AND P2,P3,R4,R6,P0",
+        lambda x: both(ORDERS[name](read(x.ab), read(x.cd)), operator.and_, x.p),
+    )
+
+
 COMPARISON = [
     *(comparison(name, unsigned=unsigned) for name in ORDERS for unsigned in (False, True)),
     *(long_comparison(name, unsigned=unsigned) for name in ORDERS for unsigned in (False, True)),
@@ -261,6 +286,9 @@ COMPARISON = [
         "ISETP.LT.XOR P2,P3,R4,R5,P0", lambda x: both(signed(x.a) < signed(x.b), operator.xor, x.p)
     ),
     Row("ISETP.GE.U32.AND P2,PT,R4,c[0x0][0x220],PT", lambda x: Wrote(p=x.a >= LOW_CONSTANT)),
+    *(comparison64(name, unsigned=unsigned) for name in ORDERS for unsigned in (False, True)),
+    Row("ISETP.GT.S64.AND P2,PT,R4,-0x3,PT", lambda x: Wrote(p=signed64(x.ab) > -3)),
+    Row("ISETP.GE.U64.AND P2,PT,R4,-0x100,PT", lambda x: Wrote(p=x.ab >= (1 << 64) - 0x100)),
     Row("ISETP.GE.AND P2,PT,R4,UR10,PT", lambda x: Wrote(p=signed(x.a) >= signed(UNIFORM))),
 ]
 
@@ -273,7 +301,10 @@ LANE_ROWS = [
     *BIT_COUNTS,
     *COMPARISON,
 ]
-UNIFORM_ROWS = [uniform_row(row) for row in LANE_ROWS if f"U{row.base}" in INTEGER]
+UNIFORM_ROWS = [
+    *(uniform_row(row) for row in LANE_ROWS if f"U{row.base}" in INTEGER),
+    Row("UIADD3.64 UR12,UPT,UPT,-UR4,UR6,URZ", lambda x: pair(x.cd - x.ab)),
+]
 GROUPS = groups(LANE_ROWS)
 UNIFORM_GROUPS = groups(UNIFORM_ROWS)
 LANES = lanes_of(EDGES)

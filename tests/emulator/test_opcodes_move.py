@@ -28,6 +28,7 @@ from tests.support.opcode_rows import (
     check_rows,
     groups,
     lanes_of,
+    pair,
     run_rows,
     uncovered,
 )
@@ -64,6 +65,9 @@ MOVES = [
     Row("MOV R12,-0x7fff8000", lambda x: 0x80008000),
     Row("MOV R12,c[0x0][0x224]", lambda x: part(4, 4)),
     Row("MOV R12,c[0x0][0x0]", lambda x: 32),
+    Row("MOV.64 R12,R4", lambda x: pair(x.ab)),
+    Row("MOV.64 R12,0xb3a73ce2ff2", lambda x: pair(0xB3A73CE2FF2)),
+    Row("MOV.64 R12,UR10", lambda x: pair(UNIFORM)),
     Row("CS2R R12,SRZ", lambda x: Wrote(0, 0)),
     Row("CS2R.32 R12,SRZ", lambda x: 0),
     Row("S2R R12,SRZ", lambda x: 0),
@@ -109,11 +113,17 @@ PREDICATES = [
 UNIFORM_MOVES = [
     Row("UMOV UR12,UR4", lambda x: x.a),
     Row("UMOV UR12,0x3f800000", lambda x: 0x3F800000),
+    Row("UMOV.64 UR12,UR4", lambda x: pair(x.ab)),
+    Row("UMOV.64 UR12,0xfffffffffffffffd", lambda x: pair(-3)),
+    Row("CS2UR UR12,SRZ", lambda x: Wrote(0, 0)),
+    Row("CS2UR.32 UR12,SRZ", lambda x: 0),
+    Row("LDCU.128 UR12,c[0x0][0x220]", lambda x: Wrote(part(0, 4), part(4, 4))),
     Row("S2UR UR12,SR_CgaCtaId", lambda x: 0),
     Row("S2UR UR12,SR_CTAID.Z", lambda x: 0),
     *(
-        Row(f"U{row.text.replace(' R', ' UR').replace('[RZ+', '[')}", row.expected)
+        Row(text.replace(" R", " UR").replace("[RZ+", "["), row.expected)
         for row in CONSTANTS
+        for text in (f"U{row.text}", row.text.replace("LDC", "LDCU"))
     ),
 ]
 EDGES = [0, 1, 2, 0xFF, 0x0C0C0C0C, 0x04080C00, 0x12345678, 0x7FFFFFFF, 0x80000000, MASK]
@@ -398,7 +408,7 @@ CONTROL_AND_MEMORY |= {
     "LDGDEPBAR",
     "DEPBAR",
 }
-CONTROL_AND_MEMORY |= {"ATOMS", "ATOMG", "ATOM", "REDG", "RED", "MATCH", "REDUX", "ELECT"}
+CONTROL_AND_MEMORY |= {"ATOMS", "ATOMG", "ATOM", "REDG", "RED", "MATCH", "REDUX", "CREDUX", "ELECT"}
 """Tested in test_divergence.py, test_warps.py, test_barriers.py, test_constants.py, test_faults.py
 and test_memory.py, or in the corpus."""
 

@@ -20,7 +20,9 @@ from tests.support.opcode_rows import (
     drawn_lanes,
     groups,
     lanes_of,
+    pair,
     signed,
+    signed64,
     uncovered,
     uniform_row,
 )
@@ -73,10 +75,22 @@ def word(value: int) -> int:
     return signed(value & MASK)
 
 
+def saturated(value: int) -> int:
+    return max(min(value, 0x7FFFFFFF), -0x80000000)
+
+
+def quarters(operation: Callable[..., int], *words: int) -> int:
+    """An operation on the unsigned bytes."""
+    rows = zip(*(parts(each, 8, sign=False) for each in words), strict=True)
+    return joined([operation(*values) for values in rows])
+
+
 SUMS = [
     Row("VIADD R12,R4,R5", lambda x: x.a + x.b),
     Row("VIADD R12,R4,-R5", lambda x: x.a - x.b),
     Row("VIADD R12,R4,0xffffff03", lambda x: x.a - 253),
+    Row("VIADD.S32.ISAT R12,R4,R5", lambda x: saturated(signed(x.a) + signed(x.b))),
+    Row("VIADD.U8x4 R12,R4,-R5", lambda x: quarters(lambda a, b: a - b, x.a, x.b)),
     Row("VIADD.16x2 R12,R4,R5", lambda x: halves(lambda a, b: a + b, x.a, x.b)),
     Row("VIADD.16x2 R12,R4,-R5", lambda x: halves(lambda a, b: a - b, x.a, x.b)),
     Row("VIADD.16x2 R12,R4,0x10001", lambda x: halves(lambda a: a + 1, x.a)),
@@ -84,6 +98,14 @@ SUMS = [
 EXTREMES = [
     Row("IMNMX R12,R4,R5,PT", lambda x: min(signed(x.a), signed(x.b))),
     Row("IMNMX.U32 R12,R4,R5,!P0", lambda x: max(x.a, x.b) if x.p else min(x.a, x.b)),
+    Row("IMNMX.S64 PT,PT,R12,R4,R6,PT,!PT", lambda x: pair(min(signed64(x.ab), signed64(x.cd)))),
+    Row("IMNMX.S64 PT,PT,R12,R4,-0x5,!PT,!PT", lambda x: pair(max(signed64(x.ab), -5))),
+    Row("IMNMX.U64 PT,PT,R12,R4,R6,P0,!PT", lambda x: pair((min if x.p else max)(x.ab, x.cd))),
+    Row("VIMNMX.S32 R12,R4,-0x46a00000,!PT", lambda x: max(signed(x.a), -0x46A00000)),
+    Row("VIMNMX.U32 R12,PT,PT,R4,R5,PT", lambda x: min(x.a, x.b)),
+    Row("VIMNMX.U8x4 R12,R4,R5,!PT", lambda x: quarters(max, x.a, x.b)),
+    Row("VIMNMX3.S32 R12,R4,R5,R6,PT", lambda x: min(map(signed, x[:3]))),
+    Row("VIADDMNMX.S32 R12,R4,R5,R6,PT", lambda x: min(word(x.a + x.b), signed(x.c))),
     Row("VIMNMX R12,R4,R5,PT", lambda x: min(signed(x.a), signed(x.b))),
     Row("VIMNMX R12,R4,R5,!PT", lambda x: max(signed(x.a), signed(x.b))),
     Row("VIMNMX.U32 R12,R4,UR10,P0", lambda x: (min if x.p else max)(x.a, UNIFORM)),

@@ -38,7 +38,7 @@ FORMS: list[tuple[str, Operand]] = [
     ("-RZ", R(ZERO_REGISTER, negated=True)),
     ("R5.H0_H0", R(5, suffix="H0_H0")),
     ("UR4", R(4, uniform=True)),
-    ("UR62", R(62, uniform=True)),
+    ("UR79", R(79, uniform=True)),
     ("URZ", R(ZERO_REGISTER, uniform=True)),
     ("-UR4", R(4, uniform=True, negated=True)),
     ("~UR4", R(4, uniform=True, inverted=True)),
@@ -193,7 +193,7 @@ REFUSED = [
     "`(.L_x_1)",
     "R255",
     "R999",
-    "UR63",
+    "UR80",
     "!UP8",
 ]
 

@@ -224,7 +224,7 @@ def run_binary(case: Case, binary: Binary, device: Device) -> Result:
     arrays, buffers = make_arrays(case), make_buffers(case)
     program = Program(str(case), binary, make_launches(case, binary, device.info), buffers)
     execution, outputs = device.run(program, arrays, limits=LIMITS)
-    assert execution.failure is None, f"{case}: {execution.failure.message}"
+    assert execution.failure is None, f"{case}: {execution.failure}"
     counted = tuple(counter_names(launch.counters) for launch in execution.launches)
     return Result(
         {name: array.copy() for name, array in outputs.items()}, counted if case.counted else ()

@@ -132,7 +132,7 @@ def signed64(value: int) -> int:
 
 def uniform_row(row: Row) -> Row:
     """The same row on the uniform datapath."""
-    text = re.sub(r"\b(?=(?:R|P)(?:\d|Z|T))", "U", row.text)
+    text = re.sub(r"(?<!\.)\b(?=(?:R|P)(?:\d|Z|T))", "U", row.text)
     return Row(f"U{text}", row.expected)
 
 

@@ -71,7 +71,9 @@ BOARDS: dict[str, Published | Listed] = {
     "NVIDIA GeForce RTX 3080": Published(760.0, 29.8, "Ampere GA102 architecture paper"),
     "NVIDIA GeForce RTX 3090": Listed("rtx3090", "Ampere GA102 architecture paper"),
     "NVIDIA GeForce RTX 4090": Listed("rtx4090", "Ada architecture paper"),
-    "NVIDIA GeForce RTX 5090": Published(1792.0, 104.8, "Blackwell RTX architecture paper"),
+    "NVIDIA GeForce RTX 5090": Listed("rtx5090", "Blackwell RTX architecture paper"),
+    "NVIDIA GeForce RTX 5070": Listed("rtx5070", "Blackwell RTX architecture paper"),
+    "NVIDIA B200": Listed("b200", "HGX B200 datasheet"),
 }
 """By the name that CUDA gives a board."""
 

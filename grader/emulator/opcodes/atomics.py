@@ -81,15 +81,19 @@ def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
 
 def shared_atomic(e: Emitter, i: Decoded) -> None:
     """ATOMS d, [a], b. `.POPC.INC` adds 1 for each lane, without a source; `.CAST.SPIN` says
-    whether it swapped."""
+    whether it swapped, by a register or (sm_100 and sm_120) by a predicate."""
     target, address, *sources = i.operands
-    atomic = _take_apart(e, atomic_kind(i, shared=True), None, target, address, sources)
+    kind, truth = atomic_kind(i, shared=True), None
+    if isinstance(target, Predicate) and kind.operation == "CAST":
+        truth, target = target, Register(ZERO_REGISTER)
+    atomic = _take_apart(e, kind, None, target, address, sources)
     low, high = lane_addresses(e, address)
     old = [e.const(0)] * (atomic.kind.width // 4)
     words = [e.const(1)] if i.has("POPC") else _words(e, atomic)
-    _write(
-        e, atomic, _turns(e, i, atomic.kind, "shared", Lanes(low, high, e.lane_mask()), words, old)
-    )
+    results = _turns(e, i, kind, "shared", Lanes(low, high, e.lane_mask()), words, old)
+    if truth is not None:
+        e.set_predicate(truth, e.b.icmp_unsigned("!=", results[0], e.const(0)))
+    _write(e, atomic, results)
 
 
 def global_atomic(e: Emitter, i: Decoded) -> None:

@@ -188,6 +188,7 @@ COLLECTIVE: dict[str, Opcode] = {
     "WARPSYNC": row(warpsync, "ALL EXCLUSIVE COLLECTIVE", pipe=NO_PIPE, flow=ControlFlow()),
     "ENDCOLLECTIVE": row(end_collective, flow=ControlFlow(leaves=always)),
     "MATCH": row(match, "ANY ALL U64", gathers=True, pipe=MATCH),
+    "CREDUX": row(reduce_lanes, "MIN MAX S32", gathers=True, pipe=REDUCTION),
     "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32", gathers=True, pipe=REDUCTION),
     "ELECT": row(elect),
 }

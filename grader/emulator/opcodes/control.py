@@ -264,14 +264,17 @@ def _always_taken(i: Decoded) -> bool:
     return len(i.operands) == 1 and not i.has("DIV") and not i.has("CONV")
 
 
+_WHY = "RECONVERGENT RELIABLE"
+"""What ptxas waits at a convergence barrier for, since sm_100: it changes nothing here."""
+
 CONTROL: dict[str, Opcode] = {
     "BRA": row(branch, "DIV CONV U", pipe=NO_PIPE, flow=ControlFlow(leaves=_always_taken)),
     "RET": row(ret, "REL NODEC", pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
     "BRX": row(brx, pipe=NO_PIPE, flow=ControlFlow(leaves=always, indirect=always)),
     "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
-    "BSSY": row(bssy, pipe=NO_PIPE, flow=ControlFlow(ends_block=False)),
-    "BSYNC": row(bsync, pipe=NO_PIPE, flow=ControlFlow()),
-    "BREAK": row(break_barrier),
+    "BSSY": row(bssy, _WHY, pipe=NO_PIPE, flow=ControlFlow(ends_block=False)),
+    "BSYNC": row(bsync, _WHY, pipe=NO_PIPE, flow=ControlFlow()),
+    "BREAK": row(break_barrier, _WHY),
     "BMOV": row(move_barrier, "32 CLEAR"),
     "MEMBAR": row(fence, "SC ALL CTA SM GPU SYS VC", pipe=NO_PIPE),
     "ERRBAR": row(no_operation, pipe=NO_PIPE),

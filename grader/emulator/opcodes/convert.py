@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.tools import LANES_F32, Value
+from grader.emulator.native.tools import Value
 from grader.emulator.opcodes.eight_bits import (
     EIGHT_BIT_MODIFIERS,
     EIGHT_BITS,
@@ -24,6 +24,7 @@ from grader.emulator.opcodes.intrinsics import (
     intrinsic,
     quiet,
     set_f64,
+    type_name,
 )
 from grader.emulator.opcodes.rounding import rounded_double
 from grader.emulator.opcodes.row import Opcode, row
@@ -123,7 +124,7 @@ def float_to_float(e: Emitter, i: Decoded) -> None:
     if len(kinds) != 2 or kinds[0] == kinds[1]:
         raise e.unsupported("with these formats")
     value = read_float(e, operand, kinds[1])
-    if value.type == LANES_F32:
+    if value.type == e.real:
         value = e.b.fpext(flush(e, value) if i.has("FTZ") else value, e.double)
     if kinds[0] == "F64":
         set_f64(e, target, quiet(e, value))
@@ -299,7 +300,7 @@ def _to_integer(e: Emitter, i: Decoded, value: Value, name: str) -> Value:
     integral = value if i.has("TRUNC") else _integral(e, i, value)
     whole = e.double_word if bits == 64 else e.word
     conversion = "fptosi" if signed else "fptoui"
-    types = f"v32i{64 if bits == 64 else 32}.{'v32f32' if value.type == LANES_F32 else 'v32f64'}"
+    types = f"{type_name(whole)}.{type_name(value.type)}"
     result = call_external(e, f"llvm.{conversion}.sat.{types}", whole, [integral])
     if bits < 32:
         result = _clamp(e, result, bits, signed=signed)
@@ -350,14 +351,16 @@ _NARROW = "U8 S8 U16 S16"
 _WORDS = "U32 S32 U64 S64"
 _FORMATS = "F16 BF16 F32 F64"
 
+_FROM_INTEGERS = f"{_NARROW} {_WORDS} F16 BF16 F64 {ROUNDINGS}"
+_TO_INTEGERS = f"FTZ NTZ {_NARROW} {_WORDS} F16 BF16 F64 TRUNC FLOOR CEIL"
+
 CONVERSIONS: dict[str, Opcode] = {
-    "I2F": row(integer_to_float, f"{_NARROW} {_WORDS} F16 BF16 F64 {ROUNDINGS}", pipe=SPECIAL_UNIT),
+    "I2F": row(integer_to_float, _FROM_INTEGERS, pipe=SPECIAL_UNIT),
+    "UI2F": row(integer_to_float, f"{_WORDS} {ROUNDINGS}", uniform=True),
     "I2FP": row(integer_to_float, f"F32 U32 S32 {ROUNDINGS}"),
-    "F2I": row(
-        float_to_integer,
-        f"FTZ NTZ {_NARROW} {_WORDS} F16 BF16 F64 TRUNC FLOOR CEIL",
-        pipe=SPECIAL_UNIT,
-    ),
+    "UI2FP": row(integer_to_float, f"F32 U32 S32 {ROUNDINGS}", uniform=True),
+    "F2I": row(float_to_integer, _TO_INTEGERS, pipe=SPECIAL_UNIT),
+    "UF2I": row(float_to_integer, f"FTZ NTZ {_WORDS} TRUNC FLOOR CEIL", uniform=True),
     "F2IP": row(pack_integers, "U8 F32 NTZ TRUNC FLOOR CEIL"),
     "I2I": row(integer_to_integer, f"{_NARROW} U32 S32 SAT"),
     "F2F": row(float_to_float, f"FTZ {_FORMATS} {ROUNDINGS}", pipe=SPECIAL_UNIT),
@@ -366,4 +369,5 @@ CONVERSIONS: dict[str, Opcode] = {
         f"F16 BF16 F32 TF32 PACK_AB PACK_B MERGE_C RELU {ROUNDINGS} {EIGHT_BIT_MODIFIERS}",
     ),
     "FRND": row(round_float, "FTZ F16 BF16 F64 FLOOR CEIL TRUNC", pipe=SPECIAL_UNIT),
+    "UFRND": row(round_float, "FTZ FLOOR CEIL TRUNC", uniform=True),
 }

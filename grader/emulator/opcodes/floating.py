@@ -3,6 +3,9 @@ canonical."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
@@ -26,48 +29,92 @@ from grader.emulator.opcodes.small_floats import (
     rounding_of,
     saturate,
 )
-from grader.emulator.operands import Operand
-from grader.emulator.timing.pipes import FLOAT32
+from grader.emulator.operands import ZERO_REGISTER, Immediate, Operand, Register
+from grader.emulator.timing.pipes import FLOAT32, FLOAT32_TWICE
 
 _ONE = 0x3F800000
+_PAIRS: dict[str, tuple[int | None, bool]] = {
+    "F32": (None, False),
+    "F32x2.HI_LO": (0, False),
+    "F32x2.LO_HI": (1, False),
+    "F32x2.HI_LO.NP": (0, True),
+}
+"""By what follows an operand: which of its words is the lower float, None where it has one; whether
+the upper float's sign is flipped."""
 
 
 def fadd(e: Emitter, i: Decoded) -> None:
-    """d = a + b"""
-    target, *operands = i.operands
-    a, b = _sources(e, i, operands)
-    if rounding_of(i) is Rounding.NEAREST:
-        _set_result(e, i, target, e.b.fadd(a, b))
-    else:
-        _set_result(e, i, target, _sum(e, i, e.b.fpext(a, e.double), e.b.fpext(b, e.double)))
+    """d = a + b; `FADD2` of pairs"""
+    _set_results(e, i, _added)
 
 
 def fmul(e: Emitter, i: Decoded) -> None:
-    """d = a * b"""
-    target, *operands = i.operands
-    a, b = _sources(e, i, operands)
-    product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
-    nearest = rounding_of(i) is Rounding.NEAREST
-    result = e.b.fmul(a, b) if nearest else round_to_single(e, product, rounding_of(i))
-    _set_result(e, i, target, _flush_tiny(e, i, result, product) if i.has("FTZ") else result)
+    """d = a * b; `FMUL2` of pairs"""
+    _set_results(e, i, _multiplied)
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
-    """d = a * b + c, rounded once"""
+    """d = a * b + c, rounded once; `FFMA2` of pairs"""
+    _set_results(e, i, _multiplied_and_added)
+
+
+def _set_results(
+    e: Emitter, i: Decoded, compute: Callable[[Emitter, Decoded, list[Value]], Value]
+) -> None:
+    """Write a rounded result, or both of a pair, flushed and clamped as the modifiers say."""
     target, *operands = i.operands
-    a, b, c = _sources(e, i, operands)
+    if not i.base.endswith("2"):
+        e.set(target, _finished(e, i, compute(e, i, _sources(e, i, operands))))
+        return
+    low, high = (
+        _finished(
+            e, i, compute(e, i, _sources(e, i, [_of_pair(e, each, word) for each in operands]))
+        )
+        for word in range(2)
+    )
+    e.set(target, low)
+    e.set(e.upper(target), high)
+
+
+def _of_pair(e: Emitter, operand: Operand, word: int) -> Operand:
+    """One float of an operand that is a pair: `.F32x2.HI_LO`, swapped with `.LO_HI`; with `.NP` the
+    upper one has the other sign than `-` says. One `.F32` or a literal stands for both."""
+    if isinstance(operand, Immediate):
+        return operand
+    if not isinstance(operand, Register) or operand.suffix not in _PAIRS:
+        raise e.unsupported("with this operand")
+    first, flips = _PAIRS[operand.suffix]
+    place = 0 if first is None or operand.index == ZERO_REGISTER else first ^ word
+    negated = operand.negated ^ (flips and word == 1)
+    return replace(operand, suffix="", index=operand.index + place, negated=negated)
+
+
+def _added(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
+    a, b = sources
+    if rounding_of(i) is Rounding.NEAREST:
+        return e.b.fadd(a, b)
+    return _sum(e, i, e.b.fpext(a, e.double), e.b.fpext(b, e.double))
+
+
+def _multiplied(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
+    a, b = sources
+    product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
+    nearest = rounding_of(i) is Rounding.NEAREST
+    result = e.b.fmul(a, b) if nearest else round_to_single(e, product, rounding_of(i))
+    return _flush_tiny(e, i, result, product) if i.has("FTZ") else result
+
+
+def _multiplied_and_added(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
+    a, b, c = sources
     product, addend = (
         e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double)),
         e.b.fpext(c, e.double),
     )
     nearest = rounding_of(i) is Rounding.NEAREST
     result = intrinsic(e, "fma", [a, b, c]) if nearest else _sum(e, i, product, addend)
-    _set_result(
-        e,
-        i,
-        target,
-        _flush_tiny(e, i, result, add_to_odd(e, product, addend)) if i.has("FTZ") else result,
-    )
+    if i.has("FTZ"):
+        return _flush_tiny(e, i, result, add_to_odd(e, product, addend))
+    return result
 
 
 def _sources(e: Emitter, i: Decoded, operands: list[Operand]) -> list[Value]:
@@ -94,12 +141,11 @@ def _flush_tiny(e: Emitter, i: Decoded, result: Value, exact: Value) -> Value:
     return e.b.select(is_tiny(e, exact, SINGLE, rounding_of(i)), e.b.bitcast(sign, e.real), result)
 
 
-def _set_result(e: Emitter, i: Decoded, target: Operand, value: Value) -> None:
-    """Write a rounded result, flushed and clamped as the modifiers say."""
+def _finished(e: Emitter, i: Decoded, value: Value) -> Value:
     result = canonical(e, value)
     if i.has("FTZ"):
         result = flush(e, result)
-    e.set(target, saturate(e, result) if i.has("SAT") else result)
+    return saturate(e, result) if i.has("SAT") else result
 
 
 def fsetp(e: Emitter, i: Decoded) -> None:
@@ -127,17 +173,18 @@ def fsel(e: Emitter, i: Decoded) -> None:
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
-    """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins, and -0 is less than
-    +0; `.XORSIGN` of |a| and |b|, negative where one of a and b is."""
-    target, a, b, choose = i.operands
-    left, right = _sources(e, i, [a, b])
-    smaller, larger = _ordered_pair(e, i, left, right)
-    result = e.b.select(e.predicate(choose), smaller, larger)
-    e.set(target, _signed_by(e, a, b, result) if i.has("XORSIGN") else result)
+    """d = p ? min(a, b) : max(a, b), of two or three operands; a NaN operand loses, with `.NAN` it
+    wins, and -0 is less than +0; `.XORSIGN` of |a| and |b|, negative where one of a and b is."""
+    target, *operands, choose = i.operands
+    result, *others = _sources(e, i, operands)
+    for other in others:
+        smaller, larger = _ordered_pair(e, i, result, other)
+        result = e.b.select(e.predicate(choose), smaller, larger)
+    e.set(target, _signed_by(e, operands, result) if i.has("XORSIGN") else result)
 
 
-def _signed_by(e: Emitter, a: Operand, b: Operand, magnitude: Value) -> Value:
-    signs = (e.i32(inside_bars(e, operand)) for operand in (a, b))
+def _signed_by(e: Emitter, operands: list[Operand], magnitude: Value) -> Value:
+    signs = (e.i32(inside_bars(e, operand)) for operand in operands)
     sign = e.b.and_(e.b.xor(*signs), e.const(0x80000000))
     signed = e.b.bitcast(e.b.or_(e.b.bitcast(magnitude, e.word), sign), e.real)
     return canonical(e, signed)
@@ -170,12 +217,25 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
 
 _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ"
 
+_ARITHMETIC = f"FTZ SAT {ROUNDINGS}"
+
 FLOATING: dict[str, Opcode] = {
-    "FADD": row(fadd, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
-    "FMUL": row(fmul, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
-    "FFMA": row(ffma, f"FTZ SAT {ROUNDINGS}", pipe=FLOAT32),
+    "FADD": row(fadd, _ARITHMETIC, pipe=FLOAT32),
+    "FMUL": row(fmul, _ARITHMETIC, pipe=FLOAT32),
+    "FFMA": row(ffma, _ARITHMETIC, pipe=FLOAT32),
+    "FADD2": row(fadd, _ARITHMETIC, pipe=FLOAT32_TWICE),
+    "FMUL2": row(fmul, _ARITHMETIC, pipe=FLOAT32_TWICE),
+    "FFMA2": row(ffma, _ARITHMETIC, pipe=FLOAT32_TWICE),
+    "UFADD": row(fadd, _ARITHMETIC, uniform=True),
+    "UFMUL": row(fmul, _ARITHMETIC, uniform=True),
+    "UFFMA": row(ffma, _ARITHMETIC, uniform=True),
     "FSETP": row(fsetp, _COMPARISONS),
+    "UFSETP": row(fsetp, _COMPARISONS, uniform=True),
     "FSET": row(fset, f"{_COMPARISONS} BF"),
+    "UFSET": row(fset, f"{_COMPARISONS} BF", uniform=True),
     "FSEL": row(fsel),
+    "UFSEL": row(fsel, uniform=True),
     "FMNMX": row(minimum_maximum, "FTZ NAN XORSIGN"),
+    "FMNMX3": row(minimum_maximum, "FTZ NAN"),
+    "UFMNMX": row(minimum_maximum, "FTZ NAN XORSIGN", uniform=True),
 }

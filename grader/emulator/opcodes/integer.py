@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import I1, Value
 from grader.emulator.opcodes.intrinsics import call_external, intrinsic
 from grader.emulator.opcodes.row import PLAIN, Opcode, row
-from grader.emulator.operands import ZERO_REGISTER, Constant, Operand, Predicate, Register
-from grader.emulator.timing.pipes import HEAVY, HEAVY_TWICE, SPECIAL_UNIT
+from grader.emulator.operands import (
+    TRUE_PREDICATE,
+    ZERO_REGISTER,
+    Constant,
+    Operand,
+    Predicate,
+    Register,
+)
+from grader.emulator.timing.pipes import FLOAT32, HEAVY, HEAVY_TWICE, SPECIAL_UNIT
 
 _SIGNED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 _STRICT = {"LT": "<", "LE": "<", "GT": ">", "GE": ">"}
@@ -28,17 +36,24 @@ def leading_predicates(i: Decoded) -> tuple[list[Operand], list[Operand]]:
 
 
 def iadd3(e: Emitter, i: Decoded) -> None:
-    """d = a + b + c (+ carries in); the carry outputs say whether the full sum exceeded 32 bits
-    once, twice."""
+    """d = a + b + c (+ carries in), `IADD` of two; the carry outputs say whether the full sum
+    exceeded 32 bits once, twice. `.64` of pairs."""
     carries_out, rest = leading_predicates(i)
-    sources, carries_in = rest[:3], rest[3:]
+    sources = [each for each in rest if not isinstance(each, Predicate)]
+    carries_in = [each for each in rest[len(sources) :] if not is_nothing(each)]
+    while carries_out and is_nowhere(carries_out[-1]):
+        carries_out.pop()
     if carries_in and not i.has("X"):
         raise e.unsupported("with extra operands")
+    if i.has("64"):
+        if carries_out or carries_in:
+            raise e.unsupported("with carries")
+        e.set64(i.operands[0], reduce(e.b.add, map(e.integer64, sources)))
+        return
     if not carries_out:
-        total = e.b.add(e.b.add(e.i32(sources[0]), e.i32(sources[1])), e.i32(sources[2]))
-        for carry in carries_in:
-            total = e.b.add(total, e.b.zext(e.predicate(carry), e.word))
-        e.set(i.operands[0], total)
+        addends = [e.i32(source) for source in sources]
+        addends += [e.b.zext(e.predicate(carry), e.word) for carry in carries_in]
+        e.set(i.operands[0], reduce(e.b.add, addends))
         return
     if len(carries_out) == 1 and not carries_in and _is_plain_pair(sources):
         left = e.i32(sources[0])
@@ -57,9 +72,19 @@ def iadd3(e: Emitter, i: Decoded) -> None:
         e.set_predicate(carry, e.b.icmp_unsigned(">=", upper, e.const64(count)))
 
 
+def is_nowhere(operand: Operand) -> bool:
+    """Whether it is a predicate that swallows what is written to it."""
+    return isinstance(operand, Predicate) and operand.index == TRUE_PREDICATE
+
+
+def is_nothing(operand: Operand) -> bool:
+    """Whether it is a carry that is never there."""
+    return is_nowhere(operand) and getattr(operand, "negated", False)
+
+
 def _is_plain_pair(sources: Sequence[Operand]) -> bool:
     """Whether these are two addends as they stand in registers or constants, and zero."""
-    *pair, last = sources
+    *pair, last = sources if len(sources) == 3 else (*sources, Register(ZERO_REGISTER))
     plain = all(not (isinstance(a, Register | Constant) and a.negated) for a in pair)
     return plain and isinstance(last, Register) and last.index == ZERO_REGISTER
 
@@ -145,19 +170,21 @@ def iabs(e: Emitter, i: Decoded) -> None:
 
 
 def compare(e: Emitter, i: Decoded, a: Value, b: Value) -> Value:
-    """The comparison that the modifiers name, signed unless `.U32`."""
+    """The comparison that the modifiers name, signed unless `.U32` or `.U64`."""
     name = next((modifier for modifier in i.modifiers if modifier in _SIGNED), None)
     if name is None:
         raise e.unsupported("with this comparison")
-    test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
+    unsigned = i.has("U32") or i.has("U64")
+    test = e.b.icmp_unsigned if unsigned else e.b.icmp_signed
     return test(_SIGNED[name], a, b)
 
 
 def isetp(e: Emitter, i: Decoded) -> None:
     """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.EX` continues a 64-bit comparison of the
-    low words."""
+    low words, `.S64` and `.U64` compare pairs."""
     first, second, a, b, combined, *low = i.operands
-    left, right = e.i32(a), e.i32(b)
+    pairs = i.has("S64") or i.has("U64")
+    left, right = (e.integer64(each) if pairs else e.i32(each) for each in (a, b))
     result = compare(e, i, left, right)
     if i.has("EX"):
         if len(low) != 1:
@@ -216,9 +243,12 @@ def _clamped(e: Emitter, i: Decoded, operand: Operand) -> Value:
 
 
 def select(e: Emitter, i: Decoded) -> None:
-    """d = p ? a : b"""
+    """d = p ? a : b; `.64` of pairs"""
     target, a, b, choose = i.operands
-    e.set(target, e.b.select(e.predicate(choose), e.i32(a), e.i32(b)))
+    if i.has("64"):
+        e.set64(target, e.b.select(e.predicate(choose), e.integer64(a), e.integer64(b)))
+    else:
+        e.set(target, e.b.select(e.predicate(choose), e.i32(a), e.i32(b)))
 
 
 def population_count(e: Emitter, i: Decoded) -> None:
@@ -250,11 +280,12 @@ def find_leading_one(e: Emitter, i: Decoded) -> None:
     e.set(i.operands[0], e.b.select(none, e.const(0xFFFFFFFF), result))
 
 
-_COMPARISONS = "F LT EQ LE GT NE GE T AND OR XOR U32 EX"
+_COMPARISONS = "F LT EQ LE GT NE GE T AND OR XOR U32 EX S64 U64"
 
 INTEGER: dict[str, Opcode] = {
     "IADD3": row(iadd3, "X"),
-    "UIADD3": row(iadd3, "X", uniform=True),
+    "UIADD3": row(iadd3, "X 64", uniform=True),
+    "IADD": row(iadd3, "X 64", pipe={PLAIN: FLOAT32, "64": HEAVY_TWICE}),
     "IMAD": row(
         imad,
         "MOV U32 IADD SHL WIDE HI X",
@@ -270,8 +301,8 @@ INTEGER: dict[str, Opcode] = {
     "USGXT": row(sign_extend, "U32 W", uniform=True),
     "BMSK": row(bit_mask, "W"),
     "UBMSK": row(bit_mask, "W", uniform=True),
-    "SEL": row(select),
-    "USEL": row(select, uniform=True),
+    "SEL": row(select, "64"),
+    "USEL": row(select, "64", uniform=True),
     "POPC": row(population_count, pipe=SPECIAL_UNIT),
     "UPOPC": row(population_count, uniform=True),
     "BREV": row(bit_reverse, pipe=SPECIAL_UNIT),

@@ -15,8 +15,10 @@ from grader.emulator.native.tools import (
     F64,
     I1,
     I32,
+    I64,
     LANES_F32,
     LANES_I32,
+    LANES_I64,
     Value,
     call_by_name,
     const,
@@ -31,10 +33,13 @@ QUIET_BIT = 1 << 51
 """Of a float64 NaN."""
 
 _ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
-_SUFFIXES = {
+_TYPE_NAMES = {
     I32: "i32",
+    I64: "i64",
     LANES_I32: "v32i32",
+    LANES_I64: "v32i64",
     F32: "f32",
+    F64: "f64",
     LANES_F32: "v32f32",
     ir.VectorType(F64, 32): "v32f64",
 }
@@ -106,7 +111,12 @@ def float_compare(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
 def intrinsic(e: Emitter, name: str, arguments: list[Value]) -> Value:
     """An LLVM intrinsic of the arguments' type, returning that type."""
     kind = arguments[0].type
-    return call_external(e, f"llvm.{name}.{_SUFFIXES[kind]}", kind, arguments)
+    return call_external(e, f"llvm.{name}.{type_name(kind)}", kind, arguments)
+
+
+def type_name(kind: ir.Type) -> str:
+    """What a type is called in the name of an intrinsic."""
+    return _TYPE_NAMES[kind]
 
 
 def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]) -> Value:

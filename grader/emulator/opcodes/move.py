@@ -46,25 +46,29 @@ _LANE_MASKS: dict[str, Callable[[int], int]] = {
     "SR_GTMASK": lambda lane: ~((2 << lane) - 1),
     "SR_GEMASK": lambda lane: ~((1 << lane) - 1),
 }
-_ZERO = frozenset({"SRZ", "SR_CgaCtaId", "SR_LMEMHIOFF"})
-"""`SR_CgaCtaId` is the block's rank in its thread-block cluster: 0 for kernels launched without
-clusters. `SR_LMEMHIOFF` is what the stack pointer must not fall below: 0, where local memory starts
-here."""
+_ZERO = frozenset({"SRZ", "SR_CgaCtaId", "SR_CgaSize", "SR_LMEMHIOFF"})
+"""`SR_CgaCtaId` is the block's rank in its thread-block cluster, `SR_CgaSize` a code of its size: 0
+for kernels launched without clusters. `SR_LMEMHIOFF` is what the stack pointer must not fall below:
+0, where local memory starts here."""
 
 
 def move(e: Emitter, i: Decoded) -> None:
-    """d = a"""
-    e.set(i.operands[0], e.i32(i.operands[1]))
+    """d = a; `.64` of pairs"""
+    target, source = i.operands
+    if i.has("64"):
+        e.set64(target, e.integer64(source))
+    else:
+        e.set(target, e.i32(source))
 
 
 def special_register(e: Emitter, i: Decoded) -> None:
-    """d = a special register; `CS2R` writes a pair, `CS2R.32` one word."""
+    """d = a special register; `CS2R` and `CS2UR` write a pair, with `.32` one word."""
     target, source = i.operands
     if not isinstance(source, Special) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
     value = _special_value(e, source.name)
     e.set(target, value)
-    if i.base == "CS2R" and not i.has("32"):
+    if i.base in ("CS2R", "CS2UR") and not i.has("32"):
         upper = _CLOCKS.get(source.name)
         if source.name != "SRZ" and upper is None:
             raise e.unsupported(f"of {source.name}")
@@ -147,9 +151,9 @@ def load_constant(e: Emitter, i: Decoded) -> None:
     if narrow is not None:
         e.set(target, _narrow(e, source, narrow))
         return
-    e.set(target, e.i32(source))
-    if i.has("64"):
-        e.set(e.upper(target), e.i32(Constant(source.bank, source.offset + 4)))
+    for word in range(i.access_bytes // 4):
+        place = Register(target.index + word, target.uniform) if word else target
+        e.set(place, e.i32(Constant(source.bank, source.offset + 4 * word)))
 
 
 def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
@@ -313,13 +317,15 @@ def _permute(e: Emitter, value: Value, index: Value) -> Value:
 
 
 MOVE: dict[str, Opcode] = {
-    "MOV": row(move),
-    "UMOV": row(move, uniform=True),
+    "MOV": row(move, "64"),
+    "UMOV": row(move, "64", uniform=True),
     "S2R": row(special_register, pipe=SPECIAL_REGISTER),
     "S2UR": row(special_register, uniform=True, pipe=SPECIAL_REGISTER),
     "CS2R": row(special_register, "32", pipe=NO_PIPE),
+    "CS2UR": row(special_register, "32", uniform=True),
     "LDC": row(load_constant, "64 U8 S8 U16 S16", pipe=CONSTANT_LOAD),
     "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
+    "LDCU": row(load_constant, "64 128 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
     "B2R": row(barrier_result, "RESULT"),
     "R2UR": row(to_uniform, pipe=QUEUED),
     "P2R": row(predicates_to_register, "B0 B1 B2 B3"),

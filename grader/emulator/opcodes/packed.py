@@ -4,15 +4,19 @@ and extremes of three."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
+from grader.emulator.opcodes.integer import is_nothing, is_nowhere
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Constant, Operand, Register
+from grader.emulator.operands import Constant, Operand, Predicate, Register
 from grader.emulator.timing.pipes import HEAVY
 
-_PAIRS = ("16x2", "S16x2", "U16x2")
+_SEVERAL = {"16x2": 16, "S16x2": 16, "U16x2": 16, "U8x4": 8}
+"""Bits of the parts that a word is taken for."""
+_WORD = 32
 
 
 def part(e: Emitter, word: Value, index: int, bits: int, *, signed: bool) -> Value:
@@ -22,37 +26,66 @@ def part(e: Emitter, word: Value, index: int, bits: int, *, signed: bool) -> Val
 
 
 def _parts(e: Emitter, i: Decoded, operand: Operand) -> list[Value]:
-    """An operand as the numbers that the instruction computes with: its two halves, or itself. `-`
-    negates each half."""
-    if not any(i.has(name) for name in _PAIRS):
+    """An operand as the numbers that the instruction computes with: its halves or bytes, or itself.
+    `-` negates each part."""
+    bits = _part_bits(i)
+    if bits == _WORD:
         return [e.i32(operand)]
     negated = isinstance(operand, Register | Constant) and operand.negated
     word = e.i32(
         replace(operand, negated=False) if isinstance(operand, Register | Constant) else operand
     )
-    halves = [part(e, word, index, 16, signed=not i.has("U16x2")) for index in (0, 1)]
-    return [e.b.neg(half) for half in halves] if negated else halves
+    parts = [
+        part(e, word, index, bits, signed=not _is_unsigned(i)) for index in range(_WORD // bits)
+    ]
+    return [e.b.neg(each) for each in parts] if negated else parts
+
+
+def _part_bits(i: Decoded) -> int:
+    return next((bits for name, bits in _SEVERAL.items() if i.has(name)), _WORD)
+
+
+def _is_unsigned(i: Decoded) -> bool:
+    return any(i.has(name) for name in ("U32", "U16x2", "U8x4", "U64"))
 
 
 def _set_parts(e: Emitter, target: Operand, values: list[Value]) -> None:
     if len(values) == 1:
         e.set(target, values[0])
         return
-    low, high = values
-    e.set(target, e.b.or_(e.b.and_(low, e.const(0xFFFF)), e.b.shl(high, e.const(16))))
+    bits = _WORD // len(values)
+    mask = e.const((1 << bits) - 1)
+    placed = [
+        e.b.shl(e.b.and_(value, mask), e.const(bits * index)) for index, value in enumerate(values)
+    ]
+    e.set(target, reduce(e.b.or_, placed))
 
 
 def vector_add(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.16x2` in halves"""
+    """d = a + b; `.16x2` in halves, `.U8x4` in bytes; `.ISAT` within the range of signed words"""
     target, a, b = i.operands
+    if i.has("ISAT"):
+        e.set(target, _saturated_sum(e, e.i32(a), e.i32(b)))
+        return
     pairs = zip(_parts(e, i, a), _parts(e, i, b), strict=True)
     _set_parts(e, target, [e.b.add(left, right) for left, right in pairs])
 
 
+def _saturated_sum(e: Emitter, a: Value, b: Value) -> Value:
+    total = e.b.add(a, b)
+    overflow = e.b.and_(e.b.xor(total, a), e.b.xor(total, b))
+    limit = e.b.xor(e.b.ashr(a, e.const(31)), e.const(0x7FFFFFFF))
+    return e.b.select(e.b.icmp_signed("<", overflow, e.const(0)), limit, total)
+
+
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b), of two or three operands"""
-    target, *operands, choose = i.operands
+    target, *operands, choose = _without_borrows(e, i)
     smaller_wanted = e.predicate(choose)
+    if i.has("S64") or i.has("U64"):
+        left, right = (e.integer64(operand) for operand in operands)
+        e.set64(target, _choose(e, i, left, right, smaller_wanted))
+        return
     first, *others = (_parts(e, i, operand) for operand in operands)
     for other in others:
         first = [
@@ -62,9 +95,22 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
     _set_parts(e, target, [_positive(e, i, value) for value in first])
 
 
+def _without_borrows(e: Emitter, i: Decoded) -> list[Operand]:
+    """The operands without predicates that continue wider comparisons, which sm_100 and sm_120
+    name: two outputs in front or behind the target, and an input behind all (`.S64`, `.U64`)."""
+    operands = list(i.operands)
+    wide = i.has("S64") or i.has("U64")
+    if wide and not is_nothing(operands.pop()):
+        raise e.unsupported("with a borrow")
+    outputs = [each for each in operands[:-1] if isinstance(each, Predicate)]
+    if not all(is_nowhere(each) for each in outputs):
+        raise e.unsupported("with a predicate destination")
+    return [each for each in operands[:-1] if not isinstance(each, Predicate)] + operands[-1:]
+
+
 def add_minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a + b, c) : max(a + b, c); the sum wraps"""
-    target, *operands, choose = i.operands
+    target, *operands, choose = _without_borrows(e, i)
     smaller_wanted = e.predicate(choose)
     triples = zip(*(_parts(e, i, operand) for operand in operands), strict=True)
     chosen = [_choose(e, i, _wrap(e, i, e.b.add(a, b)), c, smaller_wanted) for a, b, c in triples]
@@ -72,13 +118,12 @@ def add_minimum_maximum(e: Emitter, i: Decoded) -> None:
 
 
 def _wrap(e: Emitter, i: Decoded, total: Value) -> Value:
-    if not any(i.has(name) for name in _PAIRS):
-        return total
-    return part(e, total, 0, 16, signed=not i.has("U16x2"))
+    bits = _part_bits(i)
+    return total if bits == _WORD else part(e, total, 0, bits, signed=not _is_unsigned(i))
 
 
 def _choose(e: Emitter, i: Decoded, left: Value, right: Value, smaller_wanted: Value) -> Value:
-    test = e.b.icmp_unsigned if i.has("U32") or i.has("U16x2") else e.b.icmp_signed
+    test = e.b.icmp_unsigned if _is_unsigned(i) else e.b.icmp_signed
     less = test("<", left, right)
     return e.b.select(e.b.xor(less, smaller_wanted), right, left)
 
@@ -138,14 +183,14 @@ def _distance(e: Emitter, left: Value, right: Value, *, signed: bool) -> Value:
     return e.b.select(less, e.b.sub(right, left), e.b.sub(left, right))
 
 
-_EXTREMES = "U32 RELU S16x2 U16x2"
+_EXTREMES = "S32 U32 RELU S16x2 U16x2"
 
 PACKED: dict[str, Opcode] = {
-    "VIADD": row(vector_add, "16x2", pipe=HEAVY),
-    "VIMNMX": row(minimum_maximum, _EXTREMES),
+    "VIADD": row(vector_add, "16x2 U8x4 S32 ISAT", pipe=HEAVY),
+    "VIMNMX": row(minimum_maximum, f"{_EXTREMES} U8x4"),
     "VIMNMX3": row(minimum_maximum, _EXTREMES),
-    "IMNMX": row(minimum_maximum, "U32"),
-    "UIMNMX": row(minimum_maximum, "U32", uniform=True),
+    "IMNMX": row(minimum_maximum, "U32 S64 U64"),
+    "UIMNMX": row(minimum_maximum, "U32 S64 U64", uniform=True),
     "VIADDMNMX": row(add_minimum_maximum, _EXTREMES),
     "IDP": row(dot_product, "4A 2A LO HI S8 U8 S16 U16", pipe=HEAVY),
     "VABSDIFF": row(absolute_difference, "U32"),

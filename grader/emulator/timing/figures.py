@@ -37,7 +37,7 @@ class Figures:
     """Read by all SMs together."""
     dram_channels: int
     """That open rows each for itself: of HBM pseudo channels (32 of a stack of HBM3, 16 of HBM2),
-    of GDDR6 those of 16 bits."""
+    of GDDR6 those of 16 bits, of GDDR7 those of 8."""
     l2_slices: int
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""

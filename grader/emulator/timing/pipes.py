@@ -55,6 +55,7 @@ class Pipe:
 
 FLOAT32, HEAVY, ALU, NO_PIPE = (Pipe(unit) for unit in (Unit.FMA, Unit.HEAVY, Unit.ALU, Unit.NONE))
 HEAVY_TWICE = Pipe(Unit.HEAVY, passes=2)
+FLOAT32_TWICE = Pipe(Unit.FMA, passes=2)
 FLOAT64 = Pipe(Unit.DOUBLE, Kind.VARIABLE, 14)
 SPECIAL_UNIT = Pipe(Unit.SPECIAL, Kind.VARIABLE, 18)
 SPECIAL_REGISTER = Pipe(Unit.SPECIAL, Kind.VARIABLE, 20)
