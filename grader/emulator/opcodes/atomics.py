@@ -13,7 +13,7 @@ from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value, bits_to_lanes, const
 from grader.emulator.opcodes.atomic_lanes import AtomicKind, define_atomic
-from grader.emulator.opcodes.generic import lanes_in
+from grader.emulator.opcodes.generic import count_bytes_elsewhere, lanes_in
 from grader.emulator.opcodes.known_access import Lanes
 from grader.emulator.opcodes.load_store import (
     access,
@@ -145,6 +145,7 @@ def generic_reduction(e: Emitter, i: Decoded) -> None:
 
 def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
     low, high = lane_addresses(e, atomic.address)
+    count_bytes_elsewhere(e, low, high, width=atomic.kind.width)
     lanes = e.lane_mask()
     in_shared, in_local = (lanes_in(e, space, high, lanes) for space in ("shared", "local"))
     global_only = atomic.done is not None and atomic.done.index != TRUE_PREDICATE

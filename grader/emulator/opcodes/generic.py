@@ -38,7 +38,7 @@ def load_generic(e: Emitter, i: Decoded) -> None:
     low, high = lane_addresses(e, address)
     values = [e.register_or_zero(target, word) for word in range(max(1, i.access_bytes // 4))]
     signed = i.has("S8") or i.has("S16")
-    _count_bytes_elsewhere(e, i, low, high)
+    count_bytes_elsewhere(e, low, high, width=i.access_bytes)
     for space, lanes in _split(e, high):
         loaded = load_words(
             e,
@@ -61,20 +61,20 @@ def store_generic(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with these operands")
     low, high = lane_addresses(e, address)
     words = [e.register_or_zero(source, word) for word in range(max(1, i.access_bytes // 4))]
-    _count_bytes_elsewhere(e, i, low, high)
+    count_bytes_elsewhere(e, low, high, width=i.access_bytes)
     for space, lanes in _split(e, high):
         kind = AccessKind(space, load=False, width=i.access_bytes)
         store_words(e, i, kind, Lanes(low, high, lanes), words)
 
 
-def _count_bytes_elsewhere(e: Emitter, i: Decoded, low: Value, high: Value) -> None:
+def count_bytes_elsewhere(e: Emitter, low: Value, high: Value, *, width: int) -> None:
     """Nsight Compute takes the distinct bytes of a generic access for global ones, also those of
     shared and of local memory."""
     slot = e.data("slot global")
     e.b.store(low, e.context.at("lane_addresses"), align=4)
     for space in _WINDOWS:
         lanes = lanes_in(e, space, high, e.lane_mask())
-        e.call("count_bytes_elsewhere", e.context_pointer, slot, lanes, const(i.access_bytes))
+        e.call("count_bytes_elsewhere", e.context_pointer, slot, lanes, const(width))
 
 
 def _wide(address: object) -> bool:
