@@ -24,16 +24,19 @@ WARPSYNC_BARRIER, COLLECTIVE_BARRIER = 16, 17
 UNIFORM_REGISTERS = 80
 PATH_SLOTS = 32
 """A warp of 32 lanes is never split into more than 32 paths."""
+NO_PATH = 0xFFFFFFFF
 
 SHARED_HIGH, LOCAL_WINDOW = 0x7F10, 0x7F20
 """Upper words of generic addresses of shared and of local memory; the lower word is the address in
 the space."""
 
-WAIT_NONE = -1
+WAIT_NONE, WAIT_APART = -1, -2
 WAIT_BLOCK = CONVERGENCE_BARRIERS
 WAIT_NAMED = 32
-"""`wait` of a path: WAIT_NONE is runnable, 0 to 17 waits at that convergence barrier, WAIT_BLOCK at
-`__syncthreads()`, WAIT_NAMED + n at the block's barrier n with a count of its own."""
+"""`wait` of a path: WAIT_NONE is runnable. So is WAIT_APART, for which the hardware has yet to
+execute the instruction that leads to its block: nobody else is where it is. 0 to 17 waits at that
+convergence barrier, WAIT_BLOCK at `__syncthreads()`, WAIT_NAMED + n at the block's barrier n with a
+count of its own."""
 DISPATCH = 0xFFFF
 """What a step returns when the dispatcher has to find out where to go on; other values are
 FaultCodes."""
@@ -131,6 +134,12 @@ class FaultCode:
     INTERNAL = 12
     ASSERT = 13
     ABSENT_LANES = 14
+
+
+class Repeat:
+    """When a barrier's instruction is executed once more as lanes that wait at it may go on."""
+
+    NEVER, WHERE_SEVERAL_MEET, ALWAYS = 0, 1, 2
 
 
 class JumpTable:
@@ -245,7 +254,7 @@ _WARP = [
     ("path_mask", "u4", PATH_SLOTS),
     ("path_pc", "u4", PATH_SLOTS),
     ("path_wait", "i4", PATH_SLOTS),
-    # which of the warp's paths got its slot later: that one runs first
+    # which of the warp's paths got its slot later
     ("path_age", "u4", PATH_SLOTS),
     ("uniform", "u4", UNIFORM_REGISTERS),
     ("predicates", "u4", 8),  # one mask of lanes each
@@ -261,6 +270,13 @@ _WARP = [
     ("voted_truth", "u4"),
     ("path_count", "u4"),  # path slots in use are below this
     ("path_clock", "u4"),  # how many paths have got a slot
+    # slots of the path that goes on from a barrier at once, and of the other side of the last
+    # branch, while it has not run; NO_PATH: there is none
+    ("path_resumed", "u4"),
+    ("path_other_side", "u4"),
+    # the basic block at which all paths that were there became the running one; NO_PATH: it runs
+    # since something else
+    ("gathered_at", "u4"),
     # checked mode: how often lanes have waited for each other, at `__syncwarp()`
     ("meetings", "u4"),
     # how often they had when all of them last did: what was done before is ordered

@@ -30,23 +30,13 @@ from tests.support.corpus_cover import (
     union,
 )
 
-_MEETING = (
-    "paths that come to the same BSYNC or WARPSYNC and have not executed it yet do so together now"
-    " and then: when is not known"
-)
 EXPLAINED = {
-    "atomic_generic": (
-        "of generic atomics ncu counts the bytes of lanes in shared memory among those of global"
-        " memory"
-    ),
-    "atomic_shared_s64": _MEETING,
     "atomic_shared_u64": (
         "of lanes whose compare-and-swap changes nothing, the H100 lets others pass first"
     ),
     "copy_async_4_8_16-O0": (
         "LDGSTS at -O0: 16 sectors less; copies like these take as many as here on an H200"
     ),
-    "double_remainder": _MEETING,
     "generic_addresses-O0": "requests of generic accesses are not the same each time",
     "generic_addresses-O3": "requests of generic accesses are not the same each time",
     "special_registers": (
@@ -56,7 +46,6 @@ EXPLAINED = {
         "one more instruction a warp where a path waits at a barrier that another one saves, clears"
         " and sets anew"
     ),
-    "student_groups-O3": _MEETING,
     "student_histograms": (
         "in the fourth kernel, warps repeat 64-bit atomics on shared memory while others are"
         " quicker: a matter of time"
@@ -66,7 +55,6 @@ EXPLAINED = {
         "LDGSTS past the L1 under @!P0 with no lane on: 3 wavefronts for 1 where the addresses that"
         " nobody set are of 4 bytes"
     ),
-    "student_switches": _MEETING,
 }
 """Files, or cases, that differ from the H100, and why. Whoever finds the rule behind one deletes
 its line: it fails then."""

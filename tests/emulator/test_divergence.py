@@ -367,3 +367,53 @@ join: EXIT
 def test_the_side_with_more_lanes_has_the_last_word(limit: int, taken: bool) -> None:
     written = run(LAST_WORD.format(limit=limit)).arrays["out"][0]
     assert bool(written >= limit) is taken
+
+
+LEFT_ONE_BY_ONE = (
+    """
+    S2R R0,SR_TID.X
+    ULDC.64 UR4,c[0x0][0x208]
+    MOV R4,RZ
+    BSSY B0,join
+    ISETP.GE.AND P0,PT,R0,0xc,PT
+    @P0 BRA meet                 # 20 of 32
+    ISETP.GE.AND P0,PT,R0,{second:#x},PT
+    @P0 BRA meet                 # of 12
+    ISETP.GE.AND P0,PT,R0,{third:#x},PT
+    @P0 BRA meet                 # of the rest
+    IADD3 R4,R4,0x1,RZ           # last
+meet: {together}                 # meet
+join: NOP                        # after
+"""
+    + STORE
+)
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "times"),
+    [(5, 2, 3), (5, 3, 3), (5, 0, 3), (9, 2, 4), (12, 2, 3), (12, 12, 2)],
+)
+def test_paths_that_wait_to_run_at_one_bsync_execute_it_together(
+    second: int, third: int, times: int
+) -> None:
+    """But for the other side of the last branch: of four paths an H100 lets the last two execute it
+    as one where both are the larger sides of earlier branches."""
+    text = LEFT_ONE_BY_ONE.format(second=second, third=third, together="BSYNC B0")
+    ran = run(text)
+    assert ran.arrays["out"].tolist() == [1] * third + [0] * (32 - third)
+    counts = executed(ran, text)
+    assert counts["meet"] == (times, 32)
+    assert counts["after"] == (1, 32)
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "times"), [(12, 12, 3), (5, 5, 3), (5, 2, 3), (9, 2, 4)]
+)
+def test_who_is_chosen_at_a_warpsync_passes_it_with_those_who_wait(
+    second: int, third: int, times: int
+) -> None:
+    """Else it is executed once more by all who meet."""
+    text = LEFT_ONE_BY_ONE.format(second=second, third=third, together="WARPSYNC.ALL")
+    counts = executed(run(text), text)
+    assert counts["meet"] == (times, 32)
+    assert counts["after"] == (1, 32)

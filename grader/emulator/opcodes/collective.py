@@ -11,7 +11,13 @@ from llvmlite import ir
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow, always
-from grader.emulator.layout import COLLECTIVE_BARRIER, WAIT_NONE, WARP_LANES, WARPSYNC_BARRIER
+from grader.emulator.layout import (
+    COLLECTIVE_BARRIER,
+    WAIT_APART,
+    WARP_LANES,
+    WARPSYNC_BARRIER,
+    Repeat,
+)
 from grader.emulator.native.tools import (
     I1,
     I32,
@@ -64,15 +70,23 @@ def warpsync(e: Emitter, i: Decoded) -> None:
         _push_groups(e, named, e.following.block, barrier)
     else:
         e.push_path(e.mask, e.following.block, const(barrier))
-    release_paths(e, left=False)
+    release_paths(e, const(Repeat.NEVER) if collective else _repeat_unless_gathered(e))
     e.switch_path()
+
+
+def _repeat_unless_gathered(e: Emitter) -> Value:
+    """Paths that meet at a WARPSYNC execute it once more, unless the last one was chosen there: it
+    is then executed by those who wait, too."""
+    here = e.b.icmp_unsigned("==", e.warp.load("gathered_at"), e.data("block"))
+    first = e.b.icmp_unsigned("==", e.data("length"), const(1))
+    return e.b.select(e.b.and_(here, first), const(Repeat.NEVER), const(Repeat.WHERE_SEVERAL_MEET))
 
 
 def end_collective(e: Emitter, i: Decoded) -> None:
     """Each lane goes on where its WARPSYNC.COLLECTIVE said."""
     if i.guard is not None:
         raise e.unsupported("with a guard")
-    _push_groups(e, e.warp.load_lanes("collective_return"), None, WAIT_NONE)
+    _push_groups(e, e.warp.load_lanes("collective_return"), None, WAIT_APART)
     e.switch_path()
 
 

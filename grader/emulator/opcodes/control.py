@@ -10,7 +10,15 @@ from __future__ import annotations
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow, always
-from grader.emulator.layout import SLOT, WAIT_NONE, WARP_LANES, FaultCode, JumpTable
+from grader.emulator.layout import (
+    SLOT,
+    WAIT_APART,
+    WAIT_NONE,
+    WARP_LANES,
+    FaultCode,
+    JumpTable,
+    Repeat,
+)
 from grader.emulator.native.tools import (
     I1,
     I32,
@@ -130,7 +138,7 @@ def go_to_computed(
         together = e.b.and_(
             here, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, offset)))
         )
-        e.push_path(together, block, const(WAIT_NONE))
+        e.push_path(together, block, const(WAIT_APART))
         left = e.b.xor(here, together)
         repeat_while(e, left)
         e.b.store(left, remaining)
@@ -157,7 +165,7 @@ def exit_lanes(e: Emitter, i: Decoded) -> None:
     e.warp.store("live", e.b.and_(e.warp.load("live"), e.b.not_(leaving)))
     e.warp.store("mask", staying)
     if not e.converged:
-        release_paths(e, left=True)
+        release_paths(e, const(Repeat.ALWAYS))
     if i.guard is None:
         e.next_path()
         return
@@ -189,7 +197,7 @@ def bsync(e: Emitter, i: Decoded) -> None:
     if e.converged:
         return
     e.push_path(e.mask, e.following.block, const(barrier))
-    release_paths(e, left=False)
+    release_paths(e, const(Repeat.NEVER))
     e.next_path()
 
 
@@ -203,7 +211,7 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
     together = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.and_(together, splat(e.b, e.b.not_(leaving))), address, align=4)
     if not e.converged:
-        release_paths(e, left=True)
+        release_paths(e, const(Repeat.ALWAYS))
 
 
 def move_barrier(e: Emitter, i: Decoded) -> None:

@@ -124,10 +124,10 @@ def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]
     return call_by_name(e.b, name, result, arguments)
 
 
-def release_paths(e: Emitter, *, left: bool) -> None:
-    """Let go on who waits for nobody any more: lanes have come to a barrier, or, `left`, will not
-    come."""
-    e.call("release_paths", e.context_pointer, e.warp_pointer, const(left))
+def release_paths(e: Emitter, repeat: Value) -> None:
+    """Let go on who waits for nobody any more: lanes have come to a barrier or, with Repeat.ALWAYS,
+    will not come."""
+    e.call("release_paths", e.context_pointer, e.warp_pointer, repeat)
 
 
 def note_meeting(e: Emitter) -> None:

@@ -12,6 +12,7 @@ static void reset(const Context &context, Warp &warp)
     if (warp.meetings != 0)
         memset(warp.met, 0, sizeof warp.met);
     warp.pc = warp.at_barrier = warp.at_named = warp.path_count = warp.path_clock = 0;
+    warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
     warp.meetings = warp.synced = warp.copies_committed = warp.copies_completed = 0;
     memset(warp.uniform, 0, sizeof warp.uniform);
     memset(warp.predicates, 0, sizeof warp.predicates);

@@ -31,6 +31,7 @@ _ENUMS = (
     layout.TraceWord,
     layout.PatternKind,
     layout.JumpTable,
+    layout.Repeat,
     layout.Cost,
     layout.VoteMode,
     checked_layout.FindingCode,

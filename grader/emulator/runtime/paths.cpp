@@ -1,16 +1,32 @@
 // Divergence: lanes that took different sides of a branch are separate paths.
 //
-// They merge only at the BSYNC of the convergence barrier that BSSY set; each path executes its own
-// BSYNC. The running path is the warp's mask and pc; all others are in slots.
+// They merge at the BSYNC of the convergence barrier that BSSY set, and where the hardware looks for
+// a path to run. The running path is the warp's mask and pc; all others are in slots.
 //
-// Which path runs when is an H100's rule, found by its counts of executed instructions: of the two
-// sides of a branch the one with fewer lanes (opcodes/control.py), and when a path waits or ends,
-// the one that got its slot last. It matters: paths that wait when others leave their barrier
-// (EXIT, BREAK) execute its BSYNC once more, and paths that meet at a WARPSYNC execute it once more
-// together.
+// Which path runs when is an H100's rule, found by its counts of executed instructions and of their
+// threads (docs/devices.md). Of the two sides of a branch the one with fewer lanes runs first
+// (opcodes/control.py). When a path waits or ends, the other side of the last branch runs, if it has
+// not yet; it alone is remembered. Else all paths that are where the newest one is run as one: they
+// execute a BSYNC there together, or pass a WARPSYNC with those that already wait at it. Paths that
+// wait when others leave their barrier (EXIT, BREAK) execute its BSYNC once more, and paths that
+// meet at a WARPSYNC otherwise execute it once more together.
 #include "paths.h"
 
 static void make_newest(Warp &warp, uint32_t slot) { warp.path_age[slot] = ++warp.path_clock; }
+
+static bool can_run(const Warp &warp, uint32_t slot)
+{
+    int32_t wait = warp.path_wait[slot];
+    return warp.path_mask[slot] != 0 && (wait == WAIT_NONE || wait == WAIT_APART);
+}
+
+// A jump to several places sends a path to each. The last one runs, and is one side of the jump.
+static void go_on_at_once(Warp &warp, uint32_t slot)
+{
+    if (warp.path_resumed != NO_PATH)
+        warp.path_other_side = warp.path_resumed;
+    warp.path_resumed = slot;
+}
 
 EXPORT void emulator_push_path(Warp *warp, uint32_t mask, uint32_t pc, int32_t wait)
 {
@@ -22,31 +38,68 @@ EXPORT void emulator_push_path(Warp *warp, uint32_t mask, uint32_t pc, int32_t w
         warp->path_pc[slot] = pc;
         warp->path_wait[slot] = wait;
         make_newest(*warp, slot);
+        if (wait == WAIT_NONE)
+            warp->path_other_side = slot;
+        if (wait == WAIT_APART)
+            go_on_at_once(*warp, slot);
         if (unused)
             warp->path_count = slot + 1;
         return;
     }
 }
 
-bool next_path(Warp &warp)
+static uint32_t newest_path(const Warp &warp)
 {
-    uint32_t newest = 0, chosen = 0;
+    uint32_t newest = 0, chosen = NO_PATH;
     for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-        bool runnable = warp.path_mask[slot] != 0 && warp.path_wait[slot] == WAIT_NONE;
-        if (runnable && warp.path_age[slot] > newest) {
+        if (can_run(warp, slot) && warp.path_age[slot] > newest) {
             newest = warp.path_age[slot];
             chosen = slot;
         }
     }
-    if (newest == 0) {
-        warp.mask = 0;
-        return false;
-    }
-    warp.mask = warp.path_mask[chosen];
-    warp.pc = warp.path_pc[chosen];
-    warp.path_mask[chosen] = 0;
-    if (warp.path_mask[warp.path_count - 1] == 0)
+    return chosen;
+}
+
+// Take a path out of its slot. Returns its lanes.
+static uint32_t take(Warp &warp, uint32_t slot)
+{
+    uint32_t mask = warp.path_mask[slot];
+    warp.path_mask[slot] = 0;
+    while (warp.path_count != 0 && warp.path_mask[warp.path_count - 1] == 0)
         --warp.path_count;
+    return mask;
+}
+
+// Take all paths at the warp's pc that can merge. Returns their lanes.
+static uint32_t gather(Warp &warp)
+{
+    uint32_t mask = 0;
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot)
+        if (warp.path_mask[slot] != 0 && warp.path_wait[slot] == WAIT_NONE &&
+            warp.path_pc[slot] == warp.pc)
+            mask |= take(warp, slot);
+    return mask;
+}
+
+bool next_path(Warp &warp)
+{
+    uint32_t chosen = warp.path_resumed;
+    if (chosen == NO_PATH) {
+        chosen = warp.path_other_side;
+        warp.path_other_side = NO_PATH;
+    }
+    warp.path_resumed = warp.gathered_at = NO_PATH;
+    bool known = chosen != NO_PATH;
+    if (!known)
+        chosen = newest_path(warp);
+    warp.mask = 0;
+    if (chosen == NO_PATH)
+        return false;
+    warp.pc = warp.path_pc[chosen];
+    bool alone = known || warp.path_wait[chosen] == WAIT_APART;
+    if (!alone)
+        warp.gathered_at = warp.pc;
+    warp.mask = alone ? take(warp, chosen) : gather(warp);
     return true;
 }
 
@@ -112,7 +165,7 @@ EXPORT void emulator_meet(Warp *warp, uint32_t mask) { meet(*warp, mask); }
 
 // All lanes have come: paths that go on at the slot's pc join it; others (__syncwarp() elsewhere)
 // just go on. For a collective operation all join, wherever they came from.
-static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected, bool left)
+static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected, uint32_t repeat)
 {
     uint32_t barrier = warp.path_wait[slot];
     uint32_t pc = warp.path_pc[slot];
@@ -120,7 +173,7 @@ static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected
     for (uint32_t other = 0; other < warp.path_count; ++other) {
         if (!waits_likewise(warp, other, barrier, expected))
             continue;
-        warp.path_wait[other] = WAIT_NONE;
+        warp.path_wait[other] = WAIT_APART;
         if (other == slot)
             continue;
         several = true;
@@ -130,12 +183,14 @@ static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected
         }
     }
     make_newest(warp, slot);
-    if (left || (several && barrier == WARPSYNC_BARRIER))
+    if (repeat == Repeat::ALWAYS || (repeat == Repeat::WHERE_SEVERAL_MEET && several))
         repeat_block_end(context, pc - 1);
+    if (repeat != Repeat::ALWAYS)
+        warp.path_resumed = slot;
 }
 
 // Merge the waiting paths of every convergence barrier whose living participants have all arrived.
-void release_paths(Context &context, Warp &warp, bool left)
+void release_paths(Context &context, Warp &warp, uint32_t repeat)
 {
     for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
         uint32_t barrier = warp.path_wait[slot], mask = warp.path_mask[slot];
@@ -150,11 +205,11 @@ void release_paths(Context &context, Warp &warp, bool left)
         // That paths meet at a BSYNC is the hardware's doing, on which no program may rely.
         if (context.checked_state != nullptr && barrier >= WARPSYNC_BARRIER)
             meet(warp, expected);
-        merge(context, warp, slot, expected, left);
+        merge(context, warp, slot, expected, repeat);
     }
 }
 
-EXPORT void emulator_release_paths(Context *context, Warp *warp, uint32_t left)
+EXPORT void emulator_release_paths(Context *context, Warp *warp, uint32_t repeat)
 {
-    release_paths(*context, *warp, left != 0);
+    release_paths(*context, *warp, repeat);
 }

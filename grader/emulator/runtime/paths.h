@@ -3,7 +3,8 @@
 
 #include "lanes.h"
 
-// Make the path that waits for nothing and got its slot last the running one; false: none can run.
+// Make another path the running one, see paths.cpp; false: none can run.
 bool next_path(Warp &warp);
-// Lanes have arrived at a barrier, or, `left`, others will not come to it any more.
-void release_paths(Context &context, Warp &warp, bool left);
+// Lanes have arrived at a barrier, or others will not come to it any more, which is
+// Repeat::ALWAYS. Who is the last to arrive goes on at once.
+void release_paths(Context &context, Warp &warp, uint32_t repeat);
