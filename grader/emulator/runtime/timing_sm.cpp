@@ -189,11 +189,12 @@ static void retire(const SM &sm, Warp &warp, double t)
 // The registers of an instruction are read from their banks, but for those that the register cache
 // keeps: what an instruction marked for it, until another one reads that bank for the same operand
 // (Huerta and others, MICRO 2025; confirmed on an H200). A register of several operands is read
-// once, each time that the instruction passes its pipe. Where the banks lag behind, the next
-// instruction waits for them when its warp has been chosen.
+// once, each time that the instruction passes its pipe; matrices while a tensor core multiplies, in
+// less time than that takes. Where the banks lag behind, the next instruction waits for them when
+// its warp has been chosen.
 static void read_registers(Partition &partition, const CodeRow &row, int64_t warp, double t)
 {
-    double latest = t;
+    double latest = t, turns = row.unit == Unit::TENSOR ? 1.0 : double(row.passes);
     int64_t read[OPERANDS];
     for (uint32_t slot = 0; slot < OPERANDS; ++slot) {
         int64_t number = row.sources >> 8 * slot & 0xFF, bank = number % REGISTER_BANKS;
@@ -202,7 +203,7 @@ static void read_registers(Partition &partition, const CodeRow &row, int64_t war
             continue;
         int64_t &kept = partition.kept[bank * OPERANDS + slot];
         if (kept != (warp | number) && !is_among(read, slot, number))
-            partition.banks[bank] = max(partition.banks[bank], t) + double(row.passes);
+            partition.banks[bank] = max(partition.banks[bank], t) + turns;
         kept = row.reuse >> slot & 1 ? warp | number : 0;
         latest = max(latest, partition.banks[bank]);
     }
