@@ -11,7 +11,8 @@ from grader.records.requests import SUBMISSION, Dim3
 @dataclass(frozen=True)
 class GlobalAccesses:
     """Sums over accesses to global memory in one direction. `sectors` are of 32 bytes, `bytes` what
-    the threads asked for."""
+    the threads asked for. Nsight Compute adds the bytes that generic accesses had from shared and
+    local memory: no ideal sectors hold those. `sectors_ideal` is 0 where it is not known."""
 
     requests: int
     sectors: int
@@ -21,12 +22,17 @@ class GlobalAccesses:
     @property
     def efficiency(self) -> float | None:
         """Useful bytes over moved bytes, 0 to 1; None where nothing moved."""
-        return self.bytes / (32 * self.sectors) if self.sectors else None
+        return self.useful_bytes / (32 * self.sectors) if self.sectors else None
+
+    @property
+    def useful_bytes(self) -> int:
+        """Bytes of the sectors that the threads asked for."""
+        return min(self.bytes, 32 * (self.sectors_ideal or self.sectors), 32 * self.sectors)
 
     @property
     def wasted_bytes(self) -> int:
         """Bytes of the sectors that nobody asked for."""
-        return 32 * self.sectors - self.bytes
+        return 32 * self.sectors - self.useful_bytes
 
 
 @dataclass(frozen=True)

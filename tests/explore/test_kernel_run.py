@@ -130,6 +130,34 @@ def test_bank_conflicts_of_a_column_are_counted_exactly(several: KernelRun) -> N
     assert counters.global_load_efficiency == counters.global_store_efficiency == 1
 
 
+def test_generic_reads_of_shared_memory_make_no_global_load_efficient() -> None:
+    """Nsight Compute counts their bytes as those of global memory."""
+    run = grader.run(
+        """\
+// launch: columns<<<1, 32>>>(y, x, 0)
+__global__ void columns(float* y, const float* x, int where) {
+  __shared__ float kept[32];
+  kept[threadIdx.x] = x[threadIdx.x * 32];
+  __syncwarp();
+  const float* generic = where ? x : kept;
+  float sum = 0.0f;
+  #pragma unroll 1
+  for (int k = 0; k < 32; k++) sum += ((volatile const float*)generic)[threadIdx.x ^ k];
+  y[threadIdx.x] = sum;
+}
+""",
+        inputs={"x": np.ones(1024, dtype=np.float32)},
+        outputs={"y": ("float32", (32,))},
+    )
+    counters = run.launches[0].counters
+    assert counters is not None
+    assert run.outputs["y"].tolist() == [32.0] * 32
+    assert counters.global_load_bytes == 33 * 128  # as Nsight Compute has it
+    assert counters.global_load_sectors == 32
+    assert counters.global_load_efficiency == 1 / 8
+    assert counters.global_reads.wasted_bytes == 32 * 28
+
+
 def test_a_launch_tells_what_it_ran_with(several: KernelRun) -> None:
     transpose, reduce, widths = several.launches
     assert (transpose.kernel, transpose.grid, transpose.block) == (
