@@ -18,7 +18,7 @@ from grader.sass import Access, accesses_of
 ALL_PREDICATES = "PR"
 """An operand of P2R and R2P that `nvdisasm -json` prints where guards are."""
 
-_ACCESS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+_ACCESS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
 
 
 @dataclass(frozen=True)

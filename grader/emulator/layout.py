@@ -308,10 +308,10 @@ CODE_PLACE = np.dtype([("offset", "u4"), ("block", "u4")], align=True)
 
 CONTEXT = np.dtype(
     [
-        # scratch: the lanes' addresses, their upper words, and up to four data words a lane
+        # scratch: the lanes' addresses, their upper words, and up to eight data words a lane
         ("lane_addresses", "u4", WARP_LANES),
         ("lane_uppers", "u4", WARP_LANES),
-        ("lane_data", "u4", 4 * WARP_LANES),
+        ("lane_data", "u4", 8 * WARP_LANES),
         # where the words of the present access lie: in lane_data, or in the warp's registers
         ("words", pointer_to("uint32_t")),
         ("constants", pointer_to("uint8_t")),  # constant bank 0

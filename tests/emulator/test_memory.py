@@ -66,6 +66,28 @@ def test_a_copy_of_each_width_moves_every_byte(
     assert np.array_equal(ran.arrays["out"].reshape(32, width), want)
 
 
+@pytest.mark.parametrize("threads", [32, 20])
+@pytest.mark.parametrize("stride", [32, 0])
+def test_32_bytes_are_moved_through_two_groups_of_registers(stride: int, threads: int) -> None:
+    """Loads name the upper group first, stores the lower one."""
+    body = f"""
+    IMAD.WIDE.U32 R2,R0,0x20,R2
+    IMAD.WIDE.U32 R4,R0,{stride:#x},R4
+    @P0 LDG.E.ENL2.256 R12,R20,desc[UR4][R4.64]
+    @P0 STG.E.ENL2.256 desc[UR4][R2.64],R20,R12"""
+    data = random_bytes(32 * 32)
+    ran = launch(build(program(body, active=threads)), {"out": np.zeros_like(data), "in": data})
+    want = np.zeros((32, 32), dtype=np.uint8)
+    want[:threads] = data.reshape(32, 32)[:threads] if stride else data[:32]
+    assert np.array_equal(ran.arrays["out"].reshape(32, 32), want)
+    loads, stores = (
+        next(each for each in ran.outcome.counts if each.space == "global" and each.load is load)
+        for load in (True, False)
+    )
+    assert (loads.requests, loads.passes) == (1, threads if stride else 1)
+    assert (stores.requests, stores.passes, stores.bytes) == (1, threads, 32 * threads)
+
+
 NARROW = [("U8", np.uint8), ("S8", np.int8), ("U16", np.uint16), ("S16", np.int16)]
 
 

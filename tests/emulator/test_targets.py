@@ -25,7 +25,13 @@ SAMPLE = {
     "a100": ("copy_async_zero_fill", "match_any_and_all", "named_barriers"),
     "rtx3090": ("histogram_shared",),
     "rtx4090": ("votes",),
-    "b200": ("atomic_shared_f64", "copy_async_cooperative", "int_mul_wide", "reduce_sync"),
+    "b200": (
+        "atomic_shared_f64",
+        "copy_async_cooperative",
+        "int_mul_wide",
+        "reduce_sync",
+        "wide_vectors",
+    ),
     "rtx5090": (
         "assert_that_holds",
         "atomic_shared_s64",
@@ -35,6 +41,7 @@ SAMPLE = {
         "int_carry_chain",
         "int_saturate",
         "student_calls",
+        "wide_vectors",
     ),
 }
 NEEDS_80 = {

@@ -24,42 +24,68 @@ def load(space: str) -> Opcode:
     """The row of a load from `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
-        """d = the data at an address"""
-        if len(i.operands) != 2:
+        """d = the data at an address; `.256` into two groups of four registers, the upper one
+        first"""
+        *targets, address = i.operands
+        if len(targets) != (2 if i.has("256") else 1):
             raise e.unsupported("with extra operands")
-        target, address = i.operands
-        if not isinstance(target, Register):
-            raise e.unsupported("with this destination")
         kind = AccessKind(space, load=True, width=i.access_bytes)
         signed = i.has("S8") or i.has("S16")
         low, high = lane_addresses(e, address)
+        lanes = Lanes(low, high, e.lane_mask())
+        if len(targets) == 2:
+            _set_quads(e, targets[::-1], load_words(e, i, kind, lanes))
+            return
+        (target,) = targets
+        if not isinstance(target, Register):
+            raise e.unsupported("with this destination")
         words = e.registers.place_of(target.index) if target.index != ZERO_REGISTER else None
-        access(e, i, kind, Lanes(low, high, e.lane_mask()), signed=signed, words=words)
+        access(e, i, kind, lanes, signed=signed, words=words)
 
     pipe = SHARED_ACCESS if space == "shared" else GLOBAL_LOAD
-    return row(emit, f"{HINTS} {WIDTHS}", pipe=pipe)
+    return row(emit, f"{HINTS} {_widths(space)}", pipe=pipe)
+
+
+def _widths(space: str) -> str:
+    return f"{WIDTHS} ENL2 256" if space == "global" else WIDTHS
+
+
+def _set_quads(e: Emitter, targets: list[Operand], words: list[Value]) -> None:
+    for number, target in enumerate(targets):
+        if not isinstance(target, Register):
+            raise e.unsupported("with this destination")
+        for word, value in enumerate(words[4 * number : 4 * number + 4]):
+            if target.index != ZERO_REGISTER:
+                e.set(Register(target.index + word), value)
 
 
 def store(space: str) -> Opcode:
     """The row of a store to `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
-        """The data at an address = d"""
-        if len(i.operands) != 2:
+        """The data at an address = d; `.256` from two groups of four registers"""
+        address, *sources = i.operands
+        if len(sources) != (2 if i.has("256") else 1):
             raise e.unsupported("with extra operands")
-        address, source = i.operands
         kind = AccessKind(space, load=False, width=i.access_bytes)
         low, high = lane_addresses(e, address)
-        if not isinstance(source, Register) or source.uniform or source.negated:
+        plain = [
+            each
+            for each in sources
+            if isinstance(each, Register) and not each.uniform and not each.negated
+        ]
+        if plain != sources:
             raise e.unsupported("with this source")
         lanes = Lanes(low, high, e.lane_mask())
-        if source.index == ZERO_REGISTER:
-            store_words(e, i, kind, lanes, [e.const(0)] * kind.words)
-        else:
-            access(e, i, kind, lanes, words=e.registers.place_of(source.index))
+        if len(plain) == 1 and plain[0].index != ZERO_REGISTER:
+            access(e, i, kind, lanes, words=e.registers.place_of(plain[0].index))
+            return
+        count = kind.words // len(plain)
+        words = [e.register_or_zero(source, word) for source in plain for word in range(count)]
+        store_words(e, i, kind, lanes, words)
 
     pipe = SHARED_ACCESS if space == "shared" else GLOBAL_STORE
-    return row(emit, f"{HINTS} {WIDTHS}", pipe=pipe)
+    return row(emit, f"{HINTS} {_widths(space)}", pipe=pipe)
 
 
 def load_words(
@@ -71,7 +97,7 @@ def load_words(
     signed: bool = False,
     slot: str | None = None,
 ) -> list[Value]:
-    """What the lanes load, a word each of up to four. Other lanes' words are undefined.
+    """What the lanes load, a word each of up to eight. Other lanes' words are undefined.
 
     It is counted under the name of the space; under another one, which nothing reads, with `slot`.
     """

@@ -156,6 +156,10 @@ DEFINE_WIDTHS(DEFINE_ACCESS, store_global, Space::GLOBAL, false, false)
 DEFINE_WIDTHS(DEFINE_ACCESS, store_shared, Space::SHARED, false, false)
 DEFINE_WIDTHS(DEFINE_LOCAL, store_local, false)
 
+// Since sm_100, global memory has accesses that are twice as wide.
+DEFINE_ACCESS(load_global, Space::GLOBAL, true, false, 32)
+DEFINE_ACCESS(store_global, Space::GLOBAL, false, false, 32)
+
 // The lanes then take turns in code of the kernel's own.
 DEFINE_ACCESS(atomic_global, Space::GLOBAL, false, true, 4)
 DEFINE_ACCESS(atomic_global, Space::GLOBAL, false, true, 8)

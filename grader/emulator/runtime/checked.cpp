@@ -153,7 +153,8 @@ static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t ma
                                : look<false, false>(checked, granule, mask, own);
 }
 
-constexpr uint8_t ALL_WRITTEN[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+constexpr uint8_t ALL_WRITTEN[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                   1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 // The lanes that read bytes of global memory which nobody wrote.
 template <uint32_t BYTES>
@@ -178,8 +179,10 @@ static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
         return look_at_written<4>(checked, mask);
     case 8:
         return look_at_written<8>(checked, mask);
-    default:
+    case 16:
         return look_at_written<16>(checked, mask);
+    default:
+        return look_at_written<32>(checked, mask);
     }
 }
 

@@ -15,7 +15,7 @@ uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group)
     return distinct;
 }
 
-// No access has more than 64 passes (a compare-and-swap in one bank) or 512 bytes.
+// No access has more than 64 passes (a compare-and-swap in one bank) or 1024 bytes.
 static void fill(uint16_t *cost, uint32_t passes, uint32_t passes_ideal, uint32_t bytes)
 {
     cost[Cost::REQUESTS] = 1;
