@@ -67,6 +67,7 @@ READING = (
     "pipes.py",
     "representative.py",
     "timing_records.py",
+    "analysis_records.py",
     "record_arrays.py",
 )
 """Modules of the timing model that make works of traces, with the opcodes and timing_traces.cpp."""

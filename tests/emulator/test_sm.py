@@ -51,13 +51,14 @@ STORE = instruction(Unit.MEMORY, Kind.STORE)
 ATOMIC = instruction(Unit.MEMORY, Kind.ATOMIC, write_scoreboard=0)
 COPY, COMMIT = instruction(Unit.MEMORY, Kind.COPY), instruction(Unit.NONE, Kind.COMMIT)
 USE = instruction(Unit.ALU, wait_mask=1)
+FROM_L2 = Share(0.0, 0.0, 0.9)
 ACCESSES = {Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY}
 
 
-def parameters() -> Parameters:
+def parameters(share: Share = FROM_L2) -> Parameters:
     figures = read_gpus()["h100"].figures
     assert figures is not None
-    return find_parameters(figures, Load(1, 1, 0, 1.0, Share(0.0, 0.0, 0.9), wait=0.0))
+    return find_parameters(figures, Load(1, 1, 0, 1.0, share, wait=0.0))
 
 
 def run(
@@ -66,6 +67,7 @@ def run(
     resident: int = 1,
     whole: int = 0,
     lines: Sequence[int] = (0,),
+    share: Share = FROM_L2,
 ) -> SimulatedSM:
     """Blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
     a part of it."""
@@ -88,7 +90,7 @@ def run(
     runtime = emulator_runtime()
     work = add_up(first, steps, accesses, touched, len(warps), table, runtime)
     streams = Streams(first, steps, accesses, touched, work, len(warps), 1.0, local_bytes=4)
-    sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters())
+    sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters(share))
     sm.simulate(runtime)
     return sm
 
@@ -138,6 +140,18 @@ def test_constants_of_all_warps_pass_one_unit() -> None:
 def test_what_needs_a_load_waits_for_it() -> None:
     assert run([LOAD, EXIT]).statistics.cycles < 10
     assert run([LOAD, USE]).statistics.cycles > parameters().l2_latency
+
+
+def test_what_another_sm_reads_from_dram_is_waited_for_and_is_read_once() -> None:
+    loads = [each for _ in range(20) for each in (LOAD, USE)]
+    from_l2, with_others, alone = (
+        run(loads, lines=range(20), share=Share(read, 0.0, 0.9, others=others)).statistics
+        for read, others in ((0.0, 0.0), (0.0, 2.0), (2.0, 0.0))
+    )
+    assert with_others.dram_bytes == from_l2.dram_bytes == 0 < alone.dram_bytes
+    quickest = parameters().dram_latency - parameters().l2_latency
+    assert (with_others.cycles - from_l2.cycles) / 20 == pytest.approx(quickest, rel=0.2)
+    assert alone.cycles > with_others.cycles
 
 
 def test_a_line_that_was_loaded_is_a_hit_and_comes_with_the_first_load() -> None:

@@ -48,8 +48,8 @@ class Runtime:
     calls of it, which releases the GIL. Records are told by their addresses.
 
     `run_blocks(context, first, end)` returns a FaultCode. Of the timing model, `measure_traces`
-    and `expand_traces` take a Trace, `add_up` takes Totals, `touch` Touched, `find_meetings`
-    Meetings, and `simulate` an SM.
+    and `expand_traces` take a Trace, `add_up` takes Totals, `touch` Touched, `follow_walks` Walks,
+    `find_meetings` Meetings, and `simulate` an SM.
     `digest(data, size_bytes, key, sums)` is told in digests.py.
     """
 
@@ -58,6 +58,7 @@ class Runtime:
     expand_traces: Callable[[int], None]
     add_up: Callable[[int], None]
     touch: Callable[[int], None]
+    follow_walks: Callable[[int], None]
     find_meetings: Callable[[int], None]
     simulate: Callable[[int], None]
     digest: Callable[[int, int, int, int], None]
@@ -150,6 +151,7 @@ def _open(path: Path, steps: Steps) -> Runtime:
         _function(library, "expand_traces", 1, None),
         _function(library, "add_up", 1, None),
         _function(library, "touch", 1, None),
+        _function(library, "follow_walks", 1, None),
         _function(library, "find_meetings", 1, None),
         _function(library, "simulate", 1, None),
         _function(library, "digest", 4, None),

@@ -45,9 +45,15 @@ inline uint32_t covered_sectors(uint32_t words)
 constexpr double DENSE_TURN = 0.81;
 constexpr uint32_t DENSE_WORDS = SECTOR_WORDS / 2;
 
-// The turns that a line's slice takes for an atomic.
-inline double turns_of(const Line &line)
+// Turns for a sector of a compare-and-swap of several words: each lane brings two operands (an H200
+// takes 1.2 ns for a sector of them, however many are of them, and 0.75 ns for a lane alone).
+constexpr double SWAP_TURNS = 1.65;
+
+// The turns that a line's slice takes for an atomic of this kind.
+inline double turns_of(const Line &line, int64_t atomic)
 {
+    if (atomic == SWAP_ATOMIC)
+        return double(line.rounds) * (__builtin_popcount(line.words) > 1 ? SWAP_TURNS : 1.0);
     int64_t dense = 0;
     for (uint32_t words = line.words; words != 0; words >>= SECTOR_WORDS)
         dense += __builtin_popcount(words & ((1 << SECTOR_WORDS) - 1)) >= int(DENSE_WORDS);

@@ -60,7 +60,7 @@ static void add_alone(const Meetings &meetings, const Line &line, double turns)
 // An atomic takes turns of the line's slice. Floats that are added to one word wait for each other.
 static void meet(Meetings &meetings, const Line &line, int64_t atomic)
 {
-    double turns = turns_of(line);
+    double turns = turns_of(line, atomic);
     meetings.visits += 1;
     if (meetings.visitors[line.number] != SEVERAL && meetings.block_count > 1) {
         add_alone(meetings, line, turns);
@@ -119,6 +119,22 @@ template <class Each> static void for_lines(const Meetings &meetings, Each each)
     }
 }
 
+// Add the turns of tries to swap words of global memory. Each lane of a try counts the others, too:
+// as long as it fails it asks again, and they with it.
+static void add_tries(Meetings &meetings)
+{
+    for (int64_t n = 0; n < meetings.first[meetings.block_count * meetings.warps_per_block]; ++n) {
+        const Step &step = meetings.steps[n];
+        if (step.access < 0 || meetings.table[step.code].atomic != SWAP_ATOMIC)
+            continue;
+        const Access &access = meetings.accesses[step.access];
+        double lanes = double(access.lanes);
+        meetings.tries += lanes * lanes;
+        for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)
+            meetings.swap_turns += lanes * turns_of(meetings.lines[k], SWAP_ATOMIC);
+    }
+}
+
 static void find_meetings(Meetings &meetings)
 {
     for_lines(meetings, [&](const Line &line, const CodeRow &, uint32_t block) {
@@ -131,6 +147,7 @@ static void find_meetings(Meetings &meetings)
         if (row.atomic == SWAP_ATOMIC)
             add_swaps(meetings, line);
     });
+    add_tries(meetings);
     for (int64_t index = 0; index < meetings.region_count; ++index)
         spread(meetings, meetings.regions[index], meetings.alone[index]);
 }

@@ -3,7 +3,7 @@
 // Memory instructions pass one load/store unit an SM: its data stage (wavefronts), its tag stage,
 // an L1 that knows lines, sectors and when they arrive, then the L2 and DRAM, of which the SM has
 // its share. A unit is known by the cycle at which it is free.
-#include "timing.h"
+#include "timing_caches.h"
 
 namespace timing {
 
@@ -11,9 +11,6 @@ constexpr double SECTOR = SECTOR_BYTES, PAIR = PAIR_SECTORS;
 // Of the load/store unit for an access to global memory, however few its wavefronts:
 // te42kyfo/gpu-benches measures it at small strides.
 constexpr double LEAST_CYCLES = 1.24;
-// Spreads lines over the sets of a cache (Knuth's multiplicative hash): the hardware's own is not
-// published.
-constexpr uint64_t HASH = 0x9E3779B1;
 // Lines that pass through the L2 are numbered from here on.
 constexpr int64_t PASSING_LINES = int64_t(1) << 50;
 // From the issue of an access until the load/store unit can take it; what only passes its queue
@@ -33,32 +30,6 @@ static void pass_data(const SM &sm, double begin, double passes)
 {
     sm.shared->lsu_free = begin + passes;
     sm.statistics->lsu += passes;
-}
-
-// The set of a cache that a line belongs to.
-static CacheLine *set_of(CacheLine *lines, int64_t count, int64_t tag)
-{
-    int64_t sets = count / WAYS, set = (int64_t(uint64_t(tag) * HASH) >> 20) % sets;
-    return lines + (set < 0 ? set + sets : set) * WAYS;
-}
-
-// A line in its set, null where it is not.
-static CacheLine *find_line(CacheLine *set, int64_t tag)
-{
-    for (uint32_t way = 0; way < WAYS; ++way)
-        if (set[way].tag == tag)
-            return &set[way];
-    return nullptr;
-}
-
-// The place of the set that was not used for longest.
-static CacheLine &find_oldest(CacheLine *set)
-{
-    CacheLine *oldest = set;
-    for (uint32_t way = 1; way < WAYS; ++way)
-        if (set[way].used < oldest->used)
-            oldest = &set[way];
-    return *oldest;
 }
 
 // Cycles by which a read from an idle DRAM takes longer than the quickest one, drawn from an
@@ -134,14 +105,21 @@ static double pass_l2(const SM &sm, double count, double begin)
     return max(shared.port_free, shared.l2_free) + p.l2_latency;
 }
 
+// When what DRAM has been asked for arrives at the earliest.
+static double await_dram(const SM &sm)
+{
+    double latest = max(sm.shared->dram_free, sm.shared->port_free);
+    return latest + sm.p->dram_latency + sm.p->dram_wait;
+}
+
 // When sectors arrive from DRAM.
 static double read_dram(const SM &sm, double sectors, double begin)
 {
     pass_dram(sm, sectors, begin);
-    double latest = max(sm.shared->dram_free, sm.shared->port_free), delay = 0.0;
+    double delay = 0.0;
     for (double pairs = sectors; pairs > 0.0; pairs -= PAIR)
         delay = max(delay, draw_delay(sm));
-    return latest + sm.p->dram_latency + sm.p->dram_wait + delay;
+    return await_dram(sm) + delay;
 }
 
 // When sectors of a line of global memory arrive. DRAM reads them in pairs.
@@ -151,7 +129,10 @@ static double fetch_sectors(const SM &sm, double count, double begin, double t)
     double arrival = pass_l2(sm, count, begin);
     sm.statistics->l1_misses += count;
     sm.shared->read_credit += count * sm.p->dram_read_part / PAIR;
+    sm.shared->wait_credit += count * sm.p->dram_wait_part / PAIR;
     double whole = PAIR * take_whole(sm.shared->read_credit);
+    if (take_whole(sm.shared->wait_credit) > 0) // for what another SM has asked for
+        arrival = max(arrival, await_dram(sm));
     if (whole <= 0)
         return arrival;
     pass_through_l2(sm, whole, t);
@@ -237,11 +218,12 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, double be
 
 // An atomic takes turns of the slices of the L2, which reads wait for too, and beyond these those
 // of the busiest one; what it returns is read.
-static void reduce_sectors(const SM &sm, const Line &line, bool fetches, double begin)
+static void reduce_sectors(const SM &sm, const CodeRow &row, const Line &line, double begin)
 {
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
-    double count = count_sectors(line.touched), turns = turns_of(line);
+    double count = count_sectors(line.touched), turns = turns_of(line, row.atomic);
+    bool fetches = row.write_scoreboard < SCOREBOARDS;
     double passing = p.atomic_pass_cycles + (fetches ? p.l2_sector_cycles : 0.0);
     pass_slices(sm, turns * p.atomic_slice_cycles + count * passing, begin);
     double cycles = turns * p.atomic_cycles;
@@ -313,7 +295,7 @@ static double access_line(const SM &sm, const CodeRow &row, const Line &line, in
     if (row.kind == Kind::LOAD || row.kind == Kind::COPY)
         return load_line(sm, line, tag, row.past_l1, begin, t);
     if (row.kind == Kind::ATOMIC) {
-        reduce_sectors(sm, line, row.write_scoreboard < SCOREBOARDS, begin);
+        reduce_sectors(sm, row, line, begin);
         return max(sm.shared->busiest_free, sm.shared->l2_free) + sm.p->l2_latency;
     }
     if (line.number >= LOCAL_LINES) {

@@ -195,6 +195,7 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
 {
     Access &access = trace.accesses[a];
     access.space = space_of(record[0]);
+    access.lanes = __builtin_popcount(record[1]);
     access.first = used;
     access.wavefronts = max(int64_t(1), record[2]);
     if (has_addresses(record[0])) {

@@ -12,17 +12,11 @@ import numpy as np
 from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.memory import LIMIT
 from grader.emulator.runtime import Runtime
+from grader.emulator.timing.analysis_records import Region, Touched
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import (
-    LINE_BYTES,
-    LINE_SECTORS,
-    PAIR_SECTORS,
-    WAYS,
-    Region,
-    Touched,
-)
+from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS, WAYS
 
 RANDOM = 0.05
 """Blocks that lie side by side and share less than this part of what they touch touch it at
@@ -45,12 +39,14 @@ Regions = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Traffic:
-    """Sectors that a launch makes DRAM move for its loads, and for its stores; and bytes that DRAM
+    """Sectors that a launch makes DRAM move for its loads, and for its stores; the part of what it
+    loads that the L2 did not hold at the start; and bytes that DRAM
     could move beside either while it opens rows, of stores also those without what the L2 still
     holds when the launch ends."""
 
     read: float
     written: float
+    new: float = 1.0
     read_lost: float = 0.0
     write_lost: float = 0.0
     waited: float = 0.0
@@ -104,6 +100,7 @@ class Footprint:
         """What DRAM moves. `closely`: with a look at what lies around the blocks, and at rows."""
         own = self._own
         loads = self._extend(own["loaded_pairs"] * PAIR_SECTORS, closely)
+        total = float(loads.sum())
         loads = np.maximum(0.0, loads - self._held)
         stores, partial, updated = (
             self._extend(own[name], closely) for name in ("stored", "partial", "updated")
@@ -111,8 +108,9 @@ class Footprint:
         dropped = partial * self._dropped()
         filled = dropped + updated
         read, written = float(loads.sum()), float((stores + filled).sum())
+        new = read / max(1.0, total)
         if not closely:
-            return Traffic(read, written)
+            return Traffic(read, written, new)
         pair_bytes = PAIR_SECTORS * SECTOR_BYTES
         reading = loads / PAIR_SECTORS * self._lost("loaded_pairs", pair_bytes, rows.read)
         writing = self._lost("stored", SECTOR_BYTES, rows.write)
@@ -121,6 +119,7 @@ class Footprint:
         return Traffic(
             read,
             written,
+            new,
             float(reading.sum()),
             float(((stores + filled) * writing).sum()),
             float(((leaving + filled) * writing).sum()),

@@ -18,7 +18,7 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.footprint import Footprint, make_regions
+from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
 from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
 from grader.emulator.timing.meetings import find_meetings
 from grader.emulator.timing.parameters import Load, Share, find_parameters, find_share
@@ -26,6 +26,7 @@ from grader.emulator.timing.representative import choose_representative, stand_f
 from grader.emulator.timing.sm import make_sm
 from grader.emulator.timing.streams import Streams, make_streams
 from grader.emulator.timing.timing_records import PAIR_SECTORS, SUB_PARTITIONS, Statistics
+from grader.emulator.timing.walks import HARDLY_SHARED, follow_walks
 from grader.emulator.translate import NativeKernel
 
 SIMULATED_INSTRUCTIONS = 400_000
@@ -174,6 +175,7 @@ class Run:
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
+        self.around = work.around
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
@@ -187,8 +189,9 @@ class Run:
             held=held or (),
             capacity=figures.capacity,
         )
+        regions, slices = make_regions(work.regions), figures.l2_slices
         self.met = find_meetings(
-            work.streams, work.code, make_regions(work.regions), figures.l2_slices, runtime
+            work.streams, work.code, regions, slices, runtime, elsewhere=work.around
         )
         times = shape.executed / max(1, len(work.streams.steps))
         self.busiest_slice = self.met.cycles(
@@ -252,7 +255,17 @@ class Run:
         f, scale = self.figures, self.scale(first)
         busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
         traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles, rows=f.rows)
-        return find_share(f, traffic, first.l1_misses * scale, first.stored * scale)
+        loaded, stored = max(1.0, first.l1_misses * scale), first.stored * scale
+        return find_share(f, traffic, loaded, stored, self.read_together(traffic, loaded))
+
+    def read_together(self, traffic: Traffic, loaded: float) -> float:
+        """The part of so many sectors which the L2 does not hold when SMs ask for them."""
+        alone = traffic.read / loaded
+        if alone > HARDLY_SHARED:
+            return alone
+        walked = follow_walks(self.streams, self.resident, self.around, self.code, self.runtime)
+        waves = max(1.0, self.shape.blocks / (self.active * self.resident))
+        return max(alone, traffic.new * walked.missing(self.shape.executed / loaded, waves))
 
     def scale(self, found: Statistics) -> float:
         """How many times the simulated instructions the launch executes."""

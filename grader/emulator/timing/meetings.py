@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from grader.emulator.memory import LIMIT
 from grader.emulator.runtime import Runtime
+from grader.emulator.timing.analysis_records import Meetings
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.footprint import AS_OFTEN
 from grader.emulator.timing.record_arrays import first_row, make_pointing
-from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import (
-    LINE_BYTES,
-    LINE_SECTORS,
-    PAIR_SECTORS,
-    Meetings,
-)
+from grader.emulator.timing.streams import Streams, join
+from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS
 
 _ENDS = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 60)])
 IN_VAIN = 0.4
 """Swaps that fail for one that stands, for each of the threads that want to swap the same word (an
 H200 with 1 to 4,096 of them)."""
-CROWD = 4096
-"""More threads than these have no more swaps under way at one word."""
+CROWD = 6000
+"""Where so many threads want to, only half as many as that do fail."""
 MOMENTS, SPANS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.diff(_ENDS)
 """Of a launch, as parts of its time: densest at the start, where most is new."""
 
@@ -48,14 +45,15 @@ class Slice:
 class Met:
     """What atomics of some blocks meet at: the `turns` of each slice of the L2, for so many
     `visits` of lines; the lanes that wait for each other at one line; how many words are swapped,
-    and how often a word is; and of each buffer the pairs of sectors that they touch, and all that
-    it has."""
+    how often a word is, and what a lane takes of a slice that tries to; and of each buffer the
+    pairs of sectors that they touch, and all that it has."""
 
     turns: np.ndarray
     visits: int
     longest_chain: int
     swaps: float
     swaps_of_word: float
+    turns_of_try: float
     pairs: np.ndarray
     room: np.ndarray
 
@@ -89,21 +87,29 @@ class Met:
         waiting = each.waiting * float(SPANS @ (missing / (1.0 + each.window * missing)))
         spread = max(self.busiest * (each.turn + waiting), each.turn + each.passing)
         mean = float(self.turns.mean())
-        asking = min(CROWD, self.swaps_of_word * min(times, at_once))
-        again = IN_VAIN * asking * min(self.swaps / self.turns.size, mean) * spread
-        chains = max(self.longest_chain * each.chain, self.swaps_of_word * each.swap)
-        return times * max(mean * spread + again, chains)
+        asking = self.swaps_of_word * min(times, at_once)
+        failing = IN_VAIN * asking / (1.0 + asking / CROWD)
+        again = failing * self.swaps * self.turns_of_try / self.turns.size * spread
+        swapping = float(np.hypot(mean * spread + again, self.swaps_of_word * each.swap))
+        return times * max(swapping, self.longest_chain * each.chain)
 
 
 def find_meetings(
-    streams: Streams, code: CodeTable, regions: np.ndarray, slices: int, runtime: Runtime
+    streams: Streams,
+    code: CodeTable,
+    regions: np.ndarray,
+    slices: int,
+    runtime: Runtime,
+    *,
+    elsewhere: Sequence[Streams] = (),
 ) -> Met:
     """Where the atomics of streams meet (runtime/timing_meetings.cpp). `regions` has a Region a
-    buffer."""
+    buffer. How many swap a word is told by blocks from `elsewhere`, if there are any: those of one
+    SM lie a fixed number of blocks apart, and the words that they swap may, too."""
     turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
     room = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
     if not code.atomics.any():
-        return Met(turns, 0, 0, 0.0, 0.0, pairs, room)
+        return Met(turns, 0, 0, 0.0, 0.0, 0.0, pairs, room)
     lines = LIMIT // LINE_BYTES
     arrays = {
         "table": code.table,
@@ -132,4 +138,8 @@ def find_meetings(
     chain, swaps = int(found.longest_chain), float(found.swaps)
     met = found.met_swaps / max(1.0, swaps)
     of_word = max(0.0, met - 1.0 + met / max(1.0, swaps))  # less what chance makes of a few
-    return Met(turns, int(found.visits), chain, swaps, float(of_word), pairs, room)
+    if swaps and elsewhere:
+        others = find_meetings(join(elsewhere), code, regions, slices, runtime)
+        of_word = others.swaps_of_word * swaps / max(1.0, others.swaps)
+    turns_of_try = float(found.swap_turns) / max(1.0, float(found.tries))
+    return Met(turns, int(found.visits), chain, swaps, float(of_word), turns_of_try, pairs, room)

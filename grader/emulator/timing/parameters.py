@@ -19,14 +19,16 @@ MOST_BLOCKS, ROOMY_BYTES = 32, 102_400
 @dataclass(frozen=True)
 class Share:
     """What DRAM does for an SM: the sectors that it moves for one that the SM reads, and for one
-    that it writes, at this part of its bandwidth. `rows` is what opening rows of it adds to moving
-    bytes, as a part. Slices of the L2 wait for the rows that are opened for a sector that the SM
-    reads, or writes: as long as moving so many bytes takes."""
+    that it writes, at this part of its bandwidth. For `others` of those that the SM reads, another
+    one does so at the same time, and it waits with that one. `rows` is what opening rows of it adds
+    to moving bytes, as a part. Slices of the L2 wait for the rows that are opened for a sector that
+    the SM reads, or writes: as long as moving so many bytes takes."""
 
     read: float
     write: float
     part: float
     rows: float = 0.0
+    others: float = 0.0
     read_wait: float = 0.0
     write_wait: float = 0.0
 
@@ -59,8 +61,11 @@ def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
     return sizes[min(place + more, len(sizes) - 1)]
 
 
-def find_share(f: Figures, traffic: Traffic, loaded: float, stored: float) -> Share:
-    """What DRAM does for SMs that read and store so many sectors."""
+def find_share(
+    f: Figures, traffic: Traffic, loaded: float, stored: float, together: float
+) -> Share:
+    """What DRAM does for SMs that read and store so many sectors. So large a part of what they
+    read nobody has read before, or all do so at the same time."""
     moved = SECTOR_BYTES * (traffic.read + traffic.written)
     turned = f.turn_part * SECTOR_BYTES * min(traffic.read, traffic.written)
     lost = traffic.read_lost + traffic.write_lost
@@ -70,6 +75,7 @@ def find_share(f: Figures, traffic: Traffic, loaded: float, stored: float) -> Sh
         write=traffic.written / stored,
         part=f.dram_part / (1.0 + (lost + turned) / max(1.0, moved)),
         rows=lost / max(1.0, moved),
+        others=max(0.0, together - traffic.read / loaded),
         read_wait=traffic.read_lost / loaded,
         write_wait=traffic.waited / stored,
     )
@@ -105,6 +111,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         write_row_cycles=load.dram.write_wait * byte_cycles / f.dram_part,
         dram_read_part=load.dram.read,
         dram_write_part=load.dram.write,
+        dram_wait_part=load.dram.others,
         l1_lines=max(WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
         l2_lines=max(WAYS, f.held_part * f.l2_bytes / load.active // LINE_BYTES),
         atomic_cycles=load.atomic_cycles,

@@ -76,7 +76,7 @@ def make_sm(
     merging = make_rows(Merging, MERGING_LINES)
     merging["tag"] = _NO_LINE
     shared = make_rows(Shared, 1)
-    shared["read_credit"] = shared["write_credit"] = 0.5
+    shared["read_credit"] = shared["write_credit"] = shared["wait_credit"] = 0.5
     shared["random"] = 12345
     return SimulatedSM(
         {

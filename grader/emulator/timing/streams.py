@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.emulator.runtime import Runtime
+from grader.emulator.timing.analysis_records import Totals
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
-from grader.emulator.timing.timing_records import Access, Line, Step, Totals, Trace
+from grader.emulator.timing.timing_records import Access, Line, Step, Trace
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,28 @@ def make_streams(
         fraction = len(steps) / max(1, executed)
     work = add_up(first, steps, accesses, lines, len(traces[0]), code.table, runtime)
     return Streams(first, steps, accesses, lines, work, len(traces[0]), fraction, local_bytes)
+
+
+def join(groups: Sequence[Streams]) -> Streams:
+    """The blocks of several streams of one launch, one behind the other."""
+    first, steps, accesses = [np.zeros(1, dtype=np.int64)], [], []
+    step = access = line = 0
+    for each in groups:
+        first.append(each.first[1:] + step)
+        steps.append(each.steps.copy())
+        steps[-1]["access"][each.steps["access"] >= 0] += access
+        accesses.append(each.accesses.copy())
+        accesses[-1]["first"] += line
+        accesses[-1]["end"] += line
+        step, access = step + len(each.steps), access + len(each.accesses)
+        line += len(each.lines)
+    return replace(
+        groups[0],
+        first=np.concatenate(first),
+        steps=np.concatenate(steps),
+        accesses=np.concatenate(accesses),
+        lines=np.concatenate([each.lines for each in groups]),
+    )
 
 
 def add_up(

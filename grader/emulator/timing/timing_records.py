@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from grader.emulator.timing.analysis_records import Meetings, Region, Totals, Touched, Walks
+
 LINE_BYTES, LINE_SECTORS = 128, 4
 PAIR_SECTORS = 2
 """Sectors that DRAM reads at once (ncu's dram__bytes_read of strided loads on an H200)."""
@@ -63,7 +65,8 @@ class Step:
 
 
 class Access:
-    """What an access asks for: `wavefronts` and `tags` in cycles, and the lines `first` to `end`.
+    """What so many lanes' access asks for: `wavefronts` and `tags` in cycles, and the lines `first`
+    to `end`.
 
     An instruction with two accesses (asynchronous copies) has the second one right behind the
     first.
@@ -74,6 +77,7 @@ class Access:
     wavefronts: Annotated[int, "i4"]
     tags: Annotated[int, "i4"]
     space: Annotated[int, "i1"]
+    lanes: Annotated[int, "i1"]
 
 
 class Line:
@@ -114,88 +118,6 @@ class Trace:
     step_count: int
     access_count: int
     line_count: int
-
-
-class Totals:
-    """What the blocks of some streams do on the whole. By block: how often each instruction is
-    `executed` (a row of `instruction_count`), the sectors of its global accesses and the
-    wavefronts of its shared ones, asynchronous copies apart. All three are 0 before."""
-
-    table: Annotated[int, "CodeRow *"]
-    first: Annotated[int, "int64_t *"]
-    steps: Annotated[int, "Step *"]
-    accesses: Annotated[int, "Access *"]
-    lines: Annotated[int, "Line *"]
-    executed: Annotated[int, "int64_t *"]
-    sectors: Annotated[int, "int64_t *"]
-    wavefronts: Annotated[int, "int64_t *"]
-    block_count: int
-    warps_per_block: int
-    instruction_count: int
-
-
-class Region:
-    """A buffer, from its first line to its end, and what was touched of it: pairs of sectors of
-    which one was loaded, and the pages that hold them; sectors that were stored, those that stores
-    alone touched, and not whole, and the lines of these (`partial`); sectors that atomics read; and
-    pages that were stored."""
-
-    first_line: int
-    end_line: int
-    loaded_pairs: int
-    loaded_pages: int
-    stored: int
-    partial: int
-    partial_lines: int
-    updated: int
-    stored_pages: int
-
-
-class Touched:
-    """What steps touch of the buffers. `known` and `words` have a number for each line of global
-    memory, 0 before: what was touched of it, and the words that were covered."""
-
-    table: Annotated[int, "CodeRow *"]
-    steps: Annotated[int, "Step *"]
-    accesses: Annotated[int, "Access *"]
-    lines: Annotated[int, "Line *"]
-    known: Annotated[int, "uint16_t *"]
-    words: Annotated[int, "uint32_t *"]
-    regions: Annotated[int, "Region *"]
-    step_count: int
-    region_count: int
-
-
-class Meetings:
-    """Where atomics of blocks meet. `visitors`, `known`, `chains` and `swapped` have a number for
-    each line of global memory: the only block whose atomics touch it, from 1 on, its sectors that
-    they touch, the lanes that wait for each other there, and the words that were swapped. `alone`
-    becomes the turns of lines that one block touches, by buffer, and `pairs` the pairs of sectors
-    that atomics touch; `turns` those of each slice of the L2; `visits` are the lines that all
-    atomics touch, one by one. The longest chain is of floats that are added to a line. `met_swaps`
-    are the swaps at the words of all `swaps`, one by one. All of them are 0 before."""
-
-    table: Annotated[int, "CodeRow *"]
-    first: Annotated[int, "int64_t *"]
-    steps: Annotated[int, "Step *"]
-    accesses: Annotated[int, "Access *"]
-    lines: Annotated[int, "Line *"]
-    regions: Annotated[int, "Region *"]
-    visitors: Annotated[int, "uint32_t *"]
-    known: Annotated[int, "uint16_t *"]
-    chains: Annotated[int, "uint32_t *"]
-    swapped: Annotated[int, "uint32_t *"]
-    alone: Annotated[int, "double *"]
-    pairs: Annotated[int, "int64_t *"]
-    turns: Annotated[int, "double *"]
-    block_count: int
-    warps_per_block: int
-    region_count: int
-    slice_count: int
-    visits: int
-    longest_chain: int
-    swaps: float
-    met_swaps: float
 
 
 # --- the simulated SM: times are in cycles --------------------------------------------------------
@@ -283,6 +205,7 @@ class Shared:
     divergence_free: float
     read_credit: float
     write_credit: float
+    wait_credit: float
     passed: float
     random: int
     merging: int
@@ -340,6 +263,7 @@ class Parameters:
     write_row_cycles: float
     dram_read_part: float
     dram_write_part: float
+    dram_wait_part: float
     l1_lines: float
     l2_lines: float
     atomic_cycles: float
@@ -394,7 +318,7 @@ class SM:
 RECORDS = {
     each.__name__: each
     for each in (
-        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched, Meetings),
+        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched, Walks, Meetings),
         *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters, SM),
     )
 }

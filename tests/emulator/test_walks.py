@@ -1,0 +1,75 @@
+"""Who loads the same lines at the same time, from a few steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from grader.devices.emulated.runtime import emulator_runtime
+from grader.emulator.layout import TraceWord
+from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.pipes import Kind
+from grader.emulator.timing.record_arrays import make_rows
+from grader.emulator.timing.streams import Streams, add_up
+from grader.emulator.timing.timing_records import LINE_SECTORS, Access, CodeRow, Line, Step
+from grader.emulator.timing.walks import Walked, follow_walks
+
+WHOLE = (1 << LINE_SECTORS) - 1
+
+
+def streams_of(*blocks: Sequence[int], kind: Kind) -> tuple[Streams, CodeTable]:
+    """Blocks of a warp each, whose steps load whole lines of these numbers."""
+    count = sum(map(len, blocks))
+    table = make_rows(CodeRow, 1)
+    table["kind"] = kind
+    steps, accesses, lines = (make_rows(record, count) for record in (Step, Access, Line))
+    lines["number"], lines["touched"] = [line for block in blocks for line in block], WHOLE
+    steps["access"] = accesses["first"] = np.arange(count)
+    accesses["end"], accesses["space"] = accesses["first"] + 1, TraceWord.GLOBAL
+    first = np.cumsum([0, *map(len, blocks)], dtype=np.int64)
+    work = add_up(first, steps, accesses, lines, 1, table, emulator_runtime())
+    none = np.zeros(1, dtype=np.bool_)
+    code = CodeTable(table, np.full(1, 4, dtype=np.int64), none, none, none)
+    return Streams(first, steps, accesses, lines, work, 1, 1.0), code
+
+
+def walks_of(
+    *blocks: Sequence[int],
+    resident: int = 1,
+    around: Sequence[Sequence[int]] = (),
+    kind: Kind = Kind.LOAD,
+) -> Walked:
+    streams, code = streams_of(*blocks, kind=kind)
+    others = [streams_of(each, kind=kind)[0] for each in around]
+    return follow_walks(streams, resident, others, code, emulator_runtime())
+
+
+def test_blocks_that_walk_alike_come_to_lines_together() -> None:
+    walk = range(1000)
+    assert walks_of(walk, around=[walk]) == Walked(distinct=4.0, together=1.0)
+    assert walks_of(walk, around=[walk], kind=Kind.COPY).together == 1.0
+    assert walks_of(walk, around=[walk], kind=Kind.STORE) == Walked(0.0, 0.0)
+
+
+def test_blocks_that_start_elsewhere_come_to_lines_at_other_times() -> None:
+    walk = [*range(1000)]
+    assert walks_of(walk, around=[walk[500:] + walk[:500]]).together == 0.0
+    in_part = walks_of(walk, around=[walk[:250] + walk[750:] + walk[250:750]]).together
+    assert in_part == pytest.approx(0.25, abs=0.01)
+    assert walks_of(walk, around=[range(1000, 2000)]).together == 0.0
+
+
+def test_blocks_of_one_sm_are_one_visitor() -> None:
+    walk = [5, 6, 5, 6]
+    apart, beside = (walks_of(walk, walk, resident=resident) for resident in (1, 2))
+    assert (apart.distinct, beside.distinct) == (2.0, 1.0)
+    assert (apart.together, beside.together) == (1.0, 0.0)
+
+
+def test_later_waves_find_what_the_first_one_read() -> None:
+    walked = Walked(distinct=0.5, together=0.8)
+    assert walked.missing(2.0, waves=1.0) == pytest.approx(0.8)
+    assert walked.missing(2.0, waves=4.0) == pytest.approx(0.2)
+    assert walked.missing(100.0, waves=1.0) == 2.0  # DRAM reads pairs of sectors
