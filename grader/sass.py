@@ -72,6 +72,8 @@ ACCESSES: Mapping[str, tuple[Access, ...]] = {
     "REDG": _at("global", Way.REDUCTION),
     "ATOM": _anywhere(Way.FETCH),
     "RED": _anywhere(Way.REDUCTION),
+    "SULD": _at("global", Way.LOAD),
+    "SUST": _at("global", Way.STORE),
     "MEMBAR": _at("global", Way.FENCE),
     # No device here executes these, but code that holds them can be read:
     "REDAS": _at("shared", Way.REDUCTION),

@@ -80,6 +80,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.devices.emulated.sample_writes": ("grader.emulator",),
     "grader.devices.emulated.emulated_device": ("grader.emulator",),
     "grader.devices.emulated.fault_facts": ("grader.emulator",),
+    "grader.devices.emulated.texture_objects": ("grader.emulator",),
     "grader.devices.emulated.sampling": ("grader.emulator",),
     "grader.devices.emulated.inspection": ("grader.emulator",),
     "grader.devices.emulated.run_backwards": ("grader.emulator",),

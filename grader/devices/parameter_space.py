@@ -4,11 +4,13 @@ with."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from grader.devices.gpus import Gpu, theoretical_occupancy
 from grader.records import BufferArgument, Counters, Kernel, Launch, LaunchResult, LineCounters
 
 POINTER_BYTES = 8
+NO_OBJECTS: Mapping[str, int] = MappingProxyType({})
 
 
 def parameter_bytes(kernel: Kernel) -> int:
@@ -18,13 +20,19 @@ def parameter_bytes(kernel: Kernel) -> int:
     )
 
 
-def pack_parameters(kernel: Kernel, launch: Launch, addresses: Mapping[str, int]) -> bytes:
+def pack_parameters(
+    kernel: Kernel,
+    launch: Launch,
+    addresses: Mapping[str, int],
+    objects: Mapping[str, int] = NO_OBJECTS,
+) -> bytes:
     """The parameter space of a launch: each argument little-endian at its parameter's offset; a
-    buffer is its address."""
+    buffer is its address, or the handle of its texture or surface object."""
     space = bytearray(parameter_bytes(kernel))
     for parameter, argument in zip(kernel.parameters, launch.arguments, strict=True):
         if isinstance(argument, BufferArgument):
-            number, size_bytes = addresses[argument.buffer], POINTER_BYTES
+            numbers = objects if argument.as_texture else addresses
+            number, size_bytes = numbers[argument.buffer], POINTER_BYTES
         else:
             number, size_bytes = (
                 argument.value % (1 << 8 * argument.size_bytes),

@@ -20,6 +20,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     translate.py      a kernel -> cells: for each instruction its step and its data
     memory.py         the fake address space of global memory
     digests.py        whether large memory holds what it held before
+    textures.py       texture and surface objects
     launch.py         what a launch gives its blocks
     machine.py        launches: blocks over threads
     faults.py         why one was stopped
@@ -37,12 +38,14 @@ from grader.emulator.launch import LaunchSettings
 from grader.emulator.machine import LaunchOutcome, run_launch
 from grader.emulator.memory import GlobalMemory, fill_pointers, variable_addresses
 from grader.emulator.program import Instruction, KernelCode, Pointer, Unsupported, Variable
+from grader.emulator.textures import Edge, Texels, TextureObject
 from grader.emulator.translate import NativeKernel, translate
 
 __all__ = [
     "ARCHITECTURES",
     "NO_COUNTS",
     "Digests",
+    "Edge",
     "Fault",
     "FaultKind",
     "GlobalMemory",
@@ -57,6 +60,8 @@ __all__ = [
     "NativeKernel",
     "Party",
     "Pointer",
+    "Texels",
+    "TextureObject",
     "Unsupported",
     "Variable",
     "fill_pointers",

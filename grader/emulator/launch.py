@@ -14,6 +14,7 @@ from grader.emulator.layout import (
     zeros_in_lines,
 )
 from grader.emulator.program import KernelCode
+from grader.emulator.textures import TextureObject
 
 Triple = tuple[int, int, int]
 
@@ -29,7 +30,7 @@ class LaunchSettings:
     (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
     (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`:
     what each block of the sample did is noted. `checked`: each access is compared with those before
-    it (checked_launch.py).
+    it (checked_launch.py). `textures`: the objects with the handles 1, 2 and so on.
     """
 
     grid: Triple
@@ -47,6 +48,7 @@ class LaunchSettings:
     left_out: tuple[int, ...] = ()
     block_by_block: bool = False
     checked: bool = False
+    textures: tuple[TextureObject, ...] = ()
 
     @property
     def blocks(self) -> int:

@@ -374,8 +374,12 @@ CONTEXT = np.dtype(
         # by JumpTable
         ("jump_tables", "u8", 2),
         ("jump_counts", "u4", 2),
-        # callback for functions of the system: `i32 (context, warp, mask)`
-        ("host_functions", "u8"),
+        (
+            "host_functions",
+            "u8",
+        ),  # callback for functions of the system: `i32 (context, warp, mask)`
+        ("textures", pointer_to("Texture")),  # by their handles, from 1 on
+        ("texture_count", "u4"),
         ("call_target", "u8"),  # the function's address
         ("checked_state", pointer_to("CheckedState")),  # of the checked mode only
         ("reversed", "u4"),  # whether blocks and warps run in the opposite order

@@ -29,6 +29,7 @@ from grader.emulator.layout import (
 )
 from grader.emulator.memory import WINDOW, GlobalMemory
 from grader.emulator.shapes import BANK_OF_LAUNCH
+from grader.emulator.textures import texture_records
 from grader.emulator.translate import NativeKernel
 
 CHUNKS_PER_THREAD = 16
@@ -181,6 +182,7 @@ class _Worker:
             ],
             dtype=BUFFER,
         )
+        self.textures = texture_records(settings.textures)
         self.warps = make_warps(kernel.warp_type, settings.block)
         self.memory = memory
         memories = Memories(
@@ -213,6 +215,8 @@ class _Worker:
         context["local_bytes"] = self.local_bytes
         context["buffers"] = self.buffers.ctypes.data
         context["buffer_count"] = len(self.buffers)
+        context["textures"] = self.textures.ctypes.data
+        context["texture_count"] = len(self.settings.textures)
         context["converged"] = self.kernel.converged.ctypes.data
         context["diverged"] = self.kernel.diverged.ctypes.data
         context["entries"] = self.kernel.entries.ctypes.data

@@ -111,7 +111,8 @@ class Address:
 
 @dataclass(frozen=True)
 class Special:
-    """A special register (`SR_TID.X`), a convergence barrier (`B0`) or another bare name."""
+    """A special register (`SR_TID.X`), a convergence barrier (`B0`), a texture's kind (`2D`) or
+    another bare name."""
 
     name: str
 
@@ -129,7 +130,7 @@ _TWO_ADDRESSES = re.compile(r"^(\[[^\]]*\])(\[)")
 _INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
 _REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
 _NAN = re.compile(r"nan:(0x[0-9a-f]{8})$")
-_SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[A-Za-z_][\w.]*)$")
+_SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[123]D|[A-Za-z_][\w.]*)$")
 _NAMED_REALS = {
     "+INF": "7f800000",
     "-INF": "ff800000",

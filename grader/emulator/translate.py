@@ -310,6 +310,12 @@ def _offset(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) 
     return operand.offset
 
 
+def _no_offset(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    if _offset(code, flow, block, i, which) != 0:
+        raise Unsupported("with this address")
+    return 0
+
+
 _FACTS: dict[str, _Fact] = {
     "index": lambda code, flow, block, i, which: i.index,
     "code offset": lambda code, flow, block, i, which: i.offset,
@@ -324,6 +330,8 @@ _FACTS: dict[str, _Fact] = {
     "known bank": lambda code, flow, block, i, which: constant_bank_bytes(code, which),
     "one register": _one_register,
     "offset": _offset,
+    "no offset": _no_offset,
+    "object": lambda code, flow, block, i, which: constant_data(code, Constant(0, 4 * which), 0),
     "copy form": lambda code, flow, block, i, which: copy_form(i),
     "tensor places": lambda code, flow, block, i, which: code.architecture.tensor_places,
     "tensor bytes": lambda code, flow, block, i, which: code.architecture.tensor_bytes,

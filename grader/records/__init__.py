@@ -119,6 +119,7 @@ from grader.records.source_facts import (
     Unreadable,
     VariableUse,
 )
+from grader.records.textures import Addressing, Texture
 from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
 from grader.statuses import CheckStatus, Status
 
@@ -127,6 +128,7 @@ __all__ = [
     "POISON_WORD",
     "SUBMISSION",
     "Act",
+    "Addressing",
     "AtomicUse",
     "BatchEntry",
     "BatchExercise",
@@ -231,6 +233,7 @@ __all__ = [
     "Status",
     "Stop",
     "Submission",
+    "Texture",
     "TimedLaunch",
     "TimedPlan",
     "TimedStep",

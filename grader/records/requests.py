@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
 from grader.records.code import Binary
+from grader.records.textures import Texture
 
 
 class Role(StrEnum):
@@ -37,9 +38,11 @@ class Dim3(NamedTuple):
 
 @dataclass(frozen=True)
 class BufferArgument:
-    """A kernel argument that is the address of a device buffer."""
+    """A kernel argument that is the address of a device buffer; `as_texture`: the object through
+    which textures or surfaces reach it."""
 
     buffer: str
+    as_texture: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,13 @@ class Launch:
 @dataclass(frozen=True)
 class DeviceBuffer:
     """A buffer on the device: `dtype` is NumPy's name, `shape` in elements. Its contents travel
-    beside this record."""
+    beside this record. `texture` says how it is bound, where it is."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     role: Role
+    texture: Texture | None = None
 
     @property
     def size_bytes(self) -> int:

@@ -81,7 +81,9 @@ def device_buffers(task: Task, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, 
     """The task's buffers with concrete shapes; SpecError where a shape has no positive extent at
     these sizes."""
     return tuple(
-        DeviceBuffer(buffer.name, buffer.dtype, buffer_shape(buffer, sizes), buffer.role)
+        DeviceBuffer(
+            buffer.name, buffer.dtype, buffer_shape(buffer, sizes), buffer.role, buffer.texture
+        )
         for buffer in task.buffers
     )
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from grader.cpp.expressions import Expression
-from grader.records import DeviceInfo, Role
+from grader.records import DeviceInfo, Role, Texture
 from grader.spec.launch_lines import Plan
 
 
@@ -27,7 +27,7 @@ class BufferSpec:
     """A buffer of a task's signature. `shape` holds expressions of the sizes.
 
     `init` says how an input is filled; an output of a part that has one is in-out: it holds that
-    data before the launch.
+    data before the launch. `texture`: how it is bound to a texture or surface object.
     """
 
     name: str
@@ -35,6 +35,7 @@ class BufferSpec:
     shape: tuple[Expression, ...]
     role: Role
     init: Initialisation | None = None
+    texture: Texture | None = None
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from grader.spec.launch_lines import Plan, parse_launch, parse_scratch
 from grader.spec.plan_rules import Starter
 from grader.spec.schema import Json, schema_problems
 from grader.spec.semantics import semantic_problems
+from grader.spec.texture_rules import read_texture
 
 SPEC_FILE = "spec.json"
 ORACLE_FILE = "oracle.py"
@@ -248,7 +249,8 @@ def _build_tolerance(tolerance: Json | str) -> Tolerance | Float32Sum:
 def _build_buffer(buffer: Json) -> BufferSpec:
     shape = tuple(map(parse_expression, buffer["shape"]))
     init = _optional(Initialisation, buffer, "init")
-    return BufferSpec(buffer["name"], buffer["dtype"], shape, Role(buffer["role"]), init)
+    role, texture = Role(buffer["role"]), read_texture(buffer)
+    return BufferSpec(buffer["name"], buffer["dtype"], shape, role, init, texture)
 
 
 def _build_plan(plan: Json) -> Plan:

@@ -133,7 +133,7 @@ def _describe(keyword: str, fault: Fault) -> str:
         return _WHOLE[keyword]
     if keyword not in _WANTED:
         return fault.message
-    hint = did_you_mean(str(fault.instance), fault.wanted) if keyword == "enum" else ""
+    hint = did_you_mean(str(fault.instance), [*map(str, fault.wanted)]) if keyword == "enum" else ""
     return f"must be {_WANTED[keyword](fault)}, got {_show(fault.instance)}{hint}"
 
 
@@ -152,7 +152,7 @@ _WHOLE = {
 """What is said of a value, by the keyword that it does not satisfy."""
 _WANTED: dict[str, Callable[[Fault], str]] = {
     "type": lambda fault: _TYPE_WORDS.get(fault.wanted, fault.wanted),
-    "enum": lambda fault: f"one of {', '.join(fault.wanted)}",
+    "enum": lambda fault: f"one of {', '.join(map(str, fault.wanted))}",
     "pattern": lambda fault: str(fault.schema["description"]),
     "const": lambda fault: _show(fault.wanted),
     "minimum": lambda fault: f"at least {_show(fault.wanted)}",

@@ -26,6 +26,7 @@ from grader.submission.scalars import (
 )
 
 POINTER_BYTES = 8
+_OBJECTS = ("unsigned long long", "cudaTextureObject_t", "cudaSurfaceObject_t")
 _ANY_BUFFER = {"void", "char", "unsigned char", "std::byte"}
 _POINTER = re.compile(r"(?:\*|\(\*\)\s*(?:\[\d*\])+)\s*\Z")
 
@@ -70,6 +71,11 @@ def element_dtype(pointer: str) -> str | None:
 def _bind_buffer(buffer: DeviceBuffer, parameter: KernelParameter, place: Place) -> BufferArgument:
     number, position = place
     what = f"argument {number} is the buffer {quote(buffer.name)}"
+    if buffer.texture is not None and not parameter.is_pointer and _takes_object(parameter):
+        return BufferArgument(buffer.name, as_texture=True)
+    if buffer.texture is not None and buffer.texture.surface:
+        message = f"{what}, which is a surface, but the kernel's parameter is {parameter.type}"
+        raise error_at(position, message, "Take it as a cudaSurfaceObject_t.")
     if parameter.is_pointer is False or parameter.size_bytes != POINTER_BYTES:
         message = (
             f"{what}, but the kernel's parameter is no pointer"
@@ -83,6 +89,11 @@ def _bind_buffer(buffer: DeviceBuffer, parameter: KernelParameter, place: Place)
         advice = f"Give a buffer of {wanted}, or correct the parameter's type."
         raise error_at(position, message, advice)
     return BufferArgument(buffer.name)
+
+
+def _takes_object(parameter: KernelParameter) -> bool:
+    """Whether a parameter may be a cudaTextureObject_t or cudaSurfaceObject_t."""
+    return parameter.size_bytes == POINTER_BYTES and parameter.type in (None, *_OBJECTS)
 
 
 def _wrong_count(launch: LaunchLine, kernel: Kernel) -> LanguageError:

@@ -1,4 +1,4 @@
-"""Two further exercises, written with files only: begun with `grade new`, and sound as `grade
+"""Further exercises, written with files only: begun with `grade new`, and sound as `grade
 check` has it."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "exercises"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sum_reduction", "histogram"])
+@pytest.mark.parametrize("name", ["sum_reduction", "histogram", "half_size"])
 def test_is_sound(name: str) -> None:
     scope = Scope("emulated:h100", 5, 2, default_submissions(FOLDER / name))
     found = check_exercise(FOLDER / name, scope, lambda progress: None)

@@ -95,11 +95,11 @@ def test_all_that_a_kernel_lacks_is_listed() -> None:
         return find_unsupported(KernelCode("kernel", assemble(f"{text}\nEXIT"), 0x210, 0, 0))
 
     assert missing_of("IADD3 R0,R1,R2,RZ") == []
-    assert missing_of("FADD.RN R0,R1,R2\nIADD3 R0,|R1|,R2,R3\nFADD.RN R3,R1,R2\nTEX R0,R1") == [
+    assert missing_of("FADD.RN R0,R1,R2\nIADD3 R0,|R1|,R2,R3\nFADD.RN R3,R1,R2\nPIXLD R0,R1") == [
         "line 1: the instruction FADD.RN (its modifier RN)",
         "line 2: IADD3 with |operand|",
         "line 3: the instruction FADD.RN (its modifier RN)",
-        "line 4: the instruction TEX",
+        "line 4: the instruction PIXLD",
     ]
     assert missing_of("JMP 0x0\nFADD.RN R0,R1,R2") == ["line 1: the instruction JMP"]
 

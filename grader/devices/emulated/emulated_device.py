@@ -27,6 +27,7 @@ from grader.devices.emulated.plan_run import (
     modified_inputs,
     outputs_of,
 )
+from grader.devices.emulated.texture_objects import texture_objects
 from grader.devices.gpus import Gpu, read_gpus
 from grader.devices.parameter_space import pack_parameters
 from grader.devices.room import out_of_memory
@@ -188,15 +189,18 @@ class EmulatedDevice:
         except Unsupported as problem:
             return None, NotEmulated(kernel.name, problem.line, problem.what)
         addresses = {name: region.address for name, region in memory.regions.items()}
+        objects = texture_objects(plan.program.buffers, memory)
+        handles = {name: handle for handle, name in enumerate(objects, start=1)}
         settings = LaunchSettings(
             grid=(launch.grid.x, launch.grid.y, launch.grid.z),
             block=(launch.block.x, launch.block.y, launch.block.z),
-            parameters=pack_parameters(kernel, launch, addresses),
+            parameters=pack_parameters(kernel, launch, addresses, handles),
             dynamic_shared_bytes=launch.dynamic_shared_bytes,
             budget=budget,
             threads=self._threads,
             multiprocessors=self.gpu.multiprocessors,
             backwards=way.backwards,
+            textures=tuple(objects.values()),
         )
         if way.checking is not None:
             settings = replace(settings, checked=True, shared_poison=way.checking.shared_poison)

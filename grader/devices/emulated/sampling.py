@@ -47,6 +47,7 @@ TOO_LONG = (
     " blocks cannot be verified: blocks meet in atomics, or a later launch needs what they all"
     " wrote"
 )
+TEXTURES = "what textures and surfaces cost is not modelled"
 TOO_UNEVEN = (
     "its blocks differ so much from each other that those which were traced cannot stand for all"
 )
@@ -258,6 +259,8 @@ def _describe_sample(blocks: int, window: int, parts: Sequence[LaunchOutcome]) -
 def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] | None) -> Ran:
     """The same with the model's word, from the window if that does what the launch does, else from
     the spread."""
+    if drawn.ready.settings.textures:
+        return replace(ran, unmodelled=TEXTURES)
     found = estimate(drawn.ready.native, traced, drawn.stage.figures, held)
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)

@@ -3,14 +3,16 @@ from the host."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pycuda.driver as cuda
 
 from grader.devices.base import Arrays
+from grader.devices.gpu.driver import find_driver
 from grader.devices.gpu.own_kernels import OwnKernels
 from grader.devices.gpu.placement import GUARD_WORD, Damage, find_damage, place_buffers
+from grader.devices.gpu.texture_objects import TextureObjects
 from grader.records import POISON_WORD, DeviceBuffer
 
 
@@ -29,15 +31,25 @@ class Arena:
         self.addresses = {place.name: base + place.offset for place in self.placement.places}
         self._sizes = {place.name: place.size_bytes for place in self.placement.places}
         cuda.memset_d32(base, GUARD_WORD, self.placement.size_bytes // 4)
+        self._objects = TextureObjects((), {}, find_driver())
 
     def free(self) -> None:
+        self._objects.free()
         self._memory.free()
 
+    @property
+    def objects(self) -> Mapping[str, int]:
+        """The handles of the texture objects, by their buffers' names."""
+        return self._objects.handles
+
     def upload(self, arrays: Arrays) -> None:
-        """Copy these contents to the buffers of their names."""
+        """Copy these contents to the buffers of their names, and bind the textures among them.
+        Raises GraderError where one cannot be bound."""
         for name, array in arrays.items():
             if array.nbytes:
                 cuda.memcpy_htod(self.addresses[name], np.ascontiguousarray(array))
+        self._objects.free()
+        self._objects = TextureObjects(self.buffers, self.addresses, find_driver())
 
     def download(self, buffer: DeviceBuffer) -> np.ndarray:
         """The contents of one buffer."""

@@ -275,7 +275,8 @@ class Bench:
             buffer.name: arena.addresses[_scratch_name(program, buffer)] for buffer in scratch
         }
         with _naming_the_culprit(program.label):
-            return code.make_ready(program.launches, {**arena.addresses, **renamed})
+            addresses = {**arena.addresses, **renamed}
+            return code.make_ready(program.launches, addresses, arena.objects)
 
 
 @contextlib.contextmanager

@@ -133,7 +133,7 @@ def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noq
 def reset_persisting_l2() -> None:
     """Let go of every L2 line that a kernel marked to stay. GPUs before compute capability 8.0 have
     none, and say so."""
-    _libcuda().cuCtxResetPersistingL2Cache()
+    find_driver().cuCtxResetPersistingL2Cache()
 
 
 def _read_attributes(device: Any) -> Attributes:  # noqa: ANN401
@@ -188,10 +188,11 @@ def _read_uuid(index: int) -> str:
     """The UUID as nvidia-smi writes it: the same for every process, whatever CUDA_VISIBLE_DEVICES
     says."""
     handle, raw = ctypes.c_int(), (ctypes.c_ubyte * 16)()
-    _libcuda().cuDeviceGet(ctypes.byref(handle), index)
-    _libcuda().cuDeviceGetUuid(raw, handle)
+    find_driver().cuDeviceGet(ctypes.byref(handle), index)
+    find_driver().cuDeviceGetUuid(raw, handle)
     return f"GPU-{uuid.UUID(bytes=bytes(raw))}"
 
 
-def _libcuda() -> ctypes.CDLL:
+def find_driver() -> ctypes.CDLL:
+    """The driver's library."""
     return ctypes.CDLL("libcuda.so.1")

@@ -165,7 +165,7 @@ class GpuDevice:
         before = arena.digests(inputs, self._own)
         results: list[LaunchResult] = []
         code = self._code_of(program.binary)
-        for launch in code.make_ready(program.launches, arena.addresses):
+        for launch in code.make_ready(program.launches, arena.addresses, arena.objects):
             launch.run(arena)
             results.append(self._result(launch.launch, launch.kernel))
         after = arena.digests(inputs, self._own)

@@ -91,10 +91,13 @@ class Code:
         return Code(self.binary, cuda.module_from_buffer(self.binary.cubin))
 
     def make_ready(
-        self, launches: Sequence[Launch], addresses: Mapping[str, int]
+        self,
+        launches: Sequence[Launch],
+        addresses: Mapping[str, int],
+        objects: Mapping[str, int],
     ) -> tuple[ReadyLaunch, ...]:
-        """The launches with the addresses of their buffers. Raises PlanError when one asks for more
-        shared memory than there is."""
+        """The launches with the addresses and texture objects of their buffers. Raises PlanError
+        when one asks for more shared memory than there is."""
         ready = []
         for launch in launches:
             kernel = self.kernels[launch.symbol]
@@ -107,7 +110,7 @@ class Code:
                     )
             except cuda.Error as error:
                 raise PlanError(read_refusal(error, launch, kernel.name)) from error
-            space = pack_parameters(kernel, launch, addresses)
+            space = pack_parameters(kernel, launch, addresses, objects)
             # PyCUDA passes an array's bytes as they are: the whole parameter space, already laid
             # out, is one argument.
             arguments = (np.frombuffer(space, dtype=np.uint8),) if space else ()

@@ -19,8 +19,9 @@ GUARD_WORD = 0x7FF5A5A5
 BAND_BYTES = 256 << 10
 """Least size of a guard band: room for an overshoot of a few rows, small beside what is copied
 anyway."""
-ALIGNMENT_BYTES = 256
-"""What cudaMalloc aligns to, and vector accesses of students rely on."""
+ALIGNMENT_BYTES = 512
+"""What textures of linear memory ask for; cudaMalloc aligns to 256, on which vector accesses of
+students rely."""
 
 ReadBytes = Callable[[int, int], np.ndarray]
 """(offset, size in bytes) of the allocation to its present contents as uint8."""

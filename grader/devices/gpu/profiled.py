@@ -64,7 +64,7 @@ def run_plan(plan: PlanRun) -> None:
     arena = Arena(program.buffers)
     arena.upload(inputs)
     arena.poison([buffer.name for buffer in program.buffers if buffer.name not in inputs])
-    ready = Code(program.binary).make_ready(program.launches, arena.addresses)
+    ready = Code(program.binary).make_ready(program.launches, arena.addresses, arena.objects)
     cuda.Context.synchronize()
     cuda.start_profiler()
     for launch in ready:

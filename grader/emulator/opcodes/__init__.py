@@ -23,6 +23,7 @@ from grader.emulator.opcodes.packed import PACKED
 from grader.emulator.opcodes.row import Opcode
 from grader.emulator.opcodes.special import SPECIAL
 from grader.emulator.opcodes.tensor import TENSOR
+from grader.emulator.opcodes.textures import TEXTURES
 from grader.emulator.program import Unsupported
 
 FAMILIES: dict[str, dict[str, Opcode]] = {
@@ -40,6 +41,7 @@ FAMILIES: dict[str, dict[str, Opcode]] = {
     "atomics and reductions": ATOMICS,
     "asynchronous copies": COPIES,
     "tensor cores": TENSOR,
+    "textures and surfaces": TEXTURES,
     "control flow": CONTROL,
     "lanes together": COLLECTIVE,
     "barriers of a block": BARRIERS,

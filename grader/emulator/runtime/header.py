@@ -1,5 +1,5 @@
 """records.h: the records and constants that Python and the runtime share: layout.py,
-checked_layout.py, and timing/timing_records.py in a namespace of its own."""
+checked_layout.py, textures.py, and timing/timing_records.py in a namespace of its own."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from grader.emulator import checked_layout, layout
+from grader.emulator import checked_layout, layout, textures
 from grader.emulator.timing import timing_records as timing_layout
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import layout_of
 
 _RECORDS = {
     "Buffer": layout.BUFFER,
+    "Texture": textures.TEXTURE,
     "Copy": layout.COPY,
     "Pattern": layout.PATTERN,
     "Slot": layout.SLOT,
@@ -36,6 +37,10 @@ _ENUMS = (
     layout.VoteMode,
     checked_layout.FindingCode,
     checked_layout.Trait,
+    textures.Texels,
+    textures.Edge,
+    textures.TextureForm,
+    textures.SurfaceForm,
 )
 _NUMBERS = (
     {"u1": "uint8_t", "u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t"}

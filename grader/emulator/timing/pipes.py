@@ -81,6 +81,8 @@ TENSOR_DOUBLES = {
 }
 """Of float64 matrices, by shape, seen on an H200."""
 MATRIX_MOVE = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
+TEXTURE = QUEUED
+"""No launch with textures is modelled."""
 CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
 SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)

@@ -1,0 +1,389 @@
+// Texture and surface objects: what a texture unit makes of coordinates, and where surfaces lie.
+//
+// Coordinates lie in lane_data, a word of all lanes for each; there the results go, too.
+#include <cmath>
+
+#include "lanes.h"
+
+constexpr uint32_t FRACTION_BITS = 8, ONE = 1u << FRACTION_BITS, AXES = 3, CHANNELS = 4;
+constexpr uint32_t CORNERS = 4, GUARD_BITS = 4;
+constexpr uint32_t ONE_AS_FLOAT = 0x3F800000, NOT_A_NUMBER = 0x7FFFFFFF;
+constexpr double COORDINATE_STEPS = 1 << 21;
+// Farther away than any texel, in texels.
+constexpr double FAR = 1 << 24;
+
+// Where a filter lies on an axis: its first texel, and how much the next one counts in 256ths.
+struct Spot {
+    int64_t texel;
+    uint32_t fraction;
+};
+
+HOT float as_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+HOT uint32_t as_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+APART uint32_t fail(Context &context, uint32_t instruction, uint32_t code, uint32_t mask)
+{
+    context.fault_code = code;
+    context.fault_instruction = instruction;
+    context.fault_lane = lowest_lane(mask);
+    return code;
+}
+
+// --- texels --------------------------------------------------------------------------------------
+
+static float half_to_float(uint32_t code)
+{
+    uint32_t exponent = code >> 10 & 31, fraction = code & 0x3FF, sign = (code & 0x8000) << 16;
+    if (exponent == 31)
+        return as_float(sign | 0x7F800000 | fraction << 13);
+    float magnitude = exponent == 0 ? std::ldexp(float(fraction), -24)
+                                    : std::ldexp(float(fraction | 0x400), int(exponent) - 25);
+    return as_float(sign | as_bits(magnitude));
+}
+
+// A signed number's lowest value is -1, as the one above it.
+static float signed_fraction(int32_t value, int32_t largest)
+{
+    return value < -largest ? -1.0f : float(value) / float(largest);
+}
+
+// A channel of a texel as a word: an integer, or the bits of a float32.
+static uint32_t read_channel(const Texture &texture, const uint8_t *texel, uint32_t channel)
+{
+    const uint8_t *place = texel + channel * texture.texel_bytes / texture.channels;
+    uint32_t word;
+    uint16_t code;
+    memcpy(&code, place, texture.texel_bytes / texture.channels == 1 ? 1 : 2);
+    switch (texture.texels) {
+    case Texels::UNSIGNED_8:
+        return *place;
+    case Texels::SIGNED_8:
+        return int8_t(*place);
+    case Texels::UNSIGNED_16:
+        return code;
+    case Texels::SIGNED_16:
+        return int16_t(code);
+    case Texels::UNSIGNED_8_FRACTIONS:
+        return as_bits(float(*place) / 255.0f);
+    case Texels::SIGNED_8_FRACTIONS:
+        return as_bits(signed_fraction(int8_t(*place), 127));
+    case Texels::UNSIGNED_16_FRACTIONS:
+        return as_bits(float(code) / 65535.0f);
+    case Texels::SIGNED_16_FRACTIONS:
+        return as_bits(signed_fraction(int16_t(code), 32767));
+    case Texels::HALVES:
+        return as_bits(half_to_float(code));
+    default:
+        memcpy(&word, place, sizeof word);
+        return word;
+    }
+}
+
+// What a channel reads that the elements do not have: the last of four is one.
+static uint32_t absent_channel(const Texture &texture, uint32_t channel)
+{
+    uint32_t one = texture.texels >= Texels::UNSIGNED_8_FRACTIONS ? ONE_AS_FLOAT : 1;
+    return channel + 1 == CHANNELS ? one : 0;
+}
+
+// The texel that is meant on an axis; negative: the border.
+static int64_t resolve(const Texture &texture, uint32_t axis, int64_t texel)
+{
+    int64_t extent = texture.extents[axis];
+    uint32_t edge = texture.edge;
+    if (edge == Edge::BORDER || texture.fetched)
+        return texel < extent ? texel : -1;
+    if (edge == Edge::CLAMP || !texture.normalized)
+        return texel < 0 ? 0 : texel < extent ? texel : extent - 1;
+    int64_t period = edge == Edge::WRAP ? extent : 2 * extent;
+    int64_t within = ((texel % period) + period) % period;
+    return within < extent ? within : period - 1 - within;
+}
+
+// A channel of the texel at these places.
+static uint32_t read_texel(const Context &context, const Texture &texture, const int64_t *texels,
+                           uint32_t layer, uint32_t channel)
+{
+    if (channel >= texture.channels)
+        return absent_channel(texture, channel);
+    uint64_t number = layer;
+    for (uint32_t axis = AXES; axis-- > 0;) {
+        int64_t texel = resolve(texture, axis, texels[axis]);
+        if (texel < 0)
+            return 0;
+        number = number * texture.extents[axis] + texel;
+    }
+    const uint8_t *host = host_pointer(context.global_host);
+    return read_channel(texture, host + texture.first + number * texture.texel_bytes, channel);
+}
+
+// --- filters -------------------------------------------------------------------------------------
+//
+// An H200's rules, found with thresholds of coordinates and blends of chosen texels.
+
+// Where a coordinate lies on an axis, in texels; what is no number is 0. Normalized coordinates have
+// 21 bits behind the point.
+static double position(const Texture &texture, uint32_t axis, float coordinate)
+{
+    bool repeats = texture.edge == Edge::WRAP || texture.edge == Edge::MIRROR;
+    double place = std::isnan(coordinate) ? 0 : coordinate;
+    if (texture.normalized && repeats) {
+        double period = texture.edge == Edge::WRAP ? 1 : 2;
+        place = std::isinf(place) ? 0 : place - period * std::floor(place / period);
+    }
+    place = place < -FAR ? -FAR : place > FAR ? FAR : place;
+    if (texture.normalized)
+        place = std::floor(place * COORDINATE_STEPS) / COORDINATE_STEPS * texture.extents[axis];
+    return place;
+}
+
+static Spot nearest(double place) { return {int64_t(std::floor(place)), 0}; }
+
+static Spot between(double place)
+{
+    int64_t fixed = std::floor((place - 0.5) * ONE + 0.5);
+    return {fixed >> FRACTION_BITS, uint32_t(fixed & (ONE - 1))};
+}
+
+// A share of a whole, both in 256ths; a half goes up.
+HOT uint32_t share(uint32_t whole, uint32_t part) { return (whole * part + ONE / 2) / ONE; }
+
+// The shares of the corners of two axes in a whole.
+static void divide(uint32_t whole, const Spot &x, const Spot &y, uint32_t *shares)
+{
+    uint32_t right = share(whole, x.fraction), left = whole - right;
+    shares[3] = share(right, y.fraction);
+    shares[1] = right - shares[3];
+    shares[0] = share(left, ONE - y.fraction);
+    shares[2] = left - shares[0];
+}
+
+// The sum of four float32 texels by their shares. All are cut off at one place, so many bits below
+// the largest exponent among those that count; what is denormal is zero.
+static double add_floats(const uint32_t *texels, const uint32_t *shares)
+{
+    uint32_t top = 0;
+    for (uint32_t n = 0; n < CORNERS; ++n)
+        top = shares[n] ? larger(top, texels[n] >> 23 & 0xFF) : top;
+    int64_t sum = 0;
+    double special = 0;
+    for (uint32_t n = 0; n < CORNERS; ++n) {
+        uint32_t exponent = texels[n] >> 23 & 0xFF, below = top - exponent;
+        if (shares[n] == 0 || exponent == 0)
+            continue;
+        if (exponent == 0xFF)
+            special += as_float(texels[n]);
+        uint64_t significand = (texels[n] & 0x7FFFFF) | 0x800000;
+        int64_t cut = significand << GUARD_BITS >> smaller(below, 63);
+        sum += (texels[n] >> 31 ? -cut : cut) * shares[n];
+    }
+    if (top == 0xFF)
+        return special;
+    return std::ldexp(double(sum), int(top) - 127 - 23 - int(GUARD_BITS + FRACTION_BITS));
+}
+
+// The nearest number with so many bits behind the first one, of which the lowest is not below
+// 2^lowest; of two, the one farther from zero.
+static double round_to(double value, int bits, int lowest)
+{
+    int exponent = value == 0 ? 0 : std::ilogb(value) - bits;
+    double unit = std::ldexp(1, exponent < lowest ? lowest : exponent);
+    return std::copysign(std::floor(std::fabs(value) / unit + 0.5) * unit, value);
+}
+
+static uint32_t finish_float(double sum)
+{
+    if (std::isnan(sum))
+        return NOT_A_NUMBER;
+    if (std::isinf(sum))
+        return as_bits(float(sum));
+    double rounded = round_to(sum, 23, -149);
+    return as_bits(float(std::fabs(rounded) < 0x1p-126 ? std::copysign(0.0, rounded) : rounded));
+}
+
+static uint32_t finish_half(double sum)
+{
+    if (std::isnan(sum))
+        return NOT_A_NUMBER;
+    double rounded = std::isinf(sum) ? sum : round_to(sum, 10, -24);
+    return as_bits(std::fabs(rounded) > 65504 ? std::copysign(INFINITY, float(rounded))
+                                              : float(rounded));
+}
+
+// A sum of integers by shares, in 256ths, as a fraction of the largest one of 16 bits.
+static uint32_t finish_fraction(const Texture &texture, int64_t sum)
+{
+    bool narrow = texture.texels == Texels::UNSIGNED_8_FRACTIONS;
+    int64_t scaled = narrow ? sum * 257 : sum; // of 8 bits to 16
+    int64_t rounded = (scaled + ONE / 2) >> FRACTION_BITS;
+    bool is_signed = texture.texels == Texels::SIGNED_16_FRACTIONS;
+    int32_t largest = is_signed ? 0x7FFF : 0xFFFF;
+    return as_bits(signed_fraction(int32_t(rounded), largest));
+}
+
+// What a blend adds: the integer behind a fraction, else the texel.
+static uint32_t read_addend(const Context &context, const Texture &texture, const int64_t *texels,
+                            uint32_t layer, uint32_t channel)
+{
+    Texture plain = texture;
+    if (texture.texels >= Texels::UNSIGNED_8_FRACTIONS)
+        plain.texels -= Texels::UNSIGNED_8_FRACTIONS;
+    return read_texel(context, plain, texels, layer, channel);
+}
+
+// A channel where the spots lie: the texels around, each by its share. Of a volume, the two slices
+// are added apart.
+static uint32_t blend(const Context &context, const Texture &texture, const Spot *spots,
+                      uint32_t layer, uint32_t channel)
+{
+    bool volume = texture.dimensions == AXES;
+    int64_t whole_sum = 0;
+    double sum = 0;
+    for (uint32_t slice = 0; slice <= volume; ++slice) {
+        uint32_t whole = slice ? spots[2].fraction : ONE - spots[2].fraction;
+        uint32_t shares[CORNERS], addends[CORNERS] = {};
+        divide(whole, spots[0], spots[1], shares);
+        for (uint32_t corner = 0; corner < CORNERS; ++corner) {
+            int64_t texels[AXES] = {spots[0].texel + (corner & 1), spots[1].texel + (corner >> 1),
+                                    spots[2].texel + slice};
+            if (shares[corner] != 0)
+                addends[corner] = read_addend(context, texture, texels, layer, channel);
+            whole_sum += int64_t(int32_t(addends[corner])) * shares[corner];
+        }
+        sum += add_floats(addends, shares);
+    }
+    if (texture.texels >= Texels::UNSIGNED_8_FRACTIONS)
+        return finish_fraction(texture, whole_sum);
+    return texture.texels == Texels::HALVES ? finish_half(sum) : finish_float(sum);
+}
+
+// The corners of a gather in the order of its results: counter-clockwise from the one below left.
+constexpr uint32_t GATHERED[CHANNELS] = {2, 3, 1, 0};
+
+static uint32_t gather(const Context &context, const Texture &texture, const Spot *spots,
+                       uint32_t layer, uint32_t corner, uint32_t channel)
+{
+    int64_t texels[AXES] = {spots[0].texel + (GATHERED[corner] & 1),
+                            spots[1].texel + (GATHERED[corner] >> 1), 0};
+    return read_texel(context, texture, texels, layer, channel);
+}
+
+// --- instructions --------------------------------------------------------------------------------
+
+// The object of a handle that an instruction with so many coordinates may use; null for none. A
+// texture with one axis may be read as one with two: ptxas makes that of tex1D, with 0 for y, so that
+// the border above counts by one half.
+static const Texture *find(const Context &context, uint32_t handle, uint32_t dimensions,
+                           bool layered, bool surface)
+{
+    if (handle - 1 >= context.texture_count)
+        return nullptr;
+    const Texture &texture = context.textures[handle - 1];
+    bool fits = texture.dimensions == dimensions ||
+                (texture.dimensions == 1 && dimensions == 2 && !surface);
+    return fits && texture.layered == layered && texture.surface == surface ? &texture : nullptr;
+}
+
+static uint32_t layer_of(const Texture &texture, uint32_t word)
+{
+    return smaller(word, texture.layers - 1);
+}
+
+// Whether the rule of a blend is known: not that of signed bytes, nor of volumes, and there is none
+// of integers that stay integers.
+static bool can_blend(const Texture &texture)
+{
+    return texture.dimensions < AXES && texture.texels >= Texels::HALVES && texture.texels != Texels::SIGNED_8_FRACTIONS;
+}
+
+// Read a texture. The layer comes first. `channels` is a mask of the results that are wanted, which
+// are left one behind the other. Returns a FaultCode.
+EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, uint32_t mask,
+                                      uint32_t handle, uint32_t form, uint32_t channels)
+{
+    if (mask == 0)
+        return FaultCode::NONE;
+    bool layered = form & TextureForm::ARRAY, fetch = form & TextureForm::FETCH;
+    bool gathers = form & TextureForm::GATHER;
+    const Texture *found =
+        find(*context, handle, form & TextureForm::DIMENSIONS, layered, false);
+    if (found == nullptr || found->fetched != (fetch && !layered && found->dimensions == 1) ||
+        (gathers && found->dimensions != 2) || (found->linear && !can_blend(*found)))
+        return fail(*context, instruction, FaultCode::UNSUPPORTED, mask);
+    const Texture &texture = *found;
+    uint32_t results[CHANNELS][WARP_LANES];
+    for (uint32_t lane : Lanes{mask}) {
+        const uint32_t *words = context->lane_data + lane;
+        uint32_t layer = layered ? layer_of(texture, words[0]) : 0, count = 0;
+        Spot spots[AXES] = {};
+        for (uint32_t axis = 0; axis < (form & TextureForm::DIMENSIONS); ++axis) {
+            uint32_t word = words[(axis + layered) * WARP_LANES];
+            double place = fetch ? 0 : position(texture, axis, as_float(word));
+            spots[axis] = fetch ? Spot{int32_t(word), 0}
+                          : texture.linear || gathers ? between(place) : nearest(place);
+        }
+        for (uint32_t channel = 0; channel < CHANNELS; ++channel) {
+            if (!has(channels, channel))
+                continue;
+            int64_t texels[AXES] = {spots[0].texel, spots[1].texel, spots[2].texel};
+            uint32_t component = form >> TextureForm::COMPONENT_SHIFT;
+            results[count++][lane] =
+                gathers ? gather(*context, texture, spots, layer, channel, component)
+                : texture.linear && !fetch && channel < texture.channels
+                    ? blend(*context, texture, spots, layer, channel)
+                    : read_texel(*context, texture, texels, layer, channel);
+        }
+    }
+    memcpy(context->lane_data, results, sizeof results);
+    return FaultCode::NONE;
+}
+
+// The place of a surface's element: the bytes from x on, of the row y, of z or the layer. Leaves the
+// lower words of the addresses, and a mask of the lanes that reach the surface in lane 0 of the next
+// word. Returns a FaultCode.
+EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, uint32_t mask,
+                                        uint32_t handle, uint32_t form, uint32_t width)
+{
+    bool layered = form & SurfaceForm::ARRAY;
+    uint32_t dimensions = form & SurfaceForm::DIMENSIONS, inside = 0, addresses[WARP_LANES] = {};
+    const Texture *found = find(*context, handle, dimensions, layered, true);
+    if (mask != 0 && found == nullptr)
+        return fail(*context, instruction, FaultCode::UNSUPPORTED, mask);
+    for (uint32_t lane : Lanes{mask}) {
+        const Texture &surface = *found;
+        const uint32_t extents[] = {surface.extents[0] * surface.texel_bytes, surface.extents[1],
+                                    surface.extents[2], surface.layers};
+        int64_t address = 0, bytes = 1;
+        bool within = true;
+        for (uint32_t axis = 0; axis < dimensions + layered; ++axis) {
+            int64_t extent = extents[axis < dimensions ? axis : AXES], size = axis ? 1 : width;
+            int64_t place = int32_t(context->lane_data[axis * WARP_LANES + lane]);
+            bool reaches = place >= 0 && place <= extent - size;
+            within &= reaches;
+            if (!reaches && !(form & SurfaceForm::TRAP))
+                place = place < 0 ? 0 : extent - size;
+            address += place * bytes;
+            bytes *= extent;
+        }
+        addresses[lane] = uint32_t(surface.first + address);
+        if (!within && form & SurfaceForm::TRAP) {
+            context->fault_address = uint64_t(context->global_window) << 32 | addresses[lane];
+            return fail(*context, instruction, FaultCode::GLOBAL_BOUNDS, bit(lane));
+        }
+        inside |= within || !(form & SurfaceForm::IGNORE) ? bit(lane) : 0;
+    }
+    memcpy(context->lane_data, addresses, sizeof addresses);
+    context->lane_data[WARP_LANES] = inside;
+    return FaultCode::NONE;
+}
