@@ -23,6 +23,7 @@ class FaultKind(StrEnum):
     TRAP = "trap"
     ASSERT = "assert"
     ABSENT_LANES = "absent_lanes"
+    TOO_MANY_ARRIVALS = "too_many_arrivals"
     UNSUPPORTED = "unsupported"
 
 
@@ -64,6 +65,7 @@ _KINDS = {
     FaultCode.TRAP: FaultKind.TRAP,
     FaultCode.ASSERT: FaultKind.ASSERT,
     FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
+    FaultCode.TOO_MANY_ARRIVALS: FaultKind.TOO_MANY_ARRIVALS,
 }
 _SPACES = {
     FaultCode.SHARED_BOUNDS: "shared",

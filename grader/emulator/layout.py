@@ -32,11 +32,13 @@ the space."""
 
 WAIT_NONE, WAIT_APART = -1, -2
 WAIT_BLOCK = CONVERGENCE_BARRIERS
+WAIT_PHASE, WAIT_TURN = 19, 20
 WAIT_NAMED = 32
 """`wait` of a path: WAIT_NONE is runnable. So is WAIT_APART, for which the hardware has yet to
 execute the instruction that leads to its block: nobody else is where it is. 0 to 17 waits at that
-convergence barrier, WAIT_BLOCK at `__syncthreads()`, WAIT_NAMED + n at the block's barrier n with a
-count of its own."""
+convergence barrier, WAIT_BLOCK at `__syncthreads()`, WAIT_PHASE until phases of barrier objects
+end, WAIT_TURN until others have had a turn, WAIT_NAMED + n at the block's barrier n with a count of
+its own."""
 DISPATCH = 0xFFFF
 """What a step returns when the dispatcher has to find out where to go on; other values are
 FaultCodes."""
@@ -90,21 +92,6 @@ class AccessFlag:
     MATRIX = 64
 
 
-class CopyForm:
-    """What an asynchronous copy's counters depend on, besides its lanes.
-
-    PAST_L1, FILLS: its modifiers BYPASS and ZFILL. Of a copy past the L1, whether P0 is its guard,
-    or says which lanes read.
-    """
-
-    PAST_L1 = 1
-    FILLS = 2
-    GUARD_IS_P0 = 4
-    GUARD_NEGATED = 8
-    OPERAND_IS_P0 = 16
-    OPERAND_NEGATED = 32
-
-
 class TraceWord:
     """Words of what a warp leaves behind for the timing model, see runtime/tracing.h. LONGEST: a
     warp's room ends so many words before its memory does.
@@ -134,6 +121,7 @@ class FaultCode:
     INTERNAL = 12
     ASSERT = 13
     ABSENT_LANES = 14
+    TOO_MANY_ARRIVALS = 17
 
 
 class Repeat:
@@ -146,13 +134,6 @@ class JumpTable:
     """Where computed branches may go: to targets of jumps and calls, or behind calls."""
 
     JUMPS, RETURNS = 0, 1
-
-
-class VoteMode:
-    """What `BAR.RED` computes over the block's threads."""
-
-    ANY = 0
-    ALL = 1
 
 
 def pointer_to(target: str) -> np.dtype:
@@ -256,6 +237,12 @@ _WARP = [
     ("path_wait", "i4", PATH_SLOTS),
     # which of the warp's paths got its slot later
     ("path_age", "u4", PATH_SLOTS),
+    # of a path that waits for phases: the lanes whose phase has not ended, and the predicate that
+    # gets them when it has; by lane, the barrier object and a word whose highest bit is the phase
+    ("path_missing", "u4", PATH_SLOTS),
+    ("path_truths", pointer_to("uint32_t"), PATH_SLOTS),
+    ("awaited", "u4", WARP_LANES),
+    ("awaited_phases", "u4", WARP_LANES),
     ("uniform", "u4", UNIFORM_REGISTERS),
     ("predicates", "u4", 8),  # one mask of lanes each
     ("uniform_predicates", "u4", 8),  # 0 or 1
@@ -285,6 +272,7 @@ _WARP = [
     ("met", "u4", (WARP_LANES, WARP_LANES)),
     # checked mode: groups of asynchronous copies that are under way or done
     ("copies_committed", "u4"),
+    ("copies_arrived", "u4"),  # those that arrive at a barrier object
     ("copies_completed", "u4"),  # those that have been waited for
     ("index", "u4"),
     # where the warp's next trace record goes, and the address from which on there is no room: see
@@ -353,6 +341,8 @@ CONTEXT = np.dtype(
         # that live
         ("named_arrived", "u4", NAMED_BARRIERS),
         ("named_expected", "u4", NAMED_BARRIERS),
+        # rounds of all warps in which nobody has arrived at a barrier object
+        ("idle_rounds", "u4"),
         ("multiprocessors", "u4"),
         ("warp_count", "u4"),
         ("warps", pointer_to("Warp")),

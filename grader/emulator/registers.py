@@ -70,6 +70,10 @@ class Registers:
         """Address of `R<index>` of all lanes, behind which the next registers lie."""
         return self._place(("lanes", index))
 
+    def place_of_predicate(self, index: int) -> Value:
+        """Address of `P<index>` as a mask of lanes."""
+        return self._place(("predicate", index))
+
     def _read(self, name: Name) -> Value:
         if name not in self._known:
             self._known[name] = self._load(name)

@@ -35,6 +35,7 @@ class Act(StrEnum):
     SKIPPED_COLLECTIVE = "skipped_collective", FindingKind.ABSENT_LANES
     ABSENT_IN_MASK = "absent_in_mask", FindingKind.ABSENT_LANES
     READ_FROM_ABSENT = "read_from_absent", FindingKind.ABSENT_LANES
+    TOO_MANY_ARRIVALS = "too_many_arrivals", FindingKind.TRAP
     TRAP = "trap", FindingKind.TRAP
     ASSERTION = "assertion", FindingKind.TRAP
     RACE = "race", FindingKind.RACE

@@ -140,6 +140,12 @@ _ACTS: Mapping[Act, _Row] = {
     ),
     Act.ABSENT_IN_MASK: _Row(say.absent_in_mask, say.absent_hidden),
     Act.READ_FROM_ABSENT: _Row(say.read_from_absent, say.absent_hidden),
+    Act.TOO_MANY_ARRIVALS: _Row(
+        lambda seen: "more threads arrive at a barrier object than its phase still waits for",
+        say.trap_hidden,
+        "Initialise it with the number of threads that arrive in each phase, and let no thread"
+        " arrive a second time before it has waited.",
+    ),
     Act.TRAP: _Row(
         lambda seen: "the kernel stopped itself with __trap()",
         say.trap_hidden,

@@ -198,7 +198,10 @@ HALF_KNOWN = [
     "BSYNC 0x1",
     "BRA R0,0x10",
     "SHFL PT,R0,R1,R2,0x1f",
-    "@P0 R2UR P1,UR4,R2",  # guarded by lanes: which lane's value it takes is not known
+    "SYNCS.EXCH.64 UR4,[UR8],UR6",
+    "SYNCS.TRANS64 P0,[UR8],R7",
+    "SYNCS.CCTL [UR8]",
+    "@P0 ELECT P1,UR4,PT",
 ]
 
 

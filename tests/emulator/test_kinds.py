@@ -51,6 +51,7 @@ SPLIT = replace(PLAIN.habits, split_stores=1.0)
         (LaunchKind.PARTIAL, replace(PLAIN, habits=SPLIT, stores=0.5, unfilled=1.0)),
         (LaunchKind.LOCAL, replace(PLAIN, habits=replace(SPLIT, local=0.5), stores=0.9)),
         (LaunchKind.LOOKUPS, replace(PLAIN, habits=replace(SPLIT, lookups=0.1))),
+        (LaunchKind.UNTIMED, replace(PLAIN, habits=replace(SPLIT, untimed=True, swaps=0.1))),
         (LaunchKind.SWAPS, replace(PLAIN, atomics=0.9, habits=replace(SPLIT, swaps=0.1))),
         (LaunchKind.SCATTERED_ATOMICS, replace(PLAIN, atomics=0.9, rows=2.0)),
         (LaunchKind.ATOMICS, replace(PLAIN, atomics=0.9, habits=SPLIT)),
@@ -78,3 +79,5 @@ def test_habits_are_parts_of_instructions_and_sectors() -> None:
     first, none = np.array([0, 4]), np.zeros(0)
     streams = Streams(first, steps, accesses, lines, Work(none, none, none), 1, 1.0)
     assert read_habits(streams, code) == Habits(0.25, 0.0, pytest.approx(1 / 8), 0.5)
+    table["kind"][0] = Kind.UNTIMED
+    assert read_habits(streams, code).untimed

@@ -360,11 +360,11 @@ def test_a_register_becomes_uniform_by_its_lowest_lane_on_the_path() -> None:
 ELSEWHERE = {
     *(f"VOTE{kind}" for kind in ("", ".ANY", ".ALL", ".EQ", "U", "U.ANY", "U.ALL", "U.EQ")),
     *(f"SHFL{mode}" for mode in ("", ".UP", ".DOWN", ".BFLY", ".IDX")),
-    "R2UR",
+    *("R2UR", "R2UR.OR"),
     *("B2R", "B2R.RESULT"),
 }
-"""In the tests of this file that are not rows, and in test_barriers.py; R2UR besides starts every
-uniform row."""
+"""In the tests of this file that are not rows, in test_barriers.py and test_barrier_objects.py; R2UR
+besides starts every uniform row."""
 
 CONTROL_AND_MEMORY = {
     "BRA",
@@ -385,6 +385,7 @@ CONTROL_AND_MEMORY |= {
     "MEMBAR",
     "ERRBAR",
     "CGAERRBAR",
+    "FENCE",
     "CCTL",
     "ACQBULK",
     "PREEXIT",

@@ -5,7 +5,9 @@ from contextlib import suppress
 
 from grader.emulator.decode import Decoded
 from grader.emulator.opcodes.atomics import ATOMICS
+from grader.emulator.opcodes.barrier_objects import BARRIER_OBJECTS
 from grader.emulator.opcodes.barriers import BARRIERS
+from grader.emulator.opcodes.bulk_copies import BULK_COPIES
 from grader.emulator.opcodes.calls import CALLS
 from grader.emulator.opcodes.collective import COLLECTIVE
 from grader.emulator.opcodes.control import CONTROL
@@ -45,6 +47,8 @@ FAMILIES: dict[str, dict[str, Opcode]] = {
     "control flow": CONTROL,
     "lanes together": COLLECTIVE,
     "barriers of a block": BARRIERS,
+    "barrier objects": BARRIER_OBJECTS,
+    "bulk copies": BULK_COPIES,
     "calls": CALLS,
 }
 OPCODES: dict[str, Opcode] = {

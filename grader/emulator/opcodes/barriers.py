@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow
+from grader.emulator.forms import VoteMode
 from grader.emulator.layout import (
     BLOCK_VOTE,
     FULL_MASK,
@@ -16,7 +17,6 @@ from grader.emulator.layout import (
     WAIT_NAMED,
     WARP_LANES,
     FaultCode,
-    VoteMode,
 )
 from grader.emulator.native.tools import I1, Value, const, lane_bits, splat
 from grader.emulator.opcodes.intrinsics import not_emulated, skip_together

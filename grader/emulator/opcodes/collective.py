@@ -39,7 +39,7 @@ from grader.emulator.opcodes.intrinsics import (
     skip_together,
 )
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import TRUE_PREDICATE, Predicate, Register
+from grader.emulator.operands import TRUE_PREDICATE, ZERO_REGISTER, Predicate, Register
 from grader.emulator.timing.pipes import MATCH, NO_PIPE, REDUCTION
 
 
@@ -184,18 +184,17 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
 
 
 def elect(e: Emitter, i: Decoded) -> None:
-    """P = this lane is the leader, which is the path's lowest lane; the uniform register holds its
-    number."""
+    """P = this lane is the leader, which is the lowest lane that asks; the uniform register holds
+    its number."""
     truth, target, source = i.operands
-    if (
-        i.guard is not None
-        or source != Predicate(TRUE_PREDICATE)
-        or not isinstance(target, Register)
-    ):
+    if source != Predicate(TRUE_PREDICATE) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
-    leader = e.b.cttz(e.mask, const(1, I1))
-    e.set(target, leader)
-    e.set_predicate(truth, bits_to_lanes(e.b, e.b.shl(const(1), leader)))
+    lanes = e.lane_mask()
+    e.set_predicate(truth, bits_to_lanes(e.b, e.b.and_(lanes, e.b.neg(lanes))))
+    if i.guard is not None and target.index != ZERO_REGISTER:
+        raise e.unsupported("with these operands")
+    e.guard = None
+    e.set(target, e.b.cttz(lanes, const(0, I1)))
 
 
 COLLECTIVE: dict[str, Opcode] = {

@@ -55,12 +55,14 @@ def branch(e: Emitter, i: Decoded) -> None:
 
 def bra(e: Emitter, i: Decoded) -> None:
     """Go to the target with the lanes whose guard and extra predicates hold; the others go on. The
-    fewer lanes run first."""
+    fewer lanes run first. `.ANY`: all go, if it holds for one."""
     taken = e.lane_mask()
     for operand in i.operands[:-1]:
         if not isinstance(operand, Predicate):
             raise e.unsupported("with this operand")
         taken = e.b.and_(taken, lane_bits(e.b, e.predicate(operand)))
+    if i.has("ANY"):
+        taken = e.b.select(e.b.icmp_unsigned("!=", taken, const(0)), e.mask, const(0))
     target = e.target
     if i.guard is None and len(i.operands) == 1:
         e.go_to(target)
@@ -276,7 +278,7 @@ _WHY = "RECONVERGENT RELIABLE"
 """What ptxas waits at a convergence barrier for, since sm_100: it changes nothing here."""
 
 CONTROL: dict[str, Opcode] = {
-    "BRA": row(branch, "DIV CONV U", pipe=NO_PIPE, flow=ControlFlow(leaves=_always_taken)),
+    "BRA": row(branch, "DIV CONV U ANY", pipe=NO_PIPE, flow=ControlFlow(leaves=_always_taken)),
     "RET": row(ret, "REL NODEC", pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
     "BRX": row(brx, pipe=NO_PIPE, flow=ControlFlow(leaves=always, indirect=always)),
     "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
@@ -287,11 +289,12 @@ CONTROL: dict[str, Opcode] = {
     "MEMBAR": row(fence, "SC ALL CTA SM GPU SYS VC", pipe=NO_PIPE),
     "ERRBAR": row(no_operation, pipe=NO_PIPE),
     "CGAERRBAR": row(no_operation),
+    "FENCE": row(no_operation, "VIEW ASYNC S G", pipe=NO_PIPE),
     "CCTL": row(no_operation, "IVALL IV E PF1 PF2 PML2 DML2", pipe=NO_PIPE),
     "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels run one after the other here
     "PREEXIT": row(no_operation, pipe=NO_PIPE),
     "PMTRIG": row(no_operation, pipe=NO_PIPE),
-    "NANOSLEEP": row(no_operation, "WARP", pipe=NO_PIPE),
+    "NANOSLEEP": row(no_operation, "WARP SYNCS", pipe=NO_PIPE),
     "BPT": row(trap, "TRAP"),
     "NOP": row(nop, pipe=NO_PIPE),
     "YIELD": row(no_operation, pipe=NO_PIPE),

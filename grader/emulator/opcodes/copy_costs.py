@@ -7,7 +7,8 @@ from typing import TypeGuard
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import COPY, FULL_MASK, PATTERN, SLOT, CopyForm
+from grader.emulator.forms import CopyForm
+from grader.emulator.layout import COPY, FULL_MASK, PATTERN, SLOT
 from grader.emulator.native.tools import I64, Record, Value, const
 from grader.emulator.opcodes.known_access import add_cost
 from grader.emulator.opcodes.load_store import slot_pointer

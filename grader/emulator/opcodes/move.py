@@ -185,29 +185,33 @@ def _narrow(e: Emitter, source: Constant, name: str) -> Value:
 
 
 def to_uniform(e: Emitter, i: Decoded) -> None:
-    """A uniform register = the value of the lowest active lane; P = not all active lanes have the
-    same.
+    """A uniform register = the value of the lowest active lane; P = the lane has another one; or,
+    `.OR`, P was true.
 
-    With a guard, the lanes for which it holds must have the same value: which one's counts is not
-    known.
+    With a guard and without a P, the lanes for which it holds must have the same value: which one's
+    counts is not known.
     """
     *truths, target, source = i.operands
-    if not isinstance(target, Register) or (truths and i.guard is not None):
+    if not isinstance(target, Register):
         raise e.unsupported("with these operands")
     value = e.i32(source)
     lanes = e.lane_mask()
     chosen = e.b.extract_element(value, e.b.and_(e.b.cttz(lanes, const(0, I1)), const(31)))
-    others = e.b.and_(lanes, lane_bits(e.b, e.b.icmp_unsigned("!=", value, splat(e.b, chosen))))
+    differs = e.b.icmp_unsigned("!=", value, splat(e.b, chosen))
+    for truth in truths:
+        if i.has("OR"):
+            differs = e.b.or_(differs, e.predicate(truth))
+        e.set_predicate(truth, differs)
     if i.guard is not None:
         e.guard = None
         chosen = e.b.select(
             e.b.icmp_unsigned("!=", lanes, const(0)), chosen, _uniform_word(e, target)
         )
+    if i.guard is not None and not truths:
+        others = e.b.and_(lanes, lane_bits(e.b, differs))
         with e.b.if_then(e.b.icmp_unsigned("!=", others, const(0)), likely=False):
             not_emulated(e, i)
     e.set(target, chosen)
-    for truth in truths:
-        e.set_predicate(truth, splat(e.b, e.b.icmp_unsigned("!=", others, const(0))))
 
 
 def _uniform_word(e: Emitter, register: Register) -> Value:
@@ -327,7 +331,7 @@ MOVE: dict[str, Opcode] = {
     "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
     "LDCU": row(load_constant, "64 128 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
     "B2R": row(barrier_result, "RESULT"),
-    "R2UR": row(to_uniform, pipe=QUEUED),
+    "R2UR": row(to_uniform, "OR", pipe=QUEUED),
     "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
     "R2P": row(register_to_predicates, "B0 B1 B2 B3"),
     "VOTE": row(vote, "ANY ALL EQ", gathers=True),

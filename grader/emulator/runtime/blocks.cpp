@@ -1,4 +1,5 @@
 // Blocks of a grid: reset the warps, run them in turn, let them through __syncthreads() together.
+#include "barrier_objects.h"
 #include "checked.h"
 #include "paths.h"
 
@@ -14,6 +15,7 @@ static void reset(const Context &context, Warp &warp)
     warp.pc = warp.at_barrier = warp.at_named = warp.path_count = warp.path_clock = 0;
     warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
     warp.meetings = warp.synced = warp.copies_committed = warp.copies_completed = 0;
+    warp.copies_arrived = 0;
     memset(warp.uniform, 0, sizeof warp.uniform);
     memset(warp.predicates, 0, sizeof warp.predicates);
     memset(warp.uniform_predicates, 0, sizeof warp.uniform_predicates);
@@ -184,7 +186,7 @@ static bool blame_warp_barrier(Context &context)
 static uint32_t blame_barrier(Context &context)
 {
     context.fault_code = FaultCode::BARRIER;
-    if (blame_warp_barrier(context))
+    if (blame_phase(context) || blame_warp_barrier(context))
         return context.fault_code;
     for (uint32_t index = 0; index < context.warp_count; ++index) {
         const Warp &warp = warp_at(context, index);
@@ -214,6 +216,7 @@ static void start(Context &context)
            context.shared_bytes);
     memset(context.named_arrived, 0, sizeof context.named_arrived);
     memset(context.named_expected, 0, sizeof context.named_expected);
+    context.idle_rounds = 0;
     memset(context.vote_any, 0, sizeof context.vote_any);
     memset(context.vote_missing, 0, sizeof context.vote_missing);
     memset(context.vote_count, 0, sizeof context.vote_count);
@@ -238,7 +241,7 @@ static uint32_t run_block(Context &context)
             living |= warp.live;
             stuck |= warp.live ^ warp.at_barrier;
         }
-        if (unlikely(stuck != 0) && !release_named(context))
+        if (unlikely(stuck != 0) && !release_named(context) && !release_phases(context))
             return blame_barrier(context);
         if (context.checked_state != nullptr)
             end_epoch(*context.checked_state);

@@ -1,5 +1,5 @@
 """records.h: the records and constants that Python and the runtime share: layout.py,
-checked_layout.py, textures.py, and timing/timing_records.py in a namespace of its own."""
+checked_layout.py, forms.py, textures.py, and timing/timing_records.py in a namespace of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from grader.emulator import checked_layout, layout, textures
+from grader.emulator import checked_layout, forms, layout, textures
 from grader.emulator.timing import timing_records as timing_layout
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import layout_of
@@ -27,14 +27,15 @@ _RECORDS = {
 }
 _ENUMS = (
     layout.AccessFlag,
-    layout.CopyForm,
+    forms.CopyForm,
+    forms.ArrivalForm,
     layout.FaultCode,
     layout.TraceWord,
     layout.PatternKind,
     layout.JumpTable,
     layout.Repeat,
     layout.Cost,
-    layout.VoteMode,
+    forms.VoteMode,
     checked_layout.FindingCode,
     checked_layout.Trait,
     textures.Texels,

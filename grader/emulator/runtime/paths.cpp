@@ -28,24 +28,27 @@ static void go_on_at_once(Warp &warp, uint32_t slot)
     warp.path_resumed = slot;
 }
 
+uint32_t push_path(Warp &warp, uint32_t mask, uint32_t pc, int32_t wait)
+{
+    uint32_t slot = 0;
+    while (slot < warp.path_count && warp.path_mask[slot] != 0)
+        ++slot;
+    warp.path_mask[slot] = mask;
+    warp.path_pc[slot] = pc;
+    warp.path_wait[slot] = wait;
+    make_newest(warp, slot);
+    if (wait == WAIT_NONE)
+        warp.path_other_side = slot;
+    if (wait == WAIT_APART)
+        go_on_at_once(warp, slot);
+    if (slot == warp.path_count)
+        ++warp.path_count;
+    return slot;
+}
+
 EXPORT void emulator_push_path(Warp *warp, uint32_t mask, uint32_t pc, int32_t wait)
 {
-    for (uint32_t slot = 0; slot < PATH_SLOTS; ++slot) {
-        bool unused = slot >= warp->path_count;
-        if (!unused && warp->path_mask[slot] != 0)
-            continue;
-        warp->path_mask[slot] = mask;
-        warp->path_pc[slot] = pc;
-        warp->path_wait[slot] = wait;
-        make_newest(*warp, slot);
-        if (wait == WAIT_NONE)
-            warp->path_other_side = slot;
-        if (wait == WAIT_APART)
-            go_on_at_once(*warp, slot);
-        if (unused)
-            warp->path_count = slot + 1;
-        return;
-    }
+    push_path(*warp, mask, pc, wait);
 }
 
 static uint32_t newest_path(const Warp &warp)

@@ -3,6 +3,8 @@
 
 #include "lanes.h"
 
+// Give lanes a path of their own; returns its slot.
+uint32_t push_path(Warp &warp, uint32_t mask, uint32_t pc, int32_t wait);
 // Make another path the running one, see paths.cpp; false: none can run.
 bool next_path(Warp &warp);
 // Lanes have arrived at a barrier, or others will not come to it any more, which is

@@ -256,6 +256,7 @@ static double pass_divergence(const SM &sm, double words, double t)
 static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access, double t)
 {
     switch (row.kind) {
+    case Kind::UNTIMED:
     case Kind::VARIABLE: {
         double start = row.unit == Unit::MEMORY ? pass_queue(sm, double(row.passes), t) : t;
         return {start + row.latency, t + READ_CYCLES};

@@ -43,6 +43,11 @@ class CodeTable:
     lookups: np.ndarray
 
     @property
+    def untimed(self) -> np.ndarray:
+        """Which instructions do what the model does not follow."""
+        return np.asarray(self.table["kind"] == Kind.UNTIMED)
+
+    @property
     def atomics(self) -> np.ndarray:
         """Which instructions are atomics of global memory, as 1 and 0."""
         return np.asarray(self.table["kind"] == Kind.ATOMIC, dtype=np.int64)

@@ -34,6 +34,7 @@ FEW_WARPS = 16
 class LaunchKind(StrEnum):
     """Kinds in the order in which they are looked for, in the words that messages have."""
 
+    UNTIMED = "barrier objects, bulk copies or clusters"
     SWAPS = "compare-and-swap"
     SCATTERED_ATOMICS = "scattered atomics"
     ATOMICS = "atomics that meet"
@@ -56,12 +57,13 @@ class Habits:
     """What the instructions of some blocks do, whatever it costs: compare-and-swaps and look-ups of
     constants as parts of the instructions; sectors of local memory as a part of those that are
     asked for; stored sectors that a warp's store covers in part, as a part of all that are
-    stored."""
+    stored; whether there is something that the model does not follow."""
 
     swaps: float
     lookups: float
     local: float
     split_stores: float
+    untimed: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ def find_kind(facts: Facts) -> LaunchKind:
 def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     scattered = f.habits.split_stores > BUSY
     return (
+        (LaunchKind.UNTIMED, f.habits.untimed),
         (LaunchKind.SWAPS, f.habits.swaps > SLOW_INSTRUCTIONS),
         (LaunchKind.SCATTERED_ATOMICS, min(f.atomics, f.rows) > MATTERS),
         (LaunchKind.ATOMICS, f.atomics > MATTERS),
@@ -130,6 +133,7 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         lookups=code.lookups[codes].sum() / instructions,
         local=touched[accesses["space"] == TraceWord.LOCAL].sum() / max(1, touched.sum()),
         split_stores=(stored - whole[stores].sum()) / max(1, stored),
+        untimed=bool(code.untimed[codes].any()),
     )
 
 

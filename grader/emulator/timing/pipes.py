@@ -27,7 +27,8 @@ class Unit(IntEnum):
 
 class Kind(IntEnum):
     """How an instruction ends: after its stall count (FIXED), after a latency (VARIABLE), or as its
-    memory access does (SHARED to COPY; all but SHARED may access global memory)."""
+    memory access does (SHARED to COPY; all but SHARED may access global memory). UNTIMED: after a
+    latency as far as the model knows, which does not follow what it waits for or moves."""
 
     FIXED = 0
     VARIABLE = 1
@@ -40,6 +41,7 @@ class Kind(IntEnum):
     COMMIT = 8
     DEPEND = 9
     CONSTANT = 10
+    UNTIMED = 11
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
 SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)
 )
+BARRIER_OBJECT = Pipe(Unit.MEMORY, Kind.UNTIMED, 24)
 BARRIER, COMMIT, DEPEND = (
     Pipe(Unit.NONE, kind) for kind in (Kind.BARRIER, Kind.COMMIT, Kind.DEPEND)
 )

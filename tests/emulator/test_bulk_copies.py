@@ -1,0 +1,103 @@
+"""Copies of many bytes at once, between global and shared memory and within shared memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.emulator import FaultKind
+from tests.support.assembler import Run, build, launch
+
+SHARED_BYTES = 4096
+HEAD = """
+    S2R R0,SR_TID.X
+    ISETP.NE.AND P0,PT,R0,RZ,PT
+    UMOV UR8,0x400
+    UMOV UR6,0xfffff
+    USHF.L.U32 UR7,UR6,0xb,URZ
+    USHF.L.U32 UR6,UR6,0x1,URZ
+    SYNCS.EXCH.64 URZ,[UR8],UR6
+    UMOV UR9,{units:#x}
+    ULDC.64 UR16,c[0x0][0x210]
+    ULDC.64 UR18,c[0x0][0x218]
+    @P0 EXIT
+"""
+COPY_IN = """
+    UMOV UR10,{to:#x}
+    UMOV UR11,0x400
+    MOV R4,{bytes:#x}
+    SYNCS.ARRIVE.TRANS64 RZ,[UR8],R4
+    UBLKCP.S.G [UR10],[UR18],UR9  # in
+    SYNCS.PHASECHK.TRANS64.TRYWAIT P1,[UR8],RZ
+    @!P1 EXIT
+"""
+COPY_WITHIN = """
+    UMOV UR12,{other:#x}
+    UMOV UR13,0x400
+    UMOV UR14,{to:#x}
+    SYNCS.ARRIVE.TRANS64 RZ,[UR8],R4
+    UBLKCP.S.S [UR12],[UR14],UR9
+    MOV R5,0x80000000
+    SYNCS.PHASECHK.TRANS64.TRYWAIT P1,[UR8],R5
+    @!P1 EXIT
+"""
+COPY_OUT = """
+    UMOV UR12,{place:#x}
+    UIADD3.64 UR16,UR16,{behind:#x},URZ
+    UBLKCP.G.S [UR16],[UR12],UR9  # out
+    UTMACMDFLUSH
+    DEPBAR.LE SB0,0x0
+    EXIT
+"""
+TO, OTHER = 0x500, 0xC00
+
+
+def copy(text: str, *, units: int, words: int = 512, check: bool = True, **places: int) -> Run:
+    """Run a program of one thread that copies so many times 16 bytes."""
+    named = {"to": TO, "other": OTHER, "place": OTHER, "behind": 0, **places}
+    program = (HEAD + text).format(units=units, bytes=16 * units, **named)
+    buffers = {
+        "out": np.full(words, -1, dtype=np.int32),
+        "data": np.arange(words, dtype=np.int32),
+    }
+    return launch(build(program, shared_bytes=SHARED_BYTES), buffers, check=check)
+
+
+@pytest.mark.parametrize("units", [0, 1, 7, 32, 33, 100])
+def test_bytes_go_in_and_within_and_out(units: int) -> None:
+    got = copy(COPY_IN + COPY_WITHIN + COPY_OUT, units=units).arrays["out"]
+    assert got[: 4 * units].tolist() == list(range(4 * units))
+    assert (got[4 * units :] == -1).all()
+
+
+def test_an_address_of_64_bits_is_added_to_as_a_whole() -> None:
+    got = copy(COPY_IN + COPY_OUT, units=2, place=TO, behind=64).arrays["out"]
+    assert got[:24].tolist() == [-1] * 16 + list(range(8))
+
+
+def test_a_copy_counts_as_one_instruction_and_as_no_access() -> None:
+    counts = list(copy(COPY_IN + COPY_OUT, units=100, place=TO).outcome.counts)
+    copies = [each for each in counts if each.opcode.startswith("UBLKCP")]
+    assert [each.executed for each in copies] == [1, 1]
+    assert sum(each.requests for each in counts) == 0
+
+
+@pytest.mark.parametrize(
+    ("places", "kind", "space"),
+    [
+        ({"to": 0x508}, FaultKind.MISALIGNED, "shared"),
+        ({"to": 0x400 + SHARED_BYTES - 16}, FaultKind.OUT_OF_BOUNDS, "shared"),
+        ({"place": TO, "behind": 8}, FaultKind.MISALIGNED, "global"),
+        ({"place": TO, "behind": 2032}, FaultKind.OUT_OF_BOUNDS, "global"),
+    ],
+)
+def test_both_ends_are_checked(places: dict[str, int], kind: FaultKind, space: str) -> None:
+    fault = copy(COPY_IN + COPY_OUT, units=2, check=False, **places).outcome.fault
+    assert fault is not None
+    assert (fault.kind, fault.space, fault.thread) == (kind, space, (0, 0, 0))
+    assert fault.opcode == ("UBLKCP.S.G" if space == "shared" else "UBLKCP.G.S")
+
+
+def test_a_guard_that_fails_copies_nothing() -> None:
+    text = COPY_IN.replace("UBLKCP", "@!UPT UBLKCP") + COPY_OUT
+    assert (copy(text, units=4, place=TO).arrays["out"] == -1).all()
