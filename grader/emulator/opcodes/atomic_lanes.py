@@ -14,10 +14,11 @@ from typing import cast
 from llvmlite import ir
 
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import CONTEXT, WARP_LANES
+from grader.emulator.layout import CONTEXT, FUNCTION_PREFIX, WARP_LANES
 from grader.emulator.native.tools import (
     F32,
     F64,
+    I1,
     I16,
     I32,
     I64,
@@ -25,6 +26,7 @@ from grader.emulator.native.tools import (
     VOID,
     Record,
     Value,
+    call_by_name,
     const,
     define,
     each_set_bit,
@@ -96,7 +98,7 @@ def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
 
     Lane addresses lie in `lane_addresses`, relative to `host`; operands in `lane_data`: the value's
     words, and for compare-and-swap the words to compare with first. `CAST` gives 1 where it
-    swapped, else 0.
+    swapped, else 0: of the lanes that go through together only the first one at an address may.
     """
     known = module.globals.get(kind.name)
     if known is not None:
@@ -104,6 +106,12 @@ def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
     function, b = define(module, kind.name, VOID, [POINTER, POINTER, I32])
     context = Record(b, function.args[0], CONTEXT)
     words = max(1, kind.width // 4)
+    together = [function.args[0], function.args[2], const(WARP_LANES // words)]
+    firsts = (
+        call_by_name(b, f"{FUNCTION_PREFIX}first_lanes", I32, together)
+        if kind.operation == "CAST"
+        else None
+    )
     with each_set_bit(b, function.args[2]) as lane:
         place = offset(b, function.args[1], b.zext(context.load("lane_addresses", lane), I64))
 
@@ -119,6 +127,8 @@ def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
         if kind.operation in ("CAS", "CAST"):
             old = b.load(place, typ=_integer(words))
             same = b.icmp_unsigned("==", old, operand(0))
+            if firsts is not None:
+                same = b.and_(same, b.trunc(b.lshr(firsts, lane), I1))
             with b.if_then(same):
                 b.store(operand(words), place)
             result = b.zext(same, _integer(words)) if kind.operation == "CAST" else old

@@ -198,3 +198,9 @@ EXPORT void emulator_count_bytes_elsewhere(Context *context, uint32_t slot, uint
     uint32_t distinct = distinct_lanes(context->lane_addresses, mask, WARP_LANES);
     context->slots[slot].bytes_total += count_lanes(distinct) * width;
 }
+
+// Of the lanes of each group that are in a mask and have one address, the first.
+EXPORT uint32_t emulator_first_lanes(const Context *context, uint32_t mask, uint32_t group)
+{
+    return distinct_lanes(context->lane_addresses, mask, group);
+}
