@@ -9,7 +9,8 @@ that all of them import.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -84,6 +85,14 @@ ACCESSES: Mapping[str, tuple[Access, ...]] = {
 }
 """By base opcode, without local memory: no two threads share it."""
 
+GRID_WORKSPACE: Mapping[str, int] = {
+    **dict.fromkeys(("sm_75", "sm_80", "sm_86", "sm_89"), 0x8C),
+    "sm_90": 0x44,
+    **dict.fromkeys(("sm_100", "sm_120"), 0x254),
+}
+"""By architecture where constant bank 0 holds the address of what a cooperative grid synchronises
+with, its upper word first (`%envreg1`, `%envreg2`; seen in code of `grid.sync()`)."""
+
 _WITH_ADDRESSES = ("BRA", "BSSY", "CALL", "WARPSYNC.COLLECTIVE")
 _CALL = "CALL"
 _TELLING_PLACES = (_CALL, "BRX", "JMP", "LEPC")
@@ -102,6 +111,16 @@ def base_of(opcode: str) -> str:
 def accesses_of(opcode: str) -> tuple[Access, ...]:
     """What an instruction may access, by its opcode with or without modifiers."""
     return ACCESSES.get(base_of(opcode), ())
+
+
+def is_cooperative(operands: Iterable[str], arch: str) -> bool:
+    """Whether code with these operands synchronises its grid: it is to be launched cooperatively
+    then."""
+    place = GRID_WORKSPACE.get(arch)
+    if place is None:
+        return False
+    words = re.compile(rf"c\[0x0\]\[(?:UR\d+\+)?(?:{place:#x}|{place + 4:#x})\]")
+    return any(words.search(each) for each in operands)
 
 
 def may_name_code(opcode: str) -> bool:

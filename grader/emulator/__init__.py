@@ -36,13 +36,20 @@ from grader.emulator.digests import Digests
 from grader.emulator.faults import Fault, FaultKind
 from grader.emulator.launch import LaunchSettings
 from grader.emulator.machine import LaunchOutcome, run_launch
-from grader.emulator.memory import GlobalMemory, fill_pointers, variable_addresses
+from grader.emulator.memory import (
+    GRID_WORKSPACE,
+    GlobalMemory,
+    fill_pointers,
+    variable_addresses,
+    variable_region,
+)
 from grader.emulator.program import Instruction, KernelCode, Pointer, Unsupported, Variable
 from grader.emulator.textures import Edge, Texels, TextureObject
 from grader.emulator.translate import NativeKernel, translate
 
 __all__ = [
     "ARCHITECTURES",
+    "GRID_WORKSPACE",
     "NO_COUNTS",
     "Digests",
     "Edge",
@@ -69,4 +76,5 @@ __all__ = [
     "run_launch",
     "translate",
     "variable_addresses",
+    "variable_region",
 ]

@@ -5,7 +5,9 @@ Found in what ptxas emits: NVIDIA documents none of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from grader.sass import GRID_WORKSPACE
 
 
 @dataclass(frozen=True)
@@ -14,8 +16,8 @@ class SystemWords:
     their three dimensions. `local` and `shared`: the generic addresses of those memories' address
     0, two words each. `stack`: the stack pointer, which is one past the end of a lane's local
     memory; that starts at 0 here. `dynamic_shared` and `multiprocessors`: `%dynamic_smem_size`
-    and `%nsmid`. `descriptor`: what the descriptors of addresses are loaded from, which change
-    nothing here.
+    and `%nsmid`. `grid_workspace`: see GRID_WORKSPACE. `descriptor`: what the descriptors of
+    addresses are loaded from, which change nothing here.
     """
 
     block: int
@@ -24,6 +26,7 @@ class SystemWords:
     stack: int
     dynamic_shared: int
     multiprocessors: int
+    grid_workspace: int
     descriptor: int | None = None
     shared: int | None = None
 
@@ -33,7 +36,7 @@ class SystemWords:
         triples = (first + 4 * axis for first in (self.block, self.grid) for axis in range(3))
         pairs = (
             first + 4 * word
-            for first in (self.local, self.shared, self.descriptor)
+            for first in (self.local, self.shared, self.descriptor, self.grid_workspace)
             if first is not None
             for word in range(2)
         )
@@ -66,9 +69,10 @@ _UP_TO_90 = {
     "dynamic_shared": 0x2C,
     "multiprocessors": 0x10C,
 }
-_75 = SystemWords(**_UP_TO_90, shared=0x18)
-_80 = SystemWords(**_UP_TO_90, shared=0x18, descriptor=0x118)
-_90 = SystemWords(**_UP_TO_90, descriptor=0x208)  # the upper word of `shared` is SR_SWINHI
+_75 = SystemWords(**_UP_TO_90, grid_workspace=GRID_WORKSPACE["sm_75"], shared=0x18)
+_80 = replace(_75, grid_workspace=GRID_WORKSPACE["sm_80"], descriptor=0x118)
+# The upper word of `shared` is SR_SWINHI.
+_90 = SystemWords(**_UP_TO_90, grid_workspace=GRID_WORKSPACE["sm_90"], descriptor=0x208)
 _100 = SystemWords(
     block=0x360,
     grid=0x370,
@@ -76,6 +80,7 @@ _100 = SystemWords(
     stack=0x37C,
     dynamic_shared=0x2AC,  # of a launch without clusters: less 0xa0 times SR_CgaSize
     multiprocessors=0x2D0,
+    grid_workspace=GRID_WORKSPACE["sm_100"],  # likewise
     descriptor=0x358,
 )
 ARCHITECTURES = {

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.emulator.layout import pointer_to
+from grader.emulator.block_layout import pointer_to
 
 INSTRUCTION_SHIFT, DETAIL_SHIFT, FLAG_SHIFT, OWNER_SHIFT = 10, 24, 39, 40
 THREAD_MASK, INSTRUCTION_MASK, DETAIL_MASK = 0x3FF, 0x3FFF, 0x7FFF

@@ -24,6 +24,7 @@ class FaultKind(StrEnum):
     ASSERT = "assert"
     ABSENT_LANES = "absent_lanes"
     TOO_MANY_ARRIVALS = "too_many_arrivals"
+    ENDLESS_WAIT = "endless_wait"
     UNSUPPORTED = "unsupported"
 
 
@@ -49,6 +50,8 @@ class Fault:
     shared_bytes: int = 0
     other_line: int | None = None
     message: str = ""
+    resident: int = 0
+    unstarted: int = 0
 
 
 _KINDS = {
@@ -66,6 +69,7 @@ _KINDS = {
     FaultCode.ASSERT: FaultKind.ASSERT,
     FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
     FaultCode.TOO_MANY_ARRIVALS: FaultKind.TOO_MANY_ARRIVALS,
+    FaultCode.ENDLESS_WAIT: FaultKind.ENDLESS_WAIT,
 }
 _SPACES = {
     FaultCode.SHARED_BOUNDS: "shared",
@@ -96,6 +100,7 @@ def describe_stop(
     linear = int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
     x, y, _ = block
     space = _SPACES.get(code)
+    resident = int(context["most_resident"]) if code == FaultCode.ENDLESS_WAIT else 0
     other = int(context["fault_other"])
     return Fault(
         kind=_KINDS[code],
@@ -115,7 +120,13 @@ def describe_stop(
             else None
         ),
         message=message or kernel.unknown.get(instruction.index, ""),
+        resident=resident,
+        unstarted=resident and _grid_volume(context) - int(context["blocks_begun"]),
     )
+
+
+def _grid_volume(context: Any) -> int:  # noqa: ANN401
+    return int(context["grid_x"]) * int(context["grid_y"]) * int(context["grid_z"])
 
 
 def _last_before(kernel: NativeKernel, block: int) -> Decoded:

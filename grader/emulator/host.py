@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from weakref import WeakMethod
@@ -32,40 +31,13 @@ _FIRST_ARGUMENT = 4
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
 
 
-@dataclass(frozen=True)
-class Memories:
-    """What a thread of a worker's block can read. `local` holds all lanes of the block,
-    `local_bytes` each."""
-
-    memory: GlobalMemory
-    shared: np.ndarray
-    shared_base: int
-    local: np.ndarray
-    local_bytes: int
-
-    def read(self, thread: int, address: int, size: int) -> bytes:
-        """Bytes at a generic address, as thread number `thread` of the block sees them. Raises
-        BadAddressError."""
-        high, low = address >> 32, address & 0xFFFFFFFF
-        if high == WINDOW:
-            for region in self.memory.regions.values():
-                if region.offset <= low and low + size <= region.offset + region.size_bytes:
-                    return self.memory.view(region.name)[low - region.offset :][:size].tobytes()
-        if high == SHARED_HIGH and self.shared_base <= low and low + size <= len(self.shared):
-            return self.shared[low : low + size].tobytes()
-        if high == LOCAL_WINDOW and low + size <= self.local_bytes:
-            start = thread * self.local_bytes + low
-            return self.local[start : start + size].tobytes()
-        raise BadAddressError
-
-
 class HostFunctions:
     """The callback of one worker, and what it gathered: `printed` by block in order, `message` of a
     failed assertion."""
 
-    def __init__(self, warp_type: np.dtype, memories: Memories) -> None:
+    def __init__(self, warp_type: np.dtype, memory: GlobalMemory) -> None:
         self._warp_type = warp_type
-        self._memories = memories
+        self._memory = memory
         self._room = PRINT_LIMIT
         self.printed: list[tuple[int, str]] = []
         self.message = ""
@@ -101,7 +73,7 @@ class HostFunctions:
             return self._count_arguments(context, warp, lanes)
         for lane in lanes:
             read, template, address = (
-                self._reader(warp, lane),
+                self._reader(context, warp, lane),
                 _argument(warp, lane, 0),
                 _argument(warp, lane, 1),
             )
@@ -125,7 +97,7 @@ class HostFunctions:
             if template not in taken:
                 try:
                     taken[template] = count_arguments(
-                        read_string(self._reader(warp, lane), template)
+                        read_string(self._reader(context, warp, lane), template)
                     )
                 except BadAddressError:
                     return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, template)
@@ -134,7 +106,7 @@ class HostFunctions:
 
     def fail_assertion(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
         """__assertfail(condition, file, line, function, size of a character): the launch ends."""
-        read = self._reader(warp, lanes[0])
+        read = self._reader(context, warp, lanes[0])
         try:
             condition, function = (
                 read_string(read, _argument(warp, lanes[0], number)) for number in (0, 3)
@@ -144,14 +116,30 @@ class HostFunctions:
         self.message = f"assert({condition}) failed in {function}"
         return self._fail(context, FaultCode.ASSERT, lanes[0])
 
-    def _reader(self, warp: Any, lane: int) -> Callable[[int, int], bytes]:  # noqa: ANN401
+    def _reader(self, context: Any, warp: Any, lane: int) -> Callable[[int, int], bytes]:  # noqa: ANN401
+        """What gives bytes at a generic address as a lane sees them; it raises BadAddressError."""
         thread = int(warp["index"]) * WARP_LANES + lane
-        return lambda address, size: self._memories.read(thread, address, size)
+        return lambda address, size: _read(self._memory, context, thread, address, size)
 
     @staticmethod
     def _fail(context: Any, code: int, lane: int, address: int = 0) -> int:  # noqa: ANN401
         context["fault_code"], context["fault_lane"], context["fault_address"] = code, lane, address
         return code
+
+
+def _read(memory: GlobalMemory, context: Any, thread: int, address: int, size: int) -> bytes:  # noqa: ANN401
+    """Bytes at a generic address, as a thread of the context's block sees them."""
+    high, low = address >> 32, address & 0xFFFFFFFF
+    if high == WINDOW:
+        for region in memory.regions.values():
+            if region.offset <= low and low + size <= region.offset + region.size_bytes:
+                return memory.view(region.name)[low - region.offset :][:size].tobytes()
+    first, local_bytes = int(context["shared_base"]), int(context["local_bytes"])
+    if high == SHARED_HIGH and first <= low and low + size <= first + int(context["shared_bytes"]):
+        return ctypes.string_at(int(context["shared_host"]) + low, size)
+    if high == LOCAL_WINDOW and low + size <= local_bytes:
+        return ctypes.string_at(int(context["local_host"]) + thread * local_bytes + low, size)
+    raise BadAddressError
 
 
 _FUNCTIONS = {

@@ -30,7 +30,10 @@ class LaunchSettings:
     (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
     (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`:
     what each block of the sample did is noted. `checked`: each access is compared with those before
-    it (checked_launch.py). `textures`: the objects with the handles 1, 2 and so on.
+    it (checked_launch.py). `textures`: the objects with the handles 1, 2 and so on. `resident`: so
+    many blocks are on the chip at a time, None for all; only these can wait for each other.
+    `workspace` is the address of the memory in which a cooperative grid synchronises; 0: it is
+    none.
     """
 
     grid: Triple
@@ -49,11 +52,18 @@ class LaunchSettings:
     block_by_block: bool = False
     checked: bool = False
     textures: tuple[TextureObject, ...] = ()
+    resident: int | None = None
+    workspace: int = 0
 
     @property
     def blocks(self) -> int:
         """How many blocks the grid has."""
         return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def together(self) -> int:
+        """How many of them are on the chip at a time."""
+        return self.blocks if self.resident is None else min(self.blocks, self.resident)
 
 
 def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
@@ -69,6 +79,7 @@ def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
         places.stack: (-(-code.local_bytes // 16) * 16,),
         places.dynamic_shared: (settings.dynamic_shared_bytes,),
         places.multiprocessors: (settings.multiprocessors,),
+        places.grid_workspace: (settings.workspace >> 32, settings.workspace & 0xFFFFFFFF),
     }
     if places.shared is not None:
         contents[places.shared] = (0, SHARED_HIGH)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from grader.emulator.block_layout import OF_BLOCK, pointer_to
+
 FUNCTION_PREFIX = "emulator_"
 """What the names of the runtime's functions begin with."""
 WARP_LANES = 32
@@ -39,9 +41,9 @@ execute the instruction that leads to its block: nobody else is where it is. 0 t
 convergence barrier, WAIT_BLOCK at `__syncthreads()`, WAIT_PHASE until phases of barrier objects
 end, WAIT_TURN until others have had a turn, WAIT_NAMED + n at the block's barrier n with a count of
 its own."""
-DISPATCH = 0xFFFF
-"""What a step returns when the dispatcher has to find out where to go on; other values are
-FaultCodes."""
+DISPATCH, SLICE_END = 0xFFFF, 0xFFFE
+"""What a step returns when the dispatcher has to find out where to go on, and when the instructions
+that it may execute are spent; other values are FaultCodes."""
 CELL_HEAD_BYTES = 8
 """A cell is the address of a step, then the words of data that it reads, up to a multiple of 8
 bytes."""
@@ -50,11 +52,6 @@ COUNTS_PER_BLOCK = 3
 SHARED_POISON_BYTE = 0xFF
 """Shared memory starts as all ones: a quiet NaN as float, so that a value nobody wrote is seen in
 the result."""
-NAMED_BARRIERS = 16
-VOTES = NAMED_BARRIERS + 1
-BLOCK_VOTE = NAMED_BARRIERS
-"""Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of
-their own."""
 
 
 BANKS, BANK_BYTES, SECTOR_BYTES = 32, 4, 32
@@ -121,6 +118,8 @@ class FaultCode:
     INTERNAL = 12
     ASSERT = 13
     ABSENT_LANES = 14
+    ENDLESS_WAIT = 15
+    NO_ROOM = 16
     TOO_MANY_ARRIVALS = 17
 
 
@@ -134,11 +133,6 @@ class JumpTable:
     """Where computed branches may go: to targets of jumps and calls, or behind calls."""
 
     JUMPS, RETURNS = 0, 1
-
-
-def pointer_to(target: str) -> np.dtype:
-    """A field that is a pointer: to a record, to a number type, or `bytes`."""
-    return np.dtype("u8", metadata={"points_to": target})
 
 
 BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
@@ -275,6 +269,10 @@ _WARP = [
     ("copies_arrived", "u4"),  # those that arrive at a barrier object
     ("copies_completed", "u4"),  # those that have been waited for
     ("index", "u4"),
+    ("waits", "u4"),  # whether it was found to wait in a loop (runtime/waiting.cpp)
+    ("slice", "u4"),  # instructions that it may execute until it is looked at
+    ("stale", "u4"),  # turns in a row in which nothing has changed for it
+    ("waits_at", "u4"),  # the instruction that reads what it waits for
     # where the warp's next trace record goes, and the address from which on there is no room: see
     # runtime/tracing.h
     ("trace", pointer_to("uint32_t")),
@@ -310,15 +308,9 @@ CONTEXT = np.dtype(
         ("shared_bytes", "u4"),
         ("global_window", "u4"),  # upper 32 bits of every valid global address
         ("local_bytes", "u4"),  # local memory of one lane
-        ("shared_host", "u8"),  # host address of shared-window address 0
         ("global_host", "u8"),  # host address of the global window's address 0; may wrap
-        ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
-        # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode; of
-        # each barrier with a count of its own, then of __syncthreads()
-        ("vote_mode", "u4", VOTES),
-        ("vote_any", "u4", VOTES),
-        ("vote_missing", "u4", VOTES),
-        ("vote_count", "u4", VOTES),
+        *OF_BLOCK,
+        ("block_end", "u4"),
         ("buffers", pointer_to("Buffer")),
         ("buffer_count", "u4"),
         ("fault_code", "u4"),
@@ -337,15 +329,8 @@ CONTEXT = np.dtype(
         ("budget", "i8"),  # warp instructions that may still be executed
         ("block_budget", "i8"),  # what it was when the block started
         ("longest", "i8"),  # warp instructions of the block that executed the most
-        # threads that have come to each barrier of the block, and how many it waits for; 0: all
-        # that live
-        ("named_arrived", "u4", NAMED_BARRIERS),
-        ("named_expected", "u4", NAMED_BARRIERS),
-        # rounds of all warps in which nobody has arrived at a barrier object
-        ("idle_rounds", "u4"),
         ("multiprocessors", "u4"),
         ("warp_count", "u4"),
-        ("warps", pointer_to("Warp")),
         ("warp_bytes", "u4"),
         ("grid_x", "u4"),
         ("grid_y", "u4"),
@@ -353,9 +338,6 @@ CONTEXT = np.dtype(
         ("block_x", "u4"),
         ("block_y", "u4"),
         ("block_z", "u4"),
-        ("ctaid_x", "u4"),
-        ("ctaid_y", "u4"),
-        ("ctaid_z", "u4"),
         # the kernel's cells, with steps for whole and for split warps, and where each basic block
         # begins in them
         ("converged", pointer_to("uint8_t")),
@@ -372,8 +354,15 @@ CONTEXT = np.dtype(
         ("texture_count", "u4"),
         ("call_target", "u8"),  # the function's address
         ("checked_state", pointer_to("CheckedState")),  # of the checked mode only
-        ("reversed", "u4"),  # whether blocks and warps run in the opposite order
+        # 0, or: warps run in the opposite order, and so do each so many blocks
+        ("reversed", "u8"),
         ("shared_poison", "u4"),  # the byte that shared memory holds when a block starts
+        ("code_blocks", pointer_to("CodeBlock")),
+        # blocks at a time that may wait for each other (runtime/residents.cpp); 0: none may
+        ("most_resident", "u8"),
+        ("residents", pointer_to("Residents")),
+        ("blocks_begun", "u8"),
+        ("waited", "u4"),  # whether any warp has waited in a loop
     ],
     align=True,
 )

@@ -12,10 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from grader.emulator.block_layout import TRACE_ROOM
 from grader.emulator.checked_launch import CheckedLaunch, Hazard
 from grader.emulator.counts import LaunchCounts
 from grader.emulator.faults import Fault, FaultKind, describe_stop
-from grader.emulator.host import HostFunctions, Memories, join_printed
+from grader.emulator.host import HostFunctions, join_printed
 from grader.emulator.launch import LaunchSettings, fill_constants, make_warps
 from grader.emulator.layout import (
     BUFFER,
@@ -24,6 +25,7 @@ from grader.emulator.layout import (
     COUNTS_PER_BLOCK,
     SLOT,
     WARP_LANES,
+    FaultCode,
     TraceWord,
     zeros_in_lines,
 )
@@ -68,7 +70,8 @@ class LaunchOutcome:
 
     `hazards` are what the checked mode found, `traces` and `works` those that were asked for.
     `longest`: the warp instructions of the block that executed the most; `stopped_in`: those of the
-    block that a fault stopped.
+    block that a fault stopped. `waited`: a thread waited in a loop for what another one writes; how
+    often it looked is the device's doing, and the counts depend on it.
     """
 
     counts: LaunchCounts
@@ -79,6 +82,7 @@ class LaunchOutcome:
     works: tuple[BlockWork, ...] = ()
     longest: int = 0
     stopped_in: int = 0
+    waited: bool = False
 
 
 def run_launch(
@@ -99,7 +103,7 @@ def run_launch(
         if kernel.ordered or settings.backwards or settings.checked
         else max(1, min(settings.threads, total, most))
     )
-    workers = [_Worker(kernel, memory, settings) for _ in range(threads)]
+    workers = [_Worker(kernel, memory, settings, alone=threads > 1) for _ in range(threads)]
     chunks = _chunks(settings, threads)
     total = sum(end - first for first, end in chunks)
     done = 0
@@ -115,6 +119,8 @@ def run_launch(
                 progress(done, total)
             if any(codes) or sum(worker.executed for worker in workers) > settings.budget:
                 break
+    for worker in workers:
+        worker.finish()
     printed = join_printed([worker.host_functions.printed for worker in workers])
     hazards = workers[0].checked.hazards if workers[0].checked is not None else ()
     traces = sorted(
@@ -123,12 +129,13 @@ def run_launch(
     works = sorted(
         (work for worker in workers for work in worker.works), key=lambda work: work.block
     )
+    waited = any(bool(worker.context[0]["waited"]) for worker in workers)
     longest = max(int(worker.context[0]["longest"]) for worker in workers)
     counts = kernel.count_table.sum_up((worker.block_counts, worker.slots) for worker in workers)
     fault = _first_fault(kernel, settings, workers)
     stopped_in = max(worker.in_block for worker in workers) if fault is not None else 0
     return LaunchOutcome(
-        counts, fault, printed, hazards, tuple(traces), tuple(works), longest, stopped_in
+        counts, fault, printed, hazards, tuple(traces), tuple(works), longest, stopped_in, waited
     )
 
 
@@ -156,12 +163,13 @@ def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
 
 class _Worker:
     """The memory of one host thread: a context, the warps of one block, shared memory, slots,
-    counts."""
+    counts. `alone`: none of its blocks waits for others."""
 
     def __init__(
-        self, kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings
+        self, kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, *, alone: bool
     ) -> None:
         self.kernel = kernel
+        self.alone = alone
         self.settings = settings
         self.shared_bytes = kernel.code.static_shared_bytes + settings.dynamic_shared_bytes
         self.shared = np.zeros(kernel.code.shared_base + self.shared_bytes + 64, dtype=np.uint8)
@@ -185,10 +193,7 @@ class _Worker:
         self.textures = texture_records(settings.textures)
         self.warps = make_warps(kernel.warp_type, settings.block)
         self.memory = memory
-        memories = Memories(
-            memory, self.shared, kernel.code.shared_base, self.local, self.local_bytes
-        )
-        self.host_functions = HostFunctions(kernel.warp_type, memories)
+        self.host_functions = HostFunctions(kernel.warp_type, memory)
         self.checked: CheckedLaunch | None = None
         if settings.checked:
             self.checked = CheckedLaunch(
@@ -200,6 +205,7 @@ class _Worker:
             )
         self.context = zeros_in_lines(1, CONTEXT)
         self.traces: list[BlockTrace] = []
+        self.traced: list[_Traced] = []
         self.works: list[BlockWork] = []
         self._fill_context()
 
@@ -233,12 +239,15 @@ class _Worker:
         context["checked_state"] = (
             self.checked.record.ctypes.data if self.checked is not None else 0
         )
-        context["reversed"] = self.settings.backwards
+        together = self.settings.together if self.kernel.ordered else self.settings.blocks
+        context["reversed"] = together if self.settings.backwards else 0
+        context["most_resident"] = 0 if self.alone else self.settings.together
         context["shared_poison"] = self.settings.shared_poison
         context["multiprocessors"] = self.settings.multiprocessors
         context["warps"] = self.warps.ctypes.data
         context["warp_count"] = len(self.warps)
         context["warp_bytes"] = self.warps.itemsize
+        context["code_blocks"] = self.kernel.code_blocks.ctypes.data
         for axis, name in enumerate("xyz"):
             context[f"grid_{name}"] = self.settings.grid[axis]
             context[f"block_{name}"] = self.settings.block[axis]
@@ -282,26 +291,28 @@ class _Worker:
         return self.kernel.runtime.run_blocks(self.context.ctypes.data, first, end)
 
     def _run_traced(self, block: int) -> int:
-        """Run one block and keep what its warps wrote."""
-        before = self.executed
-        room = np.empty(
-            (len(self.warps), self.settings.trace_words + TraceWord.LONGEST), dtype=np.uint32
-        )
-        starts = room.ctypes.data + np.arange(len(self.warps), dtype=np.uint64) * np.uint64(
-            room.strides[0]
-        )
-        self.warps["trace"], self.warps["trace_end"] = (
-            starts,
-            starts + np.uint64(4 * self.settings.trace_words),
-        )
+        """Run one block, whose warps write what they do."""
+        traced = _Traced(block, len(self.warps), self.settings.trace_words)
+        self.traced.append(traced)
+        self.context[0]["traces"] = traced.rooms.ctypes.data
         code = self.kernel.runtime.run_blocks(self.context.ctypes.data, block, block + 1)
-        lengths = (self.warps["trace"] - starts) // 4
-        self.warps["trace_end"] = 0
-        written = tuple(
-            row[:length].copy() for row, length in zip(room, lengths.tolist(), strict=True)
-        )
-        self.traces.append(BlockTrace(block, written, self.executed - before))
+        self.context[0]["traces"] = 0
+        self._gather()
         return code
+
+    def _gather(self) -> None:
+        """Take the traces of the blocks that have ended."""
+        self.traces += [traced.read() for traced in self.traced if traced.ended]
+        self.traced = [traced for traced in self.traced if not traced.ended]
+
+    def finish(self) -> None:
+        """Run what waits to its end, and gather what was written. Raises MemoryError."""
+        code = self.kernel.runtime.finish_blocks(self.context.ctypes.data)
+        if self.host_functions.error is not None:
+            raise self.host_functions.error
+        if code == FaultCode.NO_ROOM:
+            raise MemoryError
+        self._gather()
 
     @property
     def faulty_block(self) -> int:
@@ -310,6 +321,32 @@ class _Worker:
         return int(context["ctaid_x"]) + grid[0] * (
             int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"])
         )
+
+
+class _Traced:
+    """The room that a block's warps write to, and what they have written there."""
+
+    def __init__(self, block: int, warps: int, words: int) -> None:
+        self._block, self._words = block, np.empty((warps, words + TraceWord.LONGEST), np.uint32)
+        self._starts = self._words.ctypes.data + np.arange(warps, dtype=np.uint64) * np.uint64(
+            self._words.strides[0]
+        )
+        self.rooms = np.zeros(warps + 1, dtype=TRACE_ROOM)
+        self.rooms["first"][:-1] = self._starts
+        self.rooms["end"][:-1] = self._starts + np.uint64(4 * words)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the block has run to its end."""
+        return bool(self.rooms["first"][-1])
+
+    def read(self) -> BlockTrace:
+        """What they have written."""
+        lengths = (self.rooms["first"][:-1] - self._starts) // 4
+        written = tuple(
+            row[:length].copy() for row, length in zip(self._words, lengths.tolist(), strict=True)
+        )
+        return BlockTrace(self._block, written, int(self.rooms["first"][-1]))
 
 
 def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:

@@ -47,6 +47,10 @@ class Region:
         return WINDOW << 32 | self.offset
 
 
+GRID_WORKSPACE = Variable("workspace of the grid", 64)
+"""What a cooperative grid synchronises with."""
+
+
 def variable_region(name: str) -> str:
     """What the region of a `__device__` variable is called; no buffer has such a name."""
     return f"__device__ {name}"

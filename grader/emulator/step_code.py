@@ -10,7 +10,7 @@ from grader.emulator.cells import CellLayout
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.frame import STEP
-from grader.emulator.layout import COUNTS_PER_BLOCK, FaultCode
+from grader.emulator.layout import COUNTS_PER_BLOCK, SLICE_END, FaultCode
 from grader.emulator.native.tools import I64, Value, const, offset
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.opcodes.intrinsics import end_launch
@@ -86,9 +86,15 @@ def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
 
 
 def _emit_enter(e: Emitter, i: Decoded) -> None:
-    """Count an execution of the block, with its threads; stop when the budget of instructions is
-    spent."""
+    """Count an execution of the block, with its threads; stop in front of it when the budget of
+    instructions does not reach."""
     block = e.data("block")
+    left = e.b.sub(e.context.load("budget"), e.b.zext(e.data("length"), I64))
+    with e.b.if_then(e.b.icmp_signed("<", left, const(0, I64)), likely=False):
+        e.warp.store("pc", block)
+        e.context.store("fault_instruction", e.index)
+        e.b.ret(const(SLICE_END))
+    e.context.store("budget", left)
     place = e.b.mul(e.b.zext(block, I64), const(8 * COUNTS_PER_BLOCK, I64))
     counts = offset(e.b, e.context.load_pointer("block_counts"), place)
     _add(e, counts, const(1, I64))
@@ -96,12 +102,6 @@ def _emit_enter(e: Emitter, i: Decoded) -> None:
     has_room = e.b.icmp_unsigned("<", e.warp.load("trace"), e.warp.load("trace_end"))
     with e.b.if_then(has_room, likely=False):
         e.call("trace_block", e.warp_pointer, block)
-    left = e.b.sub(e.context.load("budget"), e.b.zext(e.data("length"), I64))
-    e.context.store("budget", left)
-    with e.b.if_then(e.b.icmp_signed("<", left, const(0, I64)), likely=False):
-        e.context.store("fault_code", FaultCode.BUDGET)
-        e.context.store("fault_instruction", e.index)
-        e.b.ret(const(FaultCode.BUDGET))
 
 
 def _emit_unknown(e: Emitter, i: Decoded) -> None:

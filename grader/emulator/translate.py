@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from grader.emulator.block_layout import CODE_BLOCK
 from grader.emulator.cells import cell_bytes
 from grader.emulator.constants import WORDS, constant_bank_bytes, constant_data
 from grader.emulator.counts import CountTable
@@ -53,12 +54,12 @@ _DISTANCE = ("distance", 0)
 class NativeKernel:
     """A kernel ready to run by its `runtime`.
 
-    `ordered`: the outcome depends on which block comes first, so that one host thread is to run
-    them all. `unknown` are the instructions, by index, that are not known, and what of each: a
-    launch that reaches one ends there. `slots` maps the index of a memory instruction and a space
-    that it touches to its SLOT. `converged` and `diverged` are its cells, with steps for whole and
-    for split warps; `entries` says where each basic block begins in them, in bytes. `jump_tables`
-    are, by JumpTable, the blocks that computed branches may go to.
+    `ordered`: the outcome depends on which block comes first, or blocks may wait for each other, so
+    that one host thread is to run them all. `unknown` are the instructions, by index, that are not
+    known, and what of each: a launch that reaches one ends there. `slots` maps the index of a
+    memory instruction and a space that it touches to its SLOT. `converged` and `diverged` are its
+    cells, with steps for whole and for split warps; `entries` says where each basic block begins in
+    them, in bytes. `jump_tables` are, by JumpTable, the blocks that computed branches may go to.
     """
 
     code: KernelCode
@@ -80,15 +81,23 @@ class NativeKernel:
         return CountTable(self.flow, self.slots)
 
     @cached_property
+    def code_blocks(self) -> np.ndarray:
+        """What the runtime has to know of its basic blocks: see CODE_BLOCK."""
+        return np.array(
+            [(len(block.instructions), _first_read(block)) for block in self.flow.blocks],
+            dtype=CODE_BLOCK,
+        )
+
+    @cached_property
     def checked_code(self) -> CheckedCode:
         """What the checked mode has to know of it."""
         return CheckedCode(self.code, self.decoded)
 
     @cached_property
     def meets_others(self) -> bool:
-        """Whether blocks may meet in atomics on global memory: what some of them do says nothing of
-        the outcome then."""
-        return any(
+        """Whether blocks may meet in atomics on global memory, or wait for each other: what some of
+        them do says nothing of the outcome then."""
+        return self.ordered or any(
             access.atomic and access.space == "global"
             for block in self.flow.blocks
             for i in block.instructions
@@ -129,6 +138,11 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
         np.array(cells.entries, dtype=np.uint32),
         _jump_tables(flow),
     )
+
+
+def _first_read(block: Block) -> int:
+    reads = (i.index + 1 for i in block.instructions if any(each.load for each in i.accesses))
+    return next(reads, 0)
 
 
 def find_flow(i: Decoded) -> ControlFlow | None:

@@ -26,6 +26,7 @@ from grader.submission.plan import read_plan
 from grader.submission.plan_mistakes import LAUNCH_FORM
 from grader.submission.scalars import Scalar
 from grader.submission.source_file import parse_submission, read_submission
+from grader.words.doubt import describe_waits
 
 TEXT_NAME = "source.cu"
 """What a source is called in messages that is given as text."""
@@ -86,6 +87,7 @@ def run_on_emulated(job: KernelJob) -> KernelRun:
         info = device.info
         seen = emulate(job, device, job.make_program(job.build(tools, info.arch), info))
     launches = tell_launches(seen.execution.launches, seen.times)
+    waits = describe_waits(seen.execution.launches)
     return tell_run(
         seen.execution,
         seen.outputs,
@@ -93,7 +95,7 @@ def run_on_emulated(job: KernelJob) -> KernelRun:
         seen.findings,
         info,
         check=job.check,
-        notes=seen.notes,
+        notes=(*seen.notes, *([f"Counters: {waits}."] if waits else ())),
     )
 
 

@@ -53,7 +53,7 @@ from grader.records import (
 )
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise, Yardstick
-from grader.words.doubt import UNKNOWN_FIGURES
+from grader.words.doubt import UNKNOWN_FIGURES, describe_waits
 from grader.words.hidden import tell
 
 EMULATED = "emulated"
@@ -86,6 +86,9 @@ def run_graded(session: Session, findings: Findings) -> None:
     )
     if timed is not None and timed is runs[-1]:
         session.job.note(_describe_model(timed))
+    waits = describe_waits(launch for run in runs for launch in run.execution.launches)
+    if waits is not None:
+        session.job.note({"counters": waits})
     if not counted.case.passed:
         return
     if timed is not None:

@@ -36,6 +36,7 @@ class Act(StrEnum):
     ABSENT_IN_MASK = "absent_in_mask", FindingKind.ABSENT_LANES
     READ_FROM_ABSENT = "read_from_absent", FindingKind.ABSENT_LANES
     TOO_MANY_ARRIVALS = "too_many_arrivals", FindingKind.TRAP
+    ENDLESS_WAIT = "endless_wait", FindingKind.ENDLESS_WAIT
     TRAP = "trap", FindingKind.TRAP
     ASSERTION = "assertion", FindingKind.TRAP
     RACE = "race", FindingKind.RACE
@@ -109,7 +110,8 @@ class Observation:
     `other` is the access that came first, or where the threads are that do not come. `lanes` are
     those of an operation of a warp. Of a race, `in_warp`: the two are lanes of one warp, and
     `barrier_between`: a barrier stands between their lines. `said` are CUDA's words, or those of
-    the kernel's own assertion. The limits are those that are spent; `limit_of_exercise`: see
+    the kernel's own assertion. Of an endless wait, `resident_blocks` are on the chip, and so many
+    are `unstarted_blocks`. The limits are those that are spent; `limit_of_exercise`: see
     RunLimits.
     """
 
@@ -124,6 +126,8 @@ class Observation:
     in_warp: bool = False
     barrier_between: bool = False
     said: str = ""
+    unstarted_blocks: int = 0
+    resident_blocks: int = 0
     limit_instructions: int = 0
     limit_seconds: float = 0.0
     limit_of_exercise: bool = True

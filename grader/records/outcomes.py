@@ -15,6 +15,7 @@ class FindingKind(StrEnum):
     OUT_OF_BOUNDS = "out_of_bounds"
     MISALIGNED = "misaligned"
     BARRIER_DIVERGENCE = "barrier_divergence"
+    ENDLESS_WAIT = "endless_wait"
     INSTRUCTION_LIMIT = "instruction_limit"
     WALL_LIMIT = "wall_limit"
     TRAP = "trap"

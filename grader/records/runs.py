@@ -281,7 +281,8 @@ class LaunchResult(Launched):
     device does not collect it. `modelled` is there where the run was to be modelled
     (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a `sample` of the blocks
     ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample
-    did.
+    did. `waited`: threads waited in loops for each other; how often they looked is a matter of
+    time, and the counters with it.
     """
 
     counters: Counters
@@ -291,6 +292,7 @@ class LaunchResult(Launched):
     unmodelled: str = ""
     finished: bool = True
     sample: Sample | None = None
+    waited: bool = False
 
 
 @dataclass(frozen=True)

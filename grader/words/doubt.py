@@ -3,10 +3,10 @@ within its interval, and why nothing is judged by a time that the model hardly k
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from grader.metrics import METRICS, format_value
-from grader.records import SUBMISSION, MetricValue, Source, Timing
+from grader.records import SUBMISSION, LaunchResult, MetricValue, Source, Timing
 
 UNKNOWN_FIGURES = "this GPU's figures are not known"
 _BENEFIT = "the benefit of the doubt"
@@ -34,6 +34,18 @@ def describe_unsure(times: Sequence[Timing]) -> str:
     """Why nothing is judged by these modelled times, of which at least one is hardly known."""
     return "the model does not know this kind of kernel well: " + ", and ".join(
         map(_describe_time, times)
+    )
+
+
+def describe_waits(launches: Iterable[LaunchResult]) -> str | None:
+    """That counts depend on time, of the kernels whose threads waited for each other; None where
+    none did."""
+    kernels = dict.fromkeys(launch.kernel for launch in launches if launch.waited)
+    if not kernels:
+        return None
+    return (
+        f"threads of {', '.join(kernels)} wait for each other in loops: how often they look is a"
+        " matter of time, and the counts with it"
     )
 
 

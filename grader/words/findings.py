@@ -70,6 +70,11 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         "Move __syncthreads() out of the branch or the loop that some threads of the block leave"
         " early.",
     ),
+    FindingKind.ENDLESS_WAIT: FindingRow(
+        "A loop that waits for a value which no thread will write any more.",
+        "Check who writes what the loop waits for, and that this thread, and its block, come to it:"
+        " no barrier or lock may keep them, and their block must be on the GPU, too.",
+    ),
     FindingKind.INSTRUCTION_LIMIT: FindingRow(
         "More warp instructions than the exercise allows.",
         "Check that every loop ends: does its counter move towards its bound for all sizes, 1 x 1"

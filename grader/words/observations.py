@@ -146,6 +146,12 @@ _ACTS: Mapping[Act, _Row] = {
         "Initialise it with the number of threads that arrive in each phase, and let no thread"
         " arrive a second time before it has waited.",
     ),
+    Act.ENDLESS_WAIT: _Row(
+        say.endless_wait,
+        say.endless_wait_hidden,
+        "Look who is to write what the loop waits for: is that thread itself kept by a lock or a"
+        " barrier, or did its block not begin?",
+    ),
     Act.TRAP: _Row(
         lambda seen: "the kernel stopped itself with __trap()",
         say.trap_hidden,

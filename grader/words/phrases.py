@@ -221,6 +221,20 @@ def absent_hidden(seen: Observation) -> str:
     return "an operation of a warp's lanes that not all lanes of its mask reach"
 
 
+def endless_wait(seen: Observation) -> str:
+    words = "a loop waits for ever: all threads that are left wait, so that nobody ends it"
+    if not seen.unstarted_blocks:
+        return words
+    return (
+        f"{words}; {seen.unstarted_blocks:,} blocks have not begun, since the GPU has room for"
+        f" {seen.resident_blocks:,} at a time, and these wait"
+    )
+
+
+def endless_wait_hidden(seen: Observation) -> str:
+    return "a loop waits for ever for what no thread will do"
+
+
 def trap_hidden(seen: Observation) -> str:
     return "the kernel was stopped, by itself (__trap(), assert()) or by a fault"
 

@@ -19,6 +19,10 @@ _NOT_YOURS = "This is the grader's limit, not your mistake: grade it on a GPU"
 _ANY_REFUSAL = "Compare the launch with what the GPU allows."
 _COMPARE = "Compare grid, block and dynamic shared memory with what the GPU allows."
 _REFUSALS = {
+    "too many blocks in cooperative": (
+        "All blocks of a grid that synchronises have to be on the GPU at once: launch fewer of"
+        " them, and let each do more (a grid-stride loop)."
+    ),
     "too many resources": (
         "Use fewer registers or threads a block (__launch_bounds__ limits the registers), or less"
         " shared memory."

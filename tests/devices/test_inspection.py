@@ -16,9 +16,11 @@ from grader.emulator import lazy_pages
 from grader.judging.compare import poison
 from grader.records import (
     POISON_WORD,
+    Act,
     CountingMode,
     DeviceBuffer,
     Execution,
+    Faulted,
     FindingKind,
     LaunchResult,
     Mode,
@@ -184,8 +186,14 @@ def test_a_block_that_never_ends_is_not_excused_by_an_atomic(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.devices.emulated.sampling.MOST_WHOLE_INSTRUCTIONS", 100_000)
-    execution, _ = run(ready("atomicAdd(&y[i], x[i]); while (y[0] != 12345.0f) __threadfence();"))
+    execution, _ = run(ready("atomicAdd(&y[i], x[i]); for (volatile float z = 0;; z = z * z) ;"))
     assert execution.failure is not None
+
+
+def test_a_wait_that_nobody_ends_is_not_excused_by_an_atomic() -> None:
+    execution, _ = run(ready("atomicAdd(&y[i], x[i]); while (y[0] != 12345.0f) __threadfence();"))
+    assert isinstance(execution.failure, Faulted)
+    assert execution.failure.observation.act is Act.ENDLESS_WAIT
 
 
 SPIN = "float a = x[i]; for (int j = 0; j < {}; j++) a = a * 1.5f + 1.0f;"

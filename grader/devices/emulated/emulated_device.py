@@ -28,13 +28,15 @@ from grader.devices.emulated.plan_run import (
     outputs_of,
 )
 from grader.devices.emulated.texture_objects import texture_objects
-from grader.devices.gpus import Gpu, read_gpus
+from grader.devices.gpus import Gpu, read_gpus, resident_blocks
 from grader.devices.parameter_space import pack_parameters
 from grader.devices.room import out_of_memory
 from grader.emulator import (
+    GRID_WORKSPACE,
     GlobalMemory,
     LaunchSettings,
     Unsupported,
+    variable_region,
 )
 from grader.records import (
     COUNTING,
@@ -44,6 +46,7 @@ from grader.records import (
     DeviceInfo,
     Execution,
     Faulted,
+    Kernel,
     Launch,
     LaunchResult,
     Mode,
@@ -51,6 +54,7 @@ from grader.records import (
     NotEmulated,
     Program,
     Progress,
+    Refused,
     RunLimits,
     ShowProgress,
     Stop,
@@ -188,6 +192,14 @@ class EmulatedDevice:
             native = code.translate(kernel, plan.progress)
         except Unsupported as problem:
             return None, NotEmulated(kernel.name, problem.line, problem.what)
+        resident, cooperative = self._resident(kernel, launch), launch.symbol in code.cooperative
+        if cooperative and launch.grid.volume > resident:
+            return None, Refused(
+                kernel.name,
+                launch.line,
+                f"too many blocks in cooperative launch: the GPU has room for {resident:,} at once",
+                launch.text,
+            )
         addresses = {name: region.address for name, region in memory.regions.items()}
         objects = texture_objects(plan.program.buffers, memory)
         handles = {name: handle for handle, name in enumerate(objects, start=1)}
@@ -201,6 +213,8 @@ class EmulatedDevice:
             multiprocessors=self.gpu.multiprocessors,
             backwards=way.backwards,
             textures=tuple(objects.values()),
+            resident=resident,
+            workspace=addresses[variable_region(GRID_WORKSPACE.name)] if cooperative else 0,
         )
         if way.checking is not None:
             settings = replace(settings, checked=True, shared_poison=way.checking.shared_poison)
@@ -214,6 +228,16 @@ class EmulatedDevice:
             return result, None
         budget = plan.limits.warp_instructions
         return result, read_fault(ran.outcome.fault, kernel, memory, budget)
+
+    def _resident(self, kernel: Kernel, launch: Launch) -> int:
+        """Blocks of a launch that are on the GPU at a time."""
+        each = resident_blocks(
+            self.gpu,
+            registers=kernel.registers,
+            threads=launch.block.volume,
+            shared_bytes=kernel.static_shared_bytes + launch.dynamic_shared_bytes,
+        )
+        return each * self.gpu.multiprocessors
 
     def _code_of(self, binary: Binary) -> Code:
         """What is kept of a binary; that of the last few, for a grading comes back to its

@@ -13,6 +13,7 @@ _ACTS: Mapping[FaultKind, Act] = {
     FaultKind.MISALIGNED: Act.MISALIGNED_ACCESS,
     FaultKind.BARRIER_DIVERGENCE: Act.SKIPPED_BARRIER,
     FaultKind.ABSENT_LANES: Act.SKIPPED_COLLECTIVE,
+    FaultKind.ENDLESS_WAIT: Act.ENDLESS_WAIT,
     FaultKind.INSTRUCTION_LIMIT: Act.TOO_MANY_INSTRUCTIONS,
     FaultKind.TOO_MANY_ARRIVALS: Act.TOO_MANY_ARRIVALS,
     FaultKind.TRAP: Act.TRAP,
@@ -36,6 +37,8 @@ def read_fault(
         _find_spot(fault, memory),
         width_bytes=fault.width,
         said=fault.message,
+        resident_blocks=fault.resident,
+        unstarted_blocks=fault.unstarted,
         limit_instructions=budget,
     )
     return Faulted(observation)

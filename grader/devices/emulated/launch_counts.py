@@ -31,6 +31,7 @@ def count_launch(gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchRe
         unmodelled=ran.unmodelled,
         finished=ran.finished,
         sample=ran.sample,
+        waited=ran.outcome.waited,
     )
 
 

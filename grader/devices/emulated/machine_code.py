@@ -10,6 +10,7 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.parameter_space import parameter_bytes
 from grader.emulator import (
     ARCHITECTURES,
+    GRID_WORKSPACE,
     Instruction,
     KernelCode,
     NativeKernel,
@@ -21,6 +22,7 @@ from grader.emulator import (
     variable_addresses,
 )
 from grader.records import Binary, DeviceVariable, Kernel, Progress, ShowProgress
+from grader.sass import is_cooperative
 
 
 class Code:
@@ -32,6 +34,13 @@ class Code:
         self._arch = arch
         self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
         self.variables = tuple(map(_variable, binary.variables))
+        self.cooperative = {
+            kernel.symbol
+            for kernel in binary.kernels
+            if is_cooperative((line.operands for line in kernel.instructions), arch)
+        }
+        if self.cooperative:
+            self.variables += (GRID_WORKSPACE,)
         self._native: dict[str, NativeKernel] = {}
 
     def translate(self, kernel: Kernel, progress: ShowProgress | None) -> NativeKernel:

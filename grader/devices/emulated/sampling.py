@@ -51,6 +51,7 @@ TEXTURES = "what textures and surfaces cost is not modelled"
 TOO_UNEVEN = (
     "its blocks differ so much from each other that those which were traced cannot stand for all"
 )
+WAITED = "its threads wait for each other in loops, and how long they do is not modelled"
 
 
 class Groups(Protocol):
@@ -112,6 +113,8 @@ class Timed:
         changes, so that others may run meanwhile, and at the launch before."""
         if self.ran.outcome.fault is not None or not self.ran.finished:
             return self.ran
+        if self.ran.outcome.waited:
+            return replace(self.ran, unmodelled=WAITED)
         held = None if before is None else before.result().held
         return _model(self.drawn, self.ran, self.traced(), held)
 
@@ -287,4 +290,5 @@ def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome
     counts = join_counts([part.counts for part in parts], scale)
     traces = tuple(trace for part in parts for trace in part.traces)
     printed, longest = "".join(part.printed for part in parts), max(part.longest for part in parts)
-    return LaunchOutcome(counts, fault, printed, traces=traces, longest=longest)
+    waited = any(part.waited for part in parts)
+    return LaunchOutcome(counts, fault, printed, traces=traces, longest=longest, waited=waited)

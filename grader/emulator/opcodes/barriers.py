@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader.emulator.block_layout import BLOCK_VOTE, NAMED_BARRIERS
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow
 from grader.emulator.forms import VoteMode
 from grader.emulator.layout import (
-    BLOCK_VOTE,
     FULL_MASK,
-    NAMED_BARRIERS,
     WAIT_BLOCK,
     WAIT_NAMED,
     WARP_LANES,

@@ -286,7 +286,9 @@ CONTROL: dict[str, Opcode] = {
     "BSYNC": row(bsync, _WHY, pipe=NO_PIPE, flow=ControlFlow()),
     "BREAK": row(break_barrier, _WHY),
     "BMOV": row(move_barrier, "32 CLEAR"),
-    "MEMBAR": row(fence, "SC ALL CTA SM GPU SYS VC", pipe=NO_PIPE),
+    "MEMBAR": row(
+        fence, "SC ALL CTA SM GPU SYS VC", pipe=NO_PIPE, ordered=lambda i: not i.has("CTA")
+    ),
     "ERRBAR": row(no_operation, pipe=NO_PIPE),
     "CGAERRBAR": row(no_operation),
     "FENCE": row(no_operation, "VIEW ASYNC S G", pipe=NO_PIPE),

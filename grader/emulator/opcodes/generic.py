@@ -14,6 +14,7 @@ from grader.emulator.opcodes.load_store import (
     WIDTHS,
     lane_addresses,
     load_words,
+    sees_others,
     store_words,
 )
 from grader.emulator.opcodes.row import Opcode, row
@@ -119,7 +120,7 @@ def query_space(e: Emitter, i: Decoded) -> None:
 
 
 GENERIC: dict[str, Opcode] = {
-    "LD": row(load_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_LOAD),
+    "LD": row(load_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_LOAD, ordered=sees_others),
     "ST": row(store_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_STORE),
     "QSPC": row(query_space, "E S L G"),
 }

@@ -42,8 +42,15 @@ def load(space: str) -> Opcode:
         words = e.registers.place_of(target.index) if target.index != ZERO_REGISTER else None
         access(e, i, kind, lanes, signed=signed, words=words)
 
-    pipe = SHARED_ACCESS if space == "shared" else GLOBAL_LOAD
-    return row(emit, f"{HINTS} {_widths(space)}", pipe=pipe)
+    if space == "global":
+        names = f"{HINTS} {_widths(space)}"
+        return row(emit, names, pipe=GLOBAL_LOAD, ordered=sees_others)
+    return row(emit, f"{HINTS} {WIDTHS}", pipe=SHARED_ACCESS if space == "shared" else GLOBAL_LOAD)
+
+
+def sees_others(i: Decoded) -> bool:
+    """Whether a load sees what other threads store meanwhile: of a `volatile` or atomic value."""
+    return i.has("STRONG")
 
 
 def _widths(space: str) -> str:

@@ -24,7 +24,7 @@ class Opcode:
     `pipes` are those that it takes by a modifier. `uniform`: it works on one value a warp.
     `gathers`: lanes work together, which a WARPSYNC in front may name. `flow` is None where control
     always goes on to the next instruction. `ordered` tells whether the outcome depends on which
-    block comes first.
+    block comes first, or blocks may wait for each other with it.
     """
 
     emit: Emit

@@ -47,13 +47,15 @@ class Runtime:
     """The loaded runtime, whose functions the steps of kernels find by their names, and what Python
     calls of it, which releases the GIL. Records are told by their addresses.
 
-    `run_blocks(context, first, end)` returns a FaultCode. Of the timing model, `measure_traces`
-    and `expand_traces` take a Trace, `add_up` takes Totals, `touch` Touched, `follow_walks` Walks,
+    `run_blocks(context, first, end)` and `finish_blocks(context)`, which lets those of them end
+    that wait for others, return a FaultCode. Of the timing model, `measure_traces` and
+    `expand_traces` take a Trace, `add_up` takes Totals, `touch` Touched, `follow_walks` Walks,
     `find_meetings` Meetings, and `simulate` an SM.
     `digest(data, size_bytes, key, sums)` is told in digests.py.
     """
 
     run_blocks: Callable[[int, int, int], int]
+    finish_blocks: Callable[[int], int]
     measure_traces: Callable[[int], None]
     expand_traces: Callable[[int], None]
     add_up: Callable[[int], None]
@@ -147,6 +149,7 @@ def _open(path: Path, steps: Steps) -> Runtime:
     library = ctypes.CDLL(str(path))
     return Runtime(
         _function(library, "run_blocks", 3, ctypes.c_uint32),
+        _function(library, "finish_blocks", 1, ctypes.c_uint32),
         _function(library, "measure_traces", 1, None),
         _function(library, "expand_traces", 1, None),
         _function(library, "add_up", 1, None),

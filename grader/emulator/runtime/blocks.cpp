@@ -1,7 +1,6 @@
-// Blocks of a grid: reset the warps, run them in turn, let them through __syncthreads() together.
+// A block: reset its warps, run them in turn, let them through __syncthreads() together.
 #include "barrier_objects.h"
-#include "checked.h"
-#include "paths.h"
+#include "blocks.h"
 
 // --- a warp --------------------------------------------------------------------------------------
 
@@ -16,23 +15,12 @@ static void reset(const Context &context, Warp &warp)
     warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
     warp.meetings = warp.synced = warp.copies_committed = warp.copies_completed = 0;
     warp.copies_arrived = 0;
+    warp.waits = warp.stale = 0;
+    warp.slice = FIRST_SLICE;
     memset(warp.uniform, 0, sizeof warp.uniform);
     memset(warp.predicates, 0, sizeof warp.predicates);
     memset(warp.uniform_predicates, 0, sizeof warp.uniform_predicates);
     memset(&warp + 1, 0, context.warp_bytes - sizeof warp); // the registers
-}
-
-// Run until every path waits at a barrier or has ended. Returns a FaultCode.
-static uint32_t run_warp(Context &context, Warp &warp)
-{
-    while ((warp.mask & ~warp.at_barrier) != 0) {
-        const uint8_t *cells = warp.mask == warp.live ? context.converged : context.diverged;
-        const uint8_t *cell = cells + context.entries[warp.pc];
-        uint32_t code = (*reinterpret_cast<Step *const *>(cell))(&context, &warp, cell);
-        if (code != DISPATCH)
-            return code;
-    }
-    return FaultCode::NONE;
 }
 
 // The slot of a path that holds any of the lanes.
@@ -205,12 +193,12 @@ static uint32_t blame_barrier(Context &context)
 // --- a block -------------------------------------------------------------------------------------
 
 // Which of `count` has this turn: the last one first where the context says so.
-static uint64_t in_order(const Context &context, uint64_t turn, uint64_t count)
+static uint32_t in_order(const Context &context, uint32_t turn, uint32_t count)
 {
     return context.reversed ? count - 1 - turn : turn;
 }
 
-static void start(Context &context)
+void begin_block(Context &context)
 {
     memset(host_pointer(context.shared_host) + context.shared_base, int(context.shared_poison),
            context.shared_bytes);
@@ -220,56 +208,59 @@ static void start(Context &context)
     memset(context.vote_any, 0, sizeof context.vote_any);
     memset(context.vote_missing, 0, sizeof context.vote_missing);
     memset(context.vote_count, 0, sizeof context.vote_count);
+    context.begun = 0;
 }
 
-// Rounds over all warps until all have exited; each runs to its next barrier or end.
-static uint32_t run_block(Context &context)
+// What a round of all warps came to.
+struct Round {
+    uint32_t living, stuck; // lanes of any warp that live, and that wait for something else than all
+    bool moved, waits, stalled;
+};
+
+// Each warp runs to its next barrier or end, or as long as it does not wait in a loop.
+static uint32_t run_round(Context &context, Round &round)
 {
-    start(context);
-    for (bool first = true;; first = false) {
-        uint32_t living = 0, stuck = 0;
-        for (uint32_t turn = 0; turn < context.warp_count; ++turn) {
-            auto index = uint32_t(in_order(context, turn, context.warp_count));
-            Warp &warp = warp_at(context, index);
-            if (first) // and not before: its registers are then in the processor's cache
-                reset(context, warp);
-            uint32_t code = run_warp(context, warp);
-            if (unlikely(code != FaultCode::NONE)) {
-                context.fault_warp = index;
-                return code;
-            }
-            living |= warp.live;
-            stuck |= warp.live ^ warp.at_barrier;
-        }
-        if (unlikely(stuck != 0) && !release_named(context) && !release_phases(context))
-            return blame_barrier(context);
-        if (context.checked_state != nullptr)
-            end_epoch(*context.checked_state);
-        uint32_t code = stuck == 0 ? release_all(context) : +FaultCode::NONE;
-        if (living == 0 || code != FaultCode::NONE)
+    round = {0, 0, false, false, true};
+    for (uint32_t turn = 0; turn < context.warp_count; ++turn) {
+        uint32_t index = in_order(context, turn, context.warp_count);
+        Warp &warp = warp_at(context, index);
+        if (!context.begun) // and not before: its registers are then in the processor's cache
+            reset(context, warp);
+        bool runs = (warp.mask & ~warp.at_barrier) != 0;
+        uint32_t code = run_warp(context, warp);
+        if (unlikely(code == WAITS || code == STALLED)) {
+            round.waits = true;
+            round.stalled &= code == STALLED;
+        } else if (unlikely(code != FaultCode::NONE)) {
+            context.fault_warp = index;
             return code;
+        } else {
+            round.moved |= runs;
+        }
+        round.living |= warp.live;
+        round.stuck |= warp.live ^ warp.at_barrier;
     }
+    context.begun = 1;
+    return FaultCode::NONE;
 }
 
-// Run the blocks first to end - 1 in order. Returns a FaultCode.
-EXPORT uint32_t emulator_run_blocks(Context *context, uint64_t first, uint64_t end)
+uint32_t run_block(Context &context)
 {
-    uint64_t width = context->grid_x, height = context->grid_y;
-    uint64_t count = width * height * context->grid_z;
-    for (uint64_t turn = first; turn < end; ++turn) {
-        uint64_t linear = in_order(*context, turn, count);
-        if (context->checked_state != nullptr)
-            start_block(*context->checked_state, linear);
-        context->ctaid_x = uint32_t(linear % width);
-        context->ctaid_y = uint32_t(linear / width % height);
-        context->ctaid_z = uint32_t(linear / width / height);
-        context->block_budget = context->budget;
-        uint32_t code = run_block(*context);
+    for (Round round;;) {
+        uint32_t code = run_round(context, round);
         if (unlikely(code != FaultCode::NONE))
             return code;
-        int64_t executed = context->block_budget - context->budget;
-        if (executed > context->longest)
-            context->longest = executed;
+        if (unlikely(round.stuck != 0) && !release_named(context) && !release_phases(context)) {
+            if (!round.waits)
+                return blame_barrier(context);
+            if (!round.moved)
+                return round.stalled ? STALLED : WAITS;
+            continue;
+        }
+        if (context.checked_state != nullptr)
+            end_epoch(*context.checked_state);
+        code = round.stuck == 0 ? release_all(context) : +FaultCode::NONE;
+        if (round.living == 0 || code != FaultCode::NONE)
+            return code;
     }
-    return FaultCode::NONE;
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from grader.emulator import checked_layout, forms, layout, textures
+from grader.emulator import block_layout, checked_layout, forms, layout, textures
 from grader.emulator.timing import timing_records as timing_layout
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import layout_of
@@ -22,7 +22,9 @@ _RECORDS = {
     "Extent": checked_layout.EXTENT,
     "Found": checked_layout.FOUND,
     "CheckedState": checked_layout.CHECKED_STATE,
+    "CodeBlock": block_layout.CODE_BLOCK,
     "CodePlace": layout.CODE_PLACE,
+    "TraceRoom": block_layout.TRACE_ROOM,
     "Context": layout.CONTEXT,
 }
 _ENUMS = (
@@ -56,6 +58,7 @@ _HEAD = """\
 #include <cstdint>
 
 struct Context;
+struct Residents;
 struct Warp;
 using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 """
@@ -63,7 +66,7 @@ using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 
 def write_header() -> str:
     """The text of records.h."""
-    parts = [_HEAD, _constants(vars(layout) | vars(checked_layout))]
+    parts = [_HEAD, _constants(vars(block_layout) | vars(layout) | vars(checked_layout))]
     parts += [_enum(kind.__name__, vars(kind)) for kind in _ENUMS]
     parts += [_struct(name, record) for name, record in _RECORDS.items()]
     return "\n".join([*parts, *_timing()])

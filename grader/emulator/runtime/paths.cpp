@@ -106,6 +106,50 @@ bool next_path(Warp &warp)
     return true;
 }
 
+uint32_t change_path(Warp &warp)
+{
+    uint32_t oldest = FULL_MASK, chosen = NO_PATH, others = 0;
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
+        if (!can_run(warp, slot))
+            continue;
+        ++others;
+        if (warp.path_age[slot] < oldest) {
+            oldest = warp.path_age[slot];
+            chosen = slot;
+        }
+    }
+    if (others == 0)
+        return 0;
+    uint32_t mask = warp.path_mask[chosen], pc = warp.path_pc[chosen];
+    warp.path_mask[chosen] = warp.mask;
+    warp.path_pc[chosen] = warp.pc;
+    warp.path_wait[chosen] = WAIT_NONE;
+    make_newest(warp, chosen);
+    warp.mask = mask;
+    warp.pc = pc;
+    warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
+    return others;
+}
+
+bool pass_barrier(Warp &warp)
+{
+    uint32_t oldest = FULL_MASK, chosen = NO_PATH;
+    for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
+        bool waits = warp.path_mask[slot] != 0 && uint32_t(warp.path_wait[slot]) < WARPSYNC_BARRIER;
+        if (waits && warp.path_age[slot] < oldest) {
+            oldest = warp.path_age[slot];
+            chosen = slot;
+        }
+    }
+    if (chosen == NO_PATH)
+        return false;
+    for (uint32_t &together : warp.participants[warp.path_wait[chosen]])
+        together &= ~warp.path_mask[chosen];
+    warp.path_wait[chosen] = WAIT_NONE;
+    warp.path_age[chosen] = 0; // its turn comes next
+    return true;
+}
+
 // The basic block at an offset of the code, if a computed branch may go there; -1 if not.
 EXPORT uint32_t emulator_find_block(const Context *context, uint32_t offset, uint32_t table)
 {

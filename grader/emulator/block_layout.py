@@ -1,0 +1,50 @@
+"""What a context holds of the block that runs, which is put away while another block has its turn
+(runtime/residents.cpp); and what goes with blocks, of threads and of code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+NAMED_BARRIERS = 16
+VOTES = NAMED_BARRIERS + 1
+BLOCK_VOTE = NAMED_BARRIERS
+"""Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of
+their own."""
+
+CODE_BLOCK = np.dtype([("length", "u4"), ("read", "u4")], align=True)
+"""Of a basic block: its instructions, and the index of one that reads memory, plus 1; else 0."""
+TRACE_ROOM = np.dtype([("first", "u8"), ("end", "u8")], align=True)
+"""Where a warp's trace goes, from `first` on, which moves; behind those of a block's warps one
+whose `first` is how many warp instructions it executed."""
+
+
+def pointer_to(target: str) -> np.dtype:
+    """A field that is a pointer: to a record, to a number type, or `bytes`."""
+    return np.dtype("u8", metadata={"points_to": target})
+
+
+OF_BLOCK: list[tuple[Any, ...]] = [
+    ("warps", pointer_to("Warp")),
+    ("shared_host", "u8"),  # host address of shared-window address 0
+    ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
+    ("traces", pointer_to("TraceRoom")),  # of its warps; null where nothing is traced
+    # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode; of
+    # each barrier with a count of its own, then of __syncthreads()
+    ("vote_mode", "u4", VOTES),
+    ("vote_any", "u4", VOTES),
+    ("vote_missing", "u4", VOTES),
+    ("vote_count", "u4", VOTES),
+    # threads that have come to each barrier of the block, and how many it waits for; 0: all
+    # that live
+    ("named_arrived", "u4", NAMED_BARRIERS),
+    ("named_expected", "u4", NAMED_BARRIERS),
+    # rounds of all warps in which nobody has arrived at a barrier object
+    ("idle_rounds", "u4"),
+    ("ctaid_x", "u4"),
+    ("ctaid_y", "u4"),
+    ("ctaid_z", "u4"),
+    ("begun", "u4"),  # whether all its warps have had a turn
+]
+"""Fields of a CONTEXT."""
