@@ -4,7 +4,7 @@ counts.
 A library of its own: it imports nothing else from `grader`. The way through it:
 
     program.py        what goes in: a kernel's machine code and its launch-independent facts
-    architectures.py  what differs from sm_75 to sm_90, apart from instructions
+    architectures.py  what differs from sm_75 to sm_120, apart from instructions
     operands.py       operand text -> typed operands
     decode.py         opcode text -> typed instructions
     flow.py           basic blocks

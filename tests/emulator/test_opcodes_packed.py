@@ -108,6 +108,7 @@ EXTREMES = [
     Row("VIADDMNMX.S32 R12,R4,R5,R6,PT", lambda x: min(word(x.a + x.b), signed(x.c))),
     Row("VIMNMX R12,R4,R5,PT", lambda x: min(signed(x.a), signed(x.b))),
     Row("VIMNMX R12,R4,R5,!PT", lambda x: max(signed(x.a), signed(x.b))),
+    Row("VIMNMX.S32 R12,R4,R5,P0", lambda x: (min if x.p else max)(signed(x.a), signed(x.b))),
     Row("VIMNMX.U32 R12,R4,UR10,P0", lambda x: (min if x.p else max)(x.a, UNIFORM)),
     Row("VIMNMX.RELU R12,R4,R5,PT", lambda x: max(min(signed(x.a), signed(x.b)), 0)),
     Row("VIMNMX.S16x2 R12,R4,R5,!PT", lambda x: halves(max, x.a, x.b)),
@@ -163,7 +164,12 @@ PRODUCTS = [
     Row("VABSDIFF4.U8.ACC R12,R4,R5,R6", lambda x: sum(distances(x)) + x.c),
 ]
 LANE_ROWS = [*SUMS, *EXTREMES, *PRODUCTS]
-UNIFORM_ROWS = [uniform_row(row) for row in LANE_ROWS if f"U{row.base}" in PACKED]
+UNIFORM_ROWS = [
+    uniform_row(row)
+    for row in LANE_ROWS
+    if f"U{row.base}" in PACKED
+    and PACKED[f"U{row.base}"].modifiers.issuperset(row.opcode.split(".")[1:])
+]
 GROUPS = groups(LANE_ROWS)
 LANES = lanes_of(EDGES)
 

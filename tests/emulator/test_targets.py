@@ -41,6 +41,7 @@ SAMPLE = {
         "int_carry_chain",
         "int_saturate",
         "student_calls",
+        "uniform_values",
         "wide_vectors",
     ),
 }

@@ -190,6 +190,7 @@ PACKED: dict[str, Opcode] = {
     "VIMNMX": row(minimum_maximum, f"{_EXTREMES} U8x4"),
     "VIMNMX3": row(minimum_maximum, _EXTREMES),
     "IMNMX": row(minimum_maximum, "U32 S64 U64"),
+    "UVIMNMX": row(minimum_maximum, "S32 U32", uniform=True),
     "UIMNMX": row(minimum_maximum, "U32 S64 U64", uniform=True),
     "VIADDMNMX": row(add_minimum_maximum, _EXTREMES),
     "IDP": row(dot_product, "4A 2A LO HI S8 U8 S16 U16", pipe=HEAVY),
