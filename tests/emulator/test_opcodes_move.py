@@ -360,7 +360,7 @@ def test_a_register_becomes_uniform_by_its_lowest_lane_on_the_path() -> None:
 ELSEWHERE = {
     *(f"VOTE{kind}" for kind in ("", ".ANY", ".ALL", ".EQ", "U", "U.ANY", "U.ALL", "U.EQ")),
     *(f"SHFL{mode}" for mode in ("", ".UP", ".DOWN", ".BFLY", ".IDX")),
-    *("R2UR", "R2UR.OR"),
+    *("R2UR", "R2UR.OR", "R2UR.BROADCAST"),
     *("B2R", "B2R.RESULT"),
 }
 """In the tests of this file that are not rows, in test_barriers.py and test_barrier_objects.py; R2UR

@@ -35,6 +35,8 @@ SAMPLE = {
     "rtx5090": (
         "assert_that_holds",
         "atomic_shared_s64",
+        "barrier_objects_by_lanes",
+        "bulk_copies",
         "clocks",
         "double_library",
         "int_bytes",

@@ -86,6 +86,9 @@ def _check_phase(e: Emitter, i: Decoded) -> None:
 
 
 def _invalidate(e: Emitter, i: Decoded) -> None:
+    """`.IVALL` follows stores that set objects up (sm_100 and later): here memory holds them."""
+    if i.has("IVALL") and not i.operands:
+        return
     (address,) = i.operands
     if not i.has("IV"):
         raise e.unsupported()
@@ -122,7 +125,7 @@ def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
 BARRIER_OBJECTS: dict[str, Opcode] = {
     "SYNCS": row(
         synchronise,
-        "ARRIVE PHASECHK EXCH CCTL IV TRANS64 TRYWAIT RED OPTOUT 64 A1TR A1T0 ART0 A0TR A0TX A0T1",
+        "ARRIVE PHASECHK EXCH CCTL IV IVALL TRANS64 TRYWAIT RED OPTOUT 64 A1TR A1T0 ART0 A0TR A0TX A0T1",
         pipe=BARRIER_OBJECT,
         flow=ControlFlow(),
     ),

@@ -331,7 +331,7 @@ MOVE: dict[str, Opcode] = {
     "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
     "LDCU": row(load_constant, "64 128 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
     "B2R": row(barrier_result, "RESULT"),
-    "R2UR": row(to_uniform, "OR", pipe=QUEUED),
+    "R2UR": row(to_uniform, "OR BROADCAST", pipe=QUEUED),
     "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
     "R2P": row(register_to_predicates, "B0 B1 B2 B3"),
     "VOTE": row(vote, "ANY ALL EQ", gathers=True),
