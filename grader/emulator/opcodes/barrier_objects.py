@@ -125,7 +125,8 @@ def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
 BARRIER_OBJECTS: dict[str, Opcode] = {
     "SYNCS": row(
         synchronise,
-        "ARRIVE PHASECHK EXCH CCTL IV IVALL TRANS64 TRYWAIT RED OPTOUT 64 A1TR A1T0 ART0 A0TR A0TX A0T1",
+        "ARRIVE PHASECHK EXCH CCTL IV IVALL TRANS64 TRYWAIT RED OPTOUT 64"
+        " A1TR A1T0 ART0 A0TR A0TX A0T1",
         pipe=BARRIER_OBJECT,
         flow=ControlFlow(),
     ),
