@@ -356,11 +356,11 @@ _TO_INTEGERS = f"FTZ NTZ {_NARROW} {_WORDS} F16 BF16 F64 TRUNC FLOOR CEIL"
 
 CONVERSIONS: dict[str, Opcode] = {
     "I2F": row(integer_to_float, _FROM_INTEGERS, pipe=SPECIAL_UNIT),
-    "UI2F": row(integer_to_float, f"{_WORDS} {ROUNDINGS}", uniform=True),
+    "UI2F": row(integer_to_float, f"{_NARROW} {_WORDS} {ROUNDINGS}", uniform=True),
     "I2FP": row(integer_to_float, f"F32 U32 S32 {ROUNDINGS}"),
     "UI2FP": row(integer_to_float, f"F32 U32 S32 {ROUNDINGS}", uniform=True),
     "F2I": row(float_to_integer, _TO_INTEGERS, pipe=SPECIAL_UNIT),
-    "UF2I": row(float_to_integer, f"FTZ NTZ {_WORDS} TRUNC FLOOR CEIL", uniform=True),
+    "UF2I": row(float_to_integer, f"FTZ NTZ {_NARROW} {_WORDS} TRUNC FLOOR CEIL", uniform=True),
     "F2IP": row(pack_integers, "U8 F32 NTZ TRUNC FLOOR CEIL"),
     "I2I": row(integer_to_integer, f"{_NARROW} U32 S32 SAT"),
     "F2F": row(float_to_float, f"FTZ {_FORMATS} {ROUNDINGS}", pipe=SPECIAL_UNIT),
