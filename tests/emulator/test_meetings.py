@@ -85,7 +85,8 @@ def cycles_of(
 def spread_evenly(turns: float, pairs: int) -> Met:
     """Atomics that each touch a sector, of so many pairs together."""
     of_buffer = np.array([pairs]), np.array([PAIRS])
-    return Met(np.full(SLICES, turns), int(turns * SLICES), 0, 0.0, 0.0, 0.0, *of_buffer)
+    visits = int(turns * SLICES)
+    return Met(np.full(SLICES, turns), visits, visits, 0, 0.0, 0.0, 0.0, *of_buffer)
 
 
 def test_what_all_blocks_come_back_to_keeps_one_slice_busy() -> None:
@@ -180,8 +181,16 @@ def test_pairs_of_sectors_are_counted_once() -> None:
 def test_chance_alone_makes_no_slice_the_busiest() -> None:
     drawn = np.random.default_rng(1).poisson(40.0, SLICES).astype(float)
     none = np.zeros(1, dtype=np.int64)
-    assert Met(drawn, int(drawn.sum()), 0, 0.0, 0.0, 0.0, none, none).busiest < 1.3
+    assert Met(drawn, int(drawn.sum()), 0, 0, 0.0, 0.0, 0.0, none, none).busiest < 1.3
 
 
 def test_loads_meet_nowhere() -> None:
     assert cycles_of(meetings_of([(10, 1)], instruction=LOAD), turn=1.0, chain=1.0) == 0.0
+
+
+def test_a_pair_of_sectors_is_waited_for_once_whatever_is_changed_of_it() -> None:
+    single, several = (
+        cycles_of(meetings_of(*[[(10, 1)], [(20, 1)]], words=words), turn=1.0, waiting=9.0)
+        for words in (0x1, 0x101)
+    )
+    assert several == single

@@ -62,6 +62,7 @@ static void meet(Meetings &meetings, const Line &line, int64_t atomic)
 {
     double turns = turns_of(line, atomic);
     meetings.visits += 1;
+    meetings.pair_visits += count_pairs(uint32_t(line.touched));
     if (meetings.visitors[line.number] != SEVERAL && meetings.block_count > 1) {
         add_alone(meetings, line, turns);
         return;

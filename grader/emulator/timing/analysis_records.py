@@ -86,11 +86,11 @@ class Meetings:
     each line of global memory: the only block whose atomics touch it, from 1 on, its sectors that
     they touch, the lanes that wait for each other there, and the words that were swapped. `alone`
     becomes the turns of lines that one block touches, by buffer, and `pairs` the pairs of sectors
-    that atomics touch; `turns` those of each slice of the L2; `visits` are the lines that all
-    atomics touch, one by one. The longest chain is of floats that are added to a line. `met_swaps`
-    are the swaps at the words of all `swaps`, one by one; `tries` and `swap_turns` are the lanes
-    that ask for a swap and the turns of their slices, each as often as so many lanes ask. All of
-    them are 0 before."""
+    that atomics touch; `turns` those of each slice of the L2; `visits` and `pair_visits` are the
+    lines and the pairs of sectors that all atomics touch, one by one. The longest chain is of
+    floats that are added to a line. `met_swaps` are the swaps at the words of all `swaps`, one by
+    one; `tries` and `swap_turns` are the lanes that ask for a swap and the turns of their slices,
+    each as often as so many lanes ask. All of them are 0 before."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -110,6 +110,7 @@ class Meetings:
     region_count: int
     slice_count: int
     visits: int
+    pair_visits: int
     longest_chain: int
     swaps: float
     met_swaps: float

@@ -44,12 +44,13 @@ class Slice:
 @dataclass(frozen=True)
 class Met:
     """What atomics of some blocks meet at: the `turns` of each slice of the L2, for so many
-    `visits` of lines; the lanes that wait for each other at one line; how many words are swapped,
-    how often a word is, and what a lane takes of a slice that tries to; and of each buffer the
-    pairs of sectors that they touch, and all that it has."""
+    `visits` of lines and `pair_visits` of pairs of sectors; the lanes that wait for each other at
+    one line; how many words are swapped, how often a word is, and what a lane takes of a slice that
+    tries to; and of each buffer the pairs of sectors that they touch, and all that it has."""
 
     turns: np.ndarray
     visits: int
+    pair_visits: int
     longest_chain: int
     swaps: float
     swaps_of_word: float
@@ -70,13 +71,13 @@ class Met:
         return 1.0 + (float(self.turns.max()) / mean - 1.0) * float(np.sqrt(beyond))
 
     def missing(self, times: float, held: float) -> np.ndarray:
-        """The part of the turns that find nothing in the L2 at some moments of a launch that does
+        """The part of the visits that find nothing in the L2 at some moments of a launch that does
         so many times what was seen. So many pairs of sectors are `held` there. A pair is missed
         when it is touched first, and by chance where there are too many."""
         again = max(0.0, 1.0 - held / max(1.0, float(self.room[self.pairs > 0].sum())))
         rounds = times * self.pairs / np.maximum(1.0, self.room)
         first = np.exp(-np.where(rounds > AS_OFTEN, rounds, 0.0) * MOMENTS[:, None])
-        parts = self.pairs / max(1.0, float(self.turns.sum()))
+        parts = self.pairs / max(1, self.pair_visits)
         return np.asarray((parts * (first + (1.0 - first) * again)).sum(axis=1))
 
     def cycles(self, times: float, at_once: float, held: float, each: Slice) -> float:
@@ -85,6 +86,7 @@ class Met:
         """
         missing = self.missing(times, held) / self.busiest  # which no slice has more of
         waiting = each.waiting * float(SPANS @ (missing / (1.0 + each.window * missing)))
+        waiting *= self.pair_visits / max(1.0, float(self.turns.sum()))  # of a turn
         spread = max(self.busiest * (each.turn + waiting), each.turn + each.passing)
         mean = float(self.turns.mean())
         asking = self.swaps_of_word * min(times, at_once)
@@ -109,7 +111,7 @@ def find_meetings(
     turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
     room = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
     if not code.atomics.any():
-        return Met(turns, 0, 0, 0.0, 0.0, 0.0, pairs, room)
+        return Met(turns, 0, 0, 0, 0.0, 0.0, 0.0, pairs, room)
     lines = LIMIT // LINE_BYTES
     arrays = {
         "table": code.table,
@@ -142,4 +144,6 @@ def find_meetings(
         others = find_meetings(join(elsewhere), code, regions, slices, runtime)
         of_word = others.swaps_of_word * swaps / max(1.0, others.swaps)
     turns_of_try = float(found.swap_turns) / max(1.0, float(found.tries))
-    return Met(turns, int(found.visits), chain, swaps, float(of_word), turns_of_try, pairs, room)
+    visits, pair_visits = int(found.visits), int(found.pair_visits)
+    of_word = float(of_word)
+    return Met(turns, visits, pair_visits, chain, swaps, of_word, turns_of_try, pairs, room)
