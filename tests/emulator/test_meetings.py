@@ -15,7 +15,7 @@ from grader.emulator.timing.footprint import make_regions
 from grader.emulator.timing.meetings import Met, Slice, find_meetings
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.streams import Streams, add_up
+from grader.emulator.timing.streams import Streams, add_up, join
 from grader.emulator.timing.timing_records import (
     FLOAT_ATOMIC,
     LINE_BYTES,
@@ -62,14 +62,9 @@ def streams_of(
     return streams, CodeTable(table, np.full(3, 4, dtype=np.int64), atomics, none, none)
 
 
-def meetings_of(
-    *blocks: Block, instruction: int = FLOAT, words: int = 1, elsewhere: Sequence[Block] = ()
-) -> Met:
-    """Where such blocks meet; some more are known from elsewhere."""
+def meetings_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Met:
     streams, code = streams_of(*blocks, instruction=instruction, words=words)
-    others = [streams_of(each, instruction=instruction, words=words)[0] for each in elsewhere]
-    regions, runtime = make_regions([BUFFER]), emulator_runtime()
-    return find_meetings(streams, code, regions, SLICES, runtime, elsewhere=others)
+    return find_meetings(streams, code, make_regions([BUFFER]), SLICES, emulator_runtime())
 
 
 NO_TIME = Slice(turn=0.0, passing=0.0, waiting=0.0, window=0.0, chain=0.0, swap=0.0)
@@ -128,11 +123,26 @@ def test_a_word_is_swapped_by_one_thread_after_another() -> None:
 
 
 def test_blocks_from_anywhere_tell_how_many_swap_a_word() -> None:
-    one_sm, others = [[(10, 1)]] * 4, [[(line, 1)] for line in (10, 12, 10, 12)]
-    alone = meetings_of(*one_sm, instruction=SWAP)
-    told = meetings_of(*one_sm, instruction=SWAP, elsewhere=others)
-    assert (alone.swaps_of_word, told.swaps_of_word) == (4, 1.5)
-    assert (told.turns == alone.turns).all()
+    alone = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP)
+    groups = [
+        streams_of([(line, 1)], [(line + 2, 1)], instruction=SWAP) for line in (10, 10, 14, 14)
+    ]
+    joined = join([streams for streams, _ in groups])
+    regions, runtime = make_regions([BUFFER]), emulator_runtime()
+    others = find_meetings(joined, groups[0][1], regions, SLICES, runtime)
+    assert others.swaps == 8
+    told = alone.placed_as(others)
+    assert (alone.swaps_of_word, told.swaps_of_word) == (4, 0.625)
+    assert told.turns.sum() == alone.turns.sum() == alone.turns.max() > told.turns.max()
+    assert alone.placed_as(meetings_of([(10, 1)])) is alone
+
+
+def test_fewer_fail_where_no_others_follow_them() -> None:
+    met = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP)
+    once, often = (
+        cycles_of(met, turn=1.0, times=times, at_once=100) / times for times in (100, 100000)
+    )
+    assert often == pytest.approx(2 * once, rel=0.02)
 
 
 def test_a_swap_of_several_words_brings_more_than_an_addition() -> None:

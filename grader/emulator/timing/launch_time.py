@@ -24,7 +24,7 @@ from grader.emulator.timing.meetings import find_meetings
 from grader.emulator.timing.parameters import Load, Share, find_parameters, find_share
 from grader.emulator.timing.representative import choose_representative, stand_for_all
 from grader.emulator.timing.sm import make_sm
-from grader.emulator.timing.streams import Streams, make_streams
+from grader.emulator.timing.streams import Streams, join, make_streams
 from grader.emulator.timing.timing_records import PAIR_SECTORS, SUB_PARTITIONS, Statistics
 from grader.emulator.timing.walks import HARDLY_SHARED, follow_walks
 from grader.emulator.translate import NativeKernel
@@ -189,10 +189,10 @@ class Run:
             held=held or (),
             capacity=figures.capacity,
         )
-        regions, slices = make_regions(work.regions), figures.l2_slices
-        self.met = find_meetings(
-            work.streams, work.code, regions, slices, runtime, elsewhere=work.around
-        )
+        place = (work.code, make_regions(work.regions), figures.l2_slices, runtime)
+        self.met = find_meetings(work.streams, *place)
+        if work.around and self.met.swaps:
+            self.met = self.met.placed_as(find_meetings(join(work.around), *place))
         times = shape.executed / max(1, len(work.streams.steps))
         self.busiest_slice = self.met.cycles(
             times,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,13 +12,14 @@ from grader.emulator.timing.analysis_records import Meetings
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.footprint import AS_OFTEN
 from grader.emulator.timing.record_arrays import first_row, make_pointing
-from grader.emulator.timing.streams import Streams, join
+from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS
 
 _ENDS = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 60)])
-IN_VAIN = 0.4
+IN_VAIN = 0.8
 """Swaps that fail for one that stands, for each of the threads that want to swap the same word (an
-H200 with 1 to 4,096 of them)."""
+H200 with 1 to 16,896 of them). Where no others follow them, they are half as many on the average.
+"""
 CROWD = 6000
 """Where so many threads want to, only half as many as that do fail."""
 MOMENTS, SPANS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.diff(_ENDS)
@@ -80,6 +80,17 @@ class Met:
         parts = self.pairs / max(1, self.pair_visits)
         return np.asarray((parts * (first + (1.0 - first) * again)).sum(axis=1))
 
+    def placed_as(self, others: Met) -> Met:
+        """The same swaps, at the words that blocks from anywhere swap: those of one SM lie a fixed
+        number of blocks apart, and their words may, too."""
+        if others.swaps == 0:
+            return self
+        return replace(
+            self,
+            turns=others.turns * float(self.turns.sum() / others.turns.sum()),
+            swaps_of_word=others.swaps_of_word * self.swaps / others.swaps,
+        )
+
     def cycles(self, times: float, at_once: float, held: float, each: Slice) -> float:
         """Cycles in which the busiest slice does the atomics of a launch that does so many times
         what was seen, so many times `at_once`: all whose swap of a word does not stand ask again.
@@ -90,7 +101,9 @@ class Met:
         spread = max(self.busiest * (each.turn + waiting), each.turn + each.passing)
         mean = float(self.turns.mean())
         asking = self.swaps_of_word * min(times, at_once)
-        failing = IN_VAIN * asking / (1.0 + asking / CROWD)
+        failing = (
+            IN_VAIN * asking * (1.0 - 0.5 * min(1.0, at_once / times)) / (1.0 + asking / CROWD)
+        )
         again = failing * self.swaps * self.turns_of_try / self.turns.size * spread
         swapping = float(np.hypot(mean * spread + again, self.swaps_of_word * each.swap))
         return times * max(swapping, self.longest_chain * each.chain)
@@ -102,12 +115,9 @@ def find_meetings(
     regions: np.ndarray,
     slices: int,
     runtime: Runtime,
-    *,
-    elsewhere: Sequence[Streams] = (),
 ) -> Met:
     """Where the atomics of streams meet (runtime/timing_meetings.cpp). `regions` has a Region a
-    buffer. How many swap a word is told by blocks from `elsewhere`, if there are any: those of one
-    SM lie a fixed number of blocks apart, and the words that they swap may, too."""
+    buffer."""
     turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
     room = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
     if not code.atomics.any():
@@ -140,9 +150,6 @@ def find_meetings(
     chain, swaps = int(found.longest_chain), float(found.swaps)
     met = found.met_swaps / max(1.0, swaps)
     of_word = max(0.0, met - 1.0 + met / max(1.0, swaps))  # less what chance makes of a few
-    if swaps and elsewhere:
-        others = find_meetings(join(elsewhere), code, regions, slices, runtime)
-        of_word = others.swaps_of_word * swaps / max(1.0, others.swaps)
     turns_of_try = float(found.swap_turns) / max(1.0, float(found.tries))
     visits, pair_visits = int(found.visits), int(found.pair_visits)
     of_word = float(of_word)
