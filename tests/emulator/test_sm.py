@@ -66,11 +66,12 @@ def run(
     blocks: int = 1,
     resident: int = 1,
     whole: int = 0,
+    wavefronts: int = 1,
     lines: Sequence[int] = (0,),
     share: Share = FROM_L2,
 ) -> SimulatedSM:
     """Blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
-    a part of it."""
+    a part of it, in so many wavefronts."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
     for row, fields in zip(table, code, strict=True):
@@ -81,7 +82,7 @@ def run(
     steps["code"], steps["access"] = np.arange(len(code)), -1
     steps["access"][made] = accesses["first"] = np.arange(len(made))
     accesses["end"] = accesses["first"] + 1
-    accesses["wavefronts"] = accesses["tags"] = 1
+    accesses["wavefronts"], accesses["tags"] = wavefronts, 1
     touched = make_rows(Line, len(made))
     touched["number"] = np.resize(lines, len(made))
     touched["touched"] = touched["rounds"] = 1
@@ -186,8 +187,17 @@ def test_a_store_is_not_waited_for_and_costs_by_the_part_of_its_sector() -> None
 def test_a_store_goes_to_the_l2_with_one_to_the_same_sector_that_is_on_its_way() -> None:
     others = range(1, MERGING_LINES + 1)
     soon, late = [0, *others[:-1], 0], [0, *others, 0]
-    assert run([STORE] * len(soon), lines=soon).statistics.stored == len(soon) - 1
-    assert run([STORE] * len(late), lines=late).statistics.stored == len(late)
+    assert run([STORE] * len(soon), lines=soon).statistics.l2_bytes == 32 * (len(soon) - 1)
+    assert run([STORE] * len(late), lines=late).statistics.l2_bytes == 32 * len(late)
+
+
+def test_dram_writes_what_is_stored_whatever_goes_to_the_l2_together() -> None:
+    apart, together = (
+        run([STORE] * 200, lines=lines, share=Share(0.0, 0.5, 0.9)).statistics
+        for lines in (range(100), (0,))
+    )
+    assert apart.l2_bytes == 100 * together.l2_bytes * 2
+    assert apart.dram_bytes == together.dram_bytes == 200 * 0.5 * 32
 
 
 def test_an_atomic_has_its_result_from_the_l2() -> None:
@@ -213,6 +223,11 @@ def test_a_barrier_is_passed_by_all_warps_of_a_block_or_by_those_that_are_left()
 def test_of_blocks_that_want_the_same_the_one_that_started_first_ends_first() -> None:
     first, second = run(*[[BUSY] * 40] * 4, blocks=2, resident=2).ends
     assert second > 1.8 * first
+
+
+def test_warps_that_wait_for_the_load_store_unit_take_turns_whatever_their_block() -> None:
+    first, second = run(*[[LOAD, USE] * 20] * 16, blocks=2, resident=2, wavefronts=32).ends
+    assert first > 0.95 * second
 
 
 def test_first_warps_of_blocks_are_on_one_sub_partition_after_the_other() -> None:

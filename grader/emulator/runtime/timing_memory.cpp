@@ -208,10 +208,10 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, double be
     const Parameters &p = *sm.p;
     Stored stored = merge_store(sm, line, tag);
     double port = cycles_of(stored, p.line_port_cycles, p.fill_port_cycles, p.partial_port_cycles);
-    sm.statistics->stored += stored.count;
-    double dram = stored.count * sm.p->dram_write_part;
+    double count = count_sectors(line.touched), dram = count * p.dram_write_part;
+    sm.statistics->stored += count;
     pass_through_l2(sm, dram, t);
-    double cycles = store_cycles(sm, stored) + stored.count * sm.p->write_row_cycles;
+    double cycles = store_cycles(sm, stored) + count * p.write_row_cycles;
     pass_slices(sm, cycles, begin);
     pass_stores(sm, stored.count, dram, port, cycles, begin);
 }
