@@ -25,7 +25,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     machine.py        launches: blocks over threads
     faults.py         why one was stopped
     counts.py         counters per instruction
-    host.py           printf and assert; formatting.py: printf's formats
+    host.py           printf and assert; formatting.py: printf's formats; heap.py: malloc
     checked_launch.py the checked mode: races, reads of what nobody wrote
 """
 
@@ -34,6 +34,7 @@ from grader.emulator.checked_launch import Hazard, HazardKind, Party
 from grader.emulator.counts import NO_COUNTS, InstructionCounts, LaunchCounts, join_counts
 from grader.emulator.digests import Digests
 from grader.emulator.faults import Fault, FaultKind
+from grader.emulator.heap import HEAP, HEAP_FUNCTIONS
 from grader.emulator.launch import LaunchSettings
 from grader.emulator.machine import LaunchOutcome, run_launch
 from grader.emulator.memory import (
@@ -50,6 +51,8 @@ from grader.emulator.translate import NativeKernel, translate
 __all__ = [
     "ARCHITECTURES",
     "GRID_WORKSPACE",
+    "HEAP",
+    "HEAP_FUNCTIONS",
     "NO_COUNTS",
     "Digests",
     "Edge",

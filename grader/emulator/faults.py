@@ -25,6 +25,7 @@ class FaultKind(StrEnum):
     ABSENT_LANES = "absent_lanes"
     TOO_MANY_ARRIVALS = "too_many_arrivals"
     ENDLESS_WAIT = "endless_wait"
+    BAD_FREE = "bad_free"
     UNSUPPORTED = "unsupported"
 
 
@@ -70,6 +71,7 @@ _KINDS = {
     FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
     FaultCode.TOO_MANY_ARRIVALS: FaultKind.TOO_MANY_ARRIVALS,
     FaultCode.ENDLESS_WAIT: FaultKind.ENDLESS_WAIT,
+    FaultCode.BAD_FREE: FaultKind.BAD_FREE,
 }
 _SPACES = {
     FaultCode.SHARED_BOUNDS: "shared",

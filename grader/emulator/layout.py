@@ -120,6 +120,7 @@ class FaultCode:
     ABSENT_LANES = 14
     ENDLESS_WAIT = 15
     NO_ROOM = 16
+    BAD_FREE = 18
     TOO_MANY_ARRIVALS = 17
 
 

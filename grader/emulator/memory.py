@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.emulator import lazy_pages
+from grader.emulator.heap import HEAP, Heap
 from grader.emulator.program import Pointer, Variable
 
 WINDOW = 0x7F00
@@ -27,7 +28,12 @@ RED_ZONE = 4096
 LIMIT = 1 << 32
 COMPARED_BYTES = 1 << 18
 """What is compared at once stays in the caches."""
-HOST_FUNCTIONS = {"vprintf": 0x7E00_0000_0100, "__assertfail": 0x7E00_0000_0200}
+HOST_FUNCTIONS = {
+    "vprintf": 0x7E00_0000_0100,
+    "__assertfail": 0x7E00_0000_0200,
+    "malloc": 0x7E00_0000_0300,
+    "free": 0x7E00_0000_0400,
+}
 """Addresses that stand for the functions of the system which the emulator itself provides."""
 UNKNOWN_FUNCTION = 0x7E00_0000_0000
 """What stands for all others: a call of it is told as not emulated."""
@@ -131,12 +137,15 @@ class GlobalMemory:
         self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
         self._paged: dict[str, slice] = {}
         self.written: np.ndarray | None = None
+        self.heap: Heap | None = None
         self._variables = tuple(variables)
         self.reset_variables()
 
     def reset_variables(self) -> None:
         """Put their initial values into all variables."""
         addresses = variable_addresses(self._variables)
+        if HEAP in self._variables:
+            self.heap = Heap(addresses[HEAP.name], HEAP.size_bytes)
         for variable in self._variables:
             view = self.view(variable_region(variable.name))
             filled = fill_pointers(variable.initial, variable.pointers, addresses)

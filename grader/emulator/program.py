@@ -16,8 +16,7 @@ JUMP_TABLE_BANK = 2
 MAX_INSTRUCTIONS = 16_384
 """Longer kernels are refused: a tag of the checked mode has room for the numbers of so many."""
 MAX_LOCAL_BYTES = 512 << 10
-"""Local memory that a thread can have (CUDA C++ Programming Guide, technical specifications);
-recursive kernels name more."""
+"""Local memory that a thread can have (CUDA C++ Programming Guide, technical specifications)."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an error of ours

@@ -114,7 +114,7 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
             " the most)"
         )
     if code.local_bytes > MAX_LOCAL_BYTES:
-        raise Unsupported("recursion: a stack whose size the compiler does not know")
+        raise Unsupported(f"a stack of {code.local_bytes:,} bytes a thread")
     decoded = decode(code.instructions)
     flow = find_blocks(decoded, find_flow, code.jump_targets)
     flow = _name_lanes(flow)

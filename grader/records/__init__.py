@@ -7,6 +7,7 @@ here. Arrays travel beside these records (in dicts keyed by buffer name), never 
 
 from grader.records.class_results import BatchEntry, BatchExercise, BatchProgress, BatchSummary
 from grader.records.code import (
+    DEFAULT_STACK_BYTES,
     Binary,
     DeviceVariable,
     Kernel,
@@ -125,6 +126,7 @@ from grader.statuses import CheckStatus, Status
 
 __all__ = [
     "COUNTING",
+    "DEFAULT_STACK_BYTES",
     "POISON_WORD",
     "SUBMISSION",
     "Act",

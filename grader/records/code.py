@@ -142,6 +142,11 @@ class SharedUse:
         return self.array.offset - self.slack_bytes, end + self.slack_bytes
 
 
+DEFAULT_STACK_BYTES = 1024
+"""Of a thread, where the compiler cannot tell how much it needs (`cudaLimitStackSize`; an H200 has
+exactly as many)."""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
@@ -153,6 +158,8 @@ class Kernel:
     offsets of device functions among the instructions. `encoding` is the machine code itself, 16
     bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are
     known; `shared_uses` says which one an instruction (its offset) means, where that is sure.
+    `stack_unknown`: calls or `alloca` decide how much local memory is used, and `local_bytes` is
+    what there is.
     """
 
     symbol: str
@@ -170,6 +177,7 @@ class Kernel:
     encoding: bytes = b""
     shared_arrays: tuple[SharedArray, ...] = ()
     shared_uses: dict[int, SharedUse] = field(default_factory=dict)
+    stack_unknown: bool = False
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ class Act(StrEnum):
     READ_FROM_ABSENT = "read_from_absent", FindingKind.ABSENT_LANES
     TOO_MANY_ARRIVALS = "too_many_arrivals", FindingKind.TRAP
     ENDLESS_WAIT = "endless_wait", FindingKind.ENDLESS_WAIT
+    STACK_OVERFLOW = "stack_overflow", FindingKind.OUT_OF_BOUNDS
+    BAD_FREE = "bad_free", FindingKind.TRAP
     TRAP = "trap", FindingKind.TRAP
     ASSERTION = "assertion", FindingKind.TRAP
     RACE = "race", FindingKind.RACE

@@ -145,6 +145,7 @@ def _read_binary(
             registers=found.registers,
             static_shared_bytes=found.static_shared_bytes,
             local_bytes=found.local_bytes,
+            stack_unknown=found.stack_unknown,
             max_threads_per_block=found.max_threads_per_block,
             instructions=give_to_callers(functions[found.symbol], found.functions),
             constants=found.constants,

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.records import Pointer
+from grader.records import DEFAULT_STACK_BYTES, Pointer
 from grader.toolchain.elf import CODE, UNREADABLE, Elf, unreadable
 from grader.toolchain.nvdisasm import Label
 from grader.toolchain.variables import read_pointers
@@ -29,6 +29,10 @@ _SIZED = 0x04
 
 _LITERAL_BANK, _VARIABLE_BANK, _ADDRESS_BANK = 2, 3, 4
 
+_UNKNOWN_STACK = 0xFFFFFFFF
+"""What ptxas writes where recursion, pointers to functions or alloca decide how much stack a kernel
+needs."""
+
 _MAX_THREADS = 0x05
 _PARAM_CBANK = 0x0A
 _FRAME_SIZE = 0x11
@@ -42,8 +46,8 @@ class CubinKernel:
     """What the ELF file says of one kernel. `parameters` are (offset, size) in bytes, in
     declaration order.
 
-    `parameter_base` is the byte offset of the first parameter in constant bank 0; `pointers`,
-    `functions` and `encoding`: see `records.Kernel`.
+    `parameter_base` is the byte offset of the first parameter in constant bank 0; `stack_unknown`,
+    `pointers`, `functions` and `encoding`: see `records.Kernel`.
     """
 
     symbol: str
@@ -52,6 +56,7 @@ class CubinKernel:
     registers: int
     static_shared_bytes: int
     local_bytes: int
+    stack_unknown: bool
     max_threads_per_block: int | None
     constants: dict[int, bytes]
     pointers: dict[int, tuple[Pointer, ...]]
@@ -107,6 +112,8 @@ def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
             info.setdefault(attribute, []).append(value)
         shared = elf.named.get(f".nv.shared.{name}")
         constants = list(_constants(elf, name))
+        stack = stacks.get(index, 0)
+        endless = stack == _UNKNOWN_STACK
         beside = (each for _, each in functions if each["st_shndx"] == place)
         yield CubinKernel(
             symbol=name,
@@ -114,7 +121,8 @@ def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
             parameter_base=_parameter_base(info.get(_PARAM_CBANK, [])),
             registers=registers[index],
             static_shared_bytes=max(0, shared["sh_size"] - reserved) if shared else 0,
-            local_bytes=max(frames.get(index, 0), stacks.get(index, 0)),
+            local_bytes=max(frames.get(index, 0), DEFAULT_STACK_BYTES if endless else stack),
+            stack_unknown=endless,
             max_threads_per_block=_max_threads(info.get(_MAX_THREADS, [])),
             constants={bank: data for bank, data, _ in constants},
             pointers={bank: pointers for bank, _, pointers in constants if pointers},

@@ -152,6 +152,17 @@ _ACTS: Mapping[Act, _Row] = {
         "Look who is to write what the loop waits for: is that thread itself kept by a lock or a"
         " barrier, or did its block not begin?",
     ),
+    Act.STACK_OVERFLOW: _Row(
+        lambda seen: f"the stack of {seen.spot.size_bytes:,} bytes that a thread has is full",
+        lambda seen: "a thread's stack is full",
+        "Let functions call each other less deeply, with smaller local arrays, or make a loop of"
+        " the recursion.",
+    ),
+    Act.BAD_FREE: _Row(
+        lambda seen: "free of what malloc or new did not return, or that was freed before",
+        say.trap_hidden,
+        "Free what malloc returned, and once only: let one thread do it.",
+    ),
     Act.TRAP: _Row(
         lambda seen: "the kernel stopped itself with __trap()",
         say.trap_hidden,

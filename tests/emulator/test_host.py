@@ -6,18 +6,22 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from types import FrameType
 
 import numpy as np
+import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.emulator.host import PRINT_LIMIT
 from grader.records import (
+    Act,
     Binary,
     BufferArgument,
     DeviceBuffer,
     Dim3,
     Execution,
+    Faulted,
     Launch,
     Program,
     Role,
@@ -152,21 +156,114 @@ def test_an_access_past_a_variable_names_it() -> None:
     )
 
 
-def test_recursion_is_unsupported_by_name() -> None:
-    text = """__device__ __noinline__ int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
-__global__ void k(int* y, int n) { y[0] = f(n); }"""
-    execution, _ = run(compile_text(text))
-    assert execution.failure is not None
-    assert execution.failure.status is Status.UNSUPPORTED
-    assert "recursion" in tell(execution.failure).message
+FIBONACCI = """__device__ __noinline__ int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
+__global__ void k(int* y, int n) { y[threadIdx.x] = f(n - threadIdx.x % 4); }"""
+STACKS = """__device__ __noinline__ int f(int n, int last, const int* y)
+{
+    int a[16];
+    for (int i = 0; i < 16; i++) a[i] = y[i & 3];
+    return n >= last ? a[n % 16] : 1 + f(n + 1, last, y) + a[n % 16];
+}
+__global__ void k(int* y, int n) { y[threadIdx.x] = 0; y[threadIdx.x] = f(0, n, y); }"""
+
+
+def test_functions_call_themselves() -> None:
+    execution, outputs = run(compile_text(FIBONACCI), n=12)
+    assert execution.failure is None
+    assert outputs["y"][:4].tolist() == [144, 89, 55, 34]
+
+
+def test_a_stack_has_as_many_bytes_as_on_an_h200() -> None:
+    """1,024: nine frames with 64 bytes of numbers and some registers fit, and sixteen never do."""
+    assert run(compile_text(STACKS), n=8)[0].failure is None
+    failure = run(compile_text(STACKS), n=15)[0].failure
+    assert isinstance(failure, Faulted)
+    assert failure.observation.act is Act.STACK_OVERFLOW
+    assert "the stack of 1,024 bytes that a thread has is full" in tell(failure).message
+
+
+def test_functions_are_called_by_pointers_and_tables() -> None:
+    text = """__device__ __noinline__ int twice(int n) { return 2 * n; }
+__device__ __noinline__ int square(int n) { return n * n; }
+__device__ __noinline__ int less(int n) { return n < 1 ? 0 : 1 + less(n - 1); }
+typedef int (*function)(int);
+__device__ function table[3] = {twice, square, less};
+__global__ void k(int* y, int n) { y[threadIdx.x] = table[(n + threadIdx.x) % 3](threadIdx.x); }"""
+    _, outputs = run(compile_text(text), n=1)
+    calls = (lambda n: 2 * n, lambda n: n * n, lambda n: n)
+    assert outputs["y"][:32].tolist() == [calls[(1 + n) % 3](n) for n in range(32)]
+
+
+def test_alloca_takes_of_the_stack() -> None:
+    text = """__global__ void k(int* y, int n)
+{
+    int* room = (int*)alloca(n * sizeof(int));
+    for (int i = 0; i < n; i++) room[i] = i + threadIdx.x;
+    int sum = 0;
+    for (int i = 0; i < n; i++) sum += room[i * 7 % n];
+    y[threadIdx.x] = sum;
+}"""
+    _, outputs = run(compile_text(text), n=200)
+    assert outputs["y"][5] == 200 * 199 // 2 + 5 * 200
+    assert isinstance(run(compile_text(text), n=300)[0].failure, Faulted)
+
+
+HEAP = """struct Shape { int side; __device__ virtual int area() { return side * side; } };
+struct Half : Shape { __device__ int area() override { return side * side / 2; } };
+__global__ void k(int* y, int n)
+{
+    int* numbers = (int*)malloc(n * sizeof(int));
+    for (int i = 0; i < n; i++) numbers[i] = i + threadIdx.x;
+    Shape* shape = threadIdx.x % 2 ? new Shape : new Half;
+    shape->side = numbers[n - 1];
+    y[threadIdx.x] = shape->area();
+    delete shape;
+    free(numbers);
+    free(nullptr);
+}"""
+
+
+def test_threads_have_a_heap() -> None:
+    execution, outputs = run(compile_text(HEAP), n=4, blocks=3)
+    assert execution.failure is None
+    sides = [3 + thread for thread in range(32)]
+    wanted = [side * side // (2 - thread % 2) for thread, side in enumerate(sides)]
+    assert outputs["y"][:32].tolist() == wanted
+
+
+def test_a_heap_has_8_megabytes() -> None:
+    text = """__global__ void k(int* y, int n)
+{
+    int pieces = 0;
+    for (char* piece; threadIdx.x == 0 && (piece = (char*)malloc(n)) != nullptr; pieces++)
+        piece[0] = piece[n - 1] = 1;
+    y[threadIdx.x] = pieces;
+}"""
+    assert run(compile_text(text), n=8 << 20)[1]["y"][0] == 0
+    assert run(compile_text(text), n=1 << 20)[1]["y"][0] in (6, 7)  # an H200: 6
+    assert 1800 < run(compile_text(text), n=4096)[1]["y"][0] < 2048  # 1888
+
+
+@pytest.mark.parametrize("again", ["p", "p + 1", "y"])
+def test_a_free_of_what_is_no_piece_ends_the_launch(again: str) -> None:
+    text = (
+        "__global__ void k(int* y, int n)\n{\n    int* p = (int*)malloc(n);\n    y[0] = p[0];\n"
+        f"    if (n == 4) free(p);\n    free({again});\n}}"
+    )
+    failure = run(compile_text(text), n=4)[0].failure
+    assert isinstance(failure, Faulted)
+    assert (failure.observation.act, failure.observation.line) == (Act.BAD_FREE, 6)
 
 
 def test_a_function_of_the_system_that_is_not_provided_is_told() -> None:
-    text = (
-        "__global__ void k(int* y, int n) { int* p = (int*)malloc(n); p[0] = 1; y[0] = p[0];"
-        " free(p); }"
-    )
-    execution, _ = run(compile_text(text), n=4)
+    """Such as malloc, if it were not."""
+    binary = compile_text(HEAP)
+    (kernel,) = binary.kernels
+    pointers = {
+        bank: tuple(replace(each, symbol=f"not {each.symbol}") for each in row)
+        for bank, row in kernel.pointers.items()
+    }
+    execution, _ = run(replace(binary, kernels=(replace(kernel, pointers=pointers),)), n=4)
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
 

@@ -16,6 +16,7 @@ _ACTS: Mapping[FaultKind, Act] = {
     FaultKind.ENDLESS_WAIT: Act.ENDLESS_WAIT,
     FaultKind.INSTRUCTION_LIMIT: Act.TOO_MANY_INSTRUCTIONS,
     FaultKind.TOO_MANY_ARRIVALS: Act.TOO_MANY_ARRIVALS,
+    FaultKind.BAD_FREE: Act.BAD_FREE,
     FaultKind.TRAP: Act.TRAP,
     FaultKind.ASSERT: Act.ASSERTION,
 }
@@ -28,6 +29,10 @@ def read_fault(
     instructions."""
     if fault.kind is FaultKind.UNSUPPORTED:
         return NotEmulated(kernel.name, fault.line, fault.message, fault.opcode)
+    if kernel.stack_unknown and fault.space == "local" and fault.address & 1 << 31:
+        by = Party(fault.line, Dim3(*fault.block), Dim3(*fault.thread), fault.store)
+        spot = Spot("local", size_bytes=kernel.local_bytes)
+        return Faulted(Observation(Act.STACK_OVERFLOW, kernel.name, by, spot=spot))
     other = None if fault.other_line is None else Party(fault.other_line)
     observation = Observation(
         _ACTS[fault.kind],

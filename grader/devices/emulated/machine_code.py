@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from grader import records
@@ -11,6 +11,8 @@ from grader.devices.parameter_space import parameter_bytes
 from grader.emulator import (
     ARCHITECTURES,
     GRID_WORKSPACE,
+    HEAP,
+    HEAP_FUNCTIONS,
     Instruction,
     KernelCode,
     NativeKernel,
@@ -41,6 +43,8 @@ class Code:
         }
         if self.cooperative:
             self.variables += (GRID_WORKSPACE,)
+        if any(pointer.symbol in HEAP_FUNCTIONS for pointer in _pointers(binary)):
+            self.variables += (HEAP,)
         self._native: dict[str, NativeKernel] = {}
 
     def translate(self, kernel: Kernel, progress: ShowProgress | None) -> NativeKernel:
@@ -91,6 +95,15 @@ def kernel_code(
         architecture=ARCHITECTURES[arch],
         shared_extents={offset: use.extent for offset, use in kernel.shared_uses.items()},
     )
+
+
+def _pointers(binary: Binary) -> Iterator[records.Pointer]:
+    """All that a loader fills in."""
+    for kernel in binary.kernels:
+        for pointers in kernel.pointers.values():
+            yield from pointers
+    for variable in binary.variables:
+        yield from variable.pointers
 
 
 def _variable(variable: DeviceVariable) -> Variable:
