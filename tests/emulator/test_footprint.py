@@ -57,7 +57,7 @@ def footprint_of(
     table = make_rows(CodeRow, len(KINDS))
     table["kind"] = KINDS
     none = np.zeros(4, dtype=np.bool_)
-    code = CodeTable(table, np.full(4, 4, dtype=np.int64), none, none, none)
+    code = CodeTable(table, np.full(4, 4, dtype=np.int64), none, none, none, none)
     return Footprint(
         streams_of(table, touched, space),
         code,

@@ -75,7 +75,7 @@ def test_habits_are_parts_of_instructions_and_sectors() -> None:
     accesses["space"] = (TraceWord.GLOBAL, TraceWord.GLOBAL, TraceWord.LOCAL)
     lines["touched"], lines["whole"] = (0b1111, 0b0001, 0b0110, 0b0001), (0b1111, 0b0001, 0, 0b0001)
     nothing = np.zeros(4, dtype=bool)
-    code = CodeTable(table, nothing, nothing, np.arange(4) == 3, nothing)
+    code = CodeTable(table, nothing, nothing, np.arange(4) == 3, nothing, nothing)
     first, none = np.array([0, 4]), np.zeros(0)
     streams = Streams(first, steps, accesses, lines, Work(none, none, none), 1, 1.0)
     assert read_habits(streams, code) == Habits(0.25, 0.0, pytest.approx(1 / 8), 0.5)

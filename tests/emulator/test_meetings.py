@@ -59,7 +59,7 @@ def streams_of(
     streams = Streams(first, steps, accesses, lines, work, 1, 1.0)
     none = np.zeros(3, dtype=np.bool_)
     atomics = np.array([False, True, True])
-    return streams, CodeTable(table, np.full(3, 4, dtype=np.int64), atomics, none, none)
+    return streams, CodeTable(table, np.full(3, 4, dtype=np.int64), atomics, none, none, none)
 
 
 def meetings_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Met:

@@ -23,7 +23,7 @@ WORD, TWO, FOUR = 1, 2, 3
 TABLE = make_rows(CodeRow, 5)
 TABLE["kind"] = Kind.LOAD
 NONE = np.zeros(5, dtype=bool)
-CODE = CodeTable(TABLE, WIDTHS, np.array([False, False, False, True, False]), NONE, NONE)
+CODE = CodeTable(TABLE, WIDTHS, np.array([False, False, False, True, False]), NONE, NONE, NONE)
 """The instructions of these widths in words."""
 
 

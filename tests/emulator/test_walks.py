@@ -31,7 +31,7 @@ def streams_of(*blocks: Sequence[int], kind: Kind) -> tuple[Streams, CodeTable]:
     first = np.cumsum([0, *map(len, blocks)], dtype=np.int64)
     work = add_up(first, steps, accesses, lines, 1, table, emulator_runtime())
     none = np.zeros(1, dtype=np.bool_)
-    code = CodeTable(table, np.full(1, 4, dtype=np.int64), none, none, none)
+    code = CodeTable(table, np.full(1, 4, dtype=np.int64), none, none, none, none)
     return Streams(first, steps, accesses, lines, work, 1, 1.0), code
 
 

@@ -29,18 +29,25 @@ NO_SCOREBOARD = 7
 _SWAPS = {"CAS", "CAST"}
 """Modifiers of atomics that compare and swap, of global and of shared memory."""
 
+_PAST_L1 = {"STRONG", "BYPASS"}
+"""Modifiers of loads that no L1 answers: volatile ones, and asynchronous copies by `.cg`."""
+_MATRICES = {"HMMA", "IMMA"}
+"""What tensor cores do with less than float64."""
+
 
 @dataclass(frozen=True)
 class CodeTable:
     """`table` holds a CodeRow an instruction; `widths` are the bytes a lane moves; `barriers` marks
-    the barriers of a block, `swaps` each compare-and-swap of a word of memory, and `lookups` what
-    reads constants at an index that lanes may differ in."""
+    the barriers of a block, `swaps` each compare-and-swap of a word of memory, `lookups` what
+    reads constants at an index that lanes may differ in, and `matrices` what lowers the clock on
+    tensor cores."""
 
     table: np.ndarray
     widths: np.ndarray
     barriers: np.ndarray
     swaps: np.ndarray
     lookups: np.ndarray
+    matrices: np.ndarray
 
     @property
     def untimed(self) -> np.ndarray:
@@ -80,7 +87,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             control >> 17 & 7,
             _argument(instruction) if pipe.kind is Kind.DEPEND else 0,
             _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
-            "STRONG" in instruction.modifiers,
+            bool(_PAST_L1 & set(instruction.modifiers)),
         )
     return CodeTable(
         table,
@@ -88,6 +95,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
         table["kind"] == Kind.BARRIER,
         np.array([bool(_SWAPS & set(instruction.modifiers)) for instruction in decoded]),
         np.array([_looks_up(instruction) for instruction in decoded]),
+        np.array([instruction.base in _MATRICES for instruction in decoded]),
     )
 
 

@@ -3,7 +3,8 @@ notes and in gpus.json's comments."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.timing.footprint import L2_SET_BYTES, Capacity, Rows
@@ -41,6 +42,8 @@ class Figures:
     l2_slices: int
     shared_carveouts: tuple[int, ...]
     """Sizes in bytes that shared memory can take of `l1_bytes`."""
+    tensor_clock_mhz: float = math.inf
+    """What the clock comes down to in a launch that uses tensor cores for less than float64."""
     launch_us: float = 2.7
     next_launch_us: float = 1.5
     """The same right behind another launch."""
@@ -89,6 +92,10 @@ class Figures:
     barrier_latency: float = 12.0
     jump_cycles: float = 4.0
     """From the end of the stall count of an instruction that control goes elsewhere behind."""
+
+    def with_tensor_cores(self) -> Figures:
+        """The figures in a launch that uses tensor cores for less than float64."""
+        return replace(self, clock_mhz=min(self.clock_mhz, self.tensor_clock_mhz))
 
     @property
     def pass_cycles(self) -> float:

@@ -172,6 +172,8 @@ class Run:
     def __init__(
         self, work: Work, figures: Figures, runtime: Runtime, held: Sequence[float] | None
     ) -> None:
+        if work.code.matrices[work.streams.steps["code"]].any():
+            figures = figures.with_tensor_cores()
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
