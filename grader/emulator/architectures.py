@@ -17,7 +17,8 @@ class SystemWords:
     0, two words each. `stack`: the stack pointer, which is one past the end of a lane's local
     memory; that starts at 0 here. `dynamic_shared` and `multiprocessors`: `%dynamic_smem_size`
     and `%nsmid`. `grid_workspace`: see GRID_WORKSPACE. `descriptor`: what the descriptors of
-    addresses are loaded from, which change nothing here.
+    addresses are loaded from, which change nothing here. `by_cluster`: where words lie that are
+    read at so many bytes less 0xa0 times SR_CgaSize, which is 0 here.
     """
 
     block: int
@@ -29,6 +30,7 @@ class SystemWords:
     grid_workspace: int
     descriptor: int | None = None
     shared: int | None = None
+    by_cluster: range = range(0)
 
     @property
     def known(self) -> frozenset[int]:
@@ -61,27 +63,29 @@ class Architecture:
     tensor_bytes: int = 16
 
 
-_UP_TO_90 = {
-    "block": 0x0,
-    "grid": 0xC,
-    "local": 0x20,
-    "stack": 0x28,
-    "dynamic_shared": 0x2C,
-    "multiprocessors": 0x10C,
-}
-_75 = SystemWords(**_UP_TO_90, grid_workspace=GRID_WORKSPACE["sm_75"], shared=0x18)
+_75 = SystemWords(
+    block=0x0,
+    grid=0xC,
+    local=0x20,
+    stack=0x28,
+    dynamic_shared=0x2C,
+    multiprocessors=0x10C,
+    grid_workspace=GRID_WORKSPACE["sm_75"],
+    shared=0x18,
+)
 _80 = replace(_75, grid_workspace=GRID_WORKSPACE["sm_80"], descriptor=0x118)
 # The upper word of `shared` is SR_SWINHI.
-_90 = SystemWords(**_UP_TO_90, grid_workspace=GRID_WORKSPACE["sm_90"], descriptor=0x208)
+_90 = replace(_75, grid_workspace=GRID_WORKSPACE["sm_90"], descriptor=0x208, shared=None)
 _100 = SystemWords(
     block=0x360,
     grid=0x370,
     local=0x2F8,
     stack=0x37C,
-    dynamic_shared=0x2AC,  # of a launch without clusters: less 0xa0 times SR_CgaSize
+    dynamic_shared=0x2AC,
     multiprocessors=0x2D0,
-    grid_workspace=GRID_WORKSPACE["sm_100"],  # likewise
+    grid_workspace=GRID_WORKSPACE["sm_100"],
     descriptor=0x358,
+    by_cluster=range(0x200, 0x2F8),
 )
 ARCHITECTURES = {
     architecture.name: architecture

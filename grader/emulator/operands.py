@@ -43,7 +43,8 @@ class Predicate:
 
 @dataclass(frozen=True)
 class Constant:
-    """`c[bank][offset]` or, with `register`, `c[bank][R1+offset]`; offset in bytes."""
+    """`c[bank][offset]` or, with `register`, `c[bank][R1+offset]` or `c[bank][UR1+offset]`; the
+    offset in bytes."""
 
     bank: int
     offset: int
@@ -206,7 +207,7 @@ def _constant(match: re.Match[str]) -> Constant:
             offset += term
         elif term.index == ZERO_REGISTER:
             continue  # `c[0x0][RZ]` is how an LDC of offset 0 is printed
-        elif register is None and not term.uniform:
+        elif register is None:
             register = term
         else:
             raise Unsupported(f"the operand {match.string!r}")

@@ -312,6 +312,16 @@ def _constant(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int
     return constant_data(code, operand, words_behind)
 
 
+def _known_place(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    """Whether what a register is added to is no word of the system that is not known."""
+    operand = operand_at(i, which)
+    assert isinstance(operand, Constant)
+    by_cluster = operand.offset in code.architecture.words.by_cluster
+    if by_cluster and not code.knows_constant(operand.bank, operand.offset):
+        raise Unsupported(f"of c[{operand.bank:#x}][{operand.offset:#x}]")
+    return 0
+
+
 def _one_register(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
     if len({operand for operand in i.operands if isinstance(operand, Register)}) != 1:
         raise Unsupported("with these operands")
@@ -341,6 +351,7 @@ _FACTS: dict[str, _Fact] = {
     "target": lambda code, flow, block, i, which: flow.target(i),
     "distance": lambda code, flow, block, i, which: 0,  # filled in when all entries are known
     "constant": _constant,
+    "known place": _known_place,
     "known bank": lambda code, flow, block, i, which: constant_bank_bytes(code, which),
     "one register": _one_register,
     "offset": _offset,

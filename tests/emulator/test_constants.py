@@ -69,6 +69,38 @@ def test_a_bank_with_contents_is_read_at_every_width(
     assert run(body, constants=((3, bytes(range(128))),)) == [expected(lane) for lane in range(32)]
 
 
+TABLE = ((3, struct.pack("<32I", *range(1000, 1032))),)
+"""The words 1000, 1001 ... in bank 3."""
+
+
+def test_a_warp_reads_constants_at_a_uniform_index() -> None:
+    body = "    UMOV UR6,0x18\n    LDCU.64 UR6,c[0x3][UR6+0x10]\n    IADD3 R8,R0,UR6,UR7"
+    assert run(body, constants=TABLE) == [1010 + 1011 + lane for lane in range(32)]
+
+
+def test_a_guarded_load_at_a_uniform_index_keeps_its_register_and_looks_at_none() -> None:
+    body = (
+        "    UMOV UR6,0x1000\n    UMOV UR8,0x5\n    UISETP.NE.AND UP0,UPT,URZ,URZ,UPT\n"
+        "    @UP0 LDCU UR8,c[0x3][UR6]\n    MOV R8,UR8"
+    )
+    assert run(body, constants=TABLE) == [5] * 32
+
+
+@pytest.mark.parametrize("index", [0x80, 0x7E, 0xFFFFFFFC])
+def test_a_uniform_index_beyond_the_bank_is_a_fault(index: int) -> None:
+    kernel = build(f"    UMOV UR6,{index:#x}\n    LDCU UR6,c[0x3][UR6]\n    EXIT", constants=TABLE)
+    fault = launch(kernel, {}, check=False).outcome.fault
+    assert fault is not None
+    assert fault.kind is FaultKind.OUT_OF_BOUNDS
+
+
+def test_what_goes_by_the_size_of_a_cluster_is_known_or_unsupported() -> None:
+    """%dynamic_smem_size, and the number of blocks in a cluster."""
+    text = "CS2R.32 R4,SR_CgaSize\n IMAD R4,R4,-0xa0,RZ\n LDC R5,c[0x0][R4+{place}]\n EXIT"
+    assert build(text.format(place="0x2ac"), arch="sm_120").unknown == {}
+    assert build(text.format(place="0x2cc"), arch="sm_120").unknown == {2: "LDC of c[0x0][0x2cc]"}
+
+
 def test_a_narrow_constant_keeps_its_sign() -> None:
     body = "    LDC.S8 R8,c[0x3][R0+0x60]"
     assert run(body, constants=((3, bytes(range(96, 224)) + bytes(32)),)) == [

@@ -20,6 +20,7 @@ from grader.emulator.native.tools import (
     const,
     lane_bits,
     lanes,
+    offset,
     splat,
 )
 from grader.emulator.opcodes.absent import note_absent_lanes, note_absent_sources
@@ -34,6 +35,7 @@ from grader.emulator.operands import (
     Register,
     Special,
 )
+from grader.emulator.shapes import offset_name
 from grader.emulator.timing.pipes import CONSTANT_LOAD, NO_PIPE, QUEUED, SPECIAL_REGISTER
 
 PREDICATES = 7
@@ -145,7 +147,8 @@ def load_constant(e: Emitter, i: Decoded) -> None:
     if not isinstance(source, Constant) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
     if source.register is not None:
-        _load_indexed(e, i, target, source)
+        e.require("known place", offset_name(source.offset)[0])
+        (_load_at_one_index if e.uniform else _load_indexed)(e, i, target, source)
         return
     narrow = next((name for name in i.modifiers if name in ("U8", "S8", "U16", "S16")), None)
     if narrow is not None:
@@ -158,8 +161,7 @@ def load_constant(e: Emitter, i: Decoded) -> None:
 
 def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
     """A constant per lane, at a register plus an offset."""
-    if e.uniform or source.register is None:
-        raise e.unsupported("with an index")
+    assert source.register is not None
     width = i.access_bytes
     offsets = e.b.add(e.i32(source.register), splat(e.b, e.offset_of(source)))
     old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
@@ -174,6 +176,28 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     for word, before in enumerate(old):
         loaded = e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4)
         e.set(Register(target.index + word), e.b.select(taken, loaded, before))
+
+
+def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
+    """Constants for the warp, at a uniform register plus an offset."""
+    assert source.register is not None
+    width = i.access_bytes
+    if width < 4 or target.index == ZERO_REGISTER:
+        raise e.unsupported("with an index")
+    start = e.b.add(e.i32(source.register), e.offset_of(source))
+    base, size = constant_bank(e, source.bank)
+    beyond = e.b.icmp_unsigned(">", start, e.b.sub(size, const(width)))
+    crooked = e.b.icmp_unsigned("!=", e.b.and_(start, const(width - 1)), const(0))
+    bad = e.b.or_(beyond, crooked)
+    with e.b.if_then(bad if e.guard is None else e.b.and_(bad, e.guard), likely=False):
+        e.b.store(splat(e.b, start), e.context.at("lane_addresses"), align=4)
+        facts = (base, size, e.index, e.mask, const(width), const(0))
+        pointers = (e.context_pointer, e.warp_pointer)
+        e.return_if_nonzero(e.call("gather_constants", *pointers, *facts, result=I32))
+    place = e.b.zext(e.b.select(bad, const(0), start), I64)
+    for word in range(width // 4):
+        value = e.b.load(offset(e.b, base, e.b.add(place, const(4 * word, I64))), typ=I32)
+        e.set(Register(target.index + word, uniform=True), value)
 
 
 def _narrow(e: Emitter, source: Constant, name: str) -> Value:
