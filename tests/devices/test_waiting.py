@@ -313,7 +313,7 @@ def test_a_grid_that_synchronises_and_does_not_fit_is_refused() -> None:
     assert "4,224" in failure.said
 
 
-@pytest.mark.parametrize("gpu", ["a100", "t4"])
+@pytest.mark.parametrize("gpu", ["a100", "t4", "b200", "rtx5070"])
 def test_grids_synchronise_on_other_gpus(gpu: str) -> None:
     _, out = run(GRID_SUM, gpu=gpu)
     np.testing.assert_array_equal(out, EXPECTED[GRID_SUM])
