@@ -25,6 +25,7 @@ from grader.records import (
     Execution,
     FindingKind,
     Progress,
+    Refused,
     Role,
     RunLimits,
     Status,
@@ -163,6 +164,34 @@ def test_more_than_48_kib_of_dynamic_shared_memory(device: RemoteDevice) -> None
     execution, out = execute(device, ready(device, text))
     assert execution.failure is None, execution.failure
     assert np.array_equal(out, inputs()[::-1])
+
+
+GRID_SYNC = """
+#include <cooperative_groups.h>
+// launch: shift<<<BLOCKS, 256>>>(out, in, n)
+extern "C" __global__ void shift(float *y, const float *x, int n)
+{
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    for (int i = grid.thread_rank(); i < n; i += grid.size())
+        y[n - 1 - i] = x[i];
+    grid.sync();
+    for (int i = grid.thread_rank(); i < n / 2; i += grid.size()) {
+        float first = y[i];
+        y[i] = y[n - 1 - i];
+        y[n - 1 - i] = first;
+    }
+}
+"""
+
+
+def test_a_grid_synchronises(device: RemoteDevice) -> None:
+    execution, out = execute(device, ready(device, GRID_SYNC.replace("BLOCKS", "16")))
+    assert execution.failure is None, execution.failure
+    assert np.array_equal(out, inputs())
+    failure = execute(device, ready(device, GRID_SYNC.replace("BLOCKS", "1000000")))[0].failure
+    assert isinstance(failure, Refused)
+    assert "too many blocks in cooperative launch" in failure.said
+    assert_works(device)
 
 
 def test_a_kernel_that_writes_its_input_is_seen(device: RemoteDevice) -> None:

@@ -47,5 +47,5 @@ def compile_source(
     binary = compile_submission(
         source, nvcc=nvcc, nvdisasm=nvdisasm, arch=arch, run=run, limits=ToolLimits(), cache=cache
     )
-    assert isinstance(binary, Binary), f"{source.name}: {binary.message}\n{binary.detail}"
+    assert isinstance(binary, Binary), f"{source.name}: {binary}"
     return binary

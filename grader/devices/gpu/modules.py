@@ -14,10 +14,13 @@ from pycuda.compiler import SourceModule
 
 from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.compiler import write_compiler
+from grader.devices.gpu.cooperative import CooperativeModule
 from grader.devices.gpu.cuda_facts import read_damage, read_fault, read_refusal
+from grader.devices.gpu.driver import find_driver
 from grader.devices.parameter_space import pack_parameters
 from grader.errors import GraderError
 from grader.records import SUBMISSION, Binary, Kernel, Launch, Stop
+from grader.sass import is_cooperative
 
 UNASKED_SHARED_BYTES = 48 << 10
 """Dynamic shared memory beyond this must be asked for (CUDA C++ Programming Guide, "Shared Memory"
@@ -88,7 +91,7 @@ class Code:
     def load_again(self) -> Code:
         """The same code with its `__device__` variables as at a program's start. Takes a
         millisecond: the driver knows the code."""
-        return Code(self.binary, cuda.module_from_buffer(self.binary.cubin))
+        return Code(self.binary, _load_cubin(self.binary))
 
     def make_ready(
         self,
@@ -123,11 +126,11 @@ def load_module(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
 
     SourceModule gets the submission's own source and options, and the grader's compiler as its
     nvcc: isolated, limited and cached, it delivers the cubin that was checked and is counted, or
-    fails. A binary without a recipe is loaded as it is.
+    fails. A binary without a recipe is loaded as it is, and so is one whose grids synchronise.
     """
     try:
-        if binary.recipe is None:
-            return cuda.module_from_buffer(binary.cubin)
+        if binary.recipe is None or _synchronises(binary):
+            return _load_cubin(binary)
         with tempfile.TemporaryDirectory(prefix="grader-") as name:
             nvcc = write_compiler(Path(name), binary.recipe, binary.cubin)
             source, options = binary.recipe.source, list(binary.recipe.options)
@@ -152,3 +155,18 @@ def load_module(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
         raise GraderError(
             f"The GPU's driver cannot load machine code of {made_by}: {error}", MATCH_THEM
         ) from error
+
+
+def _load_cubin(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
+    if _synchronises(binary):
+        kernels = {kernel.symbol: kernel for kernel in binary.kernels}
+        return CooperativeModule(find_driver(), binary.cubin, kernels)
+    return cuda.module_from_buffer(binary.cubin)
+
+
+def _synchronises(binary: Binary) -> bool:
+    """Whether any kernel synchronises its grid: all are launched cooperatively then."""
+    return any(
+        is_cooperative((line.operands for line in kernel.instructions), binary.arch)
+        for kernel in binary.kernels
+    )
