@@ -44,8 +44,7 @@ their number says nothing of the time."""
 @dataclass(frozen=True)
 class Shape:
     """What a launch asks for: blocks in all, blocks resident on an SM, bytes of shared memory a
-    block, executed instructions in all, and those of the block that executed the most.
-    """
+    block, executed instructions in all, and those of the block that executed the most."""
 
     blocks: int
     resident: int
@@ -85,8 +84,7 @@ class Estimate:
     most used one first.
 
     `load_sectors` are those that global loads ask the L1 for, `load_hits` those that it holds, or
-    that are on their way to it. `held` are sectors of each buffer that the L2 holds at the end.
-    """
+    that are on their way to it. `held` are sectors of each buffer that the L2 holds at the end."""
 
     time_ms: float
     cycles: float
@@ -106,8 +104,7 @@ def choose_blocks(
     another, then the next round.
 
     `rng` draws the SM, of those that run the most blocks, and the round from which on they are
-    taken.
-    """
+    taken."""
     rounds = -(-blocks // figures.multiprocessors)
     count = min(rounds, max(2 * resident, 4), most)
     sm = rng.randrange(blocks - (rounds - 1) * figures.multiprocessors)
