@@ -127,7 +127,7 @@ class FaultCode:
 class Repeat:
     """When a barrier's instruction is executed once more as lanes that wait at it may go on."""
 
-    NEVER, WHERE_SEVERAL_MEET, ALWAYS = 0, 1, 2
+    NEVER, WHERE_SEVERAL_MEET, ALWAYS, AS_OTHERS_LEFT = 0, 1, 2, 3
 
 
 class JumpTable:
@@ -225,6 +225,8 @@ _WARP = [
     ("tid_z", "u4", WARP_LANES),
     # per lane: who waits with it at the barrier
     ("participants", "u4", (CONVERGENCE_BARRIERS, WARP_LANES)),
+    # at which barriers lanes wait as BMOV said last, not BSSY
+    ("restored", "u4", CONVERGENCE_BARRIERS),
     # per lane: the basic block behind its collective operation
     ("collective_return", "u4", WARP_LANES),
     ("path_mask", "u4", PATH_SLOTS),

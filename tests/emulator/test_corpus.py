@@ -37,15 +37,10 @@ EXPLAINED = {
     "special_registers": (
         "%warpid is a slot of the multiprocessor: the PTX ISA does not promise which"
     ),
-    "student_calls-O0": (
-        "one more instruction a warp where a path waits at a barrier that another one saves, clears"
-        " and sets anew"
-    ),
     "student_histograms": (
         "in the fourth kernel, warps repeat 64-bit atomics on shared memory while others are"
         " quicker: 4,771 to 5,235 warp instructions in ten runs on an H200, no two alike"
     ),
-    "student_local_arrays-O0": "5 instructions more in a warp of 16 threads that never splits",
     "student_pipelines-O1": (
         "LDGSTS past the L1 under @!P0 with no lane on goes to addresses that nobody set: the H100"
         " counts 24 wavefronts more than here, an H200 86, ten times"

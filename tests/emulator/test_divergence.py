@@ -417,3 +417,31 @@ def test_who_is_chosen_at_a_warpsync_passes_it_with_those_who_wait(
     counts = executed(run(text), text)
     assert counts["meet"] == (times, 32)
     assert counts["after"] == (1, 32)
+
+
+TAKEN_BACK = (
+    """
+    S2R R0,SR_TID.X
+    MOV R4,RZ
+    ISETP.GE.AND P0,PT,R0,{limit:#x},PT
+    BSSY B0,join
+    BMOV.32.CLEAR R8,B0
+    BSSY B0,inner
+    @P0 BRA within
+within: BSYNC B0             # inner
+inner: BMOV.32 B0,R8
+    @P0 BRA meet
+    NOP
+meet: BSYNC B0               # outer
+join: NOP
+"""
+    + STORE
+)
+
+
+@pytest.mark.parametrize(("limit", "paths"), [(0, 1), (5, 2)])
+def test_a_barrier_that_was_saved_is_waited_for_once_more(limit: int, paths: int) -> None:
+    """Once for all who meet there: of all kernels of the corpus at -O0 an H100 counts that."""
+    text = TAKEN_BACK.format(limit=limit)
+    counts = executed(run(text), text)
+    assert counts == {"inner": (paths, 32), "outer": (paths + 1, 32)}

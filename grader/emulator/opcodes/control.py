@@ -167,7 +167,7 @@ def exit_lanes(e: Emitter, i: Decoded) -> None:
     e.warp.store("live", e.b.and_(e.warp.load("live"), e.b.not_(leaving)))
     e.warp.store("mask", staying)
     if not e.converged:
-        release_paths(e, const(Repeat.ALWAYS))
+        release_paths(e, const(Repeat.AS_OTHERS_LEFT))
     if i.guard is None:
         e.next_path()
         return
@@ -190,16 +190,28 @@ def bssy(e: Emitter, i: Decoded) -> None:
         from_memory = e.b.load(address, typ=together.type, align=4)
         together = e.b.select(e.active, together, from_memory)
     e.b.store(together, address, align=4)
+    _note_restored(e, barrier, restored=False)
+
+
+def _note_restored(e: Emitter, barrier: int, *, restored: bool) -> None:
+    known = e.warp.load("restored", barrier)
+    noted = e.b.or_(known, e.mask) if restored else e.b.and_(known, e.b.not_(e.mask))
+    e.warp.store("restored", noted, barrier)
 
 
 def bsync(e: Emitter, i: Decoded) -> None:
-    """Wait for the barrier's living lanes; then all go on as one path."""
+    """Wait for the barrier's living lanes; then all go on as one path. They execute it once more if
+    BMOV took the barrier back (seen on an H100)."""
     _unguarded(e, i)
     barrier = _barrier(e, i.operands[0])
+    restored = e.b.and_(e.warp.load("restored", barrier), e.mask)
+    again = e.b.icmp_unsigned("!=", restored, const(0))
     if e.converged:
+        with e.b.if_then(again, likely=False):
+            e.call("repeat_block_end", e.context_pointer, e.data("block"))
         return
     e.push_path(e.mask, e.following.block, const(barrier))
-    release_paths(e, const(Repeat.NEVER))
+    release_paths(e, e.b.select(again, const(Repeat.ALWAYS), const(Repeat.NEVER)))
     e.next_path()
 
 
@@ -213,7 +225,7 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
     together = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.and_(together, splat(e.b, e.b.not_(leaving))), address, align=4)
     if not e.converged:
-        release_paths(e, const(Repeat.ALWAYS))
+        release_paths(e, const(Repeat.AS_OTHERS_LEFT))
 
 
 def move_barrier(e: Emitter, i: Decoded) -> None:
@@ -231,6 +243,7 @@ def move_barrier(e: Emitter, i: Decoded) -> None:
     address = e.warp.at("participants", _barrier(e, target) * WARP_LANES)
     others = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.select(e.active, e.i32(source), others), address, align=4)
+    _note_restored(e, _barrier(e, target), restored=True)
 
 
 def trap(e: Emitter, i: Decoded) -> None:

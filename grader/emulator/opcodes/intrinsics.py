@@ -125,8 +125,8 @@ def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]
 
 
 def release_paths(e: Emitter, repeat: Value) -> None:
-    """Let go on who waits for nobody any more: lanes have come to a barrier or, with Repeat.ALWAYS,
-    will not come."""
+    """Let go on who waits for nobody any more: lanes have come to a barrier or, with
+    Repeat.AS_OTHERS_LEFT, will not come."""
     e.call("release_paths", e.context_pointer, e.warp_pointer, repeat)
 
 

@@ -17,6 +17,7 @@ static void reset(const Context &context, Warp &warp)
     warp.copies_arrived = 0;
     warp.waits = warp.stale = 0;
     warp.slice = FIRST_SLICE;
+    memset(warp.restored, 0, sizeof warp.restored);
     memset(warp.uniform, 0, sizeof warp.uniform);
     memset(warp.predicates, 0, sizeof warp.predicates);
     memset(warp.uniform_predicates, 0, sizeof warp.uniform_predicates);

@@ -230,9 +230,9 @@ static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected
         }
     }
     make_newest(warp, slot);
-    if (repeat == Repeat::ALWAYS || (repeat == Repeat::WHERE_SEVERAL_MEET && several))
+    if (repeat >= Repeat::ALWAYS || (repeat == Repeat::WHERE_SEVERAL_MEET && several))
         repeat_block_end(context, pc - 1);
-    if (repeat != Repeat::ALWAYS)
+    if (repeat != Repeat::AS_OTHERS_LEFT)
         warp.path_resumed = slot;
 }
 

@@ -14,5 +14,5 @@ uint32_t change_path(Warp &warp);
 // BSYNC (so does an H200 where a lane has the lock that the others wait for). False: there are none.
 bool pass_barrier(Warp &warp);
 // Lanes have arrived at a barrier, or others will not come to it any more, which is
-// Repeat::ALWAYS. Who is the last to arrive goes on at once.
+// Repeat::AS_OTHERS_LEFT. Who is the last to arrive goes on at once.
 void release_paths(Context &context, Warp &warp, uint32_t repeat);
