@@ -445,3 +445,31 @@ def test_a_barrier_that_was_saved_is_waited_for_once_more(limit: int, paths: int
     text = TAKEN_BACK.format(limit=limit)
     counts = executed(run(text), text)
     assert counts == {"inner": (paths, 32), "outer": (paths + 1, 32)}
+
+
+EXIT_BY_TWO = (
+    """
+    S2R R0,SR_TID.X
+    ULDC.64 UR4,c[0x0][0x208]
+    MOV R4,0x7
+    LOP3.LUT P0,RZ,R0,0x1,RZ,0xc0,!PT
+    LOP3.LUT P1,RZ,R0,0x2,RZ,0xc0,!PT
+    {leave}
+"""
+    + STORE
+)
+
+
+@pytest.mark.parametrize(
+    ("leave", "end"),
+    [
+        ("@!P0 EXIT P1", [lane & 3 == 2 for lane in range(32)]),
+        ("@P0 EXIT !P1", [lane & 3 == 1 for lane in range(32)]),
+        ("EXIT P1", [bool(lane & 2) for lane in range(32)]),
+    ],
+)
+def test_predicate_operands_of_an_exit_are_anded_with_its_guard(
+    leave: str, end: list[bool]
+) -> None:
+    out = run(EXIT_BY_TWO.format(leave=leave)).arrays["out"]
+    assert (out == -1).tolist() == end

@@ -7,6 +7,8 @@ that splits them hands over to the diverged form.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow, always
@@ -56,11 +58,7 @@ def branch(e: Emitter, i: Decoded) -> None:
 def bra(e: Emitter, i: Decoded) -> None:
     """Go to the target with the lanes whose guard and extra predicates hold; the others go on. The
     fewer lanes run first. `.ANY`: all go, if it holds for one."""
-    taken = e.lane_mask()
-    for operand in i.operands[:-1]:
-        if not isinstance(operand, Predicate):
-            raise e.unsupported("with this operand")
-        taken = e.b.and_(taken, lane_bits(e.b, e.predicate(operand)))
+    taken = _lanes_where(e, i.operands[:-1])
     if i.has("ANY"):
         taken = e.b.select(e.b.icmp_unsigned("!=", taken, const(0)), e.mask, const(0))
     target = e.target
@@ -153,6 +151,16 @@ def go_to_computed(
     not_emulated(e, i)
 
 
+def _lanes_where(e: Emitter, predicates: Sequence[object]) -> Value:
+    """The path's lanes whose guard and all these predicates hold."""
+    lanes = e.lane_mask()
+    for predicate in predicates:
+        if not isinstance(predicate, Predicate):
+            raise e.unsupported("with this operand")
+        lanes = e.b.and_(lanes, lane_bits(e.b, e.predicate(predicate)))
+    return lanes
+
+
 def _stay_behind(e: Emitter) -> None:
     """The lanes whose guard fails go on with the next instruction, as a path of their own."""
     rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
@@ -161,14 +169,15 @@ def _stay_behind(e: Emitter) -> None:
 
 
 def exit_lanes(e: Emitter, i: Decoded) -> None:
-    """The lanes end; convergence barriers no longer wait for them."""
-    leaving = e.lane_mask()
+    """The lanes end whose guard and extra predicates hold; convergence barriers no longer wait for
+    them."""
+    leaving = _lanes_where(e, i.operands)
     staying = e.b.and_(e.mask, e.b.not_(leaving))
     e.warp.store("live", e.b.and_(e.warp.load("live"), e.b.not_(leaving)))
     e.warp.store("mask", staying)
     if not e.converged:
         release_paths(e, const(Repeat.AS_OTHERS_LEFT))
-    if i.guard is None:
+    if _leaves(i):
         e.next_path()
         return
     none_left = e.function.append_basic_block("all_exit")
@@ -282,6 +291,11 @@ def _barrier(e: Emitter, operand: object) -> int:
     return _BARRIERS.index(operand.name)
 
 
+def _leaves(i: Decoded) -> bool:
+    """Whether all lanes end at an EXIT."""
+    return i.guard is None and not i.operands
+
+
 def _always_taken(i: Decoded) -> bool:
     """Whether a branch without a guard always goes to its target."""
     return len(i.operands) == 1 and not i.has("DIV") and not i.has("CONV")
@@ -294,7 +308,7 @@ CONTROL: dict[str, Opcode] = {
     "BRA": row(branch, "DIV CONV U ANY", pipe=NO_PIPE, flow=ControlFlow(leaves=_always_taken)),
     "RET": row(ret, "REL NODEC", pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
     "BRX": row(brx, pipe=NO_PIPE, flow=ControlFlow(leaves=always, indirect=always)),
-    "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
+    "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=_leaves)),
     "BSSY": row(bssy, _WHY, pipe=NO_PIPE, flow=ControlFlow(ends_block=False)),
     "BSYNC": row(bsync, _WHY, pipe=NO_PIPE, flow=ControlFlow()),
     "BREAK": row(break_barrier, _WHY),
