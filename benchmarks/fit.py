@@ -94,6 +94,7 @@ FREE = (
     Free("store_line_turn", 1.3, 0.2, 3.0),
     Free("store_sector_turn", 1.14, 0.3, 3.0),
     Free("partial_sector_turn", 1.43, 0.3, 4.0),
+    Free("stored_read_turn", 4.0, 1.0, 20.0),
     Free("lsu_queue", 40.0, 5.0, 400.0),
     Free("store_queue", 1500.0, 100.0, 10000.0),
     Free("atomic_turn", 1.46, 0.5, 4.0),

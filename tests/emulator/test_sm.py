@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,6 +70,7 @@ def run(
     wavefronts: int = 1,
     lines: Sequence[int] = (0,),
     share: Share = FROM_L2,
+    **changed: float,
 ) -> SimulatedSM:
     """Blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
     a part of it, in so many wavefronts."""
@@ -91,7 +93,8 @@ def run(
     runtime = emulator_runtime()
     work = add_up(first, steps, accesses, touched, len(warps), table, runtime)
     streams = Streams(first, steps, accesses, touched, work, len(warps), 1.0, local_bytes=4)
-    sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, parameters(share))
+    own = replace(parameters(share), **changed)
+    sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, own)
     sm.simulate(runtime)
     return sm
 
@@ -174,6 +177,16 @@ def test_local_memory_is_read_from_dram_once_and_then_is_in_the_l1_and_the_l2() 
     assert stored.statistics.cycles < parameters().l2_latency
     assert run([LOAD, USE], lines=[LOCAL], blocks=2).statistics.dram_bytes == 64
     assert run([LOAD, USE], lines=[LOCAL], blocks=2, resident=2).statistics.dram_bytes == 128
+
+
+def test_what_was_just_stored_keeps_a_slice_of_the_l2_busy_where_it_is_read_past_the_l1() -> None:
+    past = instruction(Unit.MEMORY, Kind.LOAD, write_scoreboard=0, past_l1=1)
+    busy, others = (
+        run([STORE] * 50 + [past] * 50 + [USE], lines=[*range(50), *loaded], stored_read_cycles=40)
+        for loaded in (range(50), range(50, 100))
+    )
+    longer = busy.statistics.cycles - others.statistics.cycles
+    assert longer == pytest.approx(50 * 40, rel=0.1)
 
 
 def test_a_store_is_not_waited_for_and_costs_by_the_part_of_its_sector() -> None:

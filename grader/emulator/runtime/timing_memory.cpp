@@ -265,18 +265,20 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, 
     held.used = t;
     if (missing == 0)
         return held.ready;
-    held.sectors |= missing;
+    int64_t stored = missing & held.sectors >> LINE_SECTORS;
+    pass_slices(sm, count_sectors(stored) * sm.p->stored_read_cycles, begin);
+    held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
     double arrival = local ? fetch_local(sm, count, tag, begin, t)
                            : fetch_sectors(sm, count, begin, t);
     held.ready = max(held.ready, arrival);
     return arrival;
 }
 
-// What is stored stays in the L1.
-static void keep_stored(const SM &sm, int64_t tag, int64_t sectors, double t)
+// Of what is stored, the sectors of a mask stay in the L1; reading them from the L2 takes longer.
+static void keep_stored(const SM &sm, int64_t tag, const Line &line, int64_t sectors, double t)
 {
     CacheLine &held = place_in_l1(sm, tag);
-    held.sectors |= sectors;
+    held.sectors |= sectors | int64_t(line.touched) << LINE_SECTORS;
     held.ready = max(held.ready, sm.shared->lsu_free);
     held.used = t;
 }
@@ -284,7 +286,7 @@ static void keep_stored(const SM &sm, int64_t tag, int64_t sectors, double t)
 // A store to local memory stays in the L1, and goes on to the L2.
 static void store_local(const SM &sm, const Line &line, int64_t tag, double begin, double t)
 {
-    keep_stored(sm, tag, line.touched, t);
+    keep_stored(sm, tag, line, line.touched, t);
     use_l2(sm, tag, line.touched, t);
     double count = count_sectors(line.touched), covered = count_sectors(line.whole);
     double cycles = store_cycles(sm, {1.0, count, covered});
@@ -305,7 +307,7 @@ static double access_line(const SM &sm, const CodeRow &row, const Line &line, in
     if (line.number >= LOCAL_LINES) {
         store_local(sm, line, tag, begin, t);
     } else {
-        keep_stored(sm, tag, line.whole, t);
+        keep_stored(sm, tag, line, line.whole, t);
         store_sectors(sm, line, tag, begin, t);
     }
     return 0.0;

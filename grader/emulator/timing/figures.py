@@ -65,6 +65,9 @@ class Figures:
     that is written whole, and one that is written in part."""
     store_sector_turn: float = 1.14
     partial_sector_turn: float = 1.43
+    stored_read_turn: float = 4.0
+    """Cycles of a slice of the L2 for a sector that is read after it was stored, beyond those of
+    reading it."""
     lsu_queue: float = 40.0
     store_queue: float = 1500.0
     atomic_turn: float = 1.46

@@ -103,6 +103,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         store_line_cycles=f.store_line_turn * turn,
         store_sector_cycles=f.store_sector_turn * turn,
         partial_sector_cycles=f.partial_sector_turn * turn,
+        stored_read_cycles=f.stored_read_turn * turn,
         dram_byte_cycles=byte_cycles / load.dram.part,
         lsu_queue=f.lsu_queue,
         block_launch=f.block_launch,

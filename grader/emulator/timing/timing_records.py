@@ -173,8 +173,9 @@ class Partition:
 
 
 class CacheLine:
-    """A line of a cache: the mask of the sectors that it holds, which have arrived at `ready`; in
-    the L2, of those that differ from DRAM's."""
+    """A line of a cache: the mask of the sectors that it holds, which have arrived at `ready`, and
+    above it that of the sectors that were stored and not read from the L2 since; in the L2, of
+    those that differ from DRAM's."""
 
     tag: int
     sectors: int
@@ -255,6 +256,7 @@ class Parameters:
     store_line_cycles: float
     store_sector_cycles: float
     partial_sector_cycles: float
+    stored_read_cycles: float
     dram_byte_cycles: float
     lsu_queue: float
     block_launch: float
