@@ -38,13 +38,7 @@ LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=60.0)
 READS = json.loads(
     (Path(__file__).parents[1] / "data" / "texture_reads_h200.json").read_text(encoding="utf-8")
 )
-ARCHES = {
-    "h100": "sm_90",
-    "a100": "sm_80",
-    "t4": "sm_75",
-    "b200": "sm_100",
-    "rtx5090": "sm_120",
-}
+ARCHES = {"h100": "sm_90", "a100": "sm_80", "t4": "sm_75", "b200": "sm_100", "rtx5090": "sm_120"}
 
 SOURCE = """
 #define READ(name, ...) extern "C" __global__ void name(cudaTextureObject_t t, const float *x,    \\

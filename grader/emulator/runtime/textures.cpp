@@ -1,36 +1,12 @@
 // Texture and surface objects: what a texture unit makes of coordinates, and where surfaces lie.
 //
 // Coordinates lie in lane_data, a word of all lanes for each; there the results go, too.
-#include <cmath>
+#include "blends.h"
 
-#include "lanes.h"
-
-constexpr uint32_t FRACTION_BITS = 8, ONE = 1u << FRACTION_BITS, AXES = 3, CHANNELS = 4;
-constexpr uint32_t CORNERS = 4, GUARD_BITS = 4;
-constexpr uint32_t ONE_AS_FLOAT = 0x3F800000, NOT_A_NUMBER = 0x7FFFFFFF;
+constexpr uint32_t CHANNELS = 4;
 constexpr double COORDINATE_STEPS = 1 << 21;
 // Farther away than any texel, in texels.
 constexpr double FAR = 1 << 24;
-
-// Where a filter lies on an axis: its first texel, and how much the next one counts in 256ths.
-struct Spot {
-    int64_t texel;
-    uint32_t fraction;
-};
-
-HOT float as_float(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-HOT uint32_t as_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 APART uint32_t fail(Context &context, uint32_t instruction, uint32_t code, uint32_t mask)
 {
@@ -90,13 +66,6 @@ static uint32_t read_channel(const Texture &texture, const uint8_t *texel, uint3
     }
 }
 
-// What a channel reads that the elements do not have: the last of four is one.
-static uint32_t absent_channel(const Texture &texture, uint32_t channel)
-{
-    uint32_t one = texture.texels >= Texels::UNSIGNED_8_FRACTIONS ? ONE_AS_FLOAT : 1;
-    return channel + 1 == CHANNELS ? one : 0;
-}
-
 // The texel that is meant on an axis; negative: the border.
 static int64_t resolve(const Texture &texture, uint32_t axis, int64_t texel)
 {
@@ -111,12 +80,12 @@ static int64_t resolve(const Texture &texture, uint32_t axis, int64_t texel)
     return within < extent ? within : period - 1 - within;
 }
 
-// A channel of the texel at these places.
+// A channel of the texel at these places; zero where the elements have none.
 static uint32_t read_texel(const Context &context, const Texture &texture, const int64_t *texels,
                            uint32_t layer, uint32_t channel)
 {
     if (channel >= texture.channels)
-        return absent_channel(texture, channel);
+        return 0;
     uint64_t number = layer;
     for (uint32_t axis = AXES; axis-- > 0;) {
         int64_t texel = resolve(texture, axis, texels[axis]);
@@ -129,11 +98,9 @@ static uint32_t read_texel(const Context &context, const Texture &texture, const
 }
 
 // --- filters -------------------------------------------------------------------------------------
-//
-// An H200's rules, found with thresholds of coordinates and blends of chosen texels.
 
-// Where a coordinate lies on an axis, in texels; what is no number is 0. Normalized coordinates have
-// 21 bits behind the point.
+// Where a coordinate lies on an axis, in texels; what is no number is 0. Normalized ones have
+// 21 bits behind the point (seen in thresholds on an H200).
 static double position(const Texture &texture, uint32_t axis, float coordinate)
 {
     bool repeats = texture.edge == Edge::WRAP || texture.edge == Edge::MIRROR;
@@ -154,71 +121,6 @@ static Spot between(double place)
 {
     int64_t fixed = std::floor((place - 0.5) * ONE + 0.5);
     return {fixed >> FRACTION_BITS, uint32_t(fixed & (ONE - 1))};
-}
-
-// A share of a whole, both in 256ths; a half goes up.
-HOT uint32_t share(uint32_t whole, uint32_t part) { return (whole * part + ONE / 2) / ONE; }
-
-// The shares of the corners of two axes in a whole.
-static void divide(uint32_t whole, const Spot &x, const Spot &y, uint32_t *shares)
-{
-    uint32_t right = share(whole, x.fraction), left = whole - right;
-    shares[3] = share(right, y.fraction);
-    shares[1] = right - shares[3];
-    shares[0] = share(left, ONE - y.fraction);
-    shares[2] = left - shares[0];
-}
-
-// The sum of four float32 texels by their shares. All are cut off at one place, so many bits below
-// the largest exponent among those that count; what is denormal is zero.
-static double add_floats(const uint32_t *texels, const uint32_t *shares)
-{
-    uint32_t top = 0;
-    for (uint32_t n = 0; n < CORNERS; ++n)
-        top = shares[n] ? larger(top, texels[n] >> 23 & 0xFF) : top;
-    int64_t sum = 0;
-    double special = 0;
-    for (uint32_t n = 0; n < CORNERS; ++n) {
-        uint32_t exponent = texels[n] >> 23 & 0xFF, below = top - exponent;
-        if (shares[n] == 0 || exponent == 0)
-            continue;
-        if (exponent == 0xFF)
-            special += as_float(texels[n]);
-        uint64_t significand = (texels[n] & 0x7FFFFF) | 0x800000;
-        int64_t cut = significand << GUARD_BITS >> smaller(below, 63);
-        sum += (texels[n] >> 31 ? -cut : cut) * shares[n];
-    }
-    if (top == 0xFF)
-        return special;
-    return std::ldexp(double(sum), int(top) - 127 - 23 - int(GUARD_BITS + FRACTION_BITS));
-}
-
-// The nearest number with so many bits behind the first one, of which the lowest is not below
-// 2^lowest; of two, the one farther from zero.
-static double round_to(double value, int bits, int lowest)
-{
-    int exponent = value == 0 ? 0 : std::ilogb(value) - bits;
-    double unit = std::ldexp(1, exponent < lowest ? lowest : exponent);
-    return std::copysign(std::floor(std::fabs(value) / unit + 0.5) * unit, value);
-}
-
-static uint32_t finish_float(double sum)
-{
-    if (std::isnan(sum))
-        return NOT_A_NUMBER;
-    if (std::isinf(sum))
-        return as_bits(float(sum));
-    double rounded = round_to(sum, 23, -149);
-    return as_bits(float(std::fabs(rounded) < 0x1p-126 ? std::copysign(0.0, rounded) : rounded));
-}
-
-static uint32_t finish_half(double sum)
-{
-    if (std::isnan(sum))
-        return NOT_A_NUMBER;
-    double rounded = std::isinf(sum) ? sum : round_to(sum, 10, -24);
-    return as_bits(std::fabs(rounded) > 65504 ? std::copysign(INFINITY, float(rounded))
-                                              : float(rounded));
 }
 
 // A sum of integers by shares, in 256ths, as a fraction of the largest one of 16 bits.
@@ -242,30 +144,45 @@ static uint32_t read_addend(const Context &context, const Texture &texture, cons
     return read_texel(context, plain, texels, layer, channel);
 }
 
+// Where a filter lies whose texels are the same one, beside an edge that clamps.
+static Spot clamp(const Texture &texture, uint32_t axis, Spot spot)
+{
+    bool repeats = texture.normalized && texture.edge != Edge::CLAMP;
+    bool clamps = texture.edge != Edge::BORDER && !repeats;
+    int64_t last = int64_t(texture.extents[axis]) - 1;
+    if (!clamps || (spot.texel >= 0 && spot.texel < last))
+        return spot;
+    return {spot.texel < 0 ? 0 : last, 0};
+}
+
 // A channel where the spots lie: the texels around, each by its share. Of a volume, the two slices
 // are added apart.
-static uint32_t blend(const Context &context, const Texture &texture, const Spot *spots,
+static uint32_t blend(const Context &context, const Texture &texture, const Spot *at,
                       uint32_t layer, uint32_t channel)
 {
-    bool volume = texture.dimensions == AXES;
+    bool volume = texture.dimensions == AXES, half = texture.texels == Texels::HALVES;
+    uint32_t guard = half ? GUARD_BITS : GUARD_BITS + BELOW_HALF;
+    Spot spots[AXES];
+    for (uint32_t axis = 0; axis < AXES; ++axis)
+        spots[axis] = clamp(texture, axis, at[axis]);
     int64_t whole_sum = 0;
-    double sum = 0;
-    for (uint32_t slice = 0; slice <= volume; ++slice) {
-        uint32_t whole = slice ? spots[2].fraction : ONE - spots[2].fraction;
-        uint32_t shares[CORNERS], addends[CORNERS] = {};
-        divide(whole, spots[0], spots[1], shares);
+    Sum sum = {};
+    for (uint32_t number = 0; number <= volume; ++number) {
+        Slice slice = cut_slice(spots, number);
         for (uint32_t corner = 0; corner < CORNERS; ++corner) {
             int64_t texels[AXES] = {spots[0].texel + (corner & 1), spots[1].texel + (corner >> 1),
-                                    spots[2].texel + slice};
-            if (shares[corner] != 0)
-                addends[corner] = read_addend(context, texture, texels, layer, channel);
-            whole_sum += int64_t(int32_t(addends[corner])) * shares[corner];
+                                    spots[2].texel + number};
+            if (slice.shares[corner] != 0 || slice.meant[corner])
+                slice.texels[corner] = read_addend(context, texture, texels, layer, channel);
+            whole_sum += int64_t(int32_t(slice.texels[corner])) * slice.shares[corner];
         }
-        sum += add_floats(addends, shares);
+        Sum part = add_texels(slice, guard);
+        sum = number ? join(sum, part) : part;
     }
     if (texture.texels >= Texels::UNSIGNED_8_FRACTIONS)
         return finish_fraction(texture, whole_sum);
-    return texture.texels == Texels::HALVES ? finish_half(sum) : finish_float(sum);
+    double value = value_of(sum, guard);
+    return half ? finish_half(value) : finish_float(value);
 }
 
 // The corners of a gather in the order of its results: counter-clockwise from the one below left.
@@ -282,8 +199,8 @@ static uint32_t gather(const Context &context, const Texture &texture, const Spo
 // --- instructions --------------------------------------------------------------------------------
 
 // The object of a handle that an instruction with so many coordinates may use; null for none. A
-// texture with one axis may be read as one with two: ptxas makes that of tex1D, with 0 for y, so that
-// the border above counts by one half.
+// texture with one axis may be read as one with two: ptxas makes that of tex1D, with 0 for y, so
+// that the border above counts by one half.
 static const Texture *find(const Context &context, uint32_t handle, uint32_t dimensions,
                            bool layered, bool surface)
 {
@@ -300,11 +217,11 @@ static uint32_t layer_of(const Texture &texture, uint32_t word)
     return smaller(word, texture.layers - 1);
 }
 
-// Whether the rule of a blend is known: not that of signed bytes, nor of volumes, and there is none
-// of integers that stay integers.
+// Whether a blend is known: not that of signed bytes, and there is none of integers that stay
+// integers.
 static bool can_blend(const Texture &texture)
 {
-    return texture.dimensions < AXES && texture.texels >= Texels::HALVES && texture.texels != Texels::SIGNED_8_FRACTIONS;
+    return texture.texels >= Texels::HALVES && texture.texels != Texels::SIGNED_8_FRACTIONS;
 }
 
 // Read a texture. The layer comes first. `channels` is a mask of the results that are wanted, which
@@ -319,7 +236,8 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
     const Texture *found =
         find(*context, handle, form & TextureForm::DIMENSIONS, layered, false);
     if (found == nullptr || found->fetched != (fetch && !layered && found->dimensions == 1) ||
-        (gathers && found->dimensions != 2) || (found->linear && !can_blend(*found)))
+        (gathers && found->dimensions != 2) || (found->linear && !can_blend(*found)) ||
+        (gathers && found->texels == Texels::SIGNED_8_FRACTIONS))
         return fail(*context, instruction, FaultCode::UNSUPPORTED, mask);
     const Texture &texture = *found;
     uint32_t results[CHANNELS][WARP_LANES];
@@ -349,9 +267,9 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
     return FaultCode::NONE;
 }
 
-// The place of a surface's element: the bytes from x on, of the row y, of z or the layer. Leaves the
-// lower words of the addresses, and a mask of the lanes that reach the surface in lane 0 of the next
-// word. Returns a FaultCode.
+// The place of a surface's element: the bytes from x on, of the row y, of z or the layer. Leaves
+// the lower words of the addresses, and a mask of the lanes that reach the surface in lane 0 of the
+// next word. Returns a FaultCode.
 EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, uint32_t mask,
                                         uint32_t handle, uint32_t form, uint32_t width)
 {
