@@ -86,9 +86,9 @@ inline Sum add_texels(const Slice &slice, uint32_t guard)
     for (uint32_t n = 0; n < CORNERS; ++n) {
         uint32_t exponent = slice.texels[n] >> 23 & SPECIAL;
         bool minus = slice.texels[n] >> 31;
+        sum.negative &= minus || !slice.meant[n];
         if (slice.shares[n] == 0)
             continue;
-        sum.negative &= minus;
         if (exponent == 0)
             continue;
         uint64_t significand = (slice.texels[n] & 0x7FFFFF) | 0x800000;

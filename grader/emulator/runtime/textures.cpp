@@ -217,11 +217,14 @@ static uint32_t layer_of(const Texture &texture, uint32_t word)
     return smaller(word, texture.layers - 1);
 }
 
-// Whether a blend is known: not that of signed bytes, and there is none of integers that stay
-// integers.
+// Whether a blend is known: not that of signed bytes, nor of a volume of reals, and there is none of
+// integers that stay integers.
 static bool can_blend(const Texture &texture)
 {
-    return texture.texels >= Texels::HALVES && texture.texels != Texels::SIGNED_8_FRACTIONS;
+    bool fractions = texture.texels >= Texels::UNSIGNED_8_FRACTIONS;
+    bool real = texture.texels == Texels::HALVES || texture.texels == Texels::WORDS;
+    return (fractions && texture.texels != Texels::SIGNED_8_FRACTIONS) ||
+           (real && texture.dimensions < AXES);
 }
 
 // Read a texture. The layer comes first. `channels` is a mask of the results that are wanted, which
