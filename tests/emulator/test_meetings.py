@@ -1,85 +1,206 @@
-"""Where paths of a split warp meet: which of them execute a BSYNC or a WARPSYNC together, and who
-executes it once more."""
+"""Where atomics meet, from a few lines that blocks access."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from tests.support.lane_programs import STORE, executed, run
-
-LEFT_ONE_BY_ONE = (
-    """
-    S2R R0,SR_TID.X
-    ULDC.64 UR4,c[0x0][0x208]
-    MOV R4,RZ
-    BSSY B0,join
-    ISETP.GE.AND P0,PT,R0,0xc,PT
-    @P0 BRA meet                 # 20 of 32
-    ISETP.GE.AND P0,PT,R0,{second:#x},PT
-    @P0 BRA meet                 # of 12
-    ISETP.GE.AND P0,PT,R0,{third:#x},PT
-    @P0 BRA meet                 # of the rest
-    IADD3 R4,R4,0x1,RZ           # last
-meet: {together}                 # meet
-join: NOP                        # after
-"""
-    + STORE
+from grader.devices.emulated.runtime import emulator_runtime
+from grader.emulator.layout import TraceWord
+from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.footprint import make_regions
+from grader.emulator.timing.meetings import Met, Slice, find_meetings
+from grader.emulator.timing.pipes import Kind
+from grader.emulator.timing.record_arrays import make_rows
+from grader.emulator.timing.streams import Streams, add_up, join
+from grader.emulator.timing.timing_records import (
+    FLOAT_ATOMIC,
+    LINE_BYTES,
+    SWAP_ATOMIC,
+    Access,
+    CodeRow,
+    Line,
+    Step,
 )
 
-
-@pytest.mark.parametrize(
-    ("second", "third", "times"),
-    [(5, 2, 3), (5, 3, 3), (5, 0, 3), (9, 2, 4), (12, 2, 3), (12, 12, 2)],
-)
-def test_paths_that_wait_to_run_at_one_bsync_execute_it_together(
-    second: int, third: int, times: int
-) -> None:
-    """But for the other side of the last branch: of four paths an H100 lets the last two execute it
-    as one where both are the larger sides of earlier branches."""
-    text = LEFT_ONE_BY_ONE.format(second=second, third=third, together="BSYNC B0")
-    ran = run(text)
-    assert ran.arrays["out"].tolist() == [1] * third + [0] * (32 - third)
-    counts = executed(ran, text)
-    assert counts["meet"] == (times, 32)
-    assert counts["after"] == (1, 32)
+SLICES = 8
+LOAD, FLOAT, SWAP = range(3)
+KINDS = (Kind.LOAD, Kind.ATOMIC, Kind.ATOMIC)
+BUFFER = (0, 64 * LINE_BYTES)
+PAIRS = 128
+"""That the buffer has."""
 
 
-@pytest.mark.parametrize(
-    ("second", "third", "times"), [(12, 12, 3), (5, 5, 3), (5, 2, 3), (9, 2, 4)]
-)
-def test_who_is_chosen_at_a_warpsync_passes_it_with_those_who_wait(
-    second: int, third: int, times: int
-) -> None:
-    """Else it is executed once more by all who meet."""
-    text = LEFT_ONE_BY_ONE.format(second=second, third=third, together="WARPSYNC.ALL")
-    counts = executed(run(text), text)
-    assert counts["meet"] == (times, 32)
-    assert counts["after"] == (1, 32)
+Block = Sequence[tuple[int, int]]
 
 
-TAKEN_BACK = (
-    """
-    S2R R0,SR_TID.X
-    MOV R4,RZ
-    ISETP.GE.AND P0,PT,R0,{limit:#x},PT
-    BSSY B0,join
-    BMOV.32.CLEAR R8,B0
-    BSSY B0,inner
-    @P0 BRA within
-within: BSYNC B0             # inner
-inner: BMOV.32 B0,R8
-    @P0 BRA meet
-    NOP
-meet: BSYNC B0               # outer
-join: NOP
-"""
-    + STORE
-)
+def streams_of(
+    *blocks: Block, instruction: int = FLOAT, words: int = 1
+) -> tuple[Streams, CodeTable]:
+    """Blocks of a warp each, whose steps access one line: its number, and the lanes that meet at one
+    word of it."""
+    touched = [line for block in blocks for line in block]
+    table = make_rows(CodeRow, len(KINDS))
+    table["kind"], table["atomic"] = KINDS, [0, FLOAT_ATOMIC, SWAP_ATOMIC]
+    steps, accesses = make_rows(Step, len(touched)), make_rows(Access, len(touched))
+    lines = make_rows(Line, len(touched))
+    for row, (line, lanes) in enumerate(touched):
+        lines[row] = (line, 1, 0, lanes, lanes, words)
+    steps["code"] = instruction
+    steps["access"] = accesses["first"] = np.arange(len(touched))
+    accesses["end"], accesses["space"] = accesses["first"] + 1, TraceWord.GLOBAL
+    accesses["lanes"] = [lanes * words.bit_count() for _, lanes in touched]
+    first = np.cumsum([0, *map(len, blocks)], dtype=np.int64)
+    runtime = emulator_runtime()
+    work = add_up(first, steps, accesses, lines, 1, table, runtime)
+    streams = Streams(first, steps, accesses, lines, work, 1, 1.0)
+    none = np.zeros(3, dtype=np.bool_)
+    atomics = np.array([False, True, True])
+    return streams, CodeTable(table, np.full(3, 4, dtype=np.int64), atomics, none, none, none)
 
 
-@pytest.mark.parametrize(("limit", "paths"), [(0, 1), (5, 2)])
-def test_a_barrier_that_was_saved_is_waited_for_once_more(limit: int, paths: int) -> None:
-    """Once for all who meet there: of all kernels of the corpus at -O0 an H100 counts that."""
-    text = TAKEN_BACK.format(limit=limit)
-    counts = executed(run(text), text)
-    assert counts == {"inner": (paths, 32), "outer": (paths + 1, 32)}
+def meetings_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Met:
+    streams, code = streams_of(*blocks, instruction=instruction, words=words)
+    return find_meetings(streams, code, make_regions([BUFFER]), SLICES, emulator_runtime())
+
+
+NO_TIME = Slice(turn=0.0, passing=0.0, waiting=0.0, window=0.0, chain=0.0, swap=0.0)
+
+
+def cycles_of(
+    met: Met, *, times: float = 1.0, at_once: float = 1.0, held: float = PAIRS, **each: float
+) -> float:
+    """Cycles where all that is not named takes none."""
+    return met.cycles(times, at_once, held, replace(NO_TIME, **each))
+
+
+def spread_evenly(turns: float, pairs: int) -> Met:
+    """Atomics that each touch a sector, of so many pairs together."""
+    of_buffer = np.array([pairs]), np.array([PAIRS])
+    visits = int(turns * SLICES)
+    return Met(np.full(SLICES, turns), visits, visits, 0, 0.0, 0.0, 0.0, *of_buffer)
+
+
+def test_what_all_blocks_come_back_to_keeps_one_slice_busy() -> None:
+    met = meetings_of(*[[(10, 32)]] * 4)
+    assert sorted(met.turns.tolist()) == [0.0] * (SLICES - 1) + [128.0]
+    assert met.busiest == pytest.approx(SLICES)
+    assert cycles_of(met, turn=1.5) == pytest.approx(192)
+    assert cycles_of(met, turn=1.5, times=10) == pytest.approx(1920)
+
+
+def test_lines_of_single_blocks_stand_for_all_of_their_buffer() -> None:
+    alone, alike = meetings_of([(10, 4)], [(26, 4)]), meetings_of([(10, 4)], [(10, 4)])
+    assert alone.turns.max() < alike.turns.max()
+    assert alone.turns.sum() == pytest.approx(alike.turns.sum())
+    assert alone.longest_chain == 0
+
+
+def test_neighbouring_lines_lie_on_few_slices_and_far_ones_on_all() -> None:
+    used = [
+        np.count_nonzero(meetings_of(*[[(line, 1) for line in range(count)]] * 2).turns)
+        for count in (1, 2, 4, 8, 16)
+    ]
+    assert used == [1, 1, 2, 2, 4]
+
+
+def test_floats_that_are_added_to_one_word_wait_for_each_other() -> None:
+    met = meetings_of(*[[(10, 32)]] * 4)
+    assert (met.longest_chain, cycles_of(met, chain=3.0)) == (128, 384.0)
+
+
+def test_a_word_is_swapped_by_one_thread_after_another() -> None:
+    met = meetings_of(*[[(10, 32)]] * 4, instruction=SWAP)
+    assert (met.swaps_of_word, cycles_of(met, swap=500.0)) == (4, 2000.0)
+    crowded = cycles_of(met, swap=500.0, turn=1.5, times=1000, at_once=500)
+    assert crowded > 1.05 * cycles_of(met, swap=500.0, turn=1.5, times=1000) > 2_000_000
+    two = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP, words=3)
+    assert two.swaps_of_word == pytest.approx(3.5)
+    assert meetings_of([(10, 1)], [(12, 1)], instruction=SWAP).swaps_of_word < 1
+
+
+def test_blocks_from_anywhere_tell_how_many_swap_a_word() -> None:
+    alone = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP)
+    groups = [
+        streams_of([(line, 1)], [(line + 2, 1)], instruction=SWAP) for line in (10, 10, 14, 14)
+    ]
+    joined = join([streams for streams, _ in groups])
+    regions, runtime = make_regions([BUFFER]), emulator_runtime()
+    others = find_meetings(joined, groups[0][1], regions, SLICES, runtime)
+    assert others.swaps == 8
+    told = alone.placed_as(others)
+    assert (alone.swaps_of_word, told.swaps_of_word) == (4, 0.625)
+    assert told.turns.sum() == alone.turns.sum() == alone.turns.max() > told.turns.max()
+    assert alone.placed_as(meetings_of([(10, 1)])) is alone
+
+
+def test_fewer_fail_where_no_others_follow_them() -> None:
+    met = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP)
+    once, often = (
+        cycles_of(met, turn=1.0, times=times, at_once=100) / times for times in (100, 100000)
+    )
+    assert often == pytest.approx(2 * once, rel=0.02)
+
+
+def test_a_swap_of_several_words_brings_more_than_an_addition() -> None:
+    single, several = (
+        meetings_of(*[[(10, 1)]] * 2, instruction=SWAP, words=words).turns.sum()
+        for words in (0x1, 0xFF)
+    )
+    assert 1.5 * single < several < 2 * single
+
+
+def test_lanes_that_fail_ask_again_with_all_that_are_left() -> None:
+    at_one_word, at_eight = (
+        meetings_of(*[[(10, lanes)]] * 2, instruction=SWAP, words=words).turns_of_try
+        for lanes, words in ((8, 0x1), (1, 0xFF))
+    )
+    assert at_one_word == 1.0 > 4 * at_eight
+
+
+def test_most_words_of_a_sector_together_take_less_than_a_single_one() -> None:
+    single, dense = (meetings_of(*[[(10, 1)]] * 2, words=words) for words in (0x1, 0xFF))
+    assert 0.5 < dense.turns.sum() / single.turns.sum() < 1.0
+
+
+def test_other_slices_pass_on_what_lies_in_the_other_half() -> None:
+    assert cycles_of(spread_evenly(100.0, 0), turn=1.5, passing=0.5) == 200.0
+
+
+def test_a_slice_waits_for_dram_at_what_is_touched_first() -> None:
+    once = spread_evenly(10.0, 80)
+    assert cycles_of(once, waiting=8.0) == pytest.approx(80)
+    assert cycles_of(once, waiting=8.0, window=3.0) == pytest.approx(20)
+    again = cycles_of(once, waiting=8.0, times=160)
+    assert again == pytest.approx(PAIRS / SLICES * 8.0, rel=0.1)
+
+
+def test_what_the_l2_cannot_hold_is_missed_again() -> None:
+    often = spread_evenly(10.0, 80)
+    held, half = (cycles_of(often, waiting=8.0, times=160, held=held) for held in (128, 64))
+    assert half == pytest.approx(held + (160 * 10 - PAIRS / SLICES) * 8.0 / 2, rel=0.1)
+
+
+def test_pairs_of_sectors_are_counted_once() -> None:
+    assert meetings_of([(10, 1), (10, 1)], [(10, 1), (11, 1)]).pairs.tolist() == [2]
+
+
+def test_chance_alone_makes_no_slice_the_busiest() -> None:
+    drawn = np.random.default_rng(1).poisson(40.0, SLICES).astype(float)
+    none = np.zeros(1, dtype=np.int64)
+    assert Met(drawn, int(drawn.sum()), 0, 0, 0.0, 0.0, 0.0, none, none).busiest < 1.3
+
+
+def test_loads_meet_nowhere() -> None:
+    assert cycles_of(meetings_of([(10, 1)], instruction=LOAD), turn=1.0, chain=1.0) == 0.0
+
+
+def test_a_pair_of_sectors_is_waited_for_once_whatever_is_changed_of_it() -> None:
+    single, several = (
+        cycles_of(meetings_of(*[[(10, 1)], [(20, 1)]], words=words), turn=1.0, waiting=9.0)
+        for words in (0x1, 0x101)
+    )
+    assert several == single
