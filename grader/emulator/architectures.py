@@ -9,6 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from grader.sass import GRID_WORKSPACE
 
+CLUSTER_WORDS = (0x0, 0x4, 0x8, 0xC, 0x14, 0x18, 0x1C, 0x20, 0x24, 0x48)
+"""Of what the system says of thread-block clusters: whether a launch has any, their extents,
+reciprocals of the last two extents as float32, the clusters of the grid, blocks of a cluster."""
+
 
 @dataclass(frozen=True)
 class SystemWords:
@@ -17,8 +21,9 @@ class SystemWords:
     0, two words each. `stack`: the stack pointer, which is one past the end of a lane's local
     memory; that starts at 0 here. `dynamic_shared` and `multiprocessors`: `%dynamic_smem_size`
     and `%nsmid`. `grid_workspace`: see GRID_WORKSPACE. `descriptor`: what the descriptors of
-    addresses are loaded from, which change nothing here. `by_cluster`: where words lie that are
-    read at so many bytes less 0xa0 times SR_CgaSize, which is 0 here.
+    addresses are loaded from, which change nothing here. `cluster`: see CLUSTER_WORDS.
+    `by_cluster`: where words lie that are read at so many bytes less 0xa0 times SR_CgaSize, which
+    is 0 here.
     """
 
     block: int
@@ -30,6 +35,7 @@ class SystemWords:
     grid_workspace: int
     descriptor: int | None = None
     shared: int | None = None
+    cluster: int | None = None
     by_cluster: range = range(0)
 
     @property
@@ -42,7 +48,10 @@ class SystemWords:
             if first is not None
             for word in range(2)
         )
-        return frozenset((*triples, *pairs, self.stack, self.dynamic_shared, self.multiprocessors))
+        clusters = () if self.cluster is None else (self.cluster + at for at in CLUSTER_WORDS)
+        return frozenset(
+            (*triples, *pairs, *clusters, self.stack, self.dynamic_shared, self.multiprocessors)
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,9 @@ _75 = SystemWords(
 )
 _80 = replace(_75, grid_workspace=GRID_WORKSPACE["sm_80"], descriptor=0x118)
 # The upper word of `shared` is SR_SWINHI.
-_90 = replace(_75, grid_workspace=GRID_WORKSPACE["sm_90"], descriptor=0x208, shared=None)
+_90 = replace(
+    _75, grid_workspace=GRID_WORKSPACE["sm_90"], descriptor=0x208, shared=None, cluster=0x140
+)
 _100 = SystemWords(
     block=0x360,
     grid=0x370,

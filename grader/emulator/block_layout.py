@@ -28,6 +28,9 @@ def pointer_to(target: str) -> np.dtype:
 OF_BLOCK: list[tuple[Any, ...]] = [
     ("warps", pointer_to("Warp")),
     ("shared_host", "u8"),  # host address of shared-window address 0
+    ("shared_base", "u4"),  # where the block's shared memory starts in its window
+    ("cluster_rank", "u4"),
+    ("cluster", pointer_to("Cluster")),  # null where blocks are on their own
     ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
     ("traces", pointer_to("TraceRoom")),  # of its warps; null where nothing is traced
     # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode; of

@@ -114,7 +114,7 @@ def describe_stop(
         store=instruction.base.startswith("ST"),
         width=instruction.access_bytes if space else 0,
         address=int(context["fault_address"])
-        - (kernel.code.shared_base if space == "shared" else 0),
+        - (int(context["shared_base"]) if space == "shared" else 0),
         shared_bytes=shared_bytes,
         other_line=(
             _last_before(kernel, other).line

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grader.emulator.architectures import CLUSTER_WORDS
 from grader.emulator.layout import (
     LOCAL_WINDOW,
     SHARED_HIGH,
@@ -81,6 +82,9 @@ def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
         places.multiprocessors: (settings.multiprocessors,),
         places.grid_workspace: (settings.workspace >> 32, settings.workspace & 0xFFFFFFFF),
     }
+    if places.cluster is not None:
+        of_cluster = zip(CLUSTER_WORDS, _cluster_words(code, settings), strict=True)
+        contents |= {places.cluster + place: (word,) for place, word in of_cluster}
     if places.shared is not None:
         contents[places.shared] = (0, SHARED_HIGH)
     for place, values in contents.items():
@@ -88,6 +92,17 @@ def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
     parameters = np.frombuffer(settings.parameters, dtype=np.uint8)
     bank[code.parameter_base : code.parameter_base + len(parameters)] = parameters
     return bank
+
+
+def _cluster_words(code: KernelCode, settings: LaunchSettings) -> tuple[int, ...]:
+    """What CLUSTER_WORDS hold. Products with the reciprocals are cut off: they are never too
+    small."""
+    cluster = np.array(code.cluster)
+    up = np.nextafter(np.float32(1) / cluster.astype(np.float32), np.float32(2))
+    inverse = np.where(cluster == 1, np.float32(1), up).astype(np.float32).view(np.uint32)
+    clusters = np.array(settings.grid) // cluster
+    words = (code.cluster_blocks > 1, *cluster, *inverse[1:], *clusters, code.cluster_blocks)
+    return tuple(int(word) for word in words)
 
 
 def make_warps(warp_type: np.dtype, block: Triple) -> np.ndarray:

@@ -32,15 +32,18 @@ SHARED_HIGH, LOCAL_WINDOW = 0x7F10, 0x7F20
 """Upper words of generic addresses of shared and of local memory; the lower word is the address in
 the space."""
 
+CLUSTER_SHIFT = 24
+"""Shared-window addresses of a block begin with its rank in its cluster."""
+
 WAIT_NONE, WAIT_APART = -1, -2
 WAIT_BLOCK = CONVERGENCE_BARRIERS
-WAIT_PHASE, WAIT_TURN = 19, 20
+WAIT_PHASE, WAIT_TURN, WAIT_CLUSTER = 19, 20, 21
 WAIT_NAMED = 32
 """`wait` of a path: WAIT_NONE is runnable. So is WAIT_APART, for which the hardware has yet to
 execute the instruction that leads to its block: nobody else is where it is. 0 to 17 waits at that
 convergence barrier, WAIT_BLOCK at `__syncthreads()`, WAIT_PHASE until phases of barrier objects
-end, WAIT_TURN until others have had a turn, WAIT_NAMED + n at the block's barrier n with a count of
-its own."""
+end, WAIT_TURN until others have had a turn, WAIT_CLUSTER at the cluster's barrier, WAIT_NAMED + n
+at the block's barrier n with a count of its own."""
 DISPATCH, SLICE_END = 0xFFFF, 0xFFFE
 """What a step returns when the dispatcher has to find out where to go on, and when the instructions
 that it may execute are spent; other values are FaultCodes."""
@@ -269,6 +272,7 @@ _WARP = [
     ("met", "u4", (WARP_LANES, WARP_LANES)),
     # checked mode: groups of asynchronous copies that are under way or done
     ("copies_committed", "u4"),
+    ("cluster_arrivals", "u4"),  # how often it has come to the barrier of its cluster
     ("copies_arrived", "u4"),  # those that arrive at a barrier object
     ("copies_completed", "u4"),  # those that have been waited for
     ("index", "u4"),
@@ -307,7 +311,6 @@ CONTEXT = np.dtype(
         # host addresses and sizes of all constant banks, by their numbers
         ("banks", "u8", CONSTANT_BANKS),
         ("bank_bytes", "u4", CONSTANT_BANKS),
-        ("shared_base", "u4"),  # where the block's shared memory starts in its window
         ("shared_bytes", "u4"),
         ("global_window", "u4"),  # upper 32 bits of every valid global address
         ("local_bytes", "u4"),  # local memory of one lane
@@ -338,6 +341,10 @@ CONTEXT = np.dtype(
         ("grid_x", "u4"),
         ("grid_y", "u4"),
         ("grid_z", "u4"),
+        ("cluster_x", "u4"),
+        ("cluster_y", "u4"),
+        ("cluster_z", "u4"),
+        ("cluster_blocks", "u4"),
         ("block_x", "u4"),
         ("block_y", "u4"),
         ("block_z", "u4"),

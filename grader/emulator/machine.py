@@ -251,6 +251,8 @@ class _Worker:
         for axis, name in enumerate("xyz"):
             context[f"grid_{name}"] = self.settings.grid[axis]
             context[f"block_{name}"] = self.settings.block[axis]
+            context[f"cluster_{name}"] = self.kernel.code.cluster[axis]
+        context["cluster_blocks"] = self.kernel.code.cluster_blocks
 
     @property
     def executed(self) -> int:

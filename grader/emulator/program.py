@@ -3,6 +3,7 @@ does not change."""
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -70,7 +71,7 @@ class KernelCode:
     by pointers may go to. `encoding` is the machine code, 16 bytes an instruction: the timing model
     reads the control bits in it. `shared_extents`, for the checked mode, are the bytes of a block's
     shared memory (from the first one to behind the last one) that an instruction (its offset) may
-    access.
+    access. `cluster` are the blocks of a thread-block cluster.
     """
 
     name: str
@@ -84,11 +85,17 @@ class KernelCode:
     encoding: bytes = b""
     architecture: Architecture = ARCHITECTURES["sm_90"]
     shared_extents: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    cluster: tuple[int, int, int] = (1, 1, 1)
 
     @property
     def shared_base(self) -> int:
         """Where a block's shared memory starts in its window."""
         return self.architecture.shared_window
+
+    @property
+    def cluster_blocks(self) -> int:
+        """How many blocks a cluster has."""
+        return math.prod(self.cluster)
 
     @property
     def jump_targets(self) -> frozenset[int]:

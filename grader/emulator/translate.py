@@ -115,11 +115,15 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
         )
     if code.local_bytes > MAX_LOCAL_BYTES:
         raise Unsupported(f"a stack of {code.local_bytes:,} bytes a thread")
+    if code.cluster_blocks > 1 and code.architecture.words.cluster is None:
+        raise Unsupported(f"thread-block clusters on {code.architecture.name}")
     decoded = decode(code.instructions)
     flow = find_blocks(decoded, find_flow, code.jump_targets)
     flow = _name_lanes(flow)
     reachable = [i for block in flow.blocks for i in block.instructions]
-    ordered = any((found := look_up(i)) and found.ordered(i) for i in reachable)
+    ordered = code.cluster_blocks > 1 or any(
+        (found := look_up(i)) and found.ordered(i) for i in reachable
+    )
     cells = _Cells(code, flow, runtime.steps)
     steps = iter(runtime.steps.find(reachable))
     cells.fill((block, i, next(steps)) for block in flow.blocks for i in block.instructions)

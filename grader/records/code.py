@@ -160,6 +160,7 @@ class Kernel:
     known; `shared_uses` says which one an instruction (its offset) means, where that is sure.
     `stack_unknown`: calls or `alloca` decide how much local memory is used, and `local_bytes` is
     what there is.
+    `cluster` are the blocks of a thread-block cluster.
     """
 
     symbol: str
@@ -178,6 +179,7 @@ class Kernel:
     shared_arrays: tuple[SharedArray, ...] = ()
     shared_uses: dict[int, SharedUse] = field(default_factory=dict)
     stack_unknown: bool = False
+    cluster: tuple[int, int, int] = (1, 1, 1)
 
 
 @dataclass(frozen=True)

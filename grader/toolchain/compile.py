@@ -147,6 +147,7 @@ def _read_binary(
             local_bytes=found.local_bytes,
             stack_unknown=found.stack_unknown,
             max_threads_per_block=found.max_threads_per_block,
+            cluster=found.cluster,
             instructions=give_to_callers(functions[found.symbol], found.functions),
             constants=found.constants,
             pointers=found.pointers,

@@ -39,6 +39,7 @@ _FRAME_SIZE = 0x11
 _MIN_STACK_SIZE = 0x12
 _KPARAM_INFO = 0x17
 _REGCOUNT = 0x2F
+_CLUSTER = 0x3D
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class CubinKernel:
     local_bytes: int
     stack_unknown: bool
     max_threads_per_block: int | None
+    cluster: tuple[int, int, int]
     constants: dict[int, bytes]
     pointers: dict[int, tuple[Pointer, ...]]
     functions: tuple[int, ...]
@@ -124,6 +126,7 @@ def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
             local_bytes=max(frames.get(index, 0), DEFAULT_STACK_BYTES if endless else stack),
             stack_unknown=endless,
             max_threads_per_block=_max_threads(info.get(_MAX_THREADS, [])),
+            cluster=_cluster(info.get(_CLUSTER, [])),
             constants={bank: data for bank, data, _ in constants},
             pointers={bank: pointers for bank, _, pointers in constants if pointers},
             functions=tuple(sorted({int(s["st_value"]) for s in beside if s.name != name})),
@@ -184,3 +187,9 @@ def _parameter_base(info: Sequence[bytes]) -> int:
 def _max_threads(info: Sequence[bytes]) -> int | None:
     """MAX_THREADS, the x, y and z of `__launch_bounds__`, whose product is the bound."""
     return math.prod(struct.unpack("<III", info[0])) if info else None
+
+
+def _cluster(info: Sequence[bytes]) -> tuple[int, int, int]:
+    """CTA_PER_CLUSTER, the x, y and z of `__cluster_dims__`: (1, 1, 1) for a kernel without."""
+    x, y, z = struct.unpack("<III", info[0]) if info else (1, 1, 1)
+    return x, y, z

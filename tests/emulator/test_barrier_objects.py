@@ -196,10 +196,10 @@ end: NOP
 
 
 @pytest.mark.parametrize("tries", ["", ".TRYWAIT"])
-def test_a_phase_that_never_ends_is_told_as_a_barrier_that_cannot_be_passed(tries: str) -> None:
+def test_a_phase_that_never_ends_is_waited_for_without_end(tries: str) -> None:
     body = NEVER.format(tries=tries)
     fault = fault_of(body, expected=33)
-    assert (fault.kind, fault.line) == (FaultKind.BARRIER_DIVERGENCE, line_of(body, "wait"))
+    assert (fault.kind, fault.line) == (FaultKind.ENDLESS_WAIT, line_of(body, "wait"))
     assert (fault.thread, fault.opcode.split(".")[0]) == ((0, 0, 0), "SYNCS")
 
 

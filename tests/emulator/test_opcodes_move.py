@@ -377,6 +377,8 @@ CONTROL_AND_MEMORY = {
     "WARPSYNC",
     "ENDCOLLECTIVE",
     "BAR",
+    "UCGABAR_ARV",
+    "UCGABAR_WAIT",
     "BPT",
 }
 CONTROL_AND_MEMORY |= {
@@ -410,8 +412,8 @@ CONTROL_AND_MEMORY |= {
     "DEPBAR",
 }
 CONTROL_AND_MEMORY |= {"ATOMS", "ATOMG", "ATOM", "REDG", "RED", "MATCH", "REDUX", "CREDUX", "ELECT"}
-"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_constants.py, test_faults.py
-and test_memory.py, or in the corpus."""
+"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_clusters.py, test_constants.py,
+test_faults.py and test_memory.py, or in the corpus."""
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:

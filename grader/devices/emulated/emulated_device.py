@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from operator import mod
 
 from grader.devices.base import Arrays
 from grader.devices.emulated.checked_run import (
@@ -198,6 +199,14 @@ class EmulatedDevice:
                 kernel.name,
                 launch.line,
                 f"too many blocks in cooperative launch: the GPU has room for {resident:,} at once",
+                launch.text,
+            )
+        if any(map(mod, (launch.grid.x, launch.grid.y, launch.grid.z), kernel.cluster)):
+            return None, Refused(
+                kernel.name,
+                launch.line,
+                f"cluster misconfiguration: the grid is not made of whole clusters of"
+                f" {kernel.cluster} blocks",
                 launch.text,
             )
         addresses = {name: region.address for name, region in memory.regions.items()}

@@ -93,6 +93,7 @@ def kernel_code(
         functions=kernel.functions,
         encoding=kernel.encoding,
         architecture=ARCHITECTURES[arch],
+        cluster=kernel.cluster,
         shared_extents={offset: use.extent for offset, use in kernel.shared_uses.items()},
     )
 

@@ -8,20 +8,21 @@ from collections.abc import Sequence
 from grader.emulator.block_layout import BLOCK_VOTE, NAMED_BARRIERS
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.flow import ControlFlow
+from grader.emulator.flow import ControlFlow, always
 from grader.emulator.forms import VoteMode
 from grader.emulator.layout import (
     FULL_MASK,
     WAIT_BLOCK,
+    WAIT_CLUSTER,
     WAIT_NAMED,
     WARP_LANES,
     FaultCode,
 )
-from grader.emulator.native.tools import I1, Value, const, lane_bits, splat
+from grader.emulator.native.tools import I1, I32, Value, const, lane_bits, splat
 from grader.emulator.opcodes.intrinsics import not_emulated, skip_together
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Immediate, Operand, Predicate, Register
-from grader.emulator.timing.pipes import BARRIER
+from grader.emulator.timing.pipes import BARRIER, BARRIER_OBJECT
 
 
 def bar(e: Emitter, i: Decoded) -> None:
@@ -145,6 +146,34 @@ def _gather_vote(e: Emitter, i: Decoded, vote: Value, barrier: Value) -> None:
     e.context.add("vote_count", e.b.ctpop(yes), barrier)
 
 
+def arrive_at_cluster(e: Emitter, i: Decoded) -> None:
+    """Come to the barrier of the thread-block cluster."""
+    _alone(e, i)
+    e.warp.add("cluster_arrivals", const(1))
+
+
+def wait_for_cluster(e: Emitter, i: Decoded) -> None:
+    """Wait until all living warps of the thread-block cluster have come to its barrier."""
+    _alone(e, i)
+    missing = e.call("is_cluster_missing", e.context_pointer, e.warp_pointer, result=I32)
+    waiting = e.function.append_basic_block("waiting")
+    e.branch_if(e.b.icmp_unsigned("==", missing, const(0)), e.following, waiting)
+    e.b.position_at_end(waiting)
+    e.push_path(e.mask, e.following.block, const(WAIT_CLUSTER))
+    e.switch_path()
+
+
+def _alone(e: Emitter, i: Decoded) -> None:
+    """Of a warp that is split the emulator does not know when it has come."""
+    if i.guard is not None:
+        raise e.unsupported("with a guard")
+    if not e.converged:
+        not_emulated(e, i)
+        e.b.position_at_end(e.function.append_basic_block("never"))
+
+
 BARRIERS: dict[str, Opcode] = {
+    "UCGABAR_ARV": row(arrive_at_cluster, pipe=BARRIER_OBJECT, ordered=always),
+    "UCGABAR_WAIT": row(wait_for_cluster, pipe=BARRIER_OBJECT, flow=ControlFlow(), ordered=always),
     "BAR": row(bar, "SYNC RED ARV AND OR POPC DEFER_BLOCKING", pipe=BARRIER, flow=ControlFlow()),
 }

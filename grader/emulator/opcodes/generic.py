@@ -6,8 +6,8 @@ from __future__ import annotations
 from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import LOCAL_WINDOW, SHARED_HIGH
-from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
+from grader.emulator.layout import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_HIGH
+from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits, splat
 from grader.emulator.opcodes.known_access import Lanes
 from grader.emulator.opcodes.load_store import (
     HINTS,
@@ -89,16 +89,16 @@ def _split(e: Emitter, high: Value) -> list[tuple[str, Value]]:
     return [("global", in_global), ("shared", in_shared), ("local", in_local)]
 
 
+_QUERIES = {"S": "shared", "L": "local", "G": "global", "D": "elsewhere"}
+"""D: shared memory of another block of the cluster."""
+
+
 def query_space(e: Emitter, i: Decoded) -> None:
     """P = whether the address lies in the space that the modifier names; d = 1 or 0 is not known to
     be written."""
     truth, target, address = i.operands
     space = next(
-        (
-            name
-            for letter, name in (("S", "shared"), ("L", "local"), ("G", "global"))
-            if i.has(letter)
-        ),
+        (name for letter, name in _QUERIES.items() if i.has(letter)),
         None,
     )
     if (
@@ -110,17 +110,21 @@ def query_space(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with these operands")
     if address.register is None or address.uniform is not None:
         raise e.unsupported("with this address")
-    _, high = lane_addresses(
+    low, high = lane_addresses(
         e, Address(Register(address.register.index, suffix="64"), None, address.offset, wide=True)
     )
     everyone = const(0xFFFFFFFF)
     inside = {name: lanes_in(e, name, high, everyone) for name in _WINDOWS}
     inside["global"] = e.b.not_(e.b.or_(inside["shared"], inside["local"]))
+    rank = splat(e.b, e.context.load("cluster_rank"))
+    own = e.b.icmp_unsigned("==", e.b.lshr(low, e.const(CLUSTER_SHIFT)), rank)
+    inside["elsewhere"] = e.b.and_(inside["shared"], e.b.not_(lane_bits(e.b, own)))
+    inside["shared"] = e.b.and_(inside["shared"], lane_bits(e.b, own))
     e.set_predicate(truth, bits_to_lanes(e.b, inside[space]))
 
 
 GENERIC: dict[str, Opcode] = {
     "LD": row(load_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_LOAD, ordered=sees_others),
     "ST": row(store_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_STORE),
-    "QSPC": row(query_space, "E S L G"),
+    "QSPC": row(query_space, "E S L G D"),
 }

@@ -40,7 +40,12 @@ from grader.emulator.timing.pipes import CONSTANT_LOAD, NO_PIPE, QUEUED, SPECIAL
 
 PREDICATES = 7
 _LANE_RECORDS = {"SR_TID.X": "tid_x", "SR_TID.Y": "tid_y", "SR_TID.Z": "tid_z"}
-_CONTEXT_WORDS = {"SR_CTAID.X": "ctaid_x", "SR_CTAID.Y": "ctaid_y", "SR_CTAID.Z": "ctaid_z"}
+_CONTEXT_WORDS = {
+    "SR_CTAID.X": "ctaid_x",
+    "SR_CTAID.Y": "ctaid_y",
+    "SR_CTAID.Z": "ctaid_z",
+    "SR_CgaCtaId": "cluster_rank",
+}
 _LANE_MASKS: dict[str, Callable[[int], int]] = {
     "SR_EQMASK": lambda lane: 1 << lane,
     "SR_LTMASK": lambda lane: (1 << lane) - 1,
@@ -48,10 +53,10 @@ _LANE_MASKS: dict[str, Callable[[int], int]] = {
     "SR_GTMASK": lambda lane: ~((2 << lane) - 1),
     "SR_GEMASK": lambda lane: ~((1 << lane) - 1),
 }
-_ZERO = frozenset({"SRZ", "SR_CgaCtaId", "SR_CgaSize", "SR_LMEMHIOFF"})
-"""`SR_CgaCtaId` is the block's rank in its thread-block cluster, `SR_CgaSize` a code of its size: 0
-for kernels launched without clusters. `SR_LMEMHIOFF` is what the stack pointer must not fall below:
-0, where local memory starts here."""
+_ZERO = frozenset({"SRZ", "SR_CgaSize", "SR_LMEMHIOFF"})
+"""`SR_CgaSize` is a code of the size of a thread-block cluster: 0 for kernels launched without
+clusters. `SR_LMEMHIOFF` is what the stack pointer must not fall below: 0, where local memory starts
+here."""
 
 
 def move(e: Emitter, i: Decoded) -> None:

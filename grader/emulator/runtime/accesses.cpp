@@ -4,6 +4,7 @@
 // An access like the last one of its instruction takes the short way, which is compiled once for
 // each kind; all others are looked at with care (patterns.cpp).
 #include "checked.h"
+#include "clusters.h"
 #include "moves.h"
 #include "patterns.h"
 #include "tracing.h"
@@ -45,11 +46,34 @@ HOT bool find_known(const Context &context, Access access, Slot &slot, uint32_t 
            recall(context, access, slot, mask);
 }
 
+// Check and do an access to the shared memory of other blocks of the cluster: it is counted nowhere
+// (seen on an H200), and the checked mode does not follow it. Returns a FaultCode.
+COLD uint32_t access_elsewhere(Context &context, Access access, uint32_t instruction, uint32_t mask)
+{
+    if (mask == 0)
+        return FaultCode::NONE;
+    Slot &slot = context.cluster->elsewhere;
+    count_access(context, access, slot, mask);
+    if (!check_access(context, access, slot, mask)) {
+        context.fault_instruction = instruction;
+        return context.fault_code;
+    }
+    move(context, access, slot, space_host(context, access.space), mask);
+    return FaultCode::NONE;
+}
+
 // Check, count, note and do an access that is watched, or of which the slot does not know all.
 // Returns a FaultCode.
 APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uint32_t slot_index,
                                uint32_t instruction, uint32_t mask)
 {
+    if (access.space == Space::SHARED && unlikely(is_in_cluster(*context))) {
+        uint32_t elsewhere = lanes_elsewhere(*context, mask);
+        uint32_t code = access_elsewhere(*context, access, instruction, elsewhere);
+        if (code != FaultCode::NONE)
+            return code;
+        mask &= ~elsewhere;
+    }
     if (mask == 0)
         return FaultCode::NONE;
     Slot &slot = context->slots[slot_index];

@@ -1,12 +1,13 @@
-// Barrier objects in shared memory (PTX ISA, mbarrier): what an arrival does to one, and who waits for
-// one of its phases to end.
+// Barrier objects in shared memory (PTX ISA, mbarrier): what an arrival does to one, and who waits
+// for one of its phases to end.
 //
-// The 64 bits of one, seen on an H200 in what arrivals return: 1 to 20 are 2^20 less the threads that
-// each phase expects, 43 to 62 likewise those that this phase still waits for, 21 to 41 the bytes or
-// copies that have come less those that are expected, and 63 the parity of the phase. There, memory
-// holds them only after an mbarrier.inval.
+// The 64 bits of one, seen on an H200 in what arrivals return: 1 to 20 are 2^20 less the threads
+// that each phase expects, 43 to 62 likewise those that this phase still waits for, 21 to 41 the
+// bytes or copies that have come less those that are expected, and 63 the parity of the phase.
+// There, memory holds them only after an mbarrier.inval.
 #include "barrier_objects.h"
 #include "checked.h"
+#include "clusters.h"
 #include "moves.h"
 #include "paths.h"
 #include "patterns.h"
@@ -70,10 +71,10 @@ static uint8_t *place_of(const Context &context, uint32_t address)
 // Returns a FaultCode: an object lies in the block's shared memory, at a multiple of its size.
 static uint32_t check_objects(Context &context, uint32_t instruction, uint32_t mask)
 {
-    uint32_t first = context.shared_base, past = first + context.shared_bytes;
     context.fault_instruction = instruction;
     for (uint32_t lane : Lanes{mask}) {
         uint64_t address = context.lane_addresses[lane];
+        uint64_t first = shared_base_of(context, address), past = first + context.shared_bytes;
         if (address % sizeof(uint64_t) != 0)
             note_fault(context, FaultCode::SHARED_ALIGNMENT, lane, address);
         else if (address < first || address + sizeof(uint64_t) > past)
@@ -124,7 +125,8 @@ static Arrival arrival_of(const Context &context, uint32_t lane, uint32_t form)
     return arrival;
 }
 
-// Lanes that arrive at one object do so together: each is told what it held before all of them came.
+// Lanes that arrive at one object do so together: each is told what it held before all of them
+// came.
 EXPORT uint32_t emulator_arrive(Context *context, Warp *, uint32_t instruction, uint32_t mask,
                                 uint32_t form)
 {
@@ -165,10 +167,10 @@ uint32_t complete_bytes(Context &context, uint32_t instruction, uint32_t address
 // Past rounds in which nobody arrives anywhere so often, those that wait do so for ever.
 constexpr uint32_t IDLE_ROUNDS = 10000;
 
-// The lanes of a mask whose phase has ended: the object's parity is another one than the highest bit
-// of their word.
-static uint32_t lanes_past(const Context &context, const uint32_t *addresses, const uint32_t *phases,
-                           uint32_t mask)
+// The lanes of a mask whose phase has ended: the object's parity is another one than the highest
+// bit of their word.
+static uint32_t lanes_past(const Context &context, const uint32_t *addresses,
+                           const uint32_t *phases, uint32_t mask)
 {
     uint32_t past = 0;
     for (uint32_t lane : Lanes{mask}) {
@@ -178,8 +180,8 @@ static uint32_t lanes_past(const Context &context, const uint32_t *addresses, co
     return past;
 }
 
-// What other threads have done before a phase ended is ordered before what comes now, and the copies
-// that had arrived are there.
+// What other threads have done before a phase ended is ordered before what comes now, and the
+// copies that had arrived are there.
 static void meet_others(Context &context)
 {
     if (context.checked_state == nullptr)
@@ -191,8 +193,8 @@ static void meet_others(Context &context)
     }
 }
 
-// Leaves the lanes whose phase has ended as the first word of lane_data; those of the others stay in
-// the warp, for `emulator_wait_for_phases`.
+// Leaves the lanes whose phase has ended as the first word of lane_data; those of the others stay
+// in the warp, for `emulator_wait_for_phases`.
 EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t instruction,
                                       uint32_t mask)
 {
@@ -210,8 +212,8 @@ EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t ins
     return FaultCode::NONE;
 }
 
-// The running path goes on at `pc` once the phases of the `missing` lanes have ended, whose predicate
-// lies at `truths`; or, where it does not try, once others have had a turn.
+// The running path goes on at `pc` once the phases of the `missing` lanes have ended, whose
+// predicate lies at `truths`; or, where it does not try, once others have had a turn.
 EXPORT void emulator_wait_for_phases(Context *, Warp *warp, uint32_t missing, uint32_t pc,
                                      uint32_t *truths, uint32_t tries)
 {
@@ -257,22 +259,26 @@ static bool release_paths_that_wait(Context &context, bool anyway)
 
 bool release_phases(Context &context)
 {
+    if (is_in_cluster(context)) // others of its blocks may end a phase
+        return release_paths_that_wait(context, false);
     // A try that nobody ends is false after a while, and the program may do something else then.
     if (++context.idle_rounds > IDLE_ROUNDS)
         return false;
     return release_paths_that_wait(context, false) || release_paths_that_wait(context, true);
 }
 
-bool blame_phase(Context &context)
+bool blame_path(Context &context)
 {
     for (uint32_t index = 0; index < context.warp_count; ++index) {
         const Warp &warp = warp_at(context, index);
         for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-            if (!waits_for_phase(warp, slot))
+            bool at_cluster = warp.path_mask[slot] != 0 && warp.path_wait[slot] == WAIT_CLUSTER;
+            if (!at_cluster && !waits_for_phase(warp, slot))
                 continue;
             context.fault_warp = index;
-            context.fault_lane = lowest_lane(warp.path_missing[slot]);
-            context.fault_block = context.fault_other = warp.path_pc[slot];
+            context.fault_lane = lowest_lane(at_cluster ? warp.path_mask[slot]
+                                                        : warp.path_missing[slot]);
+            context.fault_block = warp.path_pc[slot];
             return true;
         }
     }

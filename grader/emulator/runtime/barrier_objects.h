@@ -8,5 +8,5 @@ uint32_t complete_bytes(Context &context, uint32_t instruction, uint32_t address
 // All warps of the block have had a turn: let those go on whose phase has ended, or else all that
 // wait for one. False: there are none, or they have waited for too long.
 bool release_phases(Context &context);
-// Say where somebody waits for a phase; false: nobody does.
-bool blame_phase(Context &context);
+// Say where somebody waits for a phase or for a cluster; false: nobody does.
+bool blame_path(Context &context);

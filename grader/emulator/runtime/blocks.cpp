@@ -1,6 +1,7 @@
 // A block: reset its warps, run them in turn, let them through __syncthreads() together.
 #include "barrier_objects.h"
 #include "blocks.h"
+#include "clusters.h"
 
 // --- a warp --------------------------------------------------------------------------------------
 
@@ -14,7 +15,7 @@ static void reset(const Context &context, Warp &warp)
     warp.pc = warp.at_barrier = warp.at_named = warp.path_count = warp.path_clock = 0;
     warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
     warp.meetings = warp.synced = warp.copies_committed = warp.copies_completed = 0;
-    warp.copies_arrived = 0;
+    warp.copies_arrived = warp.cluster_arrivals = 0;
     warp.waits = warp.stale = 0;
     warp.slice = FIRST_SLICE;
     memset(warp.restored, 0, sizeof warp.restored);
@@ -175,7 +176,9 @@ static bool blame_warp_barrier(Context &context)
 static uint32_t blame_barrier(Context &context)
 {
     context.fault_code = FaultCode::BARRIER;
-    if (blame_phase(context) || blame_warp_barrier(context))
+    if (blame_path(context))
+        return context.fault_code = FaultCode::ENDLESS_WAIT;
+    if (blame_warp_barrier(context))
         return context.fault_code;
     for (uint32_t index = 0; index < context.warp_count; ++index) {
         const Warp &warp = warp_at(context, index);
@@ -247,12 +250,18 @@ static uint32_t run_round(Context &context, Round &round)
 
 uint32_t run_block(Context &context)
 {
+    bool moved = false;
     for (Round round;;) {
         uint32_t code = run_round(context, round);
         if (unlikely(code != FaultCode::NONE))
             return code;
-        if (unlikely(round.stuck != 0) && !release_named(context) && !release_phases(context)) {
-            if (!round.waits)
+        moved |= round.moved;
+        bool released = release_cluster(context);
+        if (unlikely(round.stuck != 0) && !released && !release_named(context) &&
+            !release_phases(context)) {
+            if (!round.moved && waits_for_cluster(context))
+                return moved ? WAITS : STALLED;
+            if (!round.waits && !waits_for_cluster(context))
                 return blame_barrier(context);
             if (!round.moved)
                 return round.stalled ? STALLED : WAITS;

@@ -1,5 +1,5 @@
-// Copies of many bytes at once between global and shared memory (PTX ISA, cp.async.bulk), as accesses
-// of 32 lanes with 16 bytes each: so they are checked as any other.
+// Copies of many bytes at once between global and shared memory (PTX ISA, cp.async.bulk), as
+// accesses of 32 lanes with 16 bytes each: so they are checked as any other.
 #include "barrier_objects.h"
 #include "checked.h"
 

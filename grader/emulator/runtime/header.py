@@ -59,6 +59,7 @@ _HEAD = """\
 
 struct Context;
 struct Residents;
+struct Cluster;
 struct Warp;
 using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 """

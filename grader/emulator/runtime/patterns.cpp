@@ -1,5 +1,6 @@
 // Accesses that are looked at with care: the first of a pattern, those that leave the buffer of the
 // one before, and bad ones.
+#include "clusters.h"
 #include "patterns.h"
 
 // --- what is wrong with an access ----------------------------------------------------------------
@@ -17,7 +18,7 @@ static bool find_buffer(const Context &context, Access access, Slot &slot, uint3
 {
     int64_t start = context.lane_addresses[lane], end = start + access.bounded_bytes();
     if (access.space == Space::SHARED) {
-        slot.first = context.shared_base;
+        slot.first = shared_base_of(context, context.lane_addresses[lane]);
         slot.end = slot.first + context.shared_bytes;
         return start >= slot.first && end <= slot.end;
     }

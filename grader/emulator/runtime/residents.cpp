@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "blocks.h"
+#include "clusters.h"
 
 // --- where blocks live ----------------------------------------------------------------------------
 
@@ -22,6 +23,7 @@ struct Resident {
 
 struct Residents {
     std::vector<Resident> waiting, vacant;
+    std::vector<Cluster *> clusters; // of those whose blocks have all ended others are made
     std::vector<void *> owned;
     bool downwards; // which way the next round goes
 };
@@ -101,7 +103,7 @@ static uint32_t make_room(Context &context, Residents &all)
 
 // The block whose turn it is. In the opposite order, those that are on the chip together change
 // places, and not all of them: a block may wait for those before it.
-static uint64_t in_order(const Context &context, uint64_t turn)
+static uint64_t turn_in_order(const Context &context, uint64_t turn)
 {
     uint64_t count = uint64_t(context.grid_x) * context.grid_y * context.grid_z;
     if (!context.reversed)
@@ -111,7 +113,53 @@ static uint64_t in_order(const Context &context, uint64_t turn)
     return first + past - 1 - turn;
 }
 
-static void begin(Context &context, uint64_t linear)
+static uint64_t in_order(const Context &context, uint64_t turn)
+{
+    uint64_t ordered = turn_in_order(context, turn);
+    return is_in_cluster(context) ? block_of_cluster(context, ordered) : ordered;
+}
+
+// A cluster that has ended, or a new one.
+static Cluster *vacant_cluster(Context &context, Residents &all)
+{
+    for (Cluster *each : all.clusters)
+        if (each->ended == context.cluster_blocks)
+            return each;
+    auto made = reinterpret_cast<Cluster *>(allocate(all, sizeof(Cluster)));
+    if (made == nullptr)
+        return nullptr;
+    made->window = allocate(all, uint64_t(context.cluster_blocks) << CLUSTER_SHIFT);
+    all.clusters.push_back(made);
+    return made->window == 0 ? nullptr : made;
+}
+
+// The block joins its cluster; false: there is no room.
+static bool join_cluster(Context &context)
+{
+    Residents &all = *context.residents;
+    uint64_t number = cluster_number(context);
+    context.cluster = nullptr;
+    for (Cluster *each : all.clusters)
+        if (each->number == number && each->ended != context.cluster_blocks)
+            context.cluster = each;
+    if (context.cluster == nullptr) {
+        Cluster *found = context.cluster = vacant_cluster(context, all);
+        if (found == nullptr)
+            return false;
+        found->number = number;
+        found->ended = found->passed = 0;
+        for (uint32_t rank = 0; rank < context.cluster_blocks; ++rank)
+            found->missing[rank] = found->living[rank] = context.warp_count;
+    }
+    uint32_t base = context.shared_base & ((1u << CLUSTER_SHIFT) - 1);
+    context.cluster_rank = rank_in_cluster(context);
+    context.shared_base = base | context.cluster_rank << CLUSTER_SHIFT;
+    context.shared_host = context.cluster->window;
+    return true;
+}
+
+// Returns a FaultCode.
+static uint32_t begin(Context &context, uint64_t linear)
 {
     if (context.checked_state != nullptr)
         start_block(*context.checked_state, linear);
@@ -121,14 +169,17 @@ static void begin(Context &context, uint64_t linear)
     context.ctaid_z = uint32_t(linear / width / height);
     context.block_budget = context.budget;
     ++context.blocks_begun;
+    if (is_in_cluster(context) && !join_cluster(context))
+        return context.fault_code = FaultCode::NO_ROOM;
     begin_block(context);
     if (context.traces == nullptr)
-        return;
+        return FaultCode::NONE;
     for (uint32_t index = 0; index < context.warp_count; ++index) {
         Warp &warp = warp_at(context, index);
         warp.trace = reinterpret_cast<uint32_t *>(context.traces[index].first);
         warp.trace_end = reinterpret_cast<uint32_t *>(context.traces[index].end);
     }
+    return FaultCode::NONE;
 }
 
 static void end(Context &context)
@@ -136,6 +187,8 @@ static void end(Context &context)
     int64_t executed = context.block_budget - context.budget;
     if (executed > context.longest)
         context.longest = executed;
+    if (is_in_cluster(context))
+        ++context.cluster->ended;
     if (context.traces == nullptr)
         return;
     for (uint32_t index = 0; index < context.warp_count; ++index) {
@@ -148,11 +201,12 @@ static void end(Context &context)
 
 // --- turns ----------------------------------------------------------------------------------------
 
-// Each block that waits has a turn. Returns a FaultCode.
-static uint32_t run_waiting(Context &context, Residents &all)
+// Each block that waits has a turn; where that changes nothing, others may begin. Returns a
+// FaultCode.
+static uint32_t run_waiting(Context &context, Residents &all, bool &moved)
 {
-    bool moved = false;
     uint64_t kept = 0;
+    moved = false;
     all.vacant.push_back(save(context));
     for (Resident &each : all.waiting) {
         restore(context, each);
@@ -169,14 +223,19 @@ static uint32_t run_waiting(Context &context, Residents &all)
         all.vacant.push_back(save(context));
     }
     all.waiting.resize(kept);
-    if (!moved) {
-        restore(context, all.waiting.front());
-        return blame_waiting(context);
-    }
+    if (!moved)
+        return make_room(context, all);
     // Of a chain that has begun at its far end, a round to and fro lets all go on.
     for (uint64_t first = 0, last = kept; first + 1 < last; ++first, --last)
         std::swap(all.waiting[first], all.waiting[last - 1]);
     return make_room(context, all);
+}
+
+// None of those that wait goes on any more.
+static uint32_t blame_first(Context &context, Residents &all)
+{
+    restore(context, all.waiting.front());
+    return blame_waiting(context);
 }
 
 // A block that cannot wait for others: until one of its warps goes on. Returns a FaultCode.
@@ -201,23 +260,30 @@ static uint32_t run_among_others(Context &context)
         end(context);
     if (code != WAITS && code != STALLED)
         return code;
-    if (context.residents == nullptr)
-        context.residents = new Residents{};
     Residents &all = *context.residents;
     all.waiting.push_back(save(context));
     code = make_room(context, all);
-    while (code == FaultCode::NONE && all.waiting.size() >= context.most_resident)
-        code = run_waiting(context, all);
+    // Those of a cluster are enough, unless they wait for other ones.
+    uint64_t enough = is_in_cluster(context) ? context.cluster_blocks : context.most_resident;
+    for (bool moved = true; code == FaultCode::NONE && all.waiting.size() >= enough && moved;) {
+        code = run_waiting(context, all, moved);
+        if (code == FaultCode::NONE && !moved && all.waiting.size() >= context.most_resident)
+            code = blame_first(context, all);
+    }
     return code;
 }
 
-// Run the blocks first to last - 1 in order; some of them may wait afterwards. Returns a FaultCode.
+// Run the blocks first to last - 1 in order; some of them may wait afterwards. Returns a
+// FaultCode.
 EXPORT uint32_t emulator_run_blocks(Context *context, uint64_t first, uint64_t last)
 {
     uint32_t code = FaultCode::NONE;
+    if (context->residents == nullptr)
+        context->residents = new Residents{};
     for (uint64_t turn = first; turn < last && code == FaultCode::NONE; ++turn) {
-        begin(*context, in_order(*context, turn));
-        code = context->most_resident == 0 ? run_alone(*context) : run_among_others(*context);
+        code = begin(*context, in_order(*context, turn));
+        if (code == FaultCode::NONE)
+            code = context->most_resident == 0 ? run_alone(*context) : run_among_others(*context);
     }
     return code;
 }
@@ -230,8 +296,11 @@ EXPORT uint32_t emulator_finish_blocks(Context *context)
     Residents *all = context->residents;
     if (all == nullptr)
         return code;
-    while (code == FaultCode::NONE && !all->waiting.empty())
-        code = run_waiting(*context, *all);
+    for (bool moved; code == FaultCode::NONE && !all->waiting.empty();) {
+        code = run_waiting(*context, *all, moved);
+        if (code == FaultCode::NONE && !moved)
+            code = blame_first(*context, *all);
+    }
     for (void *memory : all->owned)
         free(memory);
     delete all;

@@ -4,6 +4,7 @@
 // basic block again, has read memory, and no register has changed, it waits; likewise if hardly any
 // has (it may count how often it has looked). Others then have a turn. A warp that waits goes once
 // through its loop in each of its turns.
+#include "barrier_objects.h"
 #include "blocks.h"
 
 constexpr int64_t LONGEST_WAITING_SLICE = 1 << 14, LONGEST_SLICE = 1 << 20;
@@ -194,7 +195,8 @@ uint32_t blame_waiting(Context &context)
         context.fault_warp = index;
         context.fault_lane = lowest_lane(warp.mask);
         context.fault_instruction = warp.waits_at;
-        break;
+        return context.fault_code;
     }
+    blame_path(context);
     return context.fault_code;
 }
