@@ -15,6 +15,7 @@ from grader.emulator.runtime import Runtime
 from grader.emulator.timing.analysis_records import Region, Touched
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import make_pointing, make_rows
+from grader.emulator.timing.resident_together import share_together
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS, WAYS
 
@@ -63,10 +64,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What the L2 holds of what the launch touches: so many sectors, in so many sets of lines."""
+    """What the L2 holds of what the launch touches: so many sectors, in so many sets of lines, for
+    so many blocks that are resident at a time."""
 
     sectors: float = 0.0
     sets: float = 1.0
+    resident: int = 1
 
 
 class Footprint:
@@ -99,11 +102,15 @@ class Footprint:
     def traffic(self, *, closely: bool, rows: Rows) -> Traffic:
         """What DRAM moves. `closely`: with a look at what lies around the blocks, and at rows."""
         own = self._own
-        loads = self._extend(own["loaded_pairs"] * PAIR_SECTORS, closely)
+        once = np.zeros(len(self._regions), dtype=bool)
+        loads = self._extend(
+            own["loaded_pairs"] * PAIR_SECTORS, self._loaded_alone if closely else once
+        )
         total = float(loads.sum())
         loads = np.maximum(0.0, loads - self._held)
         stores, partial, updated = (
-            self._extend(own[name], closely) for name in ("stored", "partial", "updated")
+            self._extend(own[name], self._random if closely else once)
+            for name in ("stored", "partial", "updated")
         )
         dropped = partial * self._dropped()
         filled = dropped + updated
@@ -151,13 +158,14 @@ class Footprint:
         kept = sum(math.exp(-mean) * mean**n / math.factorial(n) for n in range(PARTIAL_WAYS))
         return 1.0 - kept
 
-    def _extend(self, found: np.ndarray, closely: bool) -> np.ndarray:
+    def _extend(self, found: np.ndarray, random: np.ndarray) -> np.ndarray:
         """Sectors that DRAM moves of each buffer where so many are found in it. Of what is touched
-        again at random, those that the L2 holds no more are moved again: it holds what was touched
-        last (Che's approximation of a cache that replaces what was not used for longest)."""
+        again at `random`, those that the L2 holds no more are moved again: it holds what was
+        touched last (Che's approximation of a cache that replaces what was not used for longest).
+        """
         times = found * self._scale
         once = np.minimum(self._room, times)
-        again = (times > AS_OFTEN * self._room) & (closely and self._random)
+        again = (times > AS_OFTEN * self._room) & random
         if not again.any() or once.sum() <= self._capacity.sectors:
             return np.asarray(once)
         rate = np.where(again, times / np.maximum(1.0, once), 0.0)
@@ -192,6 +200,15 @@ class Footprint:
             for some in (self._around, map(self._touch, single))
         )
         return np.asarray((apart - together) < RANDOM * np.maximum(1, apart))
+
+    @cached_property
+    def _loaded_alone(self) -> np.ndarray:
+        """Those of them that blocks which are resident together do not load together, either."""
+        alone = self._random.copy()
+        for index in np.flatnonzero(alone).tolist():
+            shared = share_together(self._groups, self._regions[index], self._capacity.resident)
+            alone[index] = shared < RANDOM
+        return alone
 
     def _lost(self, units: str, unit_bytes: int, row_bytes: float) -> np.ndarray:
         """Bytes that DRAM could move in each buffer while it opens rows, beside each of the units

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
@@ -186,7 +186,7 @@ class Run:
             runtime,
             around=work.around,
             held=held or (),
-            capacity=figures.capacity,
+            capacity=replace(figures.capacity, resident=self.active * self.resident),
         )
         place = (work.code, make_regions(work.regions), figures.l2_slices, runtime)
         self.met = find_meetings(work.streams, *place)

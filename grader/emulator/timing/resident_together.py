@@ -1,0 +1,56 @@
+"""What blocks that are resident at the same time touch together, though none shares it with its
+neighbours: a column of blocks lies side by side, and the next column touches the same sectors.
+
+Only some neighbours leave traces. Where each of them touches what the one before it does, so many
+sectors further on, the others do too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from grader.emulator.timing.streams import Streams
+from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS
+
+
+def share_together(groups: Sequence[Streams], region: tuple[int, int], resident: int) -> float:
+    """The part of the sectors of a buffer that so many resident blocks touch first which another
+    one of them touches, too; 0 where neighbours do not touch alike. `groups` are of blocks that lie
+    side by side; `region` are the first and last address of the buffer."""
+    lines = region[0] // LINE_BYTES, -(-region[1] // LINE_BYTES)
+    pairs = [
+        (_first_sectors(group.block(0), lines), _first_sectors(group.block(1), lines))
+        for group in groups
+    ]
+    moved = {int(by) for one, other in pairs for by in _moves(one, other)}
+    if len(moved) != 1:
+        return 0.0
+    start, end = (LINE_SECTORS * line for line in lines)
+    own, by = next(one for one, _ in pairs if len(one)) - start, moved.pop()
+    touched = (own + by * np.arange(resident)[:, None]) % (end - start)
+    return 1.0 - len(np.unique(touched)) / touched.size
+
+
+def _moves(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """By how many sectors what one block touches lies before what another one does: several
+    numbers where they do not touch alike."""
+    return np.unique(other - one) if one.shape == other.shape else np.array([0, 1])
+
+
+def _first_sectors(block: Streams, lines: tuple[int, int]) -> np.ndarray:
+    """The sectors of some lines that each warp's first access to these touches, in order."""
+    found = [np.zeros(0, dtype=np.int64)]
+    for first, last in zip(block.first, block.first[1:], strict=False):
+        made = block.steps["access"][first:last]
+        accesses = block.accesses[made[made >= 0]]
+        accesses = accesses[accesses["first"] < accesses["end"]]
+        numbers = block.lines["number"][accesses["first"]]
+        inside = np.flatnonzero((lines[0] <= numbers) & (numbers < lines[1]))
+        if len(inside):
+            access = accesses[inside[0]]
+            touched = block.lines[access["first"] : access["end"]]
+            sectors = LINE_SECTORS * touched["number"][:, None] + np.arange(LINE_SECTORS)
+            found.append(sectors[touched["touched"][:, None] >> np.arange(LINE_SECTORS) & 1 == 1])
+    return np.concatenate(found)

@@ -1,0 +1,47 @@
+"""What blocks that are resident at the same time touch together, from what two neighbours do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.devices.emulated.runtime import emulator_runtime
+from grader.emulator.timing.pipes import Kind
+from grader.emulator.timing.record_arrays import make_rows
+from grader.emulator.timing.resident_together import share_together
+from grader.emulator.timing.streams import Streams, add_up
+from grader.emulator.timing.timing_records import LINE_BYTES, Access, CodeRow, Line, Step
+
+BUFFER = (0, 64 * LINE_BYTES)
+
+
+def neighbours(*lines: tuple[int, ...]) -> Streams:
+    """Blocks of one warp each, which load the first sector of some lines one after another."""
+    numbers = np.array(lines)
+    steps, accesses, touched = (make_rows(each, numbers.size) for each in (Step, Access, Line))
+    steps["access"] = accesses["first"] = np.arange(numbers.size)
+    accesses["end"] = accesses["first"] + 1
+    touched["number"], touched["touched"] = numbers.reshape(-1), 1
+    table = make_rows(CodeRow, 1)
+    table["kind"] = Kind.LOAD
+    first = np.arange(len(lines) + 1, dtype=np.int64) * numbers.shape[1]
+    work = add_up(first, steps, accesses, touched, 1, table, emulator_runtime())
+    return Streams(first, steps, accesses, touched, work, 1, 1.0)
+
+
+def test_the_next_column_of_blocks_touches_the_same_sectors() -> None:
+    """Each block touches what lies 16 lines further on than its neighbour's: four blocks go
+    through the buffer, and the others come back to what they touched."""
+    groups = [neighbours((0, 1), (16, 17)), neighbours((32, 33), (48, 49))]
+    assert share_together(groups, BUFFER, 4) == 0
+    assert share_together(groups, BUFFER, 16) == pytest.approx(0.75)
+
+
+def test_blocks_that_go_through_a_buffer_once_share_nothing() -> None:
+    assert share_together([neighbours((0,), (1,))], BUFFER, 64) == 0
+
+
+def test_nothing_is_told_of_neighbours_that_do_not_touch_alike() -> None:
+    groups = [neighbours((0,), (16,)), neighbours((5,), (40,))]
+    assert share_together(groups, BUFFER, 16) == 0
+    assert share_together([], BUFFER, 16) == 0
