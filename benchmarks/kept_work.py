@@ -151,14 +151,15 @@ def trace_job(job: Job, gpu: Gpu) -> Traced:
 
 
 def make_program(job: Job, gpu: Gpu) -> tuple[Program, Arrays]:
-    """The job's program, and what its buffers hold: what its run line says, or zeros, for the times
-    of the exercises' programs do not depend on it. Raises NotModelledError."""
+    """The job's program, and what its buffers hold: what its run line says, or ones, for the times
+    of the exercises' programs do not depend on it (zeros divided take another way). Raises
+    NotModelledError."""
     if job.run is None:
         program = compile_job(job, _tools(), gpu.arch)
         if isinstance(program, str):
             raise NotModelledError(program)
         inputs = (buffer for buffer in program.buffers if buffer.role is Role.INPUT)
-        return program, {each.name: np.zeros(each.shape, each.dtype) for each in inputs}
+        return program, {each.name: np.ones(each.shape, each.dtype) for each in inputs}
     built = compile_kernel(job, _tools(), gpu.arch)
     if isinstance(built, str):
         raise NotModelledError(built)
