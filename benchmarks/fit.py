@@ -90,7 +90,7 @@ FREE = (
     Free("dram_queue", 135.0, 20.0, 600.0),
     Free("dram_part", 0.945, 0.85, 0.98),
     Free("turn_part", 0.12, 0.0, 0.4),
-    Free("fill_cycles", 0.25, 0.05, 2.0),
+    Free("fill_cycles", 0.35, 0.05, 2.0),
     Free("store_line_turn", 1.3, 0.2, 3.0),
     Free("store_sector_turn", 1.14, 0.3, 3.0),
     Free("partial_sector_turn", 1.43, 0.3, 4.0),

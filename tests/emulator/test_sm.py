@@ -67,13 +67,13 @@ def run(
     blocks: int = 1,
     resident: int = 1,
     whole: int = 0,
-    wavefronts: int = 1,
     lines: Sequence[int] = (0,),
+    wavefronts: Sequence[int] = (1,),
     share: Share = FROM_L2,
     **changed: float,
 ) -> SimulatedSM:
     """Blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
-    a part of it, in so many wavefronts."""
+    a part of it, and takes one of so many wavefronts."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
     for row, fields in zip(table, code, strict=True):
@@ -84,7 +84,7 @@ def run(
     steps["code"], steps["access"] = np.arange(len(code)), -1
     steps["access"][made] = accesses["first"] = np.arange(len(made))
     accesses["end"] = accesses["first"] + 1
-    accesses["wavefronts"], accesses["tags"] = wavefronts, 1
+    accesses["wavefronts"], accesses["tags"] = np.resize(wavefronts, len(made)), 1
     touched = make_rows(Line, len(made))
     touched["number"] = np.resize(lines, len(made))
     touched["touched"] = touched["rounds"] = 1
@@ -135,6 +135,17 @@ def test_a_wide_product_passes_its_pipe_twice() -> None:
     assert run([twice] * 20).statistics.fma == 2 * run([once] * 20).statistics.fma
 
 
+def test_behind_a_wide_product_its_sub_partition_issues_nothing_for_four_cycles() -> None:
+    once, twice = (instruction(Unit.HEAVY, passes=passes) for passes in (1, 2))
+    others: list[list[Fields]] = [[EXIT]] * 3
+    add = instruction(Unit.FMA)
+    narrow, wide = (
+        run([each, add] * 20, *others, [each, add] * 20).statistics.cycles for each in (once, twice)
+    )
+    assert wide > 2 * 19 * (4 + 1)
+    assert narrow < 2 * 20 * 3
+
+
 def test_constants_of_all_warps_pass_one_unit() -> None:
     constant = instruction(Unit.NONE, Kind.CONSTANT, write_scoreboard=0)
     four = run(*[[*[constant] * 50, USE]] * 4).statistics.cycles
@@ -163,6 +174,22 @@ def test_a_line_that_was_loaded_is_a_hit_and_comes_with_the_first_load() -> None
     assert (sm.statistics.load_sectors, sm.statistics.load_hits) == (2, 1)
     assert sm.statistics.l2_bytes == 32
     assert sm.statistics.cycles == pytest.approx(run([LOAD, USE]).statistics.cycles, abs=4)
+
+
+def test_accesses_of_one_wavefront_pass_the_tag_stage_beside_the_data_of_others() -> None:
+    one, two, both = (
+        run(*[[LOAD] * 100] * 4, wavefronts=wavefronts).statistics.cycles
+        - run(*[[LOAD] * 50] * 4, wavefronts=wavefronts).statistics.cycles
+        for wavefronts in ([1], [2], [2, 1])
+    )
+    assert one == pytest.approx(1.24 * 200, rel=0.02)  # more than a wavefront
+    assert two == pytest.approx(2 * 200, rel=0.02)
+    assert both == pytest.approx(1.5 * 200, rel=0.02)  # the tags of one pass beside data of another
+
+
+def test_further_wavefronts_of_a_load_take_more_than_a_cycle() -> None:
+    few, many = (run([LOAD] * count, wavefronts=[32]).statistics.cycles for count in (20, 60))
+    assert many - few == pytest.approx(40 * 34.1)
 
 
 def test_what_was_stored_whole_is_a_hit() -> None:
@@ -239,7 +266,7 @@ def test_of_blocks_that_want_the_same_the_one_that_started_first_ends_first() ->
 
 
 def test_warps_that_wait_for_the_load_store_unit_take_turns_whatever_their_block() -> None:
-    first, second = run(*[[LOAD, USE] * 20] * 16, blocks=2, resident=2, wavefronts=32).ends
+    first, second = run(*[[LOAD, USE] * 20] * 16, blocks=2, resident=2, wavefronts=[32]).ends
     assert first > 0.95 * second
 
 

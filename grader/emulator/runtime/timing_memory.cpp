@@ -8,13 +8,18 @@
 namespace timing {
 
 constexpr double SECTOR = SECTOR_BYTES, PAIR = PAIR_SECTORS;
-// Of the load/store unit for an access to global memory, however few its wavefronts:
+// Of the tag stage for an access to global memory, however few its lines:
 // te42kyfo/gpu-benches measures it at small strides.
 constexpr double LEAST_CYCLES = 1.24;
-// The same for an asynchronous copy, before its data pass to shared memory as wavefronts: 2.8, 4.0
-// and 5.6 cycles for copies of 4, 8 and 16 bytes a lane that the L1 holds. What comes past the L1
-// passes no wavefronts: 2.6 cycles (seen on an H200).
+// Of the data stage for an asynchronous copy, before its data pass to shared memory as wavefronts:
+// 2.8, 4.0 and 5.6 cycles for copies of 4, 8 and 16 bytes a lane that the L1 holds. What comes past
+// the L1 passes no wavefronts: 2.6 cycles (seen on an H200).
 constexpr double COPY_CYCLES = 1.8;
+// Of the tag stage for an access to shared memory (H200).
+constexpr double SHARED_CYCLES = 1.16;
+// Of the data stage for a wavefront of an access to global memory after the second one, beyond a
+// cycle: an H200 takes 4.8, 17.1 and 34.3 cycles for 4, 16 and 32 of them.
+constexpr double FURTHER = 0.07;
 // Lines that pass through the L2 are numbered from here on.
 constexpr int64_t PASSING_LINES = int64_t(1) << 50;
 // From the issue of an access until the load/store unit can take it; what only passes its queue
@@ -34,6 +39,15 @@ static void pass_data(const SM &sm, double begin, double passes)
 {
     sm.shared->lsu_free = begin + passes;
     sm.statistics->lsu += passes;
+}
+
+// When an access passes the tag stage, which takes accesses in and looks for their lines in the L1
+// while the data stage works for those before.
+static double pass_tags(const SM &sm, double cycles, double t)
+{
+    double &tags_free = sm.shared->tags_free, begin = max(tags_free, t);
+    tags_free = begin + cycles;
+    return begin;
 }
 
 // Cycles by which a read from an idle DRAM takes longer than the quickest one, drawn from an
@@ -350,10 +364,9 @@ static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t 
                           double t)
 {
     const Access &access = sm.accesses[index];
+    double wavefronts = access.wavefronts + FURTHER * max(0.0, access.wavefronts - 2.0);
     bool copies = row.kind == Kind::COPY;
-    double wavefronts = max(copies ? 0.0 : double(access.wavefronts), double(access.tags));
-    double least = copies ? COPY_CYCLES : LEAST_CYCLES;
-    pass_data(sm, begin, max(wavefronts, max(least, sm.p->access_cycles)));
+    pass_data(sm, begin, max(copies ? COPY_CYCLES : wavefronts, sm.p->access_cycles));
     double read = sm.shared->lsu_free + READ_CYCLES;
     double done = sm.shared->lsu_free + sm.p->l1_latency - PIPELINED_CYCLES;
     for (int64_t k = access.first; k < access.end; ++k) {
@@ -369,7 +382,9 @@ static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t 
 
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t)
 {
-    double begin = max(sm.shared->lsu_free, t + REACH_CYCLES);
+    bool global = row.kind != Kind::SHARED && index >= 0;
+    double tags = global ? max(double(sm.accesses[index].tags), LEAST_CYCLES) : SHARED_CYCLES;
+    double begin = max(sm.shared->lsu_free, pass_tags(sm, tags, t + REACH_CYCLES));
     if (row.kind == Kind::SHARED)
         return access_shared(sm, index, begin);
     if (index < 0) {

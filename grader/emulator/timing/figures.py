@@ -59,7 +59,7 @@ class Figures:
     turn_part: float = 0.12
     """What turning between reading and writing costs DRAM: so many bytes for each one of those of
     which it moves fewer."""
-    fill_cycles: float = 0.25
+    fill_cycles: float = 0.35
     store_line_turn: float = 1.3
     """Cycles of a slice of the L2 for a line that is stored to, and for each of its sectors: one
     that is written whole, and one that is written in part."""

@@ -197,6 +197,7 @@ class Shared:
     random numbers, how many lines were stored, and how many blocks started and ended."""
 
     lsu_free: float
+    tags_free: float
     port_free: float
     l2_free: float
     busiest_free: float
@@ -239,8 +240,7 @@ class Statistics:
 @dataclass(frozen=True)
 class Parameters:
     """Cycles, where no other unit is in the name. `float_halves`: how many halves of the float pipe
-    take float instructions; `dram_read_part` and `dram_write_part`: see
-    parameters.Load."""
+    take float instructions; `dram_read_part` and `dram_write_part`: see parameters.Load."""
 
     fma_cycles: float
     float_halves: float
