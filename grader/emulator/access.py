@@ -14,8 +14,9 @@ class AccessKind:
 
     `part`: of the bytes only the first is sure to be accessed. `copied`: it is one of an
     asynchronous copy's two, which are counted together. Of atomics in shared memory, `turns`
-    says whether lanes that meet at one address take turns there, and `rounds` how often the data
-    goes through: twice for a compare-and-swap. `matrix`: the data of each eight lanes are a matrix.
+    says whether lanes that meet at one address take turns there, `rounds` how often the data goes
+    through: twice for a compare-and-swap, and `one_a_bank` whether only the first of the lanes with
+    a bank does. `matrix`: the data of each eight lanes are a matrix.
     """
 
     space: str
@@ -27,6 +28,7 @@ class AccessKind:
     turns: bool = False
     rounds: int = 1
     matrix: bool = False
+    one_a_bank: bool = False
 
     @property
     def words(self) -> int:
@@ -48,4 +50,5 @@ class AccessKind:
             | AccessFlag.TURNS * self.turns
             | AccessFlag.TWICE * (self.rounds == 2)
             | AccessFlag.MATRIX * self.matrix
+            | AccessFlag.ONE_A_BANK * self.one_a_bank
         )

@@ -80,7 +80,8 @@ class AccessFlag:
     first is sure to be accessed. UNTRACED: the timing model is not told. COPIED: what it costs is
     not added to the slot's totals. Of atomics in shared memory, TURNS says that lanes that meet at
     one address take turns there, TWICE that the data goes through twice, as a compare-and-swap's
-    does. MATRIX: the lanes' rows are those of matrices, which go through one after another.
+    does, ONE_A_BANK that of the lanes with a bank only the first goes through. MATRIX: the lanes'
+    rows are those of matrices, which go through one after another.
     """
 
     SIGNED = 1
@@ -90,6 +91,7 @@ class AccessFlag:
     TWICE = 16
     COPIED = 32
     MATRIX = 64
+    ONE_A_BANK = 128
 
 
 class TraceWord:

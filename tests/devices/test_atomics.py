@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+import grader
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.records import Counters, Execution, RunLimits
 from tests.support.device_plans import atomics_arrays, make_atomics
@@ -117,3 +119,30 @@ def test_a_copy_of_a_record_keeps_its_kinds_apart() -> None:
         replace(counters, global_load_sectors=0, global_fetch_sectors=0).global_load_efficiency
         is None
     )
+
+
+@pytest.mark.parametrize(("stride", "tries"), [(1, 1), (2, 2), (8, 8), (32, 32), (0, 32)])
+def test_a_shared_compare_and_swap_goes_through_for_one_lane_a_bank(
+    stride: int, tries: int
+) -> None:
+    """As an H200 counts the loop that adds floats: of the lanes with a bank the first one swaps,
+    whatever its word is, and a try takes two wavefronts."""
+    run = grader.run(
+        f"""\
+// launch: add<<<1, 32>>>(y)
+__global__ void add(float* y) {{
+  __shared__ float sums[1024];
+  for (int i = threadIdx.x; i < 1024; i += 32) sums[i] = 0.0f;
+  __syncwarp();
+  atomicAdd(&sums[threadIdx.x * {stride}], 1.0f);
+  __syncwarp();
+  y[threadIdx.x] = sums[threadIdx.x * {stride}];
+}}
+""",
+        outputs={"y": ("float32", (32,))},
+    )
+    assert np.all(run.outputs["y"] == (1.0 if stride else 32.0))
+    counters = run.launches[0].counters
+    assert counters is not None
+    assert counters.shared_atomic_instructions == tries
+    assert counters.shared_atomic_wavefronts == 2 * tries

@@ -98,7 +98,7 @@ def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
 
     Lane addresses lie in `lane_addresses`, relative to `host`; operands in `lane_data`: the value's
     words, and for compare-and-swap the words to compare with first. `CAST` gives 1 where it
-    swapped, else 0: of the lanes that go through together only the first one at an address may.
+    swapped, else 0: of the lanes that go through together only the first one with a bank may.
     """
     known = module.globals.get(kind.name)
     if known is not None:

@@ -194,12 +194,19 @@ def _turns(
 
 def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
     """How it is counted. In shared memory lanes at one address take turns, but for `.POPC.INC`,
-    which adds how many they are, and for `.CAST.SPIN`, of which one wins; both operands of a
-    compare-and-swap take a way of their own (seen on an H100).
+    which adds how many they are, and for `.CAST.SPIN`, of which one wins of those with a bank;
+    both operands of a compare-and-swap take a way of their own (seen on an H100 and an H200).
     """
-    turns = space == "shared" and not i.has("POPC") and kind.operation != "CAST"
-    rounds = 2 if space == "shared" and kind.operation in ("CAS", "CAST") else 1
-    return AccessKind(space, load=False, width=kind.width, atomic=True, turns=turns, rounds=rounds)
+    shared, spins = space == "shared", kind.operation == "CAST"
+    return AccessKind(
+        space,
+        load=False,
+        width=kind.width,
+        atomic=True,
+        turns=shared and not spins and not i.has("POPC"),
+        rounds=2 if shared and kind.operation in ("CAS", "CAST") else 1,
+        one_a_bank=spins,
+    )
 
 
 def _take_apart(

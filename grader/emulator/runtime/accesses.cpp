@@ -223,8 +223,12 @@ EXPORT void emulator_count_bytes_elsewhere(Context *context, uint32_t slot, uint
     context->slots[slot].bytes_total += count_lanes(distinct) * width;
 }
 
-// Of the lanes of each group that are in a mask and have one address, the first.
+// Of the lanes of each group that are in a mask and have one place among the banks of shared memory,
+// the first.
 EXPORT uint32_t emulator_first_lanes(const Context *context, uint32_t mask, uint32_t group)
 {
-    return distinct_lanes(context->lane_addresses, mask, group);
+    uint32_t places[WARP_LANES];
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+        places[lane] = context->lane_addresses[lane] % WARP_BYTES;
+    return distinct_lanes(places, mask, group);
 }

@@ -75,6 +75,10 @@ void count_wavefronts(Access access, uint16_t *cost, const uint32_t *addresses, 
     uint32_t units[WARP_LANES];
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
         units[lane] = addresses[lane] / unit_bytes;
+    if (access.is(AccessFlag::ONE_A_BANK)) {
+        for (uint32_t &unit : units)
+            unit %= banks;
+    }
     // 8 bytes go in two phases of 16 lanes, 16 bytes in four of 8.
     uint32_t phases = access.words(), size = WARP_LANES / phases, busiest[4];
     uint32_t counted = access.is(AccessFlag::TURNS) ? mask : distinct_lanes(units, mask, size);
