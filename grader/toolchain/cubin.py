@@ -40,6 +40,9 @@ _MIN_STACK_SIZE = 0x12
 _KPARAM_INFO = 0x17
 _REGCOUNT = 0x2F
 _CLUSTER = 0x3D
+_LARGE_KPARAM_INFO = 0x45
+
+_KPARAM = struct.Struct("<IHHI")
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
         beside = (each for _, each in functions if each["st_shndx"] == place)
         yield CubinKernel(
             symbol=name,
-            parameters=_parameters(info.get(_KPARAM_INFO, [])),
+            parameters=_parameters(info.get(_KPARAM_INFO, []), info.get(_LARGE_KPARAM_INFO, [])),
             parameter_base=_parameter_base(info.get(_PARAM_CBANK, [])),
             registers=registers[index],
             static_shared_bytes=max(0, shared["sh_size"] - reserved) if shared else 0,
@@ -172,11 +175,13 @@ def _per_function(data: bytes, wanted: int) -> dict[int, int]:
     )
 
 
-def _parameters(info: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
+def _parameters(info: Sequence[bytes], large: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
     """KPARAM_INFO: index (4 bytes), ordinal (2), offset (2), then flags whose bits from 18 on are
-    the size."""
-    found = sorted((struct.unpack("<IHHI", value) for value in info), key=lambda each: each[1])
-    return tuple((offset, flags >> 18) for _, _, offset, flags in found)
+    the size; of a kernel with more than 4 KiB of parameters, in the other attribute, the size (2)
+    and zeros."""
+    found = [(ordinal, at, flags >> 18) for _, ordinal, at, flags in map(_KPARAM.unpack, info)]
+    found += [(ordinal, at, word & 0xFFFF) for _, ordinal, at, word in map(_KPARAM.unpack, large)]
+    return tuple((at, size) for _, at, size in sorted(found))
 
 
 def _parameter_base(info: Sequence[bytes]) -> int:

@@ -108,6 +108,15 @@ def test_parameters_have_places_and_where_known_types(compile_text: Compile) -> 
     ]
 
 
+def test_parameters_of_more_than_4_kib_have_places_too(compile_text: Compile) -> None:
+    text = (
+        "struct Table { int at[5000]; };\n"
+        "__global__ void k(int* o, const Table t, int n) { o[n] = t.at[n]; }\n"
+    )
+    found = kernels(compile_text, text)["k"].parameters
+    assert [(p.offset, p.size_bytes) for p in found] == [(0, 8), (8, 20000), (20008, 4)]
+
+
 def test_launch_bounds(compile_text: Compile) -> None:
     found = kernels(compile_text, NAMES)
     assert found["bounded"].max_threads_per_block == 64
