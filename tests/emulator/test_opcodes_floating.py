@@ -350,6 +350,28 @@ def test_a_fused_multiply_and_add_rounds_once() -> None:
     assert sum(rounded_twice(*triple) != fma(*triple) for triple in ROUNDS_ONCE) >= 3
 
 
+HALVED = Row("FMUL.D2 R12,R4,R5", lambda x: multiply(multiply(x.a, x.b), bits_of(0.5)))
+HALVED_FLUSHED = Row("FMUL.D2.FTZ.SAT R12,R4,R5", lambda x: clamped(HALVED.outputs(x)[0]))
+MIDDLE = [0, MINUS_ZERO, INF, INF | SIGN, NAN, SIGNALLING_NAN, *ORDINARY]
+
+
+def test_half_of_a_product() -> None:
+    check_rows([HALVED, HALVED_FLUSHED], lanes_of(MIDDLE), "apart")
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (ONE + 1, SMALLEST_NORMAL + 4),  # what is rounded twice is even
+        (LARGEST, bits_of(2.0)),  # the half is finite, the product is not
+        (SMALLEST, bits_of(2.0**31)),  # half of an operand is none
+    ],
+)
+def test_a_half_that_depends_on_what_is_halved_ends_the_launch(a: int, b: int) -> None:
+    with pytest.raises(AssertionError, match=r"FMUL\.D2"):
+        run_rows([HALVED], [Lane(ONE, ONE, 0, 0, 0), Lane(a, b, 0, 0, 0)], "together")
+
+
 def test_the_reference_agrees_with_numpy() -> None:
     """One rounding of one operation is what NumPy's float32 does too; only NaNs have other bits
     there."""
@@ -365,5 +387,6 @@ def test_every_opcode_and_modifier_has_a_row() -> None:
     besides = {
         f"F{name}2.{modifier}" for name in ("ADD", "MUL", "FMA") for modifier in ("FTZ", "SAT")
     }
-    assert uncovered(FLOATING, [*ROWS, *UNIFORM_ROWS], besides) == set()
+    rows = [*ROWS, *UNIFORM_ROWS, HALVED]
+    assert uncovered(FLOATING, rows, besides) == set()
     assert any(is_infinite(lane.a) for lane in LANES)

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.tools import Value
+from grader.emulator.native.tools import Value, const, lane_bits
 from grader.emulator.opcodes.integer import combine
 from grader.emulator.opcodes.intrinsics import (
     CANONICAL_NAN,
@@ -16,6 +17,7 @@ from grader.emulator.opcodes.intrinsics import (
     float_compare,
     inside_bars,
     intrinsic,
+    not_emulated,
 )
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.opcodes.small_floats import (
@@ -32,7 +34,7 @@ from grader.emulator.opcodes.small_floats import (
 from grader.emulator.operands import ZERO_REGISTER, Immediate, Operand, Register
 from grader.emulator.timing.pipes import FLOAT32, FLOAT32_TWICE
 
-_ONE = 0x3F800000
+_ONE, _HALF = 0x3F800000, 0x3F000000
 _PAIRS: dict[str, tuple[int | None, bool]] = {
     "F32": (None, False),
     "F32x2.HI_LO": (0, False),
@@ -49,8 +51,8 @@ def fadd(e: Emitter, i: Decoded) -> None:
 
 
 def fmul(e: Emitter, i: Decoded) -> None:
-    """d = a * b; `FMUL2` of pairs"""
-    _set_results(e, i, _multiplied)
+    """d = a * b, half of it with `.D2`; `FMUL2` of pairs"""
+    _set_results(e, i, _half_of_product if i.has("D2") else _multiplied)
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
@@ -102,6 +104,33 @@ def _multiplied(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
     nearest = rounding_of(i) is Rounding.NEAREST
     result = e.b.fmul(a, b) if nearest else round_to_single(e, product, rounding_of(i))
     return _flush_tiny(e, i, result, product) if i.has("FTZ") else result
+
+
+def _half_of_product(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
+    """a * b / 2. Whether a, b, the exact product or the rounded one is halved is not documented: a
+    launch ends where that makes a difference, at the ends of the range."""
+    if rounding_of(i) is not Rounding.NEAREST:
+        raise e.unsupported()
+    half = e.b.bitcast(e.const(_HALF), e.real)
+    a, b = sources
+
+    def product(left: Value, right: Value) -> Value:
+        return _multiplied(e, i, [left, right])
+
+    exact = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
+    halved = e.b.fmul(exact, e.b.fpext(half, e.double))
+    result = e.b.fptrunc(halved, e.real)
+    result = _flush_tiny(e, i, result, halved) if i.has("FTZ") else result
+    others = (
+        product(product(a, b), half),
+        product(product(a, half), b),
+        product(a, product(b, half)),
+    )
+    apart = [lane_bits(e.b, e.b.fcmp_ordered("!=", result, other)) for other in others]
+    differing = e.b.and_(e.mask, reduce(e.b.or_, apart))
+    with e.b.if_then(e.b.icmp_unsigned("!=", differing, const(0)), likely=False):
+        not_emulated(e, i)
+    return result
 
 
 def _multiplied_and_added(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
@@ -221,7 +250,7 @@ _ARITHMETIC = f"FTZ SAT {ROUNDINGS}"
 
 FLOATING: dict[str, Opcode] = {
     "FADD": row(fadd, _ARITHMETIC, pipe=FLOAT32),
-    "FMUL": row(fmul, _ARITHMETIC, pipe=FLOAT32),
+    "FMUL": row(fmul, f"{_ARITHMETIC} D2", pipe=FLOAT32),
     "FFMA": row(ffma, _ARITHMETIC, pipe=FLOAT32),
     "FADD2": row(fadd, _ARITHMETIC, pipe=FLOAT32_TWICE),
     "FMUL2": row(fmul, _ARITHMETIC, pipe=FLOAT32_TWICE),
