@@ -350,13 +350,17 @@ def test_a_fused_multiply_and_add_rounds_once() -> None:
     assert sum(rounded_twice(*triple) != fma(*triple) for triple in ROUNDS_ONCE) >= 3
 
 
-HALVED = Row("FMUL.D2 R12,R4,R5", lambda x: multiply(multiply(x.a, x.b), bits_of(0.5)))
+SCALED = [
+    Row(f"FMUL.{name} R12,R4,R5", lambda x, by=by: multiply(multiply(x.a, x.b), bits_of(by)))
+    for name, by in (("D2", 0.5), ("D4", 0.25), ("D8", 0.125), ("M4", 4.0), ("M8", 8.0))
+]
+HALVED = SCALED[0]
 HALVED_FLUSHED = Row("FMUL.D2.FTZ.SAT R12,R4,R5", lambda x: clamped(HALVED.outputs(x)[0]))
 MIDDLE = [0, MINUS_ZERO, INF, INF | SIGN, NAN, SIGNALLING_NAN, *ORDINARY]
 
 
-def test_half_of_a_product() -> None:
-    check_rows([HALVED, HALVED_FLUSHED], lanes_of(MIDDLE), "apart")
+def test_a_scaled_product() -> None:
+    check_rows([*SCALED, HALVED_FLUSHED], lanes_of(MIDDLE), "apart")
 
 
 @pytest.mark.parametrize(
@@ -387,6 +391,6 @@ def test_every_opcode_and_modifier_has_a_row() -> None:
     besides = {
         f"F{name}2.{modifier}" for name in ("ADD", "MUL", "FMA") for modifier in ("FTZ", "SAT")
     }
-    rows = [*ROWS, *UNIFORM_ROWS, HALVED]
+    rows = [*ROWS, *UNIFORM_ROWS, *SCALED]
     assert uncovered(FLOATING, rows, besides) == set()
     assert any(is_infinite(lane.a) for lane in LANES)

@@ -34,7 +34,15 @@ from grader.emulator.opcodes.small_floats import (
 from grader.emulator.operands import ZERO_REGISTER, Immediate, Operand, Register
 from grader.emulator.timing.pipes import FLOAT32, FLOAT32_TWICE
 
-_ONE, _HALF = 0x3F800000, 0x3F000000
+_ONE = 0x3F800000
+_SCALES = {
+    "D2": 0x3F000000,
+    "D4": 0x3E800000,
+    "D8": 0x3E000000,
+    "M4": 0x40800000,
+    "M8": 0x41000000,
+}
+"""What products are multiplied with, by a modifier: bits of a float32."""
 _PAIRS: dict[str, tuple[int | None, bool]] = {
     "F32": (None, False),
     "F32x2.HI_LO": (0, False),
@@ -51,8 +59,8 @@ def fadd(e: Emitter, i: Decoded) -> None:
 
 
 def fmul(e: Emitter, i: Decoded) -> None:
-    """d = a * b, half of it with `.D2`; `FMUL2` of pairs"""
-    _set_results(e, i, _half_of_product if i.has("D2") else _multiplied)
+    """d = a * b; `.D2` to `.D8` divide it, `.M4` and `.M8` multiply it; `FMUL2` of pairs"""
+    _set_results(e, i, _multiplied if _SCALES.keys().isdisjoint(i.modifiers) else _scaled_product)
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
@@ -106,25 +114,27 @@ def _multiplied(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
     return _flush_tiny(e, i, result, product) if i.has("FTZ") else result
 
 
-def _half_of_product(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
-    """a * b / 2. Whether a, b, the exact product or the rounded one is halved is not documented: a
+def _scaled_product(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
+    """a * b, scaled. Whether a, b, the exact product or the rounded one is scaled is not told: a
     launch ends where that makes a difference, at the ends of the range."""
     if rounding_of(i) is not Rounding.NEAREST:
         raise e.unsupported()
-    half = e.b.bitcast(e.const(_HALF), e.real)
+    scale = e.b.bitcast(
+        next(e.const(bits) for name, bits in _SCALES.items() if i.has(name)), e.real
+    )
     a, b = sources
 
     def product(left: Value, right: Value) -> Value:
         return _multiplied(e, i, [left, right])
 
     exact = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
-    halved = e.b.fmul(exact, e.b.fpext(half, e.double))
-    result = e.b.fptrunc(halved, e.real)
-    result = _flush_tiny(e, i, result, halved) if i.has("FTZ") else result
+    scaled = e.b.fmul(exact, e.b.fpext(scale, e.double))
+    result = e.b.fptrunc(scaled, e.real)
+    result = _flush_tiny(e, i, result, scaled) if i.has("FTZ") else result
     others = (
-        product(product(a, b), half),
-        product(product(a, half), b),
-        product(a, product(b, half)),
+        product(product(a, b), scale),
+        product(product(a, scale), b),
+        product(a, product(b, scale)),
     )
     apart = [lane_bits(e.b, e.b.fcmp_ordered("!=", result, other)) for other in others]
     differing = e.b.and_(e.mask, reduce(e.b.or_, apart))
@@ -250,7 +260,7 @@ _ARITHMETIC = f"FTZ SAT {ROUNDINGS}"
 
 FLOATING: dict[str, Opcode] = {
     "FADD": row(fadd, _ARITHMETIC, pipe=FLOAT32),
-    "FMUL": row(fmul, f"{_ARITHMETIC} D2", pipe=FLOAT32),
+    "FMUL": row(fmul, f"{_ARITHMETIC} {' '.join(_SCALES)}", pipe=FLOAT32),
     "FFMA": row(ffma, _ARITHMETIC, pipe=FLOAT32),
     "FADD2": row(fadd, _ARITHMETIC, pipe=FLOAT32_TWICE),
     "FMUL2": row(fmul, _ARITHMETIC, pipe=FLOAT32_TWICE),
