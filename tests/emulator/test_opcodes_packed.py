@@ -15,6 +15,7 @@ from tests.support.opcode_rows import (
     UNIFORM,
     Lane,
     Row,
+    Wrote,
     check_rows,
     draw_a_few,
     drawn_lanes,
@@ -54,6 +55,21 @@ def parts(word: int, bits: int, *, sign: bool) -> list[int]:
 def joined(values: list[int]) -> int:
     bits = 32 // len(values)
     return sum((value & (1 << bits) - 1) << bits * place for place, value in enumerate(values))
+
+
+def halves_and_whose(choose: Callable[[int, int], int], a: int, b: int, *, sign: bool) -> Wrote:
+    """The smaller or larger halves, and whether the lower and the upper one are a's."""
+    pairs = list(zip(parts(a, 16, sign=sign), parts(b, 16, sign=sign), strict=True))
+    low, high = (choose(*both) == both[0] for both in pairs)
+    return Wrote(joined([choose(*both) for both in pairs]), p=low, q=high)
+
+
+def packed(kind: str, a: int, b: int, kept: int) -> int:
+    """Both within the range of a type, b lowest, and above bytes what is kept."""
+    bits = int(kind[1:])
+    low, high = (0, (1 << bits) - 1) if kind[0] == "U" else (-1 << bits - 1, (1 << bits - 1) - 1)
+    first, second = (max(low, min(value, high)) & (1 << bits) - 1 for value in (a, b))
+    return kept << 2 * bits | first << bits | second
 
 
 def halves(operation: Callable[..., int], *words: int, sign: bool = True) -> int:
@@ -104,6 +120,15 @@ EXTREMES = [
     Row("VIMNMX.S32 R12,R4,-0x46a00000,!PT", lambda x: max(signed(x.a), -0x46A00000)),
     Row("VIMNMX.U32 R12,PT,PT,R4,R5,PT", lambda x: min(x.a, x.b)),
     Row("VIMNMX.U8x4 R12,R4,R5,!PT", lambda x: quarters(max, x.a, x.b)),
+    Row("VIMNMX.S16x2 R12,P2,P3,R4,R5,!PT", lambda x: halves_and_whose(max, x.a, x.b, sign=True)),
+    Row("VIMNMX.U16x2 R12,P2,P3,R4,R5,PT", lambda x: halves_and_whose(min, x.a, x.b, sign=False)),
+    *(
+        Row(
+            f"I2IP.{kind}.S32.SAT R12,R4,R5,{kept}",
+            lambda x, kind=kind: packed(kind, signed(x.a), signed(x.b), x.c),
+        )
+        for kind, kept in (("U8", "R6"), ("S8", "R6"), ("U16", "RZ"), ("S16", "RZ"))
+    ),
     Row("VIMNMX3.S32 R12,R4,R5,R6,PT", lambda x: min(map(signed, x[:3]))),
     Row("VIADDMNMX.S32 R12,R4,R5,R6,PT", lambda x: min(word(x.a + x.b), signed(x.c))),
     Row("VIMNMX R12,R4,R5,PT", lambda x: min(signed(x.a), signed(x.b))),

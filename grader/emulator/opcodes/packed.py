@@ -9,6 +9,7 @@ from functools import reduce
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
+from grader.emulator.opcodes.eight_bits import is_zero
 from grader.emulator.opcodes.integer import is_nothing, is_nowhere
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Constant, Operand, Predicate, Register
@@ -80,6 +81,9 @@ def _saturated_sum(e: Emitter, a: Value, b: Value) -> Value:
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b), of two or three operands"""
+    if i.base == "VIMNMX" and _part_bits(i) == 16 and len(i.operands) == 6:
+        _halves_and_whose(e, i)
+        return
     target, *operands, choose = _without_borrows(e, i)
     smaller_wanted = e.predicate(choose)
     if i.has("S64") or i.has("U64"):
@@ -93,6 +97,21 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
             for left, right in zip(first, other, strict=True)
         ]
     _set_parts(e, target, [_positive(e, i, value) for value in first])
+
+
+def _halves_and_whose(e: Emitter, i: Decoded) -> None:
+    """Halves, and whether the lower and the upper one are a's, which they are where both are the
+    same (CUDA Math API, `__vibmax_s16x2`)."""
+    target, lower, upper, a, b, choose = i.operands
+    if i.has("RELU"):
+        raise e.unsupported("with a predicate destination")
+    smaller_wanted = e.predicate(choose)
+    pairs = list(zip(_parts(e, i, a), _parts(e, i, b), strict=True))
+    chosen = [_choose(e, i, left, right, smaller_wanted) for left, right in pairs]
+    kept = [e.b.icmp_signed("==", one, left) for one, (left, _) in zip(chosen, pairs, strict=True)]
+    _set_parts(e, target, chosen)
+    e.set_predicate(lower, kept[0])
+    e.set_predicate(upper, kept[1])
 
 
 def _without_borrows(e: Emitter, i: Decoded) -> list[Operand]:
@@ -135,6 +154,28 @@ def _positive(e: Emitter, i: Decoded, value: Value) -> Value:
         if i.has("RELU")
         else value
     )
+
+
+def pack_integers(e: Emitter, i: Decoded) -> None:
+    """d = a and b within the range of the first type named, b lowest; above two bytes, c (PTX ISA,
+    `cvt.pack`)"""
+    target, a, b, kept = i.operands
+    kind = i.modifiers[0]
+    bits = int(kind[1:])
+    if i.modifiers[1:] != ("S32", "SAT") or (bits == 16 and not is_zero(kept)):
+        raise e.unsupported()
+    low, high = (0, (1 << bits) - 1) if kind[0] == "U" else (-1 << bits - 1, (1 << bits - 1) - 1)
+
+    def within(operand: Operand) -> Value:
+        value = e.i32(operand)
+        raised = e.b.select(e.b.icmp_signed(">", value, e.const(low)), value, e.const(low))
+        kept_down = e.b.icmp_signed("<", raised, e.const(high))
+        return e.b.and_(e.b.select(kept_down, raised, e.const(high)), e.const((1 << bits) - 1))
+
+    packed = e.b.or_(within(b), e.b.shl(within(a), e.const(bits)))
+    if bits == 8:
+        packed = e.b.or_(packed, e.b.shl(e.i32(kept), e.const(16)))
+    e.set(target, packed)
 
 
 def dot_product(e: Emitter, i: Decoded) -> None:
@@ -193,6 +234,7 @@ PACKED: dict[str, Opcode] = {
     "UVIMNMX": row(minimum_maximum, "S32 U32", uniform=True),
     "UIMNMX": row(minimum_maximum, "U32 S64 U64", uniform=True),
     "VIADDMNMX": row(add_minimum_maximum, _EXTREMES),
+    "I2IP": row(pack_integers, "U8 S8 U16 S16 S32 SAT"),
     "IDP": row(dot_product, "4A 2A LO HI S8 U8 S16 U16", pipe=HEAVY),
     "VABSDIFF": row(absolute_difference, "U32"),
     "VABSDIFF4": row(absolute_differences, "U8 ACC"),
