@@ -112,7 +112,7 @@ WRONG_CASES: dict[str, str] = {
     "failed--copies_instead": "untransposed copy",
 }
 
-ENDLESS = "timeout--endless_loop"
+COUNTING, WAITING = "timeout--loop_that_misses_its_end", "timeout--endless_loop"
 
 
 Grade = Callable[..., tuple[int, dict[str, Any], str]]
@@ -156,7 +156,9 @@ def copy_exercise(tmp_path: Path, **limits: float) -> Path:
 
 
 def test_every_file_has_its_sentence() -> None:
-    assert {path.stem for path in BAD_INPUT.glob("*.cu")} == {*SENTENCES, *WRONG_CASES, ENDLESS}
+    assert {path.stem for path in BAD_INPUT.glob("*.cu")} == {
+        *(*SENTENCES, *WRONG_CASES, COUNTING, WAITING)
+    }
 
 
 @pytest.mark.parametrize("name", SENTENCES)
@@ -202,12 +204,19 @@ def test_an_endless_loop_ends_at_the_limits_of_the_spec(
     limits: dict[str, int], kind: str, grade: Grade, tmp_path: Path
 ) -> None:
     code, score, _ = grade(
-        BAD_INPUT / f"{ENDLESS}.cu",
+        BAD_INPUT / f"{COUNTING}.cu",
         exercise=copy_exercise(tmp_path, **({"warp_instructions": 10**12} | limits)),
     )
     assert (code, score["status"]) == (1, "timeout")
     assert score["findings"][0]["kind"] == kind
     assert "loop" in score["advice"]
+
+
+def test_a_loop_that_waits_for_what_nobody_does_ends_at_once(grade: Grade) -> None:
+    code, score, _ = grade(BAD_INPUT / f"{WAITING}.cu")
+    assert (code, score["status"]) == (1, "timeout")
+    assert (score["findings"][0]["kind"], score["findings"][0]["line"]) == ("endless_wait", 6)
+    assert "waits for ever" in score["message"]
 
 
 def test_a_missing_submission_is_bad_usage(

@@ -13,8 +13,9 @@ BLOCK_VOTE = NAMED_BARRIERS
 """Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of
 their own."""
 
-CODE_BLOCK = np.dtype([("length", "u4"), ("read", "u4")], align=True)
-"""Of a basic block: its instructions, and the index of one that reads memory, plus 1; else 0."""
+CODE_BLOCK = np.dtype([("length", "u4"), ("look", "u4"), ("sure", "u4")], align=True)
+"""Of a basic block: its instructions, and the index, plus 1, of one that may read what others have
+written meanwhile (0 where there is none), and whether it is sure to ask for that (looks.py)."""
 TRACE_ROOM = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """Where a warp's trace goes, from `first` on, which moves; behind those of a block's warps one
 whose `first` is how many warp instructions it executed."""

@@ -370,6 +370,7 @@ CONTEXT = np.dtype(
         ("reversed", "u8"),
         ("shared_poison", "u4"),  # the byte that shared memory holds when a block starts
         ("code_blocks", pointer_to("CodeBlock")),
+        ("may_wait", "u4"),  # whether any of them has such a read
         # blocks at a time that may wait for each other (runtime/residents.cpp); 0: none may
         ("most_resident", "u8"),
         ("residents", pointer_to("Residents")),

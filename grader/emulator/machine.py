@@ -248,6 +248,7 @@ class _Worker:
         context["warp_count"] = len(self.warps)
         context["warp_bytes"] = self.warps.itemsize
         context["code_blocks"] = self.kernel.code_blocks.ctypes.data
+        context["may_wait"] = self.kernel.code_blocks["look"].any()
         for axis, name in enumerate("xyz"):
             context[f"grid_{name}"] = self.settings.grid[axis]
             context[f"block_{name}"] = self.settings.block[axis]

@@ -20,6 +20,7 @@ from grader.emulator.counts import CountTable
 from grader.emulator.decode import Decoded, decode
 from grader.emulator.flow import Block, ControlFlow, Flow, find_blocks
 from grader.emulator.layout import CODE_PLACE, JumpTable, warp_layout
+from grader.emulator.looks import describe_blocks
 from grader.emulator.opcodes import find_opcode, look_up
 from grader.emulator.opcodes.absent import lanes_named_before
 from grader.emulator.opcodes.copy_costs import copy_form
@@ -83,10 +84,7 @@ class NativeKernel:
     @cached_property
     def code_blocks(self) -> np.ndarray:
         """What the runtime has to know of its basic blocks: see CODE_BLOCK."""
-        return np.array(
-            [(len(block.instructions), _first_read(block)) for block in self.flow.blocks],
-            dtype=CODE_BLOCK,
-        )
+        return np.array(list(describe_blocks(self.flow)), dtype=CODE_BLOCK)
 
     @cached_property
     def checked_code(self) -> CheckedCode:
@@ -142,11 +140,6 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
         np.array(cells.entries, dtype=np.uint32),
         _jump_tables(flow),
     )
-
-
-def _first_read(block: Block) -> int:
-    reads = (i.index + 1 for i in block.instructions if any(each.load for each in i.accesses))
-    return next(reads, 0)
 
 
 def find_flow(i: Decoded) -> ControlFlow | None:

@@ -160,8 +160,12 @@ class Faulted:
     @property
     def status(self) -> Status:
         """How a grading ends that meets it."""
-        limits = (FindingKind.INSTRUCTION_LIMIT, FindingKind.WALL_LIMIT)
-        return Status.TIMEOUT if self.observation.kind in limits else Status.RUNTIME_ERROR
+        endless = (
+            FindingKind.INSTRUCTION_LIMIT,
+            FindingKind.WALL_LIMIT,
+            FindingKind.ENDLESS_WAIT,
+        )
+        return Status.TIMEOUT if self.observation.kind in endless else Status.RUNTIME_ERROR
 
     @property
     def findings(self) -> tuple[Observation, ...]:

@@ -97,10 +97,7 @@ def test_what_is_run_has_every_opcode_and_modifier_of_the_corpus() -> None:
     known = {case: listed for case in USUAL if (listed := find_listed(case)) is not None}
     assert len(known) > 180
     assert union(known[case] for case in CHOSEN if case in known) == union(known.values())
-    assert (
-        sum(known[case].instructions for case in CHOSEN if case in known)
-        < sum(each.instructions for each in known.values()) / 2
-    )
+    assert len(CHOSEN) < len(USUAL) / 2
 
 
 def test_a_cover_leaves_out_nothing_and_holds_nothing_superfluous() -> None:

@@ -177,7 +177,7 @@ def exit_lanes(e: Emitter, i: Decoded) -> None:
     e.warp.store("mask", staying)
     if not e.converged:
         release_paths(e, const(Repeat.AS_OTHERS_LEFT))
-    if _leaves(i):
+    if i.guard is None and _leaves(i):
         e.next_path()
         return
     none_left = e.function.append_basic_block("all_exit")
@@ -292,8 +292,8 @@ def _barrier(e: Emitter, operand: object) -> int:
 
 
 def _leaves(i: Decoded) -> bool:
-    """Whether all lanes end at an EXIT."""
-    return i.guard is None and not i.operands
+    """Whether all lanes that an EXIT is for end there."""
+    return not i.operands
 
 
 def _always_taken(i: Decoded) -> bool:

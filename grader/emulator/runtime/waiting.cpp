@@ -1,8 +1,9 @@
 // Warps that wait in a loop for a value that another thread has to write: a spin lock, a flag.
 //
-// A warp runs for a slice of instructions. Then its loop is looked at: if its path comes to the same
-// basic block again, has read memory, and no register has changed, it waits; likewise if hardly any
-// has (it may count how often it has looked). Others then have a turn. A warp that waits goes once
+// Where a kernel reads what others may have written meanwhile, a warp runs for a slice of
+// instructions. Then its loop is looked at: if its path comes to the same basic block again, has read
+// so, and no register has changed, it waits; likewise if it is sure to have looked for others and
+// hardly any has (it may count how often). Others then have a turn. A warp that waits goes once
 // through its loop in each of its turns.
 #include "barrier_objects.h"
 #include "blocks.h"
@@ -99,13 +100,17 @@ enum class Loop { STILL, COUNTS, MOVES };
 static uint32_t go_round(Context &context, Warp &warp, Loop &found)
 {
     found = Loop::MOVES;
-    uint32_t start = warp.pc, mask = warp.mask, first = start, read = 0, left = LONGEST_LOOP;
+    bool sure = false;
+    uint32_t start = warp.pc, mask = warp.mask, first = start, look = 0, left = LONGEST_LOOP;
     Held before(context, warp);
     do {
         if (warp.mask == mask && warp.pc < first)
             first = warp.pc;
-        if (context.code_blocks[warp.pc].read != 0)
-            read = context.code_blocks[warp.pc].read;
+        const CodeBlock &block = context.code_blocks[warp.pc];
+        if (block.look != 0 && (look == 0 || block.sure)) {
+            look = block.look;
+            sure |= block.sure != 0;
+        }
         uint32_t code = run_one_block(context, warp);
         if (code != SLICE_END)
             return code;
@@ -113,10 +118,10 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
     if (left == 0)
         return SLICE_END;
     uint32_t changed = before.changed(warp);
-    if (changed > FEW_REGISTERS || read == 0)
+    if (look == 0 || changed > (sure ? FEW_REGISTERS : 0))
         return SLICE_END;
     found = changed == 0 ? Loop::STILL : Loop::COUNTS;
-    warp.waits_at = read - 1;
+    warp.waits_at = look - 1;
     for (left = LONGEST_LOOP; (warp.pc != first || warp.mask != mask) && left != 0; --left) {
         uint32_t code = run_one_block(context, warp);
         if (code != SLICE_END)
@@ -127,9 +132,9 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
 
 // --- a turn ---------------------------------------------------------------------------------------
 
-static uint32_t end_turn(Context &context, Warp &warp, bool changed)
+static uint32_t end_turn(Context &context, Warp &warp, bool changed, bool waits)
 {
-    context.waited = 1;
+    context.waited |= waits;
     warp.stale = changed ? 0 : warp.stale + 1;
     return warp.stale >= PATIENCE ? STALLED : WAITS;
 }
@@ -137,7 +142,7 @@ static uint32_t end_turn(Context &context, Warp &warp, bool changed)
 // A slice is over, or the warp has waited before.
 COLD uint32_t look_and_run_on(Context &context, Warp &warp)
 {
-    bool changed = !warp.waits;
+    bool changed = !warp.waits, waits = false;
     uint32_t waiting = 0; // paths in a row that wait
     for (;;) {
         Loop loop;
@@ -149,6 +154,7 @@ COLD uint32_t look_and_run_on(Context &context, Warp &warp)
         }
         int64_t longest = loop == Loop::COUNTS ? LONGEST_WAITING_SLICE : LONGEST_SLICE;
         changed |= loop != Loop::STILL;
+        waits |= loop != Loop::MOVES;
         bool long_turn = warp.slice >= LONGEST_SLICE;
         warp.slice = loop == Loop::STILL ? FIRST_SLICE
                      : 2 * warp.slice < longest ? 2 * warp.slice : longest;
@@ -157,7 +163,7 @@ COLD uint32_t look_and_run_on(Context &context, Warp &warp)
         else if (++waiting <= change_path(warp))
             continue;
         else if (!pass_barrier(warp))
-            return end_turn(context, warp, changed);
+            return end_turn(context, warp, changed, waits);
         else {
             changed = true;
             change_path(warp);
@@ -175,6 +181,8 @@ uint32_t run_warp(Context &context, Warp &warp)
 {
     if ((warp.mask & ~warp.at_barrier) == 0)
         return FaultCode::NONE;
+    if (likely(!context.may_wait))
+        return run_for(context, warp, INT64_MAX);
     if (likely(!warp.waits)) {
         uint32_t code = run_for(context, warp, warp.slice);
         if (likely(code != SLICE_END)) {
