@@ -27,11 +27,10 @@ def describe_blocks(flow: Flow) -> Iterator[tuple[int, int, bool]]:
 
 
 def _first_look(block: Block, *, fenced: bool) -> tuple[int, bool]:
-    looks = {i.index + 1: _looks(i, fenced=fenced) for i in block.instructions}
     for way in (_Look.SURE, _Look.MAYBE):
-        for index, found in looks.items():
-            if found is way:
-                return index, way is _Look.SURE
+        for i in block.instructions:
+            if _looks(i, fenced=fenced) is way:
+                return i.index + 1, way is _Look.SURE
     return 0, False
 
 

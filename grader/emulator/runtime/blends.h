@@ -19,20 +19,6 @@ struct Spot {
     uint32_t fraction;
 };
 
-HOT float as_float(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-HOT uint32_t as_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 // A share of a whole, both in 256ths; a half goes up.
 HOT uint32_t share(uint32_t whole, uint32_t part) { return (whole * part + ONE / 2) / ONE; }
 
@@ -80,7 +66,7 @@ inline Sum add_texels(const Slice &slice, uint32_t guard)
     for (uint32_t n = 0; n < CORNERS; ++n) {
         uint32_t exponent = slice.texels[n] >> 23 & SPECIAL;
         if (exponent == SPECIAL && slice.meant[n])
-            sum.special += as_float(slice.texels[n]);
+            sum.special += bits_as<float>(slice.texels[n]);
         sum.top = slice.shares[n] ? larger(sum.top, exponent) : sum.top;
     }
     for (uint32_t n = 0; n < CORNERS; ++n) {
@@ -130,9 +116,9 @@ inline uint32_t finish_float(double sum)
     if (std::isnan(sum))
         return NOT_A_NUMBER;
     if (std::isinf(sum))
-        return as_bits(float(sum));
+        return bits_as<uint32_t>(float(sum));
     double rounded = round_to(sum, 23, -149);
-    return as_bits(float(std::fabs(rounded) < 0x1p-126 ? std::copysign(0.0, rounded) : rounded));
+    return bits_as<uint32_t>(float(std::fabs(rounded) < 0x1p-126 ? std::copysign(0.0, rounded) : rounded));
 }
 
 inline uint32_t finish_half(double sum)
@@ -140,6 +126,6 @@ inline uint32_t finish_half(double sum)
     if (std::isnan(sum))
         return NOT_A_NUMBER;
     double rounded = std::isinf(sum) ? sum : round_to(sum, 10, -24);
-    return as_bits(std::fabs(rounded) > 65504 ? std::copysign(INFINITY, float(rounded))
+    return bits_as<uint32_t>(std::fabs(rounded) > 65504 ? std::copysign(INFINITY, float(rounded))
                                               : float(rounded));
 }

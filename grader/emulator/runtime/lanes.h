@@ -17,6 +17,21 @@
 #define COLD static __attribute__((noinline, cold))
 #define APART static __attribute__((noinline))
 
+// What lies at a place, however it is aligned.
+template <class Number> HOT Number read(const void *place)
+{
+    Number value;
+    memcpy(&value, place, sizeof value);
+    return value;
+}
+
+// The bits of a number, taken for another one.
+template <class Number, class Other> HOT Number bits_as(Other value)
+{
+    static_assert(sizeof(Number) == sizeof(Other));
+    return read<Number>(&value);
+}
+
 // A word of each lane, and of each bank of shared memory.
 constexpr uint32_t WARP_BYTES = WARP_LANES * BANK_BYTES;
 

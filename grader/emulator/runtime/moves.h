@@ -6,13 +6,6 @@
 
 #include "counting.h"
 
-template <class Number> HOT Number read(const void *place)
-{
-    Number value;
-    memcpy(&value, place, sizeof value);
-    return value;
-}
-
 template <class Number> HOT void write(void *place, Number value)
 {
     memcpy(place, &value, sizeof value);

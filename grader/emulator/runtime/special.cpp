@@ -102,13 +102,8 @@ HOT void evaluate(const Polynomial &polynomial, const Words &fractions, uint32_t
 HOT uint32_t to_single(uint64_t sum, int32_t scale)
 {
     constexpr double whole = 0x1p52;
-    uint64_t bits;
-    memcpy(&bits, &whole, sizeof bits);
-    bits |= sum;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    value -= whole;
-    memcpy(&bits, &value, sizeof bits);
+    double value = bits_as<double>(bits_as<uint64_t>(whole) | sum) - whole;
+    uint64_t bits = bits_as<uint64_t>(value);
     return sum == 0 ? 0 : uint32_t(bits >> 29) + (uint32_t(scale + 127 - 1023) << 23);
 }
 

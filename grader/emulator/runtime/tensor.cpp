@@ -93,10 +93,8 @@ HOT void add_products(int32_t places, int32_t lowest, const Parts<K> &a, const P
 HOT void join_parts(int32_t places, const Sums &sums, double *joined)
 {
     for (uint32_t n = 0; n < COLUMNS; ++n) {
-        double sum = double(sums.parts[0][n]) + sums.parts[1][n] + sums.parts[2][n], unit;
-        uint64_t bits = uint64_t(sums.top[n] - places + 1023) << 52;
-        memcpy(&unit, &bits, sizeof unit);
-        joined[n] = sum * unit;
+        double sum = double(sums.parts[0][n]) + sums.parts[1][n] + sums.parts[2][n];
+        joined[n] = sum * bits_as<double>(uint64_t(sums.top[n] - places + 1023) << 52);
     }
 }
 
@@ -104,32 +102,22 @@ HOT void join_parts(int32_t places, const Sums &sums, double *joined)
 HOT uint32_t cut_to_single(double sum)
 {
     constexpr double LEAST_NORMAL = 0x1p-126, STEP = 0x1p-149;
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    bits &= ~uint64_t(0) << 29;
-    double normal;
-    memcpy(&normal, &bits, sizeof normal);
+    double normal = bits_as<double>(bits_as<uint64_t>(sum) & ~uint64_t(0) << 29);
     bool denormal = std::fabs(sum) < LEAST_NORMAL;
-    float single = float(denormal ? std::trunc(sum / STEP) * STEP : normal) + 0.0f;
-    uint32_t code;
-    memcpy(&code, &single, sizeof code);
-    return code;
+    return bits_as<uint32_t>(float(denormal ? std::trunc(sum / STEP) * STEP : normal) + 0.0f);
 }
 
 // Rounded to the nearest half, of two to the even one. Zeros are positive.
 HOT uint32_t round_to_half(double sum)
 {
     constexpr double TOO_LARGE = 65536.0;
-    double magnitude = std::fabs(sum), unit;
+    double magnitude = std::fabs(sum);
     uint32_t sign = sum < 0 ? SIGN_HALF : 0;
     if (magnitude >= TOO_LARGE)
         return sign | INFINITE_HALF;
-    uint64_t bits;
-    memcpy(&bits, &magnitude, sizeof bits);
-    int32_t exponent = int32_t(bits >> 52) - 1023;
+    int32_t exponent = int32_t(bits_as<uint64_t>(magnitude) >> 52) - 1023;
     exponent = exponent > -14 ? exponent : -14;
-    bits = uint64_t(exponent - PART_PLACES + 1023) << 52;
-    memcpy(&unit, &bits, sizeof unit);
+    double unit = bits_as<double>(uint64_t(exponent - PART_PLACES + 1023) << 52);
     uint32_t significand = uint32_t(std::nearbyint(magnitude / unit));
     if (significand == 0)
         return 0;

@@ -59,40 +59,26 @@ HOT void multiply_bytes(uint32_t form, uint32_t *d, const uint32_t *a, const uin
 
 constexpr uint64_t QUIET_BIT = 1ull << 51, INVALID = 0xFFF8ull << 48;
 
-HOT double as_double(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-HOT uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 // The NaN of a * b + c: b's before c's before a's.
 COLD double pick_nan(double a, double b, double c)
 {
     for (double source : {b, c, a})
         if (std::isnan(source))
-            return as_double(bits_of(source) | QUIET_BIT);
-    return as_double(INVALID);
+            return bits_as<double>(bits_as<uint64_t>(source) | QUIET_BIT);
+    return bits_as<double>(INVALID);
 }
 
 HOT double read_double(const uint32_t *registers, uint32_t number, uint32_t lane)
 {
     const uint32_t *low = registers + 2 * number * WARP_LANES + lane;
-    return as_double(uint64_t(low[WARP_LANES]) << 32 | low[0]);
+    return bits_as<double>(uint64_t(low[WARP_LANES]) << 32 | low[0]);
 }
 
 HOT void write_double(uint32_t *registers, uint32_t number, uint32_t lane, double value)
 {
     uint32_t *low = registers + 2 * number * WARP_LANES + lane;
-    low[0] = uint32_t(bits_of(value));
-    low[WARP_LANES] = uint32_t(bits_of(value) >> 32);
+    low[0] = uint32_t(bits_as<uint64_t>(value));
+    low[WARP_LANES] = uint32_t(bits_as<uint64_t>(value) >> 32);
 }
 
 template <uint32_t HEIGHT, uint32_t K>

@@ -22,10 +22,10 @@ static float half_to_float(uint32_t code)
 {
     uint32_t exponent = code >> 10 & 31, fraction = code & 0x3FF, sign = (code & 0x8000) << 16;
     if (exponent == 31)
-        return as_float(sign | 0x7F800000 | fraction << 13);
+        return bits_as<float>(sign | 0x7F800000 | fraction << 13);
     float magnitude = exponent == 0 ? std::ldexp(float(fraction), -24)
                                     : std::ldexp(float(fraction | 0x400), int(exponent) - 25);
-    return as_float(sign | as_bits(magnitude));
+    return bits_as<float>(sign | bits_as<uint32_t>(magnitude));
 }
 
 // A signed number's lowest value is -1, as the one above it.
@@ -38,7 +38,6 @@ static float signed_fraction(int32_t value, int32_t largest)
 static uint32_t read_channel(const Texture &texture, const uint8_t *texel, uint32_t channel)
 {
     const uint8_t *place = texel + channel * texture.texel_bytes / texture.channels;
-    uint32_t word;
     uint16_t code;
     memcpy(&code, place, texture.texel_bytes / texture.channels == 1 ? 1 : 2);
     switch (texture.texels) {
@@ -51,18 +50,17 @@ static uint32_t read_channel(const Texture &texture, const uint8_t *texel, uint3
     case Texels::SIGNED_16:
         return int16_t(code);
     case Texels::UNSIGNED_8_FRACTIONS:
-        return as_bits(float(*place) / 255.0f);
+        return bits_as<uint32_t>(float(*place) / 255.0f);
     case Texels::SIGNED_8_FRACTIONS:
-        return as_bits(signed_fraction(int8_t(*place), 127));
+        return bits_as<uint32_t>(signed_fraction(int8_t(*place), 127));
     case Texels::UNSIGNED_16_FRACTIONS:
-        return as_bits(float(code) / 65535.0f);
+        return bits_as<uint32_t>(float(code) / 65535.0f);
     case Texels::SIGNED_16_FRACTIONS:
-        return as_bits(signed_fraction(int16_t(code), 32767));
+        return bits_as<uint32_t>(signed_fraction(int16_t(code), 32767));
     case Texels::HALVES:
-        return as_bits(half_to_float(code));
+        return bits_as<uint32_t>(half_to_float(code));
     default:
-        memcpy(&word, place, sizeof word);
-        return word;
+        return read<uint32_t>(place);
     }
 }
 
@@ -131,17 +129,7 @@ static uint32_t finish_fraction(const Texture &texture, int64_t sum)
     int64_t rounded = (scaled + ONE / 2) >> FRACTION_BITS;
     bool is_signed = texture.texels == Texels::SIGNED_16_FRACTIONS;
     int32_t largest = is_signed ? 0x7FFF : 0xFFFF;
-    return as_bits(signed_fraction(int32_t(rounded), largest));
-}
-
-// What a blend adds: the integer behind a fraction, else the texel.
-static uint32_t read_addend(const Context &context, const Texture &texture, const int64_t *texels,
-                            uint32_t layer, uint32_t channel)
-{
-    Texture plain = texture;
-    if (texture.texels >= Texels::UNSIGNED_8_FRACTIONS)
-        plain.texels -= Texels::UNSIGNED_8_FRACTIONS;
-    return read_texel(context, plain, texels, layer, channel);
+    return bits_as<uint32_t>(signed_fraction(int32_t(rounded), largest));
 }
 
 // Where a filter lies whose texels are the same one, beside an edge that clamps.
@@ -161,6 +149,10 @@ static uint32_t blend(const Context &context, const Texture &texture, const Spot
                       uint32_t layer, uint32_t channel)
 {
     bool volume = texture.dimensions == AXES, half = texture.texels == Texels::HALVES;
+    bool fraction = texture.texels >= Texels::UNSIGNED_8_FRACTIONS;
+    Texture added = texture; // the integers behind fractions
+    if (fraction)
+        added.texels -= Texels::UNSIGNED_8_FRACTIONS;
     uint32_t guard = half ? GUARD_BITS : GUARD_BITS + BELOW_HALF;
     Spot spots[AXES];
     for (uint32_t axis = 0; axis < AXES; ++axis)
@@ -173,13 +165,13 @@ static uint32_t blend(const Context &context, const Texture &texture, const Spot
             int64_t texels[AXES] = {spots[0].texel + (corner & 1), spots[1].texel + (corner >> 1),
                                     spots[2].texel + number};
             if (slice.shares[corner] != 0 || slice.meant[corner])
-                slice.texels[corner] = read_addend(context, texture, texels, layer, channel);
+                slice.texels[corner] = read_texel(context, added, texels, layer, channel);
             whole_sum += int64_t(int32_t(slice.texels[corner])) * slice.shares[corner];
         }
         Sum part = add_texels(slice, guard);
         sum = number ? join(sum, part) : part;
     }
-    if (texture.texels >= Texels::UNSIGNED_8_FRACTIONS)
+    if (fraction)
         return finish_fraction(texture, whole_sum);
     double value = value_of(sum, guard);
     return half ? finish_half(value) : finish_float(value);
@@ -250,7 +242,7 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
         Spot spots[AXES] = {};
         for (uint32_t axis = 0; axis < (form & TextureForm::DIMENSIONS); ++axis) {
             uint32_t word = words[(axis + layered) * WARP_LANES];
-            double place = fetch ? 0 : position(texture, axis, as_float(word));
+            double place = fetch ? 0 : position(texture, axis, bits_as<float>(word));
             spots[axis] = fetch ? Spot{int32_t(word), 0}
                           : texture.linear || gathers ? between(place) : nearest(place);
         }
