@@ -27,6 +27,7 @@ from grader.metrics import COMPARABLE, METRICS, TIMED, TRAFFIC  # noqa: E402
 from grader.records import Timing  # noqa: E402
 from grader.statuses import CHECK_STATUSES, STATUSES, Doing  # noqa: E402
 from grader.words.findings import FINDINGS  # noqa: E402
+from tests.support.corpus_explained import render_corpus  # noqa: E402
 
 Json = dict[str, object]
 
@@ -71,6 +72,19 @@ all.
 Their results are those of an H100 to the last bit.
 
 {render_coverage()}"""
+
+
+def make_corpus() -> str:
+    return f"""\
+# The corpus
+
+Small kernels of one feature each (`tests/emulator/kernels`), most on edge values, with what a GPU
+left and what Nsight Compute counted there. The same machine code runs on the emulated device, and
+every bit of the outputs and every counter is compared: `pytest tests/emulator/test_corpus.py
+--run-slow --all-levels`. Where it says "outputs" alone, the counters change from run to run on a
+GPU, or depend on its clock.
+
+{render_corpus()}"""
 
 
 def make_metrics() -> str:
@@ -415,6 +429,7 @@ def _list(value: object) -> list[object]:
 
 PAGES: dict[str, Callable[[], str]] = {
     "commands": make_commands,
+    "corpus": make_corpus,
     "metrics": make_metrics,
     "model-errors": make_errors,
     "opcodes": make_opcodes,

@@ -29,32 +29,7 @@ from tests.support.corpus_cover import (
     list_opcodes,
     union,
 )
-
-EXPLAINED = {
-    "barrier_objects_by_lanes": (
-        "lanes of a warp that wait for a phase ask for it oftener here, and elsewhere less often"
-    ),
-    "barrier_objects_of_pipelines": (
-        "threads that wait for a phase ask for it more seldom here; three runs on an H200 are alike"
-    ),
-    "copy_async_4_8_16-O0": "of ten runs on an H200 some take 208 sectors, and some 224 as here",
-    "generic_addresses-O0": "9 load requests in one run on an H100, 10 as here in ten on an H200",
-    "generic_addresses-O3": "9 store requests in one run on an H100, 10 as here in ten on an H200",
-    "special_registers": (
-        "%warpid is a slot of the multiprocessor: the PTX ISA does not promise which"
-    ),
-    "student_histograms": (
-        "in the fourth kernel, warps repeat 64-bit atomics on shared memory while others are"
-        " quicker: 4,771 to 5,235 warp instructions in ten runs on an H200, no two alike"
-    ),
-    "student_pipelines-O1": (
-        "LDGSTS past the L1 under @!P0 with no lane on goes to addresses that nobody set: the H100"
-        " counts 24 wavefronts more than here, an H200 86, ten times"
-    ),
-}
-"""Files, or cases, that differ from the H100, and why. Whoever finds the rule behind one deletes
-its line: it fails then."""
-
+from tests.support.corpus_explained import EXPLAINED, find_explanation
 
 CASES = find_cases()
 USUAL = tuple(case for case in CASES if case.level == LEVEL)
@@ -79,10 +54,13 @@ def test_runs_as_an_h100_does(case: Case) -> None:
     if recorded is None:
         pytest.skip("it runs, but no H100 has run it as it stands now")
     differences = find_differences(case, result, recorded.result)
-    why = EXPLAINED.get(case.path.stem) or EXPLAINED.get(str(case))
-    assert bool(differences) is bool(why), (
-        "\n".join(differences) or f"{case} is as on the H100: delete its line of EXPLAINED"
+    assert bool(differences) is bool(find_explanation(case)), (
+        "\n".join(differences) or f"{case} is as on the GPU: delete its line of EXPLAINED"
     )
+
+
+def test_each_explanation_is_of_a_case() -> None:
+    assert set(EXPLAINED) <= {name for case in CASES for name in (case.path.stem, str(case))}
 
 
 def test_has_the_opcodes_that_are_listed(case: Case) -> None:
