@@ -23,7 +23,7 @@ from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
 from grader.emulator.opcodes.reference import render_coverage  # noqa: E402
 from grader.emulator.timing.intervals import UNKNOWN, read_intervals  # noqa: E402
 from grader.judging.modelled import MOST_DOUBT, is_known  # noqa: E402
-from grader.metrics import COMPARABLE, METRICS, TIMED, TRAFFIC  # noqa: E402
+from grader.metrics import COMPARABLE, METRICS, sources, unit_words  # noqa: E402
 from grader.records import Timing  # noqa: E402
 from grader.statuses import CHECK_STATUSES, STATUSES, Doing  # noqa: E402
 from grader.words.findings import FINDINGS  # noqa: E402
@@ -91,21 +91,29 @@ def make_metrics() -> str:
     rows = (
         (
             f"`{metric.name}`",
-            "fraction" if metric.is_fraction else metric.unit or "count",
+            unit_words(metric),
             metric.better.value,
-            _source(metric.name),
+            *(sources(metric).get(device, "–") for device in ("gpu", "emulated")),
             "yes" if metric.name in COMPARABLE else "",
             format_cell(metric.meaning),
         )
         for metric in METRICS.values()
     )
-    head = ("metric", "unit", "better", "source", "goal may be relative", "meaning")
+    head = (
+        "metric",
+        "unit",
+        "better",
+        "on a GPU",
+        "emulated",
+        "goal may be relative",
+        "meaning",
+    )
     return f"""\
 # Metrics
 
 A check of an exercise grades one of these metrics. A score reports all of them: each with its
 value, unit and source, or with the reason why there is no value. Fractions are 0 to 1 in specs and
-JSON, and percentages in words.
+JSON, and percentages in words. `grade metrics` prints this list.
 
 Where the table says so, a goal may be a multiple of the baseline's or the reference's value
 (`relative_to` in the spec).
@@ -126,14 +134,6 @@ def _list_comments() -> str:
         if metric.comment:
             about.setdefault(metric.comment, []).append(f"`{metric.name}`")
     return "\n".join(f"- {', '.join(names)}: {comment}" for comment, names in about.items())
-
-
-def _source(name: str) -> str:
-    if name in TIMED:
-        return "measured or modelled"
-    if name in TRAFFIC:
-        return "by ncu or modelled, for information"
-    return "the cases" if name in ("correctness", "sanitized") else "counted"
 
 
 def make_statuses() -> str:

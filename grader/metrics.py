@@ -313,6 +313,23 @@ FIGURES = ("gflops", "bandwidth_gbps", *(name for name in METRICS if name in TRA
 """The metrics that a report names for information beside a time; the first are the rates."""
 
 
+def sources(metric: Metric) -> dict[str, str]:
+    """By kind of device how it comes by the metric; a kind that cannot is left out."""
+    if metric.time:
+        return {"gpu": "measured", "emulated": "modelled"}
+    if metric.count:
+        return {"gpu": "counted", "emulated": "counted"}
+    if metric.traffic:
+        ways = {"gpu": "counted by ncu"}
+        return ways | ({} if "emulated" in metric.lacking else {"emulated": "modelled"})
+    return {"gpu": "the cases", "emulated": "the cases"}
+
+
+def unit_words(metric: Metric) -> str:
+    """The unit of a metric's values in a spec, where it has one."""
+    return "fraction" if metric.is_fraction else metric.unit or "count"
+
+
 def format_value(name: str, value: float) -> str:
     """A metric's value for people: `82.3 %`, `4,063,232`, `6.6x`, `0.1942 ms`.
 

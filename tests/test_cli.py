@@ -16,6 +16,7 @@ from grader.cli.common import Command
 from grader.cli.this_machine import DOCTOR
 from grader.devices.choose import has_pycuda
 from grader.devices.gpus import read_gpus
+from grader.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSPOSE = ROOT / "exercises" / "transpose"
@@ -158,7 +159,8 @@ def test_a_bare_name_is_looked_for_in_exercises(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(ROOT)
     assert find_exercise("transpose") == Path("exercises/transpose")
     assert find_exercise("exercises/transpose") == Path("exercises/transpose")
-    assert find_exercise("nothing") == Path("nothing")
+    with pytest.raises(UsageError, match="no exercise 'nothing'"):
+        find_exercise("nothing")
 
 
 def test_a_name_cannot_control_the_terminal(

@@ -18,7 +18,9 @@ from pathlib import Path
 
 from grader.authoring.bundles import fill_template, make_zip
 from grader.errors import GraderError
+from grader.folders import PACKAGED, shipped_root
 from grader.spec.exercise import Exercise
+from grader.spec.public import public_exercises
 
 DISTRIBUTION = "cuda-exercise-grader"
 _SCRIPTS = ("setup.sh", "run_autograder")
@@ -44,8 +46,8 @@ def make_autograder(exercise: Exercise) -> bytes:
 
 
 def make_wheel() -> tuple[str, bytes]:
-    """File name and bytes of a wheel of the running grader (packaging.python.org, "Binary
-    distribution format")."""
+    """File name and bytes of a wheel of the running grader, with the exercises that come along
+    (packaging.python.org, "Binary distribution format")."""
     try:
         distribution = importlib.metadata.distribution(DISTRIBUTION)
     except importlib.metadata.PackageNotFoundError as error:
@@ -60,6 +62,8 @@ def make_wheel() -> tuple[str, bytes]:
         for path in sorted(package.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
+    course = public_exercises(shipped_root())
+    files |= {f"grader/{PACKAGED}/{name}": content for name, content in course.items()}
     described = distribution.read_text("METADATA") or distribution.read_text(
         "PKG-INFO"
     )  # the latter beside a checkout

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.authoring.handout import HANDOUT_FILE
 from grader.errors import SpecError, SpecProblem
 from grader.grading.cases import BENCHMARK
 from grader.report.soundness import Claim, Proof
 from grader.spec.draws import draw_cases, make_inputs
 from grader.spec.exercise import Case, Exercise, Part, Task
 from grader.spec.oracle import load_oracle
+from grader.spec.public import HANDOUT_FILE
 from grader.spec.reader import SPEC_FILE, read_exercise, root_of
 
 _STAND_INS: Mapping[str, object] = {

@@ -1,5 +1,5 @@
-"""Makes the students' bundle of an exercise: the same bytes for the same files, and nothing that is
-secret.
+"""Makes what students get of an exercise: the bundle, the same bytes for the same files, or the
+files to start from. Nothing that is secret is in either.
 
 The bundle's folder is laid out as the grader wants an exercise, so that it can be graded in: with
 the public cases only.
@@ -7,25 +7,25 @@ the public cases only.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
+from grader.authoring.autograder import make_wheel
 from grader.authoring.bundles import fill_template, make_zip
-from grader.errors import GraderError
-from grader.spec.cpu import CPU_FILE, find_cpu_file
+from grader.errors import GraderError, UsageError
 from grader.spec.exercise import Exercise
-from grader.spec.reader import ORACLE_FILE, SPEC_FILE
-
-HANDOUT_FILE = "README.md"
-PICTURES = frozenset({".svg", ".png", ".jpg", ".jpeg", ".gif"})
-"""What of the exercise's folder a handout may show."""
+from grader.spec.public import HANDOUT_FILE, is_picture, public_files
 
 
-def make_bundle(exercise: Exercise) -> bytes:
-    """The ZIP archive. GraderError where a file cannot be read, and where the bundle would hold the
-    reference."""
+def make_bundle(exercise: Exercise, *, install: str | None = None) -> bytes:
+    """The ZIP archive, with a wheel of this grader unless `install` is the command that installs
+    one.
+
+    GraderError where a file cannot be read, and where the bundle would hold the reference.
+    """
     files = _collect(exercise)
+    if install is None:
+        wheel, files_wheel = make_wheel()
+        files[wheel] = files_wheel
+        install = f"python -m pip install ./{wheel}"
+    files["HOW_TO_RUN.md"] = _fill("HOW_TO_RUN.md", exercise, install=_one_line(install))
     reference = exercise.reference_source.read_bytes() if exercise.reference_source else None
     if leaking := [name for name, content in files.items() if content == reference]:
         message = f"the bundle would hold the hidden reference: {leaking[0]} is the same file"
@@ -34,42 +34,53 @@ def make_bundle(exercise: Exercise) -> bytes:
     return make_zip(named, compress=False)
 
 
-def public_spec(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec without its hidden cases, those of its parts too, and without the path of its
-    schema."""
-    spec = {field: value for field, value in document.items() if field != "$schema"}
-    spec["cases"] = {**spec["cases"], "hidden": []}
-    if "parts" in spec:
-        spec["parts"] = {
-            name: {**part, "cases": {**part["cases"], "hidden": []}}
-            for name, part in spec["parts"].items()
-        }
-    return spec
+def starting_files(exercise: Exercise) -> dict[str, bytes]:
+    """What somebody starts with in a folder of their own: the handout with its pictures, the file
+    to edit, and the starter where the handout's commands look for it."""
+    starter = exercise.baseline_source.read_bytes()
+    shown = {
+        f"{exercise.id}.md" if name == HANDOUT_FILE else name: content
+        for name, content in _shown(exercise).items()
+    }
+    return {f"{exercise.id}.cu": starter, f"starter/{exercise.id}.cu": starter, **shown}
+
+
+def _one_line(install: str) -> str:
+    if not install.strip() or not install.isprintable():
+        raise UsageError(
+            f"--install {install!r} is no command",
+            "Give the line that students type: --install 'python -m pip install …'.",
+        )
+    return install
+
+
+def _shown(exercise: Exercise) -> dict[str, bytes]:
+    """The handout and its pictures."""
+    return {
+        name: content
+        for name, content in public_files(exercise.folder).items()
+        if name == HANDOUT_FILE or is_picture(name)
+    }
 
 
 def _collect(exercise: Exercise) -> dict[str, bytes]:
-    """By their names in the bundle, the contents of all of its files."""
-    folder, inner = exercise.folder, f"exercises/{exercise.id}"
-    starter = exercise.baseline_source.read_bytes()
-    spec = public_spec(json.loads((folder / SPEC_FILE).read_text(encoding="utf-8")))
-    files = {
+    """By their names in the bundle, the contents of its files but for the grader."""
+    starter, shown = exercise.baseline_source.read_bytes(), _shown(exercise)
+    inner = {
+        f"exercises/{exercise.id}/{name}": content
+        for name, content in public_files(exercise.folder).items()
+        if name not in shown
+    }
+    return {
         f"{exercise.id}.cu": starter,
         f"starter/{exercise.id}.cu": starter,
-        f"{inner}/{SPEC_FILE}": (json.dumps(spec, indent=2, ensure_ascii=False) + "\n").encode(),
-        f"{inner}/{ORACLE_FILE}": (folder / ORACLE_FILE).read_bytes(),
         "test.py": _fill("test.py", exercise),
-        "HOW_TO_RUN.md": _fill("HOW_TO_RUN.md", exercise),
+        **inner,
+        **shown,
     }
-    if (cpu := find_cpu_file(exercise)) is not None:
-        files[f"{inner}/{CPU_FILE}"] = cpu.read_bytes()
-    shown = [
-        path
-        for path in folder.iterdir()
-        if path.name == HANDOUT_FILE or path.suffix.lower() in PICTURES
-    ]
-    return files | {path.name: path.read_bytes() for path in shown}
 
 
-def _fill(name: str, exercise: Exercise) -> bytes:
+def _fill(name: str, exercise: Exercise, **fields: str) -> bytes:
     hidden = ", ".join(case.name for case in exercise.hidden_cases) or "none"
-    return fill_template(name, id=exercise.id, title=exercise.title, hidden=hidden).encode()
+    own = {"id": exercise.id, "title": exercise.title, "hidden": hidden}
+    return fill_template(name, **own, **fields).encode()

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.authoring.bundles import fill_template
-from grader.errors import GraderError, UsageError
+from grader.authoring.new_files import write_new_files
+from grader.errors import UsageError
 
 FILES: Mapping[str, str] = {
     "exercises/@id@/spec.json": "spec.json",
@@ -32,32 +33,12 @@ def write_new_exercise(id_: str, root: Path) -> tuple[Path, ...]:
     """
     _check_id(id_)
     texts = {
-        root / place.replace("@id@", id_): fill_template(name, id=id_)
+        root / place.replace("@id@", id_): fill_template(name, id=id_).encode()
         for place, name in FILES.items()
     }
-    taken = [path for path in texts if path.exists() or path.is_symlink()]
-    if taken:
-        raise UsageError(
-            f"nothing was written, for {'this file is' if len(taken) == 1 else 'these files are'}"
-            f" there already: {', '.join(map(str, taken))}",
-            "Choose another id or another --folder, or move the old files away.",
-        )
-    written: list[Path] = []
-    try:
-        for path, text in texts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open(
-                "x", encoding="utf-8"
-            ) as file:  # "x": what somebody else made meanwhile stays as it is
-                written.append(path)
-                file.write(text)
-    except OSError as error:
-        for path in written:
-            path.unlink(missing_ok=True)
-        raise GraderError(
-            f"cannot write {error.filename}: {error.strerror}",
-            "Give --folder one that you may write to.",
-        ) from error
+    write_new_files(
+        texts, otherwise="Choose another id or another --folder, or move the old files away."
+    )
     return tuple(texts)
 
 

@@ -33,6 +33,7 @@ from grader.cli.common import (
     parse_arguments,
     printing,
 )
+from grader.cli.course import LIST, METRICS, START
 from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.formats import (
     add_format_options,
@@ -61,19 +62,23 @@ system, and say why it earns its points.
 """
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
+       grade list | start [--help]
        grade compare | sweep | host | gallery | run | inspect | doctor [--help]
        grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
-       grade new | check | handout [--help]"""
+       grade metrics | new | check | handout [--help]"""
 EPILOG = """\
 examples:
   grade exercises/transpose mine.cu           points, the line that loses them, what to try next
-  grade transpose mine.cu                     the same: a bare name is looked for in ./exercises
+  grade transpose mine.cu                     the same: a bare name is that of an exercise in
+                                              ./exercises, or of one that comes along
   grade transpose mine.cu --annotate          also print the source with what each line cost
   grade transpose mine.cu --html page.html    also write a page: points, roofline, source
   grade transpose mine.cu --json score.json   also write the score as JSON
   grade transpose mine.cu --json - --quiet    print nothing but the JSON
 
 for students:
+  grade list                                  the exercises, here and those that come along
+  grade start transpose                       handout and starter into this folder
   grade compare transpose old.cu new.cu       before and after: points, times and counters
   grade sweep transpose mine.cu --sizes 128,512,2048
                                               times and counters by size, beside the processor
@@ -93,6 +98,7 @@ for instructors:
                                               for a platform: {formats}
 
 for authors of exercises:
+  grade metrics                               what a check can ask for: units, devices, meaning
   grade new my_exercise                       a complete, working exercise to edit
   grade check my_exercise                     prove it sound
   grade handout my_exercise -o bundle.zip     the students' bundle
@@ -366,6 +372,8 @@ def _tell(message: str, advice: str, exit_code: int) -> int:
 
 GRADE = Command(_grade_parser, run_grade)
 COMMANDS: dict[str, Command] = {
+    "list": LIST,
+    "start": START,
     "compare": COMPARE,
     "sweep": SWEEP,
     "host": HOST,
@@ -379,6 +387,7 @@ COMMANDS: dict[str, Command] = {
     "gradebook": GRADEBOOK,
     "gradescope-zip": GRADESCOPE_ZIP,
     "classroom-workflow": CLASSROOM_WORKFLOW,
+    "metrics": METRICS,
     "new": NEW,
     "check": CHECK,
     "handout": HANDOUT,

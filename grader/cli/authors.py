@@ -79,13 +79,16 @@ exit codes: 0 nothing fails, 1 something does, 2 bad usage, 3 the grader or the 
 """
 HANDOUT_DESCRIPTION = """\
 Make the students' bundle: handout, starter, oracle, cpu.c, the public part of the spec, test.py,
-and how to run it. Never in it: the reference, the hidden cases, a seed. The same files give the
-same bytes.
+this grader as a wheel, and how to install and run it. Never in it: the reference, the hidden cases,
+a seed. The same files give the same bytes.
 """
 HANDOUT_EPILOG = """\
-example:
+examples:
   grade handout transpose -o transpose.zip
-  unzip transpose.zip && cd transpose && python test.py
+  unzip transpose.zip && cd transpose && cat HOW_TO_RUN.md
+
+  grade handout transpose -o transpose.zip --install 'python -m pip install https://…/grader.whl'
+                             without the wheel: students install the grader by this line
 
 exit codes: 0 written, 2 bad usage, or a broken exercise
 """
@@ -186,6 +189,11 @@ def _handout_parser() -> argparse.ArgumentParser:
     parser = make_parser("handout", HANDOUT_DESCRIPTION, HANDOUT_EPILOG)
     add_exercise(parser)
     add_new_file(parser, "FILE.zip", "the bundle")
+    parser.add_argument(
+        "--install",
+        metavar="COMMAND",
+        help="the line by which students install the grader, in place of the wheel in the bundle",
+    )
     return parser
 
 
@@ -197,12 +205,12 @@ def run_handout(options: argparse.Namespace) -> int:
     from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
-    content = make_bundle(exercise)
+    content = make_bundle(exercise, install=options.install)
     write_file(target, content, "the bundle")
     with printing():
         print(
-            f"{target}: {len(content):,} bytes. Students unpack it and run `python test.py` in"
-            f" {exercise.id}/."
+            f"{target}: {len(content):,} bytes. Students unpack it and follow"
+            f" {exercise.id}/HOW_TO_RUN.md."
         )
     return 0
 

@@ -16,7 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.cpp.cursor import did_you_mean
 from grader.errors import GraderError, UsageError
+from grader.folders import shipped_exercises
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +50,9 @@ def join_names(names: Iterable[str], last_by: str = " or ") -> str:
 
 def add_exercise(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "exercise", metavar="EXERCISE", help="the exercise's folder, or its name in ./exercises"
+        "exercise",
+        metavar="EXERCISE",
+        help="the exercise's folder, or the name of one in ./exercises or that comes along",
     )
 
 
@@ -117,10 +121,24 @@ def new_file(options: argparse.Namespace, what: str) -> Path:
 
 
 def find_exercise(name: str) -> Path:
-    """The path as given, or `./exercises/NAME` for a bare name that is not there itself."""
+    """The path as given; for a bare name that is not there itself `./exercises/NAME`, else the
+    exercise of that name that comes along. UsageError for a bare name that is nowhere."""
     path = Path(name)
-    bare = Path("exercises") / name
-    return bare if path.name == name and not path.exists() and bare.is_dir() else path
+    if path.name != name or path.exists():
+        return path
+    found = {folder.name: folder for folder in (*shipped_exercises(), *local_exercises())}
+    if name not in found:
+        raise UsageError(
+            f"there is no exercise {name!r} in ./exercises, and none comes along"
+            f"{did_you_mean(name, found)}",
+            "Give the folder of an exercise. `grade list` shows those that can be named.",
+        )
+    return found[name]
+
+
+def local_exercises() -> tuple[Path, ...]:
+    """The folders in `./exercises`, by their names."""
+    return tuple(sorted(path for path in Path("exercises").glob("*") if path.is_dir()))
 
 
 class TerminatedError(KeyboardInterrupt):

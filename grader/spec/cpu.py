@@ -13,8 +13,8 @@ from pathlib import Path
 from grader.cpp.types import CPP_NAMES
 from grader.records import Role
 from grader.spec.exercise import BufferSpec, Exercise, Task
+from grader.spec.public import CPU_FILE
 
-CPU_FILE = "cpu.c"
 CPU_FUNCTION = "reference"
 SUM_TYPE = "SUM_TYPE"
 """The macro of `cpu.c` for the type of a running sum: `float` in a textbook's loop, `double` where

@@ -33,12 +33,12 @@ from grader.spec.exercise import (
 )
 from grader.spec.launch_lines import Plan, parse_launch, parse_scratch
 from grader.spec.plan_rules import Starter
+from grader.spec.public import ORACLE_FILE as ORACLE_FILE
+from grader.spec.public import SPEC_FILE as SPEC_FILE
 from grader.spec.schema import Json, schema_problems
 from grader.spec.semantics import semantic_problems
 from grader.spec.texture_rules import read_texture
 
-SPEC_FILE = "spec.json"
-ORACLE_FILE = "oracle.py"
 ORACLE_FUNCTION = "expected"
 """Of the exercise itself; that of a part is `expected_<part>`."""
 

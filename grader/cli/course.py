@@ -1,0 +1,102 @@
+"""The subcommands about what there is: `list` and `start` of exercises, `metrics` of checks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from grader.cli.common import (
+    Command,
+    add_exercise,
+    find_exercise,
+    local_exercises,
+    make_parser,
+    printing,
+)
+from grader.folders import shipped_exercises
+
+LIST_DESCRIPTION = """\
+List the exercises that can be named: those in ./exercises, and those that come along with the
+grader. One in ./exercises hides one of the same name that comes along.
+"""
+START_DESCRIPTION = """\
+Put what you need for an exercise into this folder: the handout with its pictures, the file to edit,
+and starter/ID.cu, the same file once more, with which the handout compares. Nothing that is there
+already is touched.
+"""
+START_EPILOG = """\
+example:
+  grade start transpose
+  grade transpose transpose.cu
+
+exit codes: 0 all was written, 2 bad usage, or a file is there already
+"""
+METRICS_DESCRIPTION = """\
+List every metric that a check of an exercise may ask for: its unit in a spec, how each kind of
+device comes by it, and what it means.
+"""
+CODES = "exit codes: 0 shown, 2 bad usage\n"
+
+
+def _list_parser() -> argparse.ArgumentParser:
+    return make_parser("list", LIST_DESCRIPTION, CODES)
+
+
+def run_list(_: argparse.Namespace) -> int:
+    """`grade list`: 0 when they were shown."""
+    from grader.report.contents import Listed, print_exercises
+    from grader.report.terminal import make_console
+    from grader.spec.public import read_title
+
+    found = {folder.name: (folder, "comes along") for folder in shipped_exercises()}
+    found |= {folder.name: (folder, str(folder)) for folder in local_exercises()}
+    rows = [Listed(name, read_title(folder), place) for name, (folder, place) in found.items()]
+    with printing():
+        print_exercises(rows, console=make_console(sys.stdout))
+    return 0
+
+
+def _start_parser() -> argparse.ArgumentParser:
+    parser = make_parser("start", START_DESCRIPTION, START_EPILOG)
+    add_exercise(parser)
+    parser.add_argument(
+        "--folder", default=".", metavar="DIR", help="where to put them (default: here)"
+    )
+    return parser
+
+
+def run_start(options: argparse.Namespace) -> int:
+    """`grade start EXERCISE`: 0 when all files were written."""
+    from grader.authoring.handout import starting_files
+    from grader.authoring.new_files import write_new_files
+    from grader.spec.reader import read_exercise
+
+    exercise = read_exercise(find_exercise(options.exercise))
+    root = Path(options.folder)
+    files = {root / name: content for name, content in starting_files(exercise).items()}
+    write_new_files(files, otherwise="Go to another folder, or move the old files away.")
+    with printing():
+        print("Written:", *(f"  {path}" for path in files), sep="\n")
+        print(f"\nRead {root / exercise.id}.md, edit {root / exercise.id}.cu, and grade it:")
+        print(f"  grade {options.exercise} {root / exercise.id}.cu")
+    return 0
+
+
+def _metrics_parser() -> argparse.ArgumentParser:
+    return make_parser("metrics", METRICS_DESCRIPTION, CODES)
+
+
+def run_metrics(_: argparse.Namespace) -> int:
+    """`grade metrics`: 0 when they were shown."""
+    from grader.report.contents import print_metrics
+    from grader.report.terminal import make_console
+
+    with printing():
+        print_metrics(console=make_console(sys.stdout))
+    return 0
+
+
+LIST = Command(_list_parser, run_list)
+START = Command(_start_parser, run_start)
+METRICS = Command(_metrics_parser, run_metrics)

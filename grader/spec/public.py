@@ -1,0 +1,68 @@
+"""What everybody may see of an exercise: all of its files but the hidden cases and the reference.
+
+It needs nothing but the standard library, for `setup.py` makes the wheel's exercises with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+SPEC_FILE = "spec.json"
+ORACLE_FILE = "oracle.py"
+HANDOUT_FILE = "README.md"
+CPU_FILE = "cpu.c"
+PICTURES = frozenset({".svg", ".png", ".jpg", ".jpeg", ".gif"})
+"""What of the exercise's folder a handout may show."""
+
+
+def public_exercises(root: Path) -> dict[str, bytes]:
+    """The public files of all exercises in `root` and their starters, by their paths below it."""
+    files = {}
+    for spec in sorted((root / "exercises").glob(f"*/{SPEC_FILE}")):
+        id_ = spec.parent.name
+        for name, content in public_files(spec.parent).items():
+            files[f"exercises/{id_}/{name}"] = content
+        files[f"starter/{id_}.cu"] = (root / "starter" / f"{id_}.cu").read_bytes()
+    return files
+
+
+def public_files(folder: Path) -> dict[str, bytes]:
+    """The contents of an exercise's public files by their names, the spec without hidden cases."""
+    spec = public_spec(json.loads((folder / SPEC_FILE).read_text(encoding="utf-8")))
+    others = (
+        path
+        for path in sorted(folder.iterdir())
+        if path.name in (ORACLE_FILE, HANDOUT_FILE, CPU_FILE) or is_picture(path.name)
+    )
+    text = json.dumps(spec, indent=2, ensure_ascii=False) + "\n"
+    return {SPEC_FILE: text.encode(), **{path.name: path.read_bytes() for path in others}}
+
+
+def is_picture(name: str) -> bool:
+    """Whether a handout may show the file."""
+    return Path(name).suffix.lower() in PICTURES
+
+
+def public_spec(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The spec without its hidden cases, those of its parts too, and without the path of its
+    schema."""
+    spec = {field: value for field, value in document.items() if field != "$schema"}
+    spec["cases"] = {**spec["cases"], "hidden": []}
+    if "parts" in spec:
+        spec["parts"] = {
+            name: {**part, "cases": {**part["cases"], "hidden": []}}
+            for name, part in spec["parts"].items()
+        }
+    return spec
+
+
+def read_title(folder: Path) -> str | None:
+    """The title of the exercise in the folder; None where its spec has none that can be read."""
+    try:
+        title = json.loads((folder / SPEC_FILE).read_text(encoding="utf-8"))["title"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return title if isinstance(title, str) else None
