@@ -6,6 +6,10 @@ The public API, which loads on first use:
     run(source, inputs=..., outputs=..., ...)      a KernelRun: outputs, counters, times, findings
     inspect(files, device="emulated:h100")         a KernelList: what the compiler made of files
     SubmissionError                                what a source ends in that fails
+    GraderError, UsageError                        what the grader, or the call, ends in that fails
+
+The other names are the records that these hold. What is listed in `__all__`, with its arguments
+and fields, follows semantic versioning (docs/python.md).
 """
 
 from __future__ import annotations
@@ -14,26 +18,54 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from grader.errors import GraderError as GraderError
+    from grader.errors import UsageError as UsageError
     from grader.explore.kernel_list import inspect as inspect
     from grader.explore.kernel_run import run as run
     from grader.grading.grade import grade as grade
     from grader.grading.mistakes import SubmissionError as SubmissionError
+    from grader.records import Counters as Counters
+    from grader.records import Finding as Finding
+    from grader.records import KernelLaunch as KernelLaunch
     from grader.records import KernelList as KernelList
     from grader.records import KernelRun as KernelRun
+    from grader.records import LaunchTime as LaunchTime
+    from grader.records import LineCounters as LineCounters
     from grader.records import Score as Score
 
 __version__ = "0.1.0"
-__all__ = ["KernelList", "KernelRun", "Score", "SubmissionError", "grade", "inspect", "run"]
-
 _HOMES = {
+    "Counters": "grader.records",
+    "Finding": "grader.records",
+    "GraderError": "grader.errors",
+    "KernelLaunch": "grader.records",
     "KernelList": "grader.records",
     "KernelRun": "grader.records",
+    "LaunchTime": "grader.records",
+    "LineCounters": "grader.records",
     "Score": "grader.records",
     "SubmissionError": "grader.grading.mistakes",
+    "UsageError": "grader.errors",
     "grade": "grader.grading.grade",
     "inspect": "grader.explore.kernel_list",
     "run": "grader.explore.kernel_run",
 }
+__all__ = [
+    "Counters",
+    "Finding",
+    "GraderError",
+    "KernelLaunch",
+    "KernelList",
+    "KernelRun",
+    "LaunchTime",
+    "LineCounters",
+    "Score",
+    "SubmissionError",
+    "UsageError",
+    "grade",
+    "inspect",
+    "run",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -54,6 +54,7 @@ MAY_ASK_WORDS = (
     "grader.report",
     "grader.grading",
     "grader.explore",  # a run without a grading ends with words, too
+    "grader.pytest_plugin",
 )
 
 # What returns facts only, and the records with sentences that it may not name.
@@ -116,7 +117,16 @@ LEAVES: dict[str, tuple[str, ...]] = {
 # The modules beside the stages.
 TOP = {
     f"grader.{name}"
-    for name in ("__main__", "doctor", "folders", "errors", "metrics", "sass", "statuses")
+    for name in (
+        "__main__",
+        "doctor",
+        "folders",
+        "errors",
+        "metrics",
+        "pytest_plugin",
+        "sass",
+        "statuses",
+    )
 } | {"grader"}
 
 # The packages whose modules join stages, as the pipeline does.
@@ -134,6 +144,7 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "jinja2": (("grader.report.html",), False),
     "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),
+    "pytest": (("grader.pytest_plugin",), False),
     "pynvml": (("grader.devices.gpu.nvml",), True),
     "cupy": (("grader.devices.gpu.library",), True),
     "torch": (("grader.devices.gpu.library",), True),

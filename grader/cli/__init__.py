@@ -32,6 +32,7 @@ from grader.cli.common import (
     make_parser,
     parse_arguments,
     printing,
+    refuse_annotated_json,
 )
 from grader.cli.course import LIST, METRICS, START
 from grader.cli.explore import COMPARE, HOST, SWEEP
@@ -187,11 +188,7 @@ def run_grade(options: argparse.Namespace) -> int:
     """`grade EXERCISE SUBMISSION`: the exit code is the score's."""
     exercise = find_exercise(options.exercise)
     check_target(options.json)
-    if options.annotate and options.json == "-":
-        raise UsageError(
-            "--annotate and --json - both print on standard output",
-            "Write the JSON to a file: --json FILE.",
-        )
+    refuse_annotated_json(options)
     check_target(options.output, "the result")
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)

@@ -206,6 +206,15 @@ def check_target(target: str | None, what: str = "the JSON") -> None:
         )
 
 
+def refuse_annotated_json(options: argparse.Namespace) -> None:
+    """Raises UsageError where the source page and JSON would both go to standard output."""
+    if options.annotate and options.json == "-":
+        raise UsageError(
+            "--annotate and --json - both print on standard output",
+            "Write the JSON to a file: --json FILE.",
+        )
+
+
 def _find_trouble(target: str) -> str:
     if not target:
         return "the name is empty"

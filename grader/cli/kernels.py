@@ -17,6 +17,8 @@ from grader.cli.common import (
     check_target,
     make_parser,
     print_or_json,
+    printing,
+    refuse_annotated_json,
 )
 from grader.errors import UsageError
 from grader.report.text import clean_line, clean_text
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from grader.explore.kernel_data import Output
-    from grader.records import UnlistedFile
+    from grader.records import KernelRun, UnlistedFile
 
 RUN_DESCRIPTION = """\
 Run the kernels of any .cu file, without an exercise, and show what they did: launches, counters,
@@ -109,6 +111,9 @@ def _run_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="draw inputs, and what is sampled, from this seed (default: 0)",
     )
+    parser.add_argument(
+        "--annotate", action="store_true", help="print the source too, with what each line cost"
+    )
     add_no_isolation(parser)
     add_json(parser, "launches, counters, findings and summaries of outputs")
     return parser
@@ -117,6 +122,7 @@ def _run_parser() -> argparse.ArgumentParser:
 def run_kernels(options: argparse.Namespace) -> int:
     """`grade run FILE.cu`: 0 when it ran and nothing was found."""
     check_target(options.json)
+    refuse_annotated_json(options)
     from grader.explore.kernel_run import run
     from grader.explore.kernel_words import (
         parse_scalars,
@@ -166,10 +172,21 @@ def run_kernels(options: argparse.Namespace) -> int:
         lambda: format_run(found),
         lambda console: print_run(found, console=console),
     )
+    if options.annotate:
+        _print_annotation(found)
     for name, target in saved.items():
         if name in found.outputs:
             _save(found.outputs[name], Path(target))
     return 1 if found.findings else 0
+
+
+def _print_annotation(run: KernelRun) -> None:
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate_run
+    from grader.report.source_page import print_annotation
+    from grader.report.terminal import make_console
+
+    with printing():
+        print_annotation(annotate_run(run, TERMINAL_COLUMNS), console=make_console(sys.stdout))
 
 
 def _check_saved(saved: Mapping[str, str], outputs: Mapping[str, Output]) -> None:

@@ -119,19 +119,19 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
 
 
 def tell_run(
+    job: KernelJob,
     execution: Execution,
     outputs: Arrays,
+    *,
     launches: Sequence[KernelLaunch],
     findings: Sequence[Finding],
     info: DeviceInfo,
-    *,
-    check: bool,
-    notes: Sequence[str] = (),
+    notes: Sequence[str],
 ) -> KernelRun:
     """The record of a run that came to its end, or that a finding ended. Raises SubmissionError
     where an input was written to; in the checked mode that is a finding."""
     modified = [_modified(name) for name in execution.modified_inputs]
-    if modified and not check:
+    if modified and not job.check:
         raise SubmissionError(_input_failure(modified))
     printed = "".join(launch.printed for launch in execution.launches) + execution.printed
     return KernelRun(
@@ -141,6 +141,10 @@ def tell_run(
         printed,
         f"{info.name} ({info.stands_for})",
         tuple(notes),
+        job.source.name,
+        job.source.text,
+        dict(job.data.sizes),
+        _render,
     )
 
 
@@ -160,6 +164,12 @@ def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
     printed = collect_printed(execution, PUBLIC)
     failure = tell(stop)
     return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
+
+
+def _render(run: KernelRun) -> str:
+    from grader.report.html.kernel_run import render_run
+
+    return render_run(run)
 
 
 def _run(job: KernelJob, device: Device, program: Program, mode: Mode) -> tuple[Execution, Arrays]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -48,36 +49,50 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
 ) -> KernelRun:
     """Run the kernels of a source as its `// launch:` lines say.
 
-    `source` is a path, or the text itself. The launch lines may use the names of `inputs`,
-    `outputs` and `scalars` as arguments, and the integers of `sizes` everywhere. An output is an
-    array, which holds what it holds before the run, or its type and shape: `("float32", (n,))`.
-    Arrays are copied. Scalars take the width of the kernel's parameter; those of NumPy keep their
-    type.
+    Args:
+        source: A path, or the text itself. The launch lines may use the names of `inputs`,
+            `outputs` and `scalars` as arguments, and the integers of `sizes` everywhere.
+        inputs: Arrays of any shape that kernels only read, by the names of the launch lines. All
+            arrays are copied, in row-major order.
+        outputs: Arrays with what they hold before the run, or the type and shape of those that
+            hold nothing yet: `("float32", (n,))`, in elements.
+        sizes: Integers.
+        scalars: Numbers. They take the width of the kernel's parameter; those of NumPy keep their
+            type.
+        device: `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`.
+        check: Run in the checked mode, whose findings the result holds, and once more with blocks
+            and warps in the opposite order.
+        model: Model the times on the emulated device, in milliseconds; a GPU measures them anyway.
+        seed: Draws what is sampled; 0 or more.
+        isolated: As for `grade`: the compiler and the device run confined.
+        progress: Called with what goes on.
 
-    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`. `check`: run in the checked
-    mode, whose findings the result holds, and once more with blocks and warps in the opposite
-    order. `model`: model the times on the emulated device; a GPU
-    measures them anyway. `seed` draws what is sampled. `isolated`: as for `grade`.
+    Returns:
+        The outputs as arrays of their types and shapes, and of each launch its grid in blocks, its
+        block in threads, resources in registers and bytes, counters and time.
 
-    Raises SubmissionError for a source that fails, UsageError for arguments that no kernel can
-    take, and other GraderErrors where the grader or the machine fails.
+    Raises:
+        SubmissionError: The source fails: it has a status, a message, a line and advice.
+        UsageError: Arguments that no kernel can take.
+        GraderError: The grader or the machine fails.
     """
     choice = choose_device(device)
     data = read_data(inputs or {}, outputs, sizes or {}, scalars or {})
-    text = value_of(_read_source(source))
-    job = KernelJob(
-        text,
-        _read_plan(text, data),
-        data,
-        choice,
-        cache=default_cache(os.environ),
-        show=progress or show_nothing,
-        check=check,
-        model=model,
-        seed=check_seed(seed),
-        isolated=isolated,
-    )
-    return _PAGES[choice.kind](job)
+    with _noting():
+        text = value_of(_read_source(source))
+        job = KernelJob(
+            text,
+            _read_plan(text, data),
+            data,
+            choice,
+            cache=default_cache(os.environ),
+            show=progress or show_nothing,
+            check=check,
+            model=model,
+            seed=check_seed(seed),
+            isolated=isolated,
+        )
+        return _PAGES[choice.kind](job)
 
 
 def run_on_emulated(job: KernelJob) -> KernelRun:
@@ -89,12 +104,12 @@ def run_on_emulated(job: KernelJob) -> KernelRun:
     launches = tell_launches(seen.execution.launches, seen.times)
     waits = describe_waits(seen.execution.launches)
     return tell_run(
+        job,
         seen.execution,
         seen.outputs,
-        launches,
-        seen.findings,
-        info,
-        check=job.check,
+        launches=launches,
+        findings=seen.findings,
+        info=info,
         notes=(*seen.notes, *([f"Counters: {waits}."] if waits else ())),
     )
 
@@ -105,16 +120,31 @@ _PAGES: Mapping[str, Callable[[KernelJob], KernelRun]] = {
 }
 
 
-def _read_source(source: Path | str) -> Submission | NoSource:
-    if isinstance(source, Path) or _names_file(source):
-        return read_submission(Path(source))
-    return parse_submission(source.encode("utf-8", "surrogatepass"), TEXT_NAME)
-
-
-def _names_file(text: str) -> bool:
-    """Whether a text is the name of a file that is there, or looks like one."""
+@contextmanager
+def _noting() -> Iterator[None]:
+    """What a source fails by gets notes, so that a traceback shows all words."""
     try:
-        return "\n" not in text and (text.endswith(".cu") or Path(text).is_file())
+        yield
+    except SubmissionError as error:
+        for note in (error.detail, error.advice):
+            if note:
+                error.add_note(note)
+        raise
+
+
+def _read_source(source: Path | str) -> Submission | NoSource:
+    if is_path(source):
+        return read_submission(Path(source))
+    return parse_submission(str(source).encode("utf-8", "surrogatepass"), TEXT_NAME)
+
+
+def is_path(source: Path | str) -> bool:
+    """Whether a source is a path, or a text that is the name of a file that is there, or looks like
+    one."""
+    if isinstance(source, Path):
+        return True
+    try:
+        return "\n" not in source and (source.endswith(".cu") or Path(source).is_file())
     except (OSError, ValueError):  # too long for a name, or with a null character
         return False
 

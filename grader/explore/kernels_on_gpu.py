@@ -55,7 +55,13 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
         notes.append(f"The checked mode could not look at it: {emulated}")
     launches, how = _count(job, program, launches, emulated, hold)
     return tell_run(
-        execution, outputs, launches, findings, info, check=job.check, notes=[*notes, how]
+        job,
+        execution,
+        outputs,
+        launches=launches,
+        findings=findings,
+        info=info,
+        notes=[*notes, how],
     )
 
 

@@ -41,6 +41,11 @@ class SubmissionError(Exception):
         return self.failure.message
 
     @property
+    def detail(self) -> str:
+        """What a tool said of it, at length: the compiler's messages, say; empty for most."""
+        return self.failure.detail
+
+    @property
     def line(self) -> int | None:
         """The line of the source that is at fault, as far as it is known."""
         lines = [*(finding.line for finding in self.failure.findings), self.failure.line]

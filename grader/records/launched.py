@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from grader.records.outcomes import Finding
@@ -46,14 +47,15 @@ class KernelLaunch(Launched):
     time: LaunchTime | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelRun:
     """What a run left.
 
     `outputs` holds each output as an array of its type and shape; none where a finding ended the
     run. `launches` are in the order in which they ran. `findings` is what the checked mode found.
     `printed` is all that `printf` wrote. `device` says what ran the kernels, and `notes` who
-    counted on a GPU, and what could not be had.
+    counted on a GPU, and what could not be had. `source_name`, `source` and `sizes` are what was
+    run, and at which sizes. `render` makes the HTML that a notebook shows.
     """
 
     outputs: dict[str, np.ndarray]
@@ -62,6 +64,22 @@ class KernelRun:
     printed: str
     device: str
     notes: tuple[str, ...] = ()
+    source_name: str = ""
+    source: str = ""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    render: Callable[[KernelRun], str] | None = None
+
+    def __repr__(self) -> str:
+        """One line: the kernels, how often they were launched, the outputs, how many findings."""
+        kernels = ", ".join(dict.fromkeys(launch.kernel for launch in self.launches))
+        outputs = (f"{name} {a.dtype.name}{list(a.shape)}" for name, a in self.outputs.items())
+        counts = f"launches: {len(self.launches)}, findings: {len(self.findings)}"
+        return f"<KernelRun: {kernels} ({counts}) -> {', '.join(outputs) or 'no outputs'}>"
+
+    def _repr_html_(self) -> str | None:
+        """What Jupyter shows of it: launches, counters, times, findings, and the source with what
+        each line cost."""
+        return None if self.render is None else self.render(self)
 
 
 @dataclass(frozen=True)

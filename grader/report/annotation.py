@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.metrics import format_value
-from grader.records import Counters, Finding, Score
+from grader.records import Counters, Finding, KernelRun, Score
 
 HOT_SHARE = 0.2
 """A line is hot that has at least this share of what all lines together cost in one of the
@@ -81,21 +81,47 @@ def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Ann
     """The rows of the source that was graded; without it, of the lines that the score holds."""
     if source is None:
         texts = {line.line: line.text for line in score.lines if line.line is not None}
-    else:  # lines as compilers count them
-        texts = dict(enumerate(source.removesuffix("\n").split("\n"), 1))
+    else:
+        texts = _number_lines(source)
     counted = {line.line: line.counters for line in score.lines} if score.line_sizes else {}
+    named = score.submission_name, score.line_sizes
+    return _annotate(*named, texts, counted, score.findings, columns)
+
+
+def annotate_run(run: KernelRun, columns: Sequence[Column]) -> Annotation:
+    """The rows of a source that was run without an exercise, with what all launches counted."""
+    counted: dict[int | None, Counters] = {}
+    for line in (line for launch in run.launches for line in launch.lines):
+        counted[line.line] = counted.get(line.line, Counters()) + line.counters
+    texts = _number_lines(run.source)
+    return _annotate(run.source_name, run.sizes, texts, counted, run.findings, columns)
+
+
+def _number_lines(source: str) -> dict[int, str]:
+    """The lines as compilers count them."""
+    return dict(enumerate(source.removesuffix("\n").split("\n"), 1))
+
+
+def _annotate(
+    name: str,
+    sizes: Mapping[str, int],
+    texts: Mapping[int, str],
+    counted: Mapping[int | None, Counters],
+    findings: Sequence[Finding],
+    columns: Sequence[Column],
+) -> Annotation:
     total = sum(counted.values(), Counters())
     figures = _figures(columns, total)
     shown = tuple(column for column in columns if column.name in figures) if counted else ()
     lines = [
-        _annotate_line(number, text, counted.get(number), total, score, columns)
+        _annotate_line(number, text, counted.get(number), total, findings, columns)
         for number, text in texts.items()
     ]
     beyond = [counters for number, counters in counted.items() if number not in texts]
     if beyond:
         rest, text = sum(beyond, Counters()), "(code that belongs to no line)"
-        lines.append(_annotate_line(None, text, rest, total, score, columns))
-    return Annotation(score.submission_name, score.line_sizes, shown, tuple(lines), figures)
+        lines.append(_annotate_line(None, text, rest, total, (), columns))
+    return Annotation(name, sizes, shown, tuple(lines), figures)
 
 
 def _annotate_line(
@@ -103,10 +129,9 @@ def _annotate_line(
     text: str,
     counters: Counters | None,
     total: Counters,
-    score: Score,
+    known: Sequence[Finding],
     columns: Sequence[Column],
 ) -> AnnotatedLine:
-    known = [] if number is None else score.findings
     findings = tuple(finding for finding in known if finding.line == number)
     named = any(number in (finding.line, finding.other_line) for finding in known)
     if counters is None:

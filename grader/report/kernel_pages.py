@@ -4,14 +4,11 @@ as JSON."""
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
-import numpy as np
 from rich.console import Console
 
-from grader.metrics import METRICS, format_value
 from grader.records import (
     Counters,
     Failure,
@@ -19,10 +16,10 @@ from grader.records import (
     KernelLaunch,
     KernelList,
     KernelRun,
-    LaunchTime,
     ListedKernel,
     UnknownInstruction,
 )
+from grader.report.run_tables import are_figures, list_launch_tables, list_output_table, summarise
 from grader.report.terminal import Page
 from grader.words.findings import describe_place
 
@@ -47,21 +44,6 @@ COUNTER_NAMES = (
     "global_atomic_sectors",
 )
 """What JSON holds of the counters of a launch and of a line."""
-_SHOWN = (
-    "instructions_executed",
-    "shared_wavefronts",
-    "shared_bank_conflicts",
-    "global_load_sectors",
-    "global_load_efficiency",
-    "global_store_sectors",
-    "global_store_efficiency",
-    "global_atomic_requests",
-    "global_atomic_sectors",
-)
-"""What a terminal shows, as far as a launch has any; `shared_bank_conflicts` wherever there are
-accesses to shared memory."""
-MOST_FIRST, MOST_SHOWN = 8, 4
-"""Elements of an output that JSON holds, and that a terminal shows."""
 
 
 # --- a run ----------------------------------------------------------------------------------------
@@ -72,18 +54,8 @@ def print_run(run: KernelRun, *, console: Console) -> None:
     outputs."""
     page = Page(console)
     page.write(run.device)
-    launches = ["launch", "kernel", "grid", "block", "registers", "shared B", "local B"]
-    rows = [_launch_cells(number, each) for number, each in enumerate(run.launches, start=1)]
-    _write_table(page, launches, rows)
-    times = [
-        _time_cells(number, each.time)
-        for number, each in enumerate(run.launches, start=1)
-        if each.time is not None
-    ]
-    _write_table(page, ["launch", "time", "interval", "source", "bound by"], times)
-    counted = [launch.counters or Counters() for launch in run.launches]
-    figures = [f"launch {number}" for number in range(1, len(counted) + 1)]
-    _write_table(page, ["counter", *figures], _counter_rows(counted))
+    for table in list_launch_tables(run):
+        _write_table(page, table.headings, table.rows)
     for note in run.notes:
         page.write(note)
     if run.findings:
@@ -93,9 +65,8 @@ def print_run(run: KernelRun, *, console: Console) -> None:
     if run.printed:
         page.write_heading("What the kernels printed")
         page.write_verbatim(run.printed, indent=2)
-    if run.outputs:
-        titles = ["output", "type", "shape", "min", "max", "mean", "first elements"]
-        _write_table(page, titles, [_output_cells(*each) for each in run.outputs.items()])
+    for table in list_output_table(run):
+        _write_table(page, table.headings, table.rows)
 
 
 def format_run(run: KernelRun) -> str:
@@ -135,24 +106,6 @@ def format_failure(failure: Failure, line: int | None) -> str:
     return json.dumps({"error": plain}, indent=2) + "\n"
 
 
-def summarise(array: np.ndarray) -> dict[str, object]:
-    """Type, shape, and of the finite elements their number, the smallest and largest one and their
-    mean (None where there is none); the first elements in row-major order. What is not finite is a
-    string, since JSON does not know it."""
-    flat = array.reshape(-1)
-    finite = flat[np.isfinite(flat)]
-    known = finite.size > 0
-    return {
-        "dtype": array.dtype.name,
-        "shape": list(array.shape),
-        "finite": int(finite.size),
-        "min": finite.min().item() if known else None,
-        "max": finite.max().item() if known else None,
-        "mean": float(finite.mean(dtype=np.float64)) if known else None,
-        "first": [_plain_number(number) for number in flat[:MOST_FIRST].tolist()],
-    }
-
-
 def _plain_launch(launch: KernelLaunch) -> dict[str, object]:
     return {
         "kernel": launch.kernel,
@@ -176,66 +129,11 @@ def _plain_counters(counters: Counters) -> dict[str, int | float | None]:
     return {name: getattr(counters, name) for name in COUNTER_NAMES}
 
 
-def _plain_number(number: float) -> float | str:
-    return number if math.isfinite(number) else str(number)
-
-
-def _launch_cells(number: int, launch: KernelLaunch) -> list[str]:
-    shared = launch.static_shared_bytes + launch.dynamic_shared_bytes
-    sizes = (launch.registers, shared, launch.local_bytes)
-    return [
-        str(number),
-        launch.kernel,
-        str(launch.grid),
-        str(launch.block),
-        *(f"{size:,}" for size in sizes),
-    ]
-
-
-def _time_cells(number: int, time: LaunchTime) -> list[str]:
-    ends = " to ".join(format_value("time_ms", end) for end in time.interval_ms)
-    value = format_value("time_ms", time.ms)
-    return [str(number), value, ends, time.source.value, time.bound or "-"]
-
-
-def _counter_rows(counted: Sequence[Counters]) -> list[list[str]]:
-    rows = []
-    for name in _SHOWN:
-        values = [getattr(counters, name) for counters in counted]
-        conflicts = name == "shared_bank_conflicts" and any(c.shared_wavefronts for c in counted)
-        if any(values) or conflicts:
-            rows.append([name, *(_format_counter(name, value) for value in values)])
-    return rows
-
-
-def _format_counter(name: str, value: float | None) -> str:
-    if value is None:
-        return "-"
-    return format_value(name, value) if name in METRICS else f"{value:,}"
-
-
 def _print_finding(finding: Finding, page: Page) -> None:
     line = f"line {finding.line}: " if finding.line else ""
     page.write(f"{line}{finding.message}", indent=2, hanging=2)
     if where := describe_place(finding):
         page.write(f"at {where}", indent=4, hanging=2)
-
-
-def _output_cells(name: str, array: np.ndarray) -> list[str]:
-    summary = summarise(array)
-    figures = (summary[key] for key in ("min", "max", "mean"))
-    first = ", ".join(map(_format_number, array.reshape(-1)[:MOST_SHOWN].tolist()))
-    return [
-        name,
-        array.dtype.name,
-        " x ".join(map(str, array.shape)),
-        *("-" if figure is None else _format_number(figure) for figure in figures),
-        f"{first}, ..." if array.size > MOST_SHOWN else first,
-    ]
-
-
-def _format_number(number: object) -> str:
-    return f"{number:.6g}" if isinstance(number, float) else str(number)
 
 
 # --- a list ---------------------------------------------------------------------------------------
@@ -285,7 +183,7 @@ def _write_table(page: Page, titles: Sequence[str], rows: Iterable[Sequence[str]
         return
     table = page.make_table(framed=False)
     for title, column in zip(titles, zip(*kept, strict=True), strict=True):
-        figures = all(cell[:1].isdigit() or cell[:1] == "-" for cell in column)
+        figures = are_figures(column)
         table.add_column(title, justify="right" if figures else "left", overflow="fold")
     for row in kept:
         table.add_row(*row)

@@ -42,11 +42,11 @@ def print_annotation(annotation: Annotation, *, console: Console) -> None:
 def _explain(annotation: Annotation) -> Iterator[tuple[str, str]]:
     name = clean_line(annotation.name)
     if not annotation.columns:
-        yield f"{name}: no line was counted, because the benchmark did not run to its end", "bold"
+        yield f"{name}: no line was counted, because no counted run came to its end", "bold"
         return
-    sizes = list_sizes(annotation.sizes)
+    sizes = f" at {list_sizes(annotation.sizes)}" if annotation.sizes else ""
     yield (
-        f"{name}: what each line cost in all launches, counted by the emulated device at {sizes}",
+        f"{name}: what each line cost in all launches, counted by the emulated device{sizes}",
         "bold",
     )
     meanings = (

@@ -52,6 +52,13 @@ def describe_place(finding: Finding) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def describe_finding(finding: Finding) -> str:
+    """A finding with its line, and where it was made: `line 7: race on x[3] (kernel k, ...)`."""
+    line = f"line {finding.line}: " if finding.line else ""
+    where = describe_place(finding)
+    return f"{line}{finding.message}{f' ({where})' if where else ''}"
+
+
 # --- the rows -------------------------------------------------------------------------------------
 
 FINDINGS: Mapping[FindingKind, FindingRow] = {

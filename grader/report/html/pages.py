@@ -16,6 +16,8 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from grader.report.html.scoped import FRAME, scope_style
+
 _FOLDER = "templates"
 
 
@@ -30,6 +32,18 @@ def render_page(template: str, *, script: bool = False, **values: object) -> str
         .get_template(template)
         .render(policy=policy, style=Markup(style), script=Markup(code), **values)
     )
+
+
+def render_fragment(template: str, **values: object) -> str:
+    """Markup for a part of somebody else's page, a notebook say: the style sheet applies to it
+    alone, and there is no script."""
+    style = Markup(_scoped_style())
+    return _environment().get_template(template).render(style=style, frame=FRAME, **values)
+
+
+@functools.cache
+def _scoped_style() -> str:
+    return scope_style(_read("style.css"))
 
 
 @functools.cache
