@@ -1,0 +1,15 @@
+// A sparse matrix in rows of one width, stored by columns, times a vector: a thread for each row.
+// launch: spmv_ell<<<ceil_div(rows, 256), 256>>>(rows, width, columns, values, x, y)
+
+extern "C" __global__ void spmv_ell(int rows, int width, const int* columns, const float* values,
+                                    const float* x, float* y) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) {
+    float sum = 0;
+    for (int j = 0; j < width; ++j) {
+      int column = columns[j * rows + row];
+      if (column >= 0) sum += values[j * rows + row] * x[column];
+    }
+    y[row] = sum;
+  }
+}
