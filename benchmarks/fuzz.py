@@ -20,231 +20,33 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
 
 import numpy as np
+from fuzz_kernels import EDGES, Seed, make_kernel_seeds, run_kernel
 
 from grader import grade
-from grader.devices.emulated.fault_facts import read_fault
-from grader.devices.emulated.machine_code import kernel_code
-from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator import (
-    GlobalMemory,
-    Instruction,
-    KernelCode,
-    LaunchSettings,
-    Unsupported,
-    run_launch,
-    translate,
-)
 from grader.errors import GraderError, UsageError
 from grader.grading.tools import find_toolchain
-from grader.records import Binary, Kernel, Status, Submission, ToolLimits
+from grader.records import Binary, Status, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.cubin import read_cubin, read_labels
 from grader.toolchain.elf import Elf
 from grader.toolchain.variables import read_variable_bytes, read_variables
-from grader.words.hidden import tell
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "tests" / "emulator" / "kernels"
 SOURCES = ROOT / "tests" / "submissions" / "transpose"
-SEEDS, LONGEST = 40, 120
-"""Kernel files that mutants are made of, spread evenly over the corpus, and the longest kernel in
-instructions: time goes to LLVM."""
+TEXTURED = ROOT / "tests" / "by_authors"
+FUZZED = ROOT / "benchmarks" / "fuzzed"
+SEEDS = 40
+"""Kernel files of the corpus that mutants are made of."""
+OTHER_ARCHES = ("sm_80", "sm_120", "sm_75", "sm_100")
 MEMORY_BYTES, SECONDS = 6 << 30, {"kernels": 30, "cubins": 10, "sources": 180}
-CANARY = 0xA5
-EDGES = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    15,
-    16,
-    31,
-    32,
-    33,
-    63,
-    64,
-    127,
-    255,
-    256,
-    1023,
-    1024,
-    4096,
-    65535,
-    65536,
-    2**31 - 1,
-    2**31,
-    2**32 - 1,
-    2**63,
-    -1,
-    -4,
-    -16,
-)
-REGISTERS = (*range(8), 24, 62, 63, 64, 127, 128, 250, 252, 253, 254, 255, 256, 999, 65535)
-
-
-@dataclass(frozen=True)
-class Seed:
-    """A kernel to make mutants of."""
-
-    kernel: Kernel
-    code: KernelCode
-    cubin: bytes
-
-
-# --- kernels --------------------------------------------------------------------------------------
-
-
-def run_kernel(seeds: Sequence[Seed], rng: Random) -> str:
-    """Translate and run one mutant; what became of it, in a word."""
-    seed = rng.choice(seeds)
-    code = mutate_kernel(seed.code, [each.code for each in seeds], rng)
-    try:
-        native = translate(code, emulator_runtime())
-    except Unsupported:
-        return "unsupported"
-    memory = GlobalMemory({"a": 8192, "b": 4096, "c": 1000})
-    memory._arena[:] = CANARY
-    for name in memory.regions:
-        memory.view(name)[:] = rng.choice([0, 1])
-    block = rng.choice([(32, 1, 1), (64, 1, 1), (7, 3, 2), (1, 1, 1), (40, 1, 2)])
-    parameters = make_parameters(code.parameter_bytes, memory, rng)
-    settings = LaunchSettings((2, 1, 1), block, parameters, rng.choice([0, 0, 256]), budget=20_000)
-    outcome = run_launch(native, memory, settings)
-    for name in memory.regions:
-        memory.view(name)[:] = CANARY
-    if not (memory._arena == CANARY).all():
-        raise AssertionError("bytes outside of the buffers were written")
-    if outcome.fault is None:
-        return "ran"
-    tell(read_fault(outcome.fault, seed.kernel, memory, 20_000))
-    return outcome.fault.kind.value
-
-
-def make_parameters(size: int, memory: GlobalMemory, rng: Random) -> bytes:
-    """Pointers to buffers, near them, and edge values."""
-    pointers = [region.address for region in memory.regions.values()]
-    odd = [pointers[0] + rng.choice([4, -4, 60]), rng.choice(EDGES)]
-    words = [
-        rng.choice(odd if rng.random() < 0.1 else pointers) % 2**64 for _ in range(size // 8 + 1)
-    ]
-    return b"".join(word.to_bytes(8, "little") for word in words)[:size]
-
-
-def mutate_kernel(code: KernelCode, donors: Sequence[KernelCode], rng: Random) -> KernelCode:
-    """One to four changes of the code, now and then of the sizes around it."""
-    instructions = list(code.instructions)
-    for _ in range(rng.randint(1, 4)):
-        rng.choice(INSTRUCTION_MUTATIONS)(instructions, rng.choice(donors).instructions, rng)
-    placed = tuple(
-        replace(instruction, offset=16 * i) for i, instruction in enumerate(instructions)
-    )
-    mutant = replace(code, instructions=placed)
-    return rng.choice(SIZE_MUTATIONS)(mutant, rng) if rng.random() < 0.15 else mutant
-
-
-def delete(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    if len(code) > 1:
-        del code[rng.randrange(len(code))]
-
-
-def swap(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    i, j = rng.randrange(len(code)), rng.randrange(len(code))
-    code[i], code[j] = code[j], code[i]
-
-
-def insert(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    code.insert(rng.randrange(len(code)), rng.choice(donor))
-
-
-def change_opcode(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    i = rng.randrange(len(code))
-    base, *modifiers = rng.choice([code[i].opcode, rng.choice(donor).opcode]).split(".")
-    modifiers += rng.choice(donor).opcode.split(".")[1:]
-    code[i] = replace(
-        code[i], opcode=".".join([base, *rng.sample(modifiers, rng.randint(0, len(modifiers)))])
-    )
-
-
-def change_guard(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    i = rng.randrange(len(code))
-    guards = [
-        f"@{sign}{kind}{number}"
-        for sign in ("", "!")
-        for kind in ("P", "UP")
-        for number in "01678T"
-    ]
-    code[i] = replace(code[i], guard=rng.choice([None, *guards]))
-
-
-def change_operands(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    """Exchange, drop, repeat or reorder whole operands."""
-    i = rng.randrange(len(code))
-    own, other = code[i].operands.split(","), rng.choice(donor).operands.split(",")
-    own[rng.randrange(len(own))] = rng.choice([*own, *other])
-    if rng.random() < 0.3:
-        rng.shuffle(own)
-    if rng.random() < 0.3:
-        own = own[: rng.randint(0, len(own))]
-    code[i] = replace(code[i], operands=",".join(own))
-
-
-def change_registers(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    i = rng.randrange(len(code))
-    operands = re.sub(
-        r"(?<=[RPB])\d+\b",
-        lambda match: str(rng.choice([match[0], rng.choice(REGISTERS)])),
-        code[i].operands,
-    )
-    code[i] = replace(code[i], operands=operands)
-
-
-def change_numbers(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    """Immediates, branch targets, offsets of addresses and constants."""
-    i = rng.randrange(len(code))
-
-    def edge(match: re.Match[str]) -> str:
-        return rng.choice(
-            [match[0], f"{rng.choice(EDGES):#x}", f"{16 * rng.randrange(2 * len(code)):#x}"]
-        )
-
-    code[i] = replace(code[i], operands=re.sub(r"-?0x[0-9a-f]+", edge, code[i].operands))
-
-
-INSTRUCTION_MUTATIONS = (
-    delete,
-    swap,
-    insert,
-    change_opcode,
-    change_guard,
-    change_operands,
-    change_registers,
-    change_numbers,
-    change_numbers,
-)
-SIZE_MUTATIONS: tuple[Callable[[KernelCode, Random], KernelCode], ...] = (
-    lambda code, rng: replace(code, parameter_bytes=rng.choice([0, 1, 4, 8, 24, 4000])),
-    lambda code, rng: replace(code, parameter_base=rng.choice([0, 0x160, 0x210, 0x211, 0x1000])),
-    lambda code, rng: replace(code, static_shared_bytes=rng.choice([0, 1, 16, 1024, 232448])),
-    lambda code, rng: replace(code, local_bytes=rng.choice([0, 1, 8, 16, 1024, 2**40])),
-    lambda code, rng: replace(
-        code,
-        constants={
-            bank: data[: rng.randint(0, len(data))] for bank, data in code.constants.items()
-        },
-    ),
-    lambda code, rng: replace(
-        code, functions=tuple(16 * rng.randrange(2 * len(code.instructions)) for _ in range(3))
-    ),
-)
 
 
 # --- cubins ---------------------------------------------------------------------------------------
@@ -273,9 +75,11 @@ _TOKEN = re.compile(r"//[^\n]*|\"[^\"\n]*\"|\w+|\s+|<<<|>>>|[^\w\s]")
 _LAUNCH = re.compile(r"// *launch:[^\n]*")
 
 
-def run_source(exercise: Path, texts: Sequence[str], rng: Random) -> str:
-    """Grade one mutant; its status. One that is the grader's fault is an exception here."""
-    text = mutate_source(rng.choice(texts), rng)
+def run_source(graded: Mapping[Path, Sequence[Path]], rng: Random) -> str:
+    """Grade one mutant of an exercise's submissions; its status. One that is the grader's fault is
+    an exception here."""
+    exercise = rng.choice(list(graded))
+    text = mutate_source(rng.choice(graded[exercise]).read_text(encoding="utf-8"), rng)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mutant.cu"
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
@@ -330,42 +134,57 @@ TOKEN_MUTATIONS: tuple[Callable[[list[str], int, int, Random], list[str]], ...] 
 # --- running --------------------------------------------------------------------------------------
 
 
-def make_seeds(files: int) -> list[Seed]:
-    """Kernels of so many files of the corpus, compiled."""
+def make_seeds(paths: Sequence[Path]) -> list[Seed]:
+    """Kernels of these files, compiled; of every third file for another generation."""
     tools = find_toolchain(prefer_wheel=True, cache=Path(tempfile.gettempdir()) / "grader-fuzz")
-    paths = sorted(KERNELS.glob("*.cu"))
-    seeds = []
-    for path in paths[:: max(1, len(paths) // files)]:
-        source = Submission(path.name, "", path.read_text(encoding="utf-8"))
-        binary = compile_submission(
-            source,
-            nvcc=tools.nvcc,
-            nvdisasm=tools.nvdisasm,
-            arch="sm_90",
-            run=run_tool,
-            limits=ToolLimits(),
-            cache=tools.cache,
-        )
-        assert isinstance(binary, Binary), binary
-        seeds += [
-            Seed(kernel, kernel_code(kernel), binary.cubin)
-            for kernel in binary.kernels
-            if len(kernel.instructions) <= LONGEST
-        ]
+    seeds: list[Seed] = []
+    for number, path in enumerate(paths):
+        for arch in ("sm_90", OTHER_ARCHES[number % len(OTHER_ARCHES)])[: 1 + (number % 3 == 2)]:
+            source = Submission(path.name, "", path.read_text(encoding="utf-8"))
+            binary = compile_submission(
+                source,
+                nvcc=tools.nvcc,
+                nvdisasm=tools.nvdisasm,
+                arch=arch,
+                run=run_tool,
+                limits=ToolLimits(),
+                cache=tools.cache,
+            )
+            assert isinstance(binary, Binary) or arch != "sm_90", binary
+            if isinstance(binary, Binary):
+                seeds += make_kernel_seeds(binary, arch)
     return seeds
 
 
-def small_exercise(folder: Path) -> Path:
-    """The transpose with a benchmark of small sizes and a short time limit."""
-    exercise = folder / "exercises" / "transpose"
-    shutil.copytree(ROOT / "exercises" / "transpose", exercise)
-    shutil.copytree(ROOT / "starter", folder / "starter")
+def choose_files(patterns: Sequence[str], count: int) -> list[Path]:
+    """The files that the patterns name; without patterns, those of FUZZED, and so many of the
+    corpus, spread evenly."""
+    if patterns:
+        named = (path for pattern in patterns for path in KERNELS.glob(f"{pattern}.cu"))
+        return sorted({*named, *(path for p in patterns for path in FUZZED.glob(f"{p}.cu"))})
+    corpus = sorted(KERNELS.glob("*.cu"))
+    return [*sorted(FUZZED.glob("*.cu")), *corpus[:: max(1, len(corpus) // count)]]
+
+
+def small_exercise(folder: Path, name: str, source: Path) -> Path:
+    """The exercise of this name in `source`, with a benchmark of small sizes."""
+    exercise = folder / "exercises" / name
+    shutil.copytree(source / "exercises" / name, exercise)
+    shutil.copytree(source / "starter", folder / "starter", dirs_exist_ok=True)
     spec = json.loads((exercise / "spec.json").read_text(encoding="utf-8"))
     spec["benchmark"] = {
         device: dict.fromkeys(sizes, 64) for device, sizes in spec["benchmark"].items()
     }
     (exercise / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
     return exercise
+
+
+def graded_sources(folder: Path) -> dict[Path, list[Path]]:
+    """Submissions to make mutants of, by their exercise: transposes, and reads of a texture."""
+    return {
+        small_exercise(folder, "transpose", ROOT): sorted(SOURCES.glob("*.cu")),
+        small_exercise(folder, "half_size", TEXTURED): sorted(TEXTURED.glob("*/half_size.cu")),
+    }
 
 
 def fuzz(
@@ -444,20 +263,25 @@ def main(argv: Sequence[str]) -> int:
         "--seeds",
         type=int,
         default=SEEDS,
-        help=f"kernel files that mutants are made of (default {SEEDS})",
+        help=f"kernel files of the corpus that mutants are made of (default {SEEDS})",
+    )
+    parser.add_argument(
+        "--files", nargs="+", default=(), help="or the files that these patterns name: 'tensor_*'"
     )
     parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(argv)
     found: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        seeds = make_seeds(options.seeds) if options.kernels or options.cubins else []
-        exercise = small_exercise(Path(folder))
-        texts = [path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.cu"))]
+        seeds = (
+            make_seeds(choose_files(options.files, options.seeds))
+            if options.kernels or options.cubins
+            else []
+        )
         runs = {
             "kernels": partial(run_kernel, seeds),
             "cubins": partial(run_cubin, seeds),
-            "sources": partial(run_source, exercise, texts),
+            "sources": partial(run_source, graded_sources(Path(folder))),
         }
         for kind, run in runs.items():
             numbers = range(options.first, options.first + getattr(options, kind))

@@ -100,15 +100,15 @@ class KernelCode:
     @property
     def jump_targets(self) -> frozenset[int]:
         """Offsets that may be targets of indirect branches and calls: functions, and the words of
-        bank 2 that are offsets of code."""
+        bank 2, as far as they are offsets of code."""
         bank = self.constants.get(JUMP_TABLE_BANK, b"")
         words = struct.unpack(f"<{len(bank) // 4}I", bank[: len(bank) // 4 * 4])
-        places = (
-            word
-            for word in words
-            if word % INSTRUCTION_BYTES == 0 and word // INSTRUCTION_BYTES < len(self.instructions)
+        return frozenset(
+            place
+            for place in (*self.functions, *words)
+            if place % INSTRUCTION_BYTES == 0
+            and place // INSTRUCTION_BYTES < len(self.instructions)
         )
-        return frozenset((*self.functions, *places))
 
     def knows_constant(self, bank: int, offset: int) -> bool:
         """Whether the contents of a word of a constant bank are known; not all that the system

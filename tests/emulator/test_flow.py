@@ -70,3 +70,8 @@ def test_a_branch_that_leads_to_no_instruction_is_refused_with_its_line(target: 
         translate(KernelCode("kernel", code, 0x210, 0, 0), emulator_runtime())
     assert "BRA" in caught.value.what
     assert caught.value.line == 2
+
+
+def test_functions_outside_of_the_code_are_no_targets() -> None:
+    code = KernelCode("k", assemble("NOP\nEXIT"), 0x210, 0, 0, functions=(16, 8, 32, 1600))
+    assert code.jump_targets == {16}
