@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.cli.common import (
     Command,
@@ -43,7 +43,9 @@ the file:
   #defines everywhere. `// scratch: float partial[n]` declares a buffer of the file's own.
 
 examples:
-  grade run saxpy.cu --size n=65536 --input x=normal:n --output y=index:n --scalar alpha=2.0
+  grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0
+  grade run saxpy.cu --size n=65536 --input x=normal --output y=index --scalar alpha=2.0 --annotate
+                                             also print the source with what each line cost
   grade run saxpy.cu --size n=1000 --input x=normal:n --output y=index:n --scalar alpha=2.0 --check
                                              look for races, reads of garbage and bad indices
   grade run transpose.cu --size rows=512 --size cols=384 --input in=index:rows,cols \\
@@ -52,14 +54,17 @@ examples:
   grade run mine.cu --input x=points.npy --output sum=float64:1 --save sum=sum.npy
 
 what arrays are:
-  --input NAME=HOW:SHAPE[:TYPE]   HOW is normal (mean 0, deviation 1), small_integers (-8 to 8),
-                                  index (0, 1, 2, ...) or permutation (the same in random order);
-                                  SHAPE is extents with commas between them, which may use sizes:
-                                  rows,cols or 2*n; TYPE is float32 if left out, int32 of a
-                                  permutation
-  --output NAME=TYPE:SHAPE        holds no value that a kernel could use before the run
-  --output NAME=HOW:SHAPE[:TYPE]  holds values before the run: for kernels that add to it
-  NAME=FILE.npy                   is read from a file that numpy.save wrote
+  --input NAME=HOW[:SHAPE[:TYPE]]    HOW is normal (mean 0, deviation 1), small_integers (-8 to
+                                     8), index (0, 1, 2, ...), permutation (the same in random
+                                     order), or another initialisation of spec.json; SHAPE is
+                                     extents with commas between them, which may use sizes:
+                                     rows,cols or 2*n; TYPE is a name of NumPy or of C
+  --output NAME[=TYPE[:SHAPE]]       holds no value that a kernel could use before the run
+  --output NAME=HOW[:SHAPE[:TYPE]]   holds values before the run: for kernels that add to it
+  NAME=FILE.npy                      is read from a file that numpy.save wrote
+
+  A TYPE that is left out is that of the kernel's parameter, where the launch lines say which that
+  is, or float32. A SHAPE that is left out is the size, where one is given alone.
 
   A scalar takes the width of the kernel's parameter: 2 is an integer, 2.0 is not.
 
@@ -119,18 +124,21 @@ def _run_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Given(NamedTuple):
+    """What options say of the data of a run."""
+
+    inputs: Mapping[str, np.ndarray]
+    outputs: Mapping[str, Output]
+    sizes: Mapping[str, int]
+    scalars: Mapping[str, int | float]
+
+
 def run_kernels(options: argparse.Namespace) -> int:
     """`grade run FILE.cu`: 0 when it ran and nothing was found."""
     check_target(options.json)
     refuse_annotated_json(options)
     from grader.explore.kernel_run import run
-    from grader.explore.kernel_words import (
-        parse_scalars,
-        parse_sizes,
-        read_inputs,
-        read_outputs,
-        split_names,
-    )
+    from grader.explore.kernel_words import split_names
     from grader.grading.mistakes import SubmissionError
     from grader.report.kernel_pages import (
         format_failure,
@@ -140,18 +148,14 @@ def run_kernels(options: argparse.Namespace) -> int:
     )
     from grader.report.terminal import make_console, progress_display
 
-    sizes = parse_sizes(options.size)
-    outputs = read_outputs(options.output, sizes, seed=options.seed)
+    given = _read_given(options)
     saved = split_names("--save", options.save)
-    _check_saved(saved, outputs)
+    _check_saved(saved, given.outputs)
     try:
         with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
             found = run(
                 Path(options.file),
-                inputs=read_inputs(options.input, sizes, seed=options.seed),
-                outputs=outputs,
-                sizes=sizes,
-                scalars=parse_scalars(options.scalar),
+                **given._asdict(),
                 device=options.device,
                 check=options.check,
                 model=options.model,
@@ -178,6 +182,19 @@ def run_kernels(options: argparse.Namespace) -> int:
         if name in found.outputs:
             _save(found.outputs[name], Path(target))
     return 1 if found.findings else 0
+
+
+def _read_given(options: argparse.Namespace) -> _Given:
+    """The data. Raises UsageError, for what the launch lines use and nothing gives, too."""
+    from grader.explore.kernel_uses import check_given, find_uses
+    from grader.explore.kernel_words import parse_scalars, parse_sizes, read_inputs, read_outputs
+
+    sizes, scalars = parse_sizes(options.size), parse_scalars(options.scalar)
+    uses = find_uses(Path(options.file))
+    inputs = read_inputs(options.input, sizes, seed=options.seed, uses=uses)
+    outputs = read_outputs(options.output, sizes, seed=options.seed, uses=uses)
+    check_given(uses, {*inputs, *outputs, *scalars, *sizes}, sizes)
+    return _Given(inputs, outputs, sizes, scalars)
 
 
 def _print_annotation(run: KernelRun) -> None:

@@ -1,10 +1,16 @@
 """What kernels are run with, as a command line says it: `n=65536`, `x=normal:n`, `y=float32:n`,
-`alpha=2.0`, `x=points.npy`."""
+`alpha=2.0`, `x=points.npy`.
+
+A type that is left out is that of the kernel's parameter. A shape that is left out is the size,
+where one is given alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,11 +20,14 @@ from grader.cpp.expressions import parse_expression
 from grader.cpp.types import CPP_NAMES, NUMPY_NAMES
 from grader.errors import UsageError
 from grader.explore.kernel_data import Output
+from grader.explore.kernel_uses import Use, Uses
 from grader.spec.draws import draw_array
 from grader.spec.exercise import Initialisation
 
 DEFAULT_DTYPES = {Initialisation.PERMUTATION: "int32"}
-"""The type of an array whose word names none; float32 for what is not here."""
+"""The type of an array where neither a word nor a parameter names one; float32 for what is not
+here."""
+NO_USES: Uses = MappingProxyType({})
 _FILE = ".npy"
 
 
@@ -44,36 +53,45 @@ def parse_scalars(words: Iterable[str]) -> dict[str, int | float]:
 
 
 def read_inputs(
-    words: Iterable[str], sizes: Mapping[str, int], *, seed: int
+    words: Iterable[str], sizes: Mapping[str, int], *, seed: int, uses: Uses = NO_USES
 ) -> dict[str, np.ndarray]:
-    """The inputs of `NAME=INIT:SHAPE[:TYPE]`, drawn from the seed, and of `NAME=FILE.npy`. Raises
+    """The inputs of `NAME=INIT[:SHAPE[:TYPE]]`, drawn from the seed, and of `NAME=FILE.npy`. Raises
     UsageError."""
     return {
-        name: _read_contents(f"--input {name}={text}", name, text, sizes, seed)
+        name: _read_contents(_Word("--input", name, text, sizes, uses.get(name)), seed)
         for name, text in split_names("--input", words).items()
     }
 
 
-def read_outputs(words: Iterable[str], sizes: Mapping[str, int], *, seed: int) -> dict[str, Output]:
-    """The outputs of `NAME=TYPE:SHAPE`, which hold nothing before the run, and those that hold
+def read_outputs(
+    words: Iterable[str], sizes: Mapping[str, int], *, seed: int, uses: Uses = NO_USES
+) -> dict[str, Output]:
+    """The outputs of `NAME[=TYPE[:SHAPE]]`, which hold nothing before the run, and those that hold
     something, as inputs do. Raises UsageError."""
     outputs: dict[str, Output] = {}
-    for name, text in split_names("--output", words).items():
-        what = f"--output {name}={text}"
+    for name, text in split_names("--output", words, bare=True).items():
+        word = _Word("--output", name, text, sizes, uses.get(name))
         first, colon, shape = text.partition(":")
-        if colon and (dtype := _find_dtype(first)) is not None:
-            outputs[name] = dtype, _parse_shape(what, shape, sizes)
+        dtype = _find_dtype(first) if text else word.parameter_dtype
+        if dtype is not None:
+            outputs[name] = dtype, _parse_shape(word, shape) if colon else _only_shape(word)
+        elif text:
+            outputs[name] = _read_contents(word, seed)
         else:
-            outputs[name] = _read_contents(what, name, text, sizes, seed)
+            raise UsageError(
+                f"{word}: TYPE is missing, and no kernel's parameter says it",
+                f"Write {name}=TYPE:SHAPE, float32:n say.",
+            )
     return outputs
 
 
-def split_names(option: str, words: Iterable[str]) -> dict[str, str]:
-    """`NAME=TEXT` as name and text. Raises UsageError for other words, and a name given twice."""
+def split_names(option: str, words: Iterable[str], *, bare: bool = False) -> dict[str, str]:
+    """`NAME=TEXT` as name and text, `bare`: and `NAME` with an empty text. Raises UsageError for
+    other words, and a name given twice."""
     named: dict[str, str] = {}
     for word in words:
         name, equals, text = word.partition("=")
-        if not equals or not name or not text:
+        if not name or (not text and (equals or not bare)):
             raise UsageError(f"{option} {word}: there is no NAME=...", f"Write {option} NAME=...")
         if name in named:
             raise UsageError(f"{option}: {quote(name)} is given twice", "Give each name once.")
@@ -90,35 +108,53 @@ def _parse_number(name: str, text: str) -> int | float:
     raise UsageError(f"--scalar {name}={text}: {quote(text)} is no number", "Write 2 or 2.0, say.")
 
 
-def _read_contents(
-    what: str, name: str, text: str, sizes: Mapping[str, int], seed: int
-) -> np.ndarray:
+@dataclass(frozen=True)
+class _Word:
+    """An option's word for an array, the sizes, and how the launch lines use the name."""
+
+    option: str
+    name: str
+    text: str
+    sizes: Mapping[str, int]
+    use: Use | None
+
+    def __str__(self) -> str:
+        return f"{self.option} {self.name}{'=' if self.text else ''}{self.text}"
+
+    @property
+    def parameter_dtype(self) -> str | None:
+        """The type of the elements of the kernel's parameter, where one is known."""
+        return None if self.use is None else self.use.parameter.dtype
+
+
+def _read_contents(word: _Word, seed: int) -> np.ndarray:
     """The array that a word describes: a file, or how it is filled, its shape and its type."""
-    if text.endswith(_FILE):
-        return _read_file(what, Path(text))
-    kind, *rest = text.split(":")
+    if word.text.endswith(_FILE):
+        return _read_file(str(word), Path(word.text))
+    kind, *rest = word.text.split(":")
     known = kind in tuple(Initialisation)
-    if not known or not 1 <= len(rest) <= 2:
+    if not known or len(rest) > 2:
         guess = did_you_mean(kind, tuple(Initialisation))
-        wrong = "SHAPE is missing" if not rest else "there is something behind TYPE"
+        wrong = "there is something behind TYPE"
         raise UsageError(
-            f"{what}: {wrong if known else f'{quote(kind)} is no way to fill an array{guess}'}",
-            f"Write {name}=HOW:SHAPE or {name}=HOW:SHAPE:TYPE, where HOW is one of"
-            f" {', '.join(Initialisation)}; or {name}=FILE.npy.",
+            f"{word}: {wrong if known else f'{quote(kind)} is no way to fill an array{guess}'}",
+            f"Write {word.name}=HOW:SHAPE or {word.name}=HOW:SHAPE:TYPE, where HOW is one of"
+            f" {', '.join(Initialisation)}; or {word.name}=FILE.npy.",
         )
     init = Initialisation(kind)
-    dtype = _find_dtype(rest[1]) if len(rest) == 2 else DEFAULT_DTYPES.get(init, "float32")
+    default = word.parameter_dtype or DEFAULT_DTYPES.get(init, "float32")
+    dtype = _find_dtype(rest[1]) if len(rest) == 2 else default
     if dtype is None:
         raise UsageError(
-            f"{what}: {quote(rest[1])} is no type{did_you_mean(rest[1], CPP_NAMES)}",
+            f"{word}: {quote(rest[1])} is no type{did_you_mean(rest[1], CPP_NAMES)}",
             f"Types are {', '.join(CPP_NAMES)}.",
         )
-    shape = _parse_shape(what, rest[0], sizes)
+    shape = _parse_shape(word, rest[0]) if rest else _only_shape(word)
     try:
-        return draw_array(init, dtype, shape, seed=seed, names=(name,))
+        return draw_array(init, dtype, shape, seed=seed, names=(word.name,))
     except (MemoryError, ValueError) as error:  # more than there is, more than NumPy can number
         raise UsageError(
-            f"{what}: this machine has no room for an array of the shape {shape}",
+            f"{word}: this machine has no room for an array of the shape {shape}",
             "Give smaller extents.",
         ) from error
 
@@ -140,16 +176,33 @@ def _find_dtype(text: str) -> str | None:
     return text if text in CPP_NAMES else NUMPY_NAMES.get(text)
 
 
-def _parse_shape(what: str, text: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
+def _only_shape(word: _Word) -> tuple[int, ...]:
+    """The shape of an array where none is written: the one size that is given, of values of the
+    kernel's parameter."""
+    if len(word.sizes) != 1:
+        several = f", and there are several sizes: {', '.join(word.sizes)}" if word.sizes else ""
+        raise UsageError(
+            f"{word}: SHAPE is missing{several}",
+            f"Write {word}:SHAPE, extents with commas between them: rows,cols or 2*n.",
+        )
+    (size,) = word.sizes.values()
+    if size < 1:
+        raise UsageError(f"{word}: the shape is ({size},)", "Give at least one element.")
+    lanes = 1 if word.use is None else word.use.parameter.lanes
+    return (size, lanes) if lanes > 1 else (size,)
+
+
+def _parse_shape(word: _Word, text: str) -> tuple[int, ...]:
     """The extents, expressions of the sizes with commas between them."""
+    sizes = word.sizes
     try:
         shape = tuple(parse_expression(extent).evaluate(sizes) for extent in split_arguments(text))
     except LanguageError as error:
         known = f" Sizes that are given: {', '.join(sizes)}." if sizes else ""
         raise UsageError(
-            f"{what}: the shape {quote(text)}: {error.message}",
+            f"{word}: the shape {quote(text)}: {error.message}",
             f"Write extents with commas between them: rows,cols or 2*n.{known}",
         ) from None
     if not shape or min(shape) < 1:
-        raise UsageError(f"{what}: the shape is {shape}", "Give at least one element.")
+        raise UsageError(f"{word}: the shape is {shape}", "Give at least one element.")
     return shape

@@ -326,6 +326,29 @@ def test_the_command_prints_and_saves(
     assert main([*command, "--save", "z=z.npy"]) == 2
 
 
+def test_the_command_needs_no_type_and_no_shape_and_annotates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "saxpy.cu"
+    path.write_text(SAXPY)
+    command = ["run", str(path), "--size", "n=1000", "--scalar", "alpha=2.0", "--output", "y=index"]
+    assert main(command) == 2
+    told = capsys.readouterr().err
+    assert "nothing is given for 'x': in line 2 saxpy takes 'x' as 'const float* x'" in told
+    assert "Add --input x=normal, say." in told
+    assert main([*command, "--input", "x=index", "--annotate"]) == 0
+    rows = {line[:4].strip("> "): line for line in capsys.readouterr().out.splitlines()}
+    assert rows["5"].split()[-6:] == ["3.9", "100", "%", "3.9", "100", "%"]
+    assert main([*command, "--input", "x=index", "--annotate", "--json", "-"]) == 2
+
+
+def test_a_traceback_shows_all_words_of_a_failure() -> None:
+    with pytest.raises(grader.SubmissionError) as caught:
+        grader.run(SAXPY.replace("if (i < n)", "if (i < m)"), **GIVEN)
+    assert '"m" is undefined' in caught.value.detail
+    assert caught.value.detail in caught.value.__notes__
+
+
 def test_the_time_of_a_launch_is_what_it_adds() -> None:
     timings = [Timing("first 1", 1.0, (0.9, 1.2), ()), Timing("all", 3.0, (2.8, 3.1), ())]
     first, second = added_times(timings)

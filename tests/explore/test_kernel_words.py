@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grader.errors import UsageError
+from grader.explore.kernel_uses import Use, check_given, find_uses
 from grader.explore.kernel_words import parse_scalars, parse_sizes, read_inputs, read_outputs
 
 SIZES = {"n": 4, "m": 3}
@@ -77,7 +78,7 @@ def test_an_input_is_drawn(text: str, dtype: str, shape: tuple[int, ...]) -> Non
     [
         ("n", "'n' is no way to fill an array"),
         ("norml:n", "'norml' is no way to fill an array; did you mean 'normal'"),
-        ("normal", "SHAPE is missing"),
+        ("normal", "SHAPE is missing, and there are several sizes: n, m"),
         ("normal:n:float32:3", "there is something behind TYPE"),
         ("normal:n:flaot32", "'flaot32' is no type; did you mean 'float32'"),
         ("normal:", "the shape is \\(\\)"),
@@ -128,3 +129,94 @@ def test_an_output_holds_nothing_or_something() -> None:
 def test_an_output_needs_a_type_and_a_shape(text: str) -> None:
     with pytest.raises(UsageError, match=f"--output y={text}: "):
         read_outputs([f"y={text}"], SIZES, seed=1)
+
+
+# --- what may be left out -------------------------------------------------------------------------
+
+PULL = """\
+#define BLOCK 128
+// scratch: float pulled[n]
+// launch: pull<<<ceil_div(n, BLOCK), BLOCK>>>(places, masses, pulled, n, 2)
+// launch: add<<<ceil_div(n, BLOCK), BLOCK>>>(total, pulled, masses, ids, real)
+template <typename T> __device__ float weigh(T* p);
+__global__ __launch_bounds__(BLOCK) void pull(const float2* __restrict__ places,
+                                              double const* masses, float* pulled, int n, int k);
+template <class Real>
+__global__ void add(float total[], const float* pulled, double* masses,
+                    const unsigned int* const ids, Real* real) {}
+"""
+
+
+@pytest.fixture
+def uses(tmp_path: Path) -> dict[str, Use]:
+    path = tmp_path / "pull.cu"
+    path.write_text(PULL)
+    return find_uses(path)
+
+
+def test_launch_lines_say_types_and_who_writes(uses: dict[str, Use]) -> None:
+    assert {
+        name: (use.parameter.dtype, use.parameter.lanes, use.is_buffer, use.parameter.is_const)
+        for name, use in uses.items()
+    } == {
+        "places": ("float32", 2, True, True),
+        "masses": ("float64", 1, True, False),
+        "n": ("int32", 1, False, False),
+        "total": ("float32", 1, True, False),
+        "ids": ("uint32", 1, True, True),
+        "real": (None, 1, True, False),
+    }
+
+
+def test_a_type_is_that_of_the_parameter_and_a_shape_the_only_size(uses: dict[str, Use]) -> None:
+    words = ["places=normal", "masses=normal", "ids=index", "real=index", "ids2=permutation"]
+    read = read_inputs(words, {"n": 5}, seed=1, uses=uses)
+    assert {name: (array.dtype.name, array.shape) for name, array in read.items()} == {
+        "places": ("float32", (5, 2)),
+        "masses": ("float64", (5,)),
+        "ids": ("uint32", (5,)),
+        "real": ("float32", (5,)),
+        "ids2": ("int32", (5,)),
+    }
+    assert read_inputs(["ids=index:3:int8"], {}, seed=1, uses=uses)["ids"].dtype == np.int8
+    outputs = read_outputs(["total", "real=double"], {"n": 5}, seed=1, uses=uses)
+    assert outputs == {"total": ("float32", (5,)), "real": ("float64", (5,))}
+
+
+@pytest.mark.parametrize(
+    ("word", "sizes", "message"),
+    [
+        ("real", {"n": 5}, "--output real: TYPE is missing"),
+        ("total", {}, "--output total: SHAPE is missing"),
+        ("total", SIZES, "--output total: SHAPE is missing, and there are several sizes: n, m"),
+        ("total", {"n": 0}, "--output total: the shape is \\(0,\\)"),
+        ("total=", {"n": 5}, "--output total=: there is no NAME="),
+    ],
+)
+def test_an_output_that_nothing_describes(
+    uses: dict[str, Use], word: str, sizes: dict[str, int], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_outputs([word], sizes, seed=1, uses=uses)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options"),
+    [
+        ({"n": 5}, "--input places=normal --output masses --input ids=index --output real=TYPE"),
+        (SIZES, "--input places=normal:n,m --output masses=float64:n,m"),
+        ({}, "--input places=normal:SHAPE --output masses=float64:SHAPE"),
+    ],
+)
+def test_arrays_that_are_not_given_are_named_with_their_options(
+    uses: dict[str, Use], sizes: dict[str, int], options: str
+) -> None:
+    with pytest.raises(UsageError, match="in line 3 pull takes 'places' as") as caught:
+        check_given(uses, {"n", "total"}, sizes)
+    assert f"Add {options}" in caught.value.advice
+    check_given(uses, {"n", "total", "places", "masses", "ids", "real"}, sizes)
+
+
+def test_a_file_with_wrong_launch_lines_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "wrong.cu").write_text("// launch: k<<<1>>>()\n__global__ void k() {}\n")
+    assert find_uses(tmp_path / "wrong.cu") == {}
