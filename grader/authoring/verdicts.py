@@ -9,25 +9,22 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.grading.grade import grade
-from grader.metrics import format_value
+from grader.grading.cases import Oracle
+from grader.grading.grade import Options, grade_with
+from grader.metrics import METRICS
 from grader.records import (
     CheckResult,
     CheckStatus,
-    DeviceInfo,
     Progress,
     Score,
     ShowProgress,
     Source,
     Status,
 )
-from grader.report.soundness import Claim, Proof, Room
-from grader.spec.exercise import CheckSpec, Exercise, Threshold
+from grader.report.soundness import Claim, Proof
+from grader.spec.exercise import Exercise, Limits
 from grader.spec.reader import SPEC_FILE
 
-MIN_ROOM = 0.03
-"""Least distance of a measured value from its goal, as a part of the goal: less than that is the
-noise of a busy machine."""
 CANNOT_TELL = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE})
 """Statuses that say something of the device, and nothing of the program."""
 
@@ -44,12 +41,18 @@ class Grading:
     jobs: int
     show: ShowProgress
     cache: Path | None = None
+    oracle: Oracle | None = None
 
     def grade_all(
-        self, files: Mapping[str, Path], stage: str, *, model: bool = True
+        self,
+        files: Mapping[str, Path],
+        stage: str,
+        *,
+        model: bool = True,
+        limits: Limits | None = None,
     ) -> dict[str, Score]:
         """The scores of the files by their labels; `model`: with modelled times where nothing
-        measures them.
+        measures them; `limits` take the place of the exercise's.
 
         Whatever an exercise's own fault raises ends it.
         """
@@ -57,7 +60,8 @@ class Grading:
         self.show(Progress(stage, 0, len(files)))
         with ThreadPoolExecutor(self.jobs) as pool:
             futures = {
-                pool.submit(self._grade, path, model=model): label for label, path in files.items()
+                pool.submit(self._grade, path, model=model, limits=limits): label
+                for label, path in files.items()
             }
             try:
                 for future in as_completed(futures):
@@ -68,15 +72,16 @@ class Grading:
                 raise
         return {label: scores[label] for label in files}
 
-    def _grade(self, path: Path, *, model: bool) -> Score:
-        return grade(
-            self.exercise.folder,
-            path,
-            device=self.device,
-            seed=self.seed,
+    def _grade(self, path: Path, *, model: bool, limits: Limits | None) -> Score:
+        options = Options(
+            self.device,
+            self.seed,
             cache=self.cache,
             model=model,
+            oracle=self.oracle,
+            limits=limits,
         )
+        return grade_with(options, self.exercise.folder, path)
 
 
 # --- the exercise's own programs ------------------------------------------------------------------
@@ -96,14 +101,14 @@ def judge_reference(exercise: Exercise, score: Score | None) -> Claim:
     return Claim("reference", "gets full marks", proof, found, details)
 
 
-def judge_starter(score: Score) -> Claim:
+def judge_starter(exercise: Exercise, score: Score) -> Claim:
     """The claim that what students get compiles and runs, and does not get full marks."""
-    return _judge_lacking("starter", "compiles, runs, and misses full marks", score)
+    return _judge_lacking("starter", "compiles, runs, and misses full marks", exercise, score)
 
 
-def judge_baseline(score: Score) -> Claim:
+def judge_baseline(exercise: Exercise, score: Score) -> Claim:
     """The claim that the naive baseline is right, and does not get full marks."""
-    claim = _judge_lacking("baseline", "is right, and misses full marks", score)
+    claim = _judge_lacking("baseline", "is right, and misses full marks", exercise, score)
     correctness = next((check for check in score.checks if check.metric == "correctness"), None)
     if score.status is not Status.FAILED or correctness is None:
         return claim
@@ -112,10 +117,20 @@ def judge_baseline(score: Score) -> Claim:
     return replace(claim, proof=Proof.FAILS, found=f"it is wrong: {correctness.message}")
 
 
-def _judge_lacking(subject: str, claim: str, score: Score) -> Claim:
+def where_it_is_lost(exercise: Exercise, check: CheckResult) -> str:
+    """What the run shows of a check that lost points: the line, the access and its buffer, or the
+    wrong element; without what a student is advised to try."""
+    spec = next(each for each in exercise.checks if each.name == check.name)
+    tried = spec.hint or METRICS[check.metric].advice
+    return check.hint.removesuffix(tried).rstrip()
+
+
+def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -> Claim:
     details: tuple[str, ...] = ()
     if score.status is Status.FAILED:
         proof, found = Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}"
+        places = ((check.name, where_it_is_lost(exercise, check)) for check in score.checks)
+        details = tuple(f"{name}: {place}" for name, place in places if place)
     elif score.status is not Status.PASSED:
         proof, found = Proof.FAILS, f"{score.status.value}: {score.message}"
         details = _first_lines(score.detail)
@@ -139,13 +154,14 @@ def what_it_misses(score: Score) -> str:
 
 
 def _complaints(exercise: Exercise, score: Score) -> list[str]:
-    """What the reference misses, each with its file and JSON path."""
+    """What the reference misses, each with its file and JSON path, and where it is lost."""
     file, spec = exercise.reference_source, exercise.folder / SPEC_FILE
     if score.status is not Status.FAILED:
         return [f"{file}: {line}" for line in _first_lines(score.detail)]
     missed = (CheckStatus.FAILED, CheckStatus.PARTIAL)
     return [
         f"{file}: misses {spec}: $.checks[{index}] ({check.name}): {check.message}"
+        f"{'; ' if where_it_is_lost(exercise, check) else ''}{where_it_is_lost(exercise, check)}"
         for index, check in enumerate(score.checks)
         if check.status in missed and not exercise.checks[index].bonus
     ]
@@ -212,63 +228,3 @@ def _describe(score: Score) -> str:
     return f"{score.status.value}: {score.message}" + (
         f"; cannot be told: {missing}" if missing else ""
     )
-
-
-# --- room -----------------------------------------------------------------------------------------
-
-
-def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> tuple[Room, ...]:
-    """For each check how far the reference lies beyond its goal, and the starter before it."""
-    rows = []
-    for index, (check, own) in enumerate(zip(exercise.checks, starter.checks, strict=True)):
-        before = _distance(own, _goal(check, own, starter.device))
-        best, beyond = None, None
-        if reference is not None:
-            best = reference.checks[index]
-            beyond = _distance(best, _goal(check, best, reference.device))
-        rows.append(_room(own, best, beyond, before))
-    return tuple(rows)
-
-
-def _room(
-    starter: CheckResult, reference: CheckResult | None, beyond: float | None, before: float | None
-) -> Room:
-    distances = {"reference": beyond, "starter": before}
-    known = {who: distance for who, distance in distances.items() if distance is not None}
-    room = ", ".join(f"{who} {100 * distance:+.3g} %" for who, distance in known.items())
-    measured = reference is not None and reference.source in (Source.MEASURED, Source.MODELLED)
-    if measured and any(abs(distance) < MIN_ROOM for distance in known.values()):
-        proof = Proof.FAILS
-        room += f": less than {100 * MIN_ROOM:g} %, so noise decides"
-    elif reference is None or reference.value is None:
-        proof = Proof.OPEN
-    else:
-        proof = Proof.HOLDS
-    return Room(starter.name, starter.threshold, _value(reference), _value(starter), room, proof)
-
-
-def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Threshold | None:
-    """The goal in the metric's own unit; None where it is a multiple of a value that is not
-    known."""
-    threshold = check.threshold_on(device)
-    if threshold.relative_to is None:
-        return threshold
-    return threshold.scaled(own.relative_value) if own.relative_value is not None else None
-
-
-def _distance(check: CheckResult, goal: Threshold | None) -> float | None:
-    """How far the value lies beyond the goal, as a part of it: negative before it; None where that
-    is no question of more or less."""
-    if check.value is None or goal is None or check.metric == "correctness":
-        return None
-    if goal.at_least:
-        return check.value / goal.at_least - 1
-    return 1 - check.value / goal.at_most if goal.at_most else None
-
-
-def _value(check: CheckResult | None) -> str:
-    if check is None:
-        return "–"
-    if check.value is None:
-        return check.status.value.replace("_", " ")
-    return format_value(check.metric, check.value)

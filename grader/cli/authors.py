@@ -57,7 +57,8 @@ CHECK_EPILOG = """\
 examples:
   grade check transpose                          on the first GPU if there is one, else emulated
   grade check exercises/transpose --device gpu   with times that are measured, not modelled
-  grade check my_exercise --no-mutants           quickly, while you write
+  grade check my_exercise --quick                a sample of the mutants only
+  grade check my_exercise --no-mutants           none of them, while you write
 
 what must hold:
   spec         no mistakes; all are listed, each with its file and JSON path
@@ -66,7 +67,8 @@ what must hold:
   reference    gets full marks; starter and naive baseline run, and do not
   submissions  tests/submissions/ID/<verdict>--<reason>.cu: each gets the verdict of its name
   room         a goal for a time, measured or modelled, lies at least 3 % from the value of the
-               reference and of the starter
+               reference and of the starter; where it does not, where the reference misses a
+               goal or the starter reaches it, a goal between the two is proposed
   mutants      the reference with one mistake (a barrier dropped, a bound off by one, indices
                exchanged, a tail skipped, a guard or a sum lost) loses marks
 
@@ -154,6 +156,11 @@ def _check_parser() -> argparse.ArgumentParser:
         help="do not try mutants of the reference, which takes longest",
     )
     parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="try a sample of the mutants: two of each kind of mistake, drawn from the seed",
+    )
+    parser.add_argument(
         "--all",
         action="store_true",
         help="show caught mutants too, not only those that tell you something",
@@ -176,7 +183,12 @@ def run_check(options: argparse.Namespace) -> int:
             f"there is no folder {known}", "Give --submissions the folder of the known submissions."
         )
     scope = Scope(
-        options.device, seed_of(options), options.jobs, known, try_mutants=not options.no_mutants
+        options.device,
+        seed_of(options),
+        options.jobs,
+        known,
+        try_mutants=not options.no_mutants,
+        quick=options.quick,
     )
     with progress_display(make_console(sys.stderr)) as show:
         found = check_exercise(folder, scope, show)

@@ -285,7 +285,10 @@ def _tolerance(exercise: Exercise, macros: Mapping[str, int]) -> Iterator[str]:
     if isinstance(rule, Tolerance):
         yield _part("given_tolerance", absolute=rule.absolute, relative=rule.relative)
         return
-    kinds = {_init_of(buffer) for buffer in exercise.buffers if buffer.role is Role.INPUT}
+    factors = [
+        each for each in exercise.buffers if each.role is Role.INPUT and "int" not in each.dtype
+    ]
+    kinds = set(map(_init_of, factors))
     deviation = max(PRODUCT_DEVIATION[kind] for kind in kinds)
     terms = format_expression(rule.terms, macros)
     yield _part("sum_tolerance", spread=f"{deviation:g}", terms=terms)

@@ -23,6 +23,7 @@ from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, SpecError, UsageError
 from grader.folders import default_cache
+from grader.grading.cases import Oracle
 from grader.grading.kept import Keeper, find_keeper
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import Job, show_nothing
@@ -30,6 +31,7 @@ from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
 from grader.records import Failure, Progress, Score, ShowChecks, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
+from grader.spec.exercise import Limits
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 from grader.toolchain.compilation import Compilation
@@ -44,7 +46,8 @@ class Options:
 
     `reuse`: with a `seed`, the score of an equal grading on the emulated device is taken from the
     cache, and kept there. `interim`: is shown the checks as they stand, before the grading ends.
-    `begun`: the submission's compilation, if it is under way.
+    `begun`: the submission's compilation, if it is under way. `oracle`: one that gradings of the
+    exercise share. `limits` take the place of the exercise's.
     """
 
     device: str | Choice = "auto"
@@ -56,6 +59,8 @@ class Options:
     reuse: bool = False
     interim: ShowChecks | None = None
     begun: Compilation | None = None
+    oracle: Oracle | None = None
+    limits: Limits | None = None
 
 
 def grade(
@@ -90,6 +95,8 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
     device = options.device
     choice = device if isinstance(device, Choice) else choose_device(device)
     read = read_exercise(exercise)
+    if options.limits is not None:
+        read = replace(read, limits=options.limits)
     text = read_submission(submission)
     subject = Subject(
         exercise=read,
@@ -107,6 +114,7 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
         model=options.model,
         interim=options.interim,
         begun=options.begun,
+        oracle=options.oracle,
     )
     reuse = options.reuse and options.seed is not None and choice.kind == EMULATED
     try:

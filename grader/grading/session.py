@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.devices.base import Device
 from grader.devices.choose import Choice
 from grader.grading.building import Built
-from grader.grading.cases import BENCHMARK, Bench, CaseRun, each_case
+from grader.grading.cases import BENCHMARK, Bench, CaseRun, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
@@ -34,7 +34,7 @@ class Job:
     """What is asked: grade this submission of this exercise on this device. What is found on the
     way is noted in the `subject` (the device, versions) and in the `evidence`. `interim` is shown
     the checks as they stand, as soon as something can be told of them. `begun` is the submission's
-    compilation, if it is under way."""
+    compilation, if it is under way; `oracle` the exercise's, where gradings share one."""
 
     subject: Subject
     choice: Choice
@@ -44,6 +44,7 @@ class Job:
     model: bool = True
     interim: ShowChecks | None = None
     begun: Compilation | None = None
+    oracle: Oracle | None = None
     evidence: Evidence = field(default_factory=Evidence)
 
     @property
@@ -114,7 +115,7 @@ def open_session(
 ) -> Session:
     """The grading of a submission that is compiled."""
     job.evidence.plan = built.plan
-    oracle = load_oracle(job.exercise)
+    oracle = job.oracle or load_oracle(job.exercise)
     limits = job.info.limits
     bench = Bench(device, built, job.exercise, oracle, job.seed, limits, job.limits)
     return Session(job, tools, bench, hold)

@@ -12,6 +12,7 @@ from grader.cpp.cursor import LanguageError
 from grader.errors import SpecError, SpecProblem
 from grader.records import DeviceBuffer, Role
 from grader.spec.exercise import BufferSpec, Case, HiddenCase, Initialisation, Task
+from grader.spec.oracle_module import run_function
 from grader.spec.reader import SPEC_FILE
 
 Pieces = Iterator[np.ndarray]
@@ -28,6 +29,9 @@ POOL, WINDOW = 1 << 18, 16_381
 matrix has the windows' borders at the same place of each row or tile."""
 WINDOWS_AT_ONCE = 16
 """A piece of so many windows stays in the caches."""
+LARGEST_INTEGER = 9_999
+DENSITY = 0.1
+"""The part of a sparse row that is not 0."""
 
 
 def gather_in_memory(
@@ -35,11 +39,16 @@ def gather_in_memory(
 ) -> np.ndarray:
     """An ordinary array of the pieces."""
     array = np.empty(shape, dtype=dtype)
-    flat, at = array.reshape(-1), 0
+    gather_pieces(pieces, array.reshape(-1))
+    return array
+
+
+def gather_pieces(pieces: Iterable[np.ndarray], flat: np.ndarray) -> None:
+    """Put the pieces one behind the other into a flat row of their length."""
+    at = 0
     for piece in pieces:
         flat[at : at + len(piece)] = piece
         at += len(piece)
-    return array
 
 
 def draw_cases(task: Task, seed: int) -> tuple[Case, ...]:
@@ -57,7 +66,9 @@ def make_inputs(
     """What every input and every in-out buffer holds before the launch, C-contiguous, drawn from
     the seed, the case's name and its own. `gather` says where they lie."""
     filled = (
-        buffer for buffer in task.buffers if buffer.role is Role.INPUT or buffer.init is not None
+        buffer
+        for buffer in task.buffers
+        if buffer.role is Role.INPUT or buffer.init is not None or buffer.function is not None
     )
     return {buffer.name: _fill(buffer, case, seed, gather) for buffer in filled}
 
@@ -126,6 +137,10 @@ def _fill(buffer: BufferSpec, case: Case, seed: int, gather: Gather) -> np.ndarr
     init = case.init or buffer.init or Initialisation.NORMAL
     shape = buffer_shape(buffer, case.sizes)
     names = (case.name, buffer.name)
+    if buffer.function is not None:
+        rng = np.random.default_rng([seed, *map(_number_of, names)])
+        made = run_function(buffer.function, rng, shape, np.dtype(buffer.dtype), case.sizes)
+        return gather([made.reshape(-1)], shape, made.dtype)
     return draw_array(init, buffer.dtype, shape, seed=seed, names=names, gather=gather)
 
 
@@ -157,6 +172,55 @@ def _fill_small_integers(rng: np.random.Generator, count: int, dtype: np.dtype) 
     yield rng.integers(-8, 9, size=count, dtype=np.int8).astype(dtype)
 
 
+def _fill_uniform(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    for part in _parts(count):
+        bits = np.finfo(dtype).nmant + 1  # so that no value is rounded to 1
+        yield (rng.integers(1 << bits, size=part) / (1 << bits)).astype(dtype)
+
+
+def _fill_positive(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    for part in _parts(count):
+        if dtype.kind == "f":
+            yield np.exp(rng.standard_normal(part, dtype=np.float32)).astype(dtype)
+        else:
+            yield rng.integers(1, _largest(dtype), size=part, endpoint=True).astype(dtype)
+
+
+def _fill_integers(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    for part in _parts(count):
+        yield rng.integers(_largest(dtype), size=part, endpoint=True).astype(dtype)
+
+
+def _fill_sorted(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    fill = _fill_normal if dtype.kind == "f" else _fill_integers
+    row = np.empty(count, dtype=dtype)
+    gather_pieces(fill(rng, count, dtype), row)
+    row.sort()
+    yield row
+
+
+def _fill_sparse(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    for values in _fill_positive(rng, count, dtype):
+        values[rng.random(len(values), dtype=np.float32) >= DENSITY] = 0
+        yield values
+
+
+def _fill_constant(_rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
+    for part in _parts(count):
+        yield np.ones(part, dtype=dtype)
+
+
+def _parts(count: int) -> Iterator[int]:
+    """The lengths of the pieces of a row."""
+    yield from (min(LONG, count - at) for at in range(0, count, LONG))
+
+
+def _largest(dtype: np.dtype) -> int:
+    """The largest of the integers that a row is filled with."""
+    exact = 1 << (np.finfo(dtype).nmant + 1) if dtype.kind == "f" else int(np.iinfo(dtype).max)
+    return min(LARGEST_INTEGER, exact)
+
+
 def _fill_index(_rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
     """Each element's own number; in a float type it starts again at 0 where the type can no longer
     count."""
@@ -175,7 +239,13 @@ def _fill_permutation(rng: np.random.Generator, count: int, dtype: np.dtype) -> 
 
 _FILLS: dict[Initialisation, Fill] = {
     Initialisation.NORMAL: _fill_normal,
+    Initialisation.UNIFORM: _fill_uniform,
+    Initialisation.POSITIVE: _fill_positive,
     Initialisation.SMALL_INTEGERS: _fill_small_integers,
+    Initialisation.INTEGERS: _fill_integers,
     Initialisation.INDEX: _fill_index,
     Initialisation.PERMUTATION: _fill_permutation,
+    Initialisation.SORTED: _fill_sorted,
+    Initialisation.SPARSE: _fill_sparse,
+    Initialisation.CONSTANT: _fill_constant,
 }

@@ -13,21 +13,36 @@ from grader.spec.launch_lines import Plan
 
 
 class Initialisation(StrEnum):
-    """How an input buffer is filled (NumPy's default_rng): N(0, 1), small integers -8 to 8, element
-    index, or the indices of all elements in random order."""
+    """How an input buffer is filled (NumPy's default_rng); the schema says what each means."""
 
     NORMAL = "normal"
+    UNIFORM = "uniform"
+    POSITIVE = "positive"
     SMALL_INTEGERS = "small_integers"
+    INTEGERS = "integers"
     INDEX = "index"
     PERMUTATION = "permutation"
+    SORTED = "sorted"
+    SPARSE = "sparse"
+    CONSTANT = "constant"
+
+
+@dataclass(frozen=True)
+class InputFunction:
+    """A function of the oracle's module at `path` that fills an input: `name(rng, shape,
+    sizes)`."""
+
+    path: Path
+    name: str
 
 
 @dataclass(frozen=True)
 class BufferSpec:
     """A buffer of a task's signature. `shape` holds expressions of the sizes.
 
-    `init` says how an input is filled; an output of a part that has one is in-out: it holds that
-    data before the launch. `texture`: how it is bound to a texture or surface object.
+    `init` says how an input is filled, or `function` does; an output of a part that has one is
+    in-out: it holds that data before the launch. `texture`: how it is bound to a texture or surface
+    object.
     """
 
     name: str
@@ -36,12 +51,13 @@ class BufferSpec:
     role: Role
     init: Initialisation | None = None
     texture: Texture | None = None
+    function: InputFunction | None = None
 
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness case with concrete sizes. `init` overrides the buffers' own
-    initialisation."""
+    """One correctness case with concrete sizes. `init` overrides the buffers' own initialisation,
+    but not their functions."""
 
     name: str
     sizes: Mapping[str, int]

@@ -3,24 +3,19 @@ spec."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from grader.cpp.cursor import did_you_mean, quote
-from grader.errors import SpecError, SpecProblem
 from grader.records import Role
 from grader.spec.blas_threads import one_thread
 from grader.spec.draws import buffer_shape
 from grader.spec.exercise import BufferSpec, Exercise, Part
+from grader.spec.oracle_module import load_module, oracle_error, running
 from grader.spec.reader import ORACLE_FILE, ORACLE_FUNCTION, oracle_function
 
 LIBRARY_FUNCTION = "library"
@@ -87,7 +82,7 @@ class Oracle:
         for name, some in self.at(inputs, sizes, every).items():
             room = 1e-6 * float(np.abs(whole[name]).max())
             if not np.allclose(some, whole[name].reshape(-1), rtol=1e-6, atol=room):
-                raise _oracle_error(
+                raise oracle_error(
                     self.path,
                     f"{BLOCK_FUNCTION} says something else of {quote(name)} than {self.function}",
                 )
@@ -95,7 +90,7 @@ class Oracle:
     def _ask(self, inputs: Arrays, sizes: Sizes) -> Arrays:
         """What the function returns, of the right names, shapes and types."""
         small = sum(array.size for array in inputs.values()) <= _SMALL
-        with _running(self.path), one_thread() if small else nullcontext():
+        with running(self.path), one_thread() if small else nullcontext():
             answer = self.expected(_read_only(inputs), dict(sizes))
         checked = _check_names(self.path, self.function, answer, self.outputs)
         for buffer in self.outputs:
@@ -121,7 +116,7 @@ class Oracle:
             if not len(needed):
                 continue
             part = slice(first, min(first + _STRIPE, width))
-            with _running(self.path):
+            with running(self.path):
                 answer = self.block(given, dict(sizes), needed, part)
             checked = _check_names(self.path, BLOCK_FUNCTION, answer, self.outputs)[buffer.name]
             _check_array(self.path, buffer, checked, (len(needed), part.stop - first))
@@ -136,10 +131,10 @@ def load_oracle(exercise: Exercise, part: Part | None = None) -> Oracle:
         exercise.folder / ORACLE_FILE,
         (ORACLE_FUNCTION if part is None else oracle_function(part.name)),
     )
-    module = _load_module(path)
+    module = load_module(path)
     expected = getattr(module, function, None)
     if not callable(expected):
-        raise _oracle_error(path, f"there is no function {function}(inputs, sizes)")
+        raise oracle_error(path, f"there is no function {function}(inputs, sizes)")
     outputs = [buffer for buffer in (part or exercise).buffers if buffer.role is Role.OUTPUT]
     block = getattr(module, BLOCK_FUNCTION, None) if part is None else None
     if not callable(block) or len(outputs) != 1 or len(outputs[0].shape) != 2:
@@ -155,58 +150,34 @@ def load_library(exercise: Exercise) -> Operation | None:
     none.
     """
     path = exercise.folder / ORACLE_FILE
-    function = getattr(_load_module(path), LIBRARY_FUNCTION, None)
+    function = getattr(load_module(path), LIBRARY_FUNCTION, None)
     if not callable(function):
         return None
 
     def library(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
-        with _running(path):
+        with running(path):
             answer: Arrays = function(inputs, dict(sizes))
         return answer
 
     return library
 
 
-def _load_module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"oracle_of_{path.parent.name}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise _oracle_error(path, "this file is missing: it computes the expected outputs")
-    module = importlib.util.module_from_spec(spec)
-    vars(module)["print"] = partial(
-        print, file=sys.stderr
-    )  # not redirect_stdout: oracles run in several threads at once
-    with _running(path):
-        spec.loader.exec_module(module)
-    return module
-
-
-@contextmanager
-def _running(path: Path) -> Iterator[None]:
-    """Around all code of the oracle: whatever it raises is its mistake, sys.exit() too."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise _oracle_error(path, _describe(error, path)) from error
-
-
 def _check_names(
     path: Path, function: str, answer: object, outputs: Sequence[BufferSpec]
 ) -> Arrays:
     if not isinstance(answer, dict):
-        raise _oracle_error(
+        raise oracle_error(
             path, f"{function} must return a dict of arrays, got {type(answer).__name__}"
         )
     names = [buffer.name for buffer in outputs]
     for name in answer:
         if name not in names:
-            raise _oracle_error(
+            raise oracle_error(
                 path, f"{quote(str(name))} is no output of the spec{did_you_mean(str(name), names)}"
             )
     for name in names:
         if name not in answer:
-            raise _oracle_error(
+            raise oracle_error(
                 path, f"the output {quote(name)} is missing from what {function} returns"
             )
     return answer
@@ -215,18 +186,18 @@ def _check_names(
 def _check_array(path: Path, buffer: BufferSpec, array: object, shape: tuple[int, ...]) -> None:
     dtype = np.dtype(buffer.dtype)
     if not isinstance(array, np.ndarray):
-        raise _oracle_error(
+        raise oracle_error(
             path,
             f"the output {quote(buffer.name)} must be a NumPy array, got {type(array).__name__}",
         )
     if array.shape != shape:
-        raise _oracle_error(
+        raise oracle_error(
             path,
             f"the output {quote(buffer.name)} has the shape {array.shape}; the spec says {shape}",
         )
     rounds = array.dtype == np.float64 and dtype.kind == "f"
     if array.dtype != dtype and not rounds:
-        raise _oracle_error(
+        raise oracle_error(
             path,
             f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec says {dtype}",
         )
@@ -246,7 +217,7 @@ def _rounded(path: Path, buffer: BufferSpec, array: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         result = array.astype(dtype, copy=False)
     if dtype.kind == "f" and not _is_finite(result):
-        raise _oracle_error(
+        raise oracle_error(
             path, f"the output {quote(buffer.name)} has values that are not finite in {dtype}"
         )
     return result
@@ -266,18 +237,3 @@ def _read_only(inputs: Arrays) -> Arrays:
     for view in views.values():
         view.flags.writeable = False
     return views
-
-
-def _describe(error: BaseException, path: Path) -> str:
-    """The error with the last line of the oracle that it passed through."""
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename) == path.absolute()
-    ]
-    where = f"line {lines[-1]}: " if lines else ""
-    return f"{where}{type(error).__name__}: {error}"
-
-
-def _oracle_error(path: Path, message: str) -> SpecError:
-    return SpecError([SpecProblem(str(path), "", message)])

@@ -7,6 +7,7 @@ import ast
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ from grader.spec.exercise import (
     Forbidden,
     HiddenCase,
     Initialisation,
+    InputFunction,
     Limits,
     Part,
     Threshold,
@@ -37,6 +39,7 @@ from grader.spec.public import ORACLE_FILE as ORACLE_FILE
 from grader.spec.public import SPEC_FILE as SPEC_FILE
 from grader.spec.schema import Json, schema_problems
 from grader.spec.semantics import semantic_problems
+from grader.spec.task_rules import input_functions
 from grader.spec.texture_rules import read_texture
 
 ORACLE_FUNCTION = "expected"
@@ -54,8 +57,9 @@ def read_exercise(folder: Path) -> Exercise:
     violations, sound = schema_problems(document)
     violations += semantic_problems(sound, _read_starter(starter_path))
     functions = [ORACLE_FUNCTION, *map(oracle_function, sound.get("parts") or ())]
+    fillers = input_functions(sound)
     problems = [SpecProblem(str(folder / SPEC_FILE), *violation) for violation in violations]
-    problems += _file_problems(folder, starter_path, functions)
+    problems += _file_problems(folder, starter_path, functions, fillers)
     if problems:
         raise SpecError(problems)
     return _build_exercise(sound, folder, starter_path)
@@ -156,12 +160,14 @@ def _read_starter(path: Path) -> Starter | None:
     return Starter(frozenset(macros), frozenset(find_kernels(text)))
 
 
-def _file_problems(folder: Path, starter: Path, functions: Sequence[str]) -> Iterator[SpecProblem]:
+def _file_problems(
+    folder: Path, starter: Path, functions: Sequence[str], fillers: Sequence[str]
+) -> Iterator[SpecProblem]:
     oracle = folder / ORACLE_FILE
     if not oracle.is_file():
         yield SpecProblem(str(oracle), "", "this file is missing: it computes the expected outputs")
     else:
-        yield from _oracle_problems(oracle, functions)
+        yield from _oracle_problems(oracle, functions, fillers)
     if not starter.is_file():
         yield SpecProblem(
             str(starter),
@@ -170,16 +176,20 @@ def _file_problems(folder: Path, starter: Path, functions: Sequence[str]) -> Ite
         )
 
 
-def _oracle_problems(path: Path, functions: Sequence[str]) -> Iterator[SpecProblem]:
+def _oracle_problems(
+    path: Path, functions: Sequence[str], fillers: Sequence[str]
+) -> Iterator[SpecProblem]:
     try:
         tree = ast.parse(path.read_bytes(), filename=str(path))
     except SyntaxError as error:
         yield SpecProblem(str(path), "", f"line {error.lineno}, column {error.offset}: {error.msg}")
         return
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for function in functions:
-        if function not in defined:
-            yield SpecProblem(str(path), "", f"there is no function {function}(inputs, sizes)")
+    calls = {name: f"{name}(inputs, sizes)" for name in functions}
+    calls |= {name: f"{name}(rng, shape, sizes)" for name in fillers}
+    for name, call in calls.items():
+        if name not in defined:
+            yield SpecProblem(str(path), "", f"there is no function {call}")
 
 
 def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
@@ -194,7 +204,7 @@ def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
 def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
     reference = root_of(folder) / "solutions" / f"{_id_of(folder)}.cu"
     return Exercise(
-        **_build_task(spec),
+        **_build_task(spec, folder / ORACLE_FILE),
         id=_id_of(folder),
         folder=folder,
         baseline_source=starter,
@@ -207,17 +217,18 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
         checks=tuple(_build_check(check) for check in spec["checks"]),
         comparisons={name: _build_plan(plan) for name, plan in spec.get("comparisons", {}).items()},
         parts=tuple(
-            Part(name=name, **_build_task(part)) for name, part in spec.get("parts", {}).items()
+            Part(name=name, **_build_task(part, folder / ORACLE_FILE))
+            for name, part in spec.get("parts", {}).items()
         ),
     )
 
 
-def _build_task(task: Json) -> Json:
+def _build_task(task: Json, oracle: Path) -> Json:
     """The fields of a `Task`, which an exercise and its parts have in common."""
     return {
         "title": task["title"],
         "size_names": tuple(task["sizes"]),
-        "buffers": tuple(_build_buffer(buffer) for buffer in task["buffers"]),
+        "buffers": tuple(_build_buffer(buffer, oracle) for buffer in task["buffers"]),
         "default_plan": _build_plan(task["default_plan"]),
         "public_cases": tuple(_build_public_case(case) for case in task["cases"]["public"]),
         "hidden_cases": tuple(_build_hidden_case(case) for case in task["cases"]["hidden"]),
@@ -246,11 +257,12 @@ def _build_tolerance(tolerance: Json | str) -> Tolerance | Float32Sum:
     return Tolerance(**tolerance) if terms is None else Float32Sum(terms)
 
 
-def _build_buffer(buffer: Json) -> BufferSpec:
+def _build_buffer(buffer: Json, oracle: Path) -> BufferSpec:
     shape = tuple(map(parse_expression, buffer["shape"]))
     init = _optional(Initialisation, buffer, "init")
+    function = _optional(partial(InputFunction, oracle), buffer, "function")
     role, texture = Role(buffer["role"]), read_texture(buffer)
-    return BufferSpec(buffer["name"], buffer["dtype"], shape, role, init, texture)
+    return BufferSpec(buffer["name"], buffer["dtype"], shape, role, init, texture, function)
 
 
 def _build_plan(plan: Json) -> Plan:

@@ -26,6 +26,10 @@ MAX_BUFFER_BYTES = 4 << 30
 """Most bytes of all buffers of a case or benchmark together."""
 
 
+FRACTIONAL = (Initialisation.NORMAL, Initialisation.UNIFORM)
+"""What no integer holds."""
+
+
 def task_problems(
     task: Json, base: str, starter: Starter | None, *, is_part: bool
 ) -> Iterator[Problem]:
@@ -77,17 +81,29 @@ def _buffer_problems(task: Json, base: str, *, is_part: bool) -> Iterator[Proble
         yield Problem(f"{base}.buffers", "there is no output: give one buffer the role output")
 
 
+def input_functions(spec: Json) -> list[str]:
+    """The names of the oracle's functions that fill inputs, the parts' ones too."""
+    tasks = [spec, *(part for part in fields(spec, "parts").values() if part)]
+    buffers = [buffer for task in tasks for _, buffer in items(task, "buffers")]
+    return [buffer["function"] for buffer in buffers if buffer.get("function") is not None]
+
+
 def _init_problems(path: str, buffer: Json, *, is_part: bool) -> Iterator[Problem]:
     role, init, dtype = buffer.get("role"), buffer.get("init"), buffer.get("dtype") or ""
-    if role == Role.INPUT and "init" not in buffer:
+    function = buffer.get("function")
+    if role == Role.INPUT and "init" not in buffer and "function" not in buffer:
         yield Problem(
             path,
-            f"this field is missing: say how the input is filled ({', '.join(Initialisation)})",
+            f"this field is missing: say how the input is filled ({', '.join(Initialisation)}), or"
+            " give the function that fills it",
         )
-    if role == Role.OUTPUT and init is not None and not is_part:
-        yield Problem(path, "an output is not filled, but in a part: leave init out")
-    if init == Initialisation.NORMAL and "int" in dtype:
-        yield Problem(path, f"{dtype} cannot hold normal values: use small_integers or index")
+    if role == Role.OUTPUT and (init or function) is not None and not is_part:
+        given = "init" if init is not None else "function"
+        yield Problem(path, f"an output is not filled, but in a part: leave {given} out")
+    if init is not None and function is not None:
+        yield Problem(path, "the buffer has a function that fills it: leave one of the two out")
+    if init in FRACTIONAL and "int" in dtype:
+        yield Problem(path, f"{dtype} cannot hold {init} values: use small_integers or index")
     if init == Initialisation.SMALL_INTEGERS and dtype.startswith("uint"):
         yield Problem(path, f"{dtype} cannot hold negative values: use index")
 
@@ -232,6 +248,11 @@ def _tolerance_problems(task: Json, base: str) -> Iterator[Problem]:
         inits += [(f"{base}.cases.{kind}[{index}]", case) for index, case in cases]
     known = " or ".join(PRODUCT_DEVIATION)
     for path, holder in inits:
+        if "int" in (holder.get("dtype") or ""):
+            continue  # an index, of which no product is made
+        if "function" in holder:
+            what = f"is derived for {known} inputs, not for those of a function"
+            yield Problem(f"{path}.function", f"the tolerance float32_sum {what}")
         if (init := holder.get("init")) is not None and init not in PRODUCT_DEVIATION:
             what = f"is derived for {known} inputs, not for {init}: use one of these"
             yield Problem(f"{path}.init", f"the tolerance float32_sum {what}")

@@ -50,7 +50,11 @@ def tolerance_at(task: Task, case: Case) -> Tolerance:
     if isinstance(task.tolerance, Tolerance):
         return task.tolerance
     terms = task.tolerance.terms.evaluate(case.sizes)
-    kinds = {case.init or buffer.init for buffer in task.buffers if buffer.init is not None}
+    kinds = {
+        case.init or buffer.init
+        for buffer in task.buffers
+        if buffer.init is not None and "int" not in buffer.dtype
+    }
     if all(terms * LARGEST_PRODUCT.get(kind, math.inf) <= MAX_EXACT_INTEGER for kind in kinds):
         return Tolerance()
     deviation = max(PRODUCT_DEVIATION[kind] for kind in kinds)

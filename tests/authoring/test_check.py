@@ -3,7 +3,9 @@ time."""
 
 from __future__ import annotations
 
+import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,15 +14,19 @@ import pytest
 
 from grader.authoring import verdicts
 from grader.authoring.check import Scope, check_exercise, default_submissions
+from grader.authoring.mutant_fates import sample_mutants
+from grader.authoring.mutants import make_mutants
 from grader.authoring.verdicts import judge_reference
 from grader.cli import main
 from grader.errors import SpecError, SpecProblem
+from grader.grading.grade import Options
 from grader.records import Progress
 from grader.report.soundness import Fate, Proof, Soundness
 from grader.spec.reader import read_exercise
 from tests.authoring.conftest import Change, edit_spec
 
 Check = Callable[..., Soundness]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -87,6 +93,38 @@ def test_a_case_that_is_missing_lets_mutants_survive_and_the_author_may_accept_o
     assert all("n is a multiple of the block" in mutant.why for mutant in fates[Fate.ACCEPTED])
 
 
+def test_a_mutant_that_does_not_end_is_stopped_soon(check: Check, exercise: Path) -> None:
+    """The spec lets a program execute 26 times as much as a mutant may."""
+    solution = exercise.parents[1] / "solutions" / "add_up.cu"
+    loop = "    for (int s = blockDim.x; s > 0; s /= 2)\n        __syncthreads();\n"
+    replace_in(solution, "    if (i < n)\n", f"{loop}    if (i < n)\n")
+    mutants = check(mutants=True).mutants
+    assert mutants is not None
+    (endless,) = (each for each in mutants if "s >= 0" in each.change)
+    assert endless.fate is Fate.CAUGHT
+    limit = re.search(r"the limit of ([\d,]+) executed warp instructions is spent", endless.why)
+    assert limit is not None
+    assert int(limit[1].replace(",", "")) < 20_000_000
+
+
+def test_a_sample_has_two_mutants_of_each_mistake() -> None:
+    text = (ROOT / "solutions" / "transpose.cu").read_text()
+    mutants = make_mutants(text)
+    sample = sample_mutants(mutants, 5)
+    kinds = Counter(mutant.mistake for mutant in mutants)
+    assert Counter(each.mistake for each in sample) == {k: min(2, n) for k, n in kinds.items()}
+    assert sample == sample_mutants(mutants, 5) == tuple(m for m in mutants if m in sample)
+    assert len({sample_mutants(mutants, seed) for seed in range(9)}) > 1
+
+
+def test_a_miss_names_line_and_buffer(check: Check) -> None:
+    """The starter is to miss these."""
+    told = details(check(), "starter")
+    assert "global_load_efficiency: line 29: `c[i] = a[i] + b[i];` moves 32 sectors" in told
+    assert "global_store_efficiency: line 29: c[i] moves 32 sectors a request where 4" in told
+    assert "Let threads with" not in told
+
+
 BROKEN_SPECS: list[tuple[Change, str]] = [
     (
         lambda spec: spec.update(useful_bytes="3 * m * 4"),
@@ -94,7 +132,7 @@ BROKEN_SPECS: list[tuple[Change, str]] = [
     ),
     (
         lambda spec: spec["checks"][1].update(metric="bandwith"),
-        "spec.json: $.checks[1].metric: there is no metric 'bandwith'",
+        "spec.json: $.checks[1].metric: must be one of correctness,",
     ),
     (
         lambda spec: spec["checks"][2].update(zero_at=0.995),
@@ -180,13 +218,13 @@ def test_what_an_exercise_raises_ends_its_gradings(
 ) -> None:
     began: list[Path] = []
 
-    def fail(folder: Path, path: Path, **_: object) -> None:
+    def fail(options: Options, folder: Path, path: Path) -> None:
         began.append(path)
         if len(began) > 1:
             time.sleep(0.05)  # none of them ends before the first one's end is known
         raise SpecError([SpecProblem("spec.json", "$.cases", "the oracle fails")])
 
-    monkeypatch.setattr(verdicts, "grade", fail)
+    monkeypatch.setattr(verdicts, "grade_with", fail)
     shown: list[Progress] = []
     grading = verdicts.Grading(read_exercise(exercise), "emulated", 5, 1, shown.append)
     with pytest.raises(SpecError, match="the oracle fails"):

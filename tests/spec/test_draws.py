@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +15,12 @@ from grader.spec.draws import (
     POOL,
     WINDOW,
     device_buffers,
+    draw_array,
     draw_cases,
     gather_in_memory,
     make_inputs,
 )
-from grader.spec.exercise import Case, Exercise
+from grader.spec.exercise import Case, Exercise, Initialisation
 from grader.spec.reader import read_exercise
 
 from .test_reader import SPEC, write_exercise
@@ -189,3 +190,67 @@ def test_inputs_lie_where_the_caller_wants_them(exercise: Exercise) -> None:
     gathered = make_inputs(exercise, LONG_CASE, 0, gather=gather)["x"]
     assert np.array_equal(gathered, make_inputs(exercise, LONG_CASE, 0)["x"])
     assert (sum(pieces), len(pieces) > 1) == (gathered.size, True)
+
+
+@pytest.mark.parametrize(
+    ("init", "dtype", "holds"),
+    [
+        ("uniform", "float32", lambda x: (x >= 0).all() and (x < 1).all() and 0.4 < x.mean() < 0.6),
+        ("uniform", "float16", lambda x: (x >= 0).all() and (x < 1).all()),
+        ("positive", "float32", lambda x: (x > 0).all() and x.max() > 5 and np.median(x) < 1.5),
+        ("positive", "int32", lambda x: x.min() >= 1 and 9_000 < x.max() <= 9_999),
+        ("integers", "uint32", lambda x: 9_000 < x.max() <= 9_999),
+        ("integers", "uint8", lambda x: x.max() == 255),
+        ("integers", "float16", lambda x: x.max() <= 2_048 and (x == np.rint(x)).all()),
+        ("sorted", "float32", lambda x: (np.diff(x) >= 0).all() and x[0] < -2 < 2 < x[-1]),
+        ("sorted", "int32", lambda x: (np.diff(x) >= 0).all() and x[0] >= 0),
+        ("sparse", "float32", lambda x: (x >= 0).all() and 0.05 < (x > 0).mean() < 0.15),
+        ("constant", "float64", lambda x: (x == 1).all()),
+    ],
+)
+def test_every_way_to_fill_is_what_the_schema_says(
+    init: str, dtype: str, holds: Callable[[np.ndarray], bool], tmp_path: Path
+) -> None:
+    task = exercise_with(tmp_path, dtype=dtype, init=init)
+    case = Case("long", {"n": 97, "m": 41}, hidden=False)
+    drawn = make_inputs(task, case, 3)["x"]
+    assert (drawn.dtype, drawn.shape) == (np.dtype(dtype), (97, 41))
+    assert holds(drawn.reshape(-1))
+    assert np.array_equal(drawn, make_inputs(task, case, 3)["x"])
+
+
+@pytest.mark.parametrize("init", Initialisation)
+def test_a_long_row_is_filled_to_its_end(init: Initialisation) -> None:
+    """Rows are made in pieces."""
+    drawn = draw_array(init, "float32", (LONG + 5,), seed=1, names=("x",))
+    assert drawn.shape == (LONG + 5,)
+    assert np.isfinite(drawn).all()
+    assert drawn[LONG:].any() or init is Initialisation.SPARSE
+
+
+def test_a_function_of_the_oracle_fills_an_input_whatever_the_case_says(tmp_path: Path) -> None:
+    buffers = [
+        SPEC["buffers"][0],
+        {"name": "x", "dtype": "int32", "shape": ["n"], "role": "input", "function": "steps"},
+    ]
+    folder = write_exercise(tmp_path, {**SPEC, "buffers": buffers})
+    oracle = folder / "oracle.py"
+    own = "import numpy as np\ndef steps(rng, shape, sizes):\n    return {}\n"
+    text = oracle.read_text()
+    oracle.write_text(text + own.format("np.arange(shape[0]) * sizes['m'] + rng.integers(2)"))
+    task = read_exercise(folder)
+    case = Case("some", {"n": 9, "m": 4}, hidden=False, init=Initialisation.CONSTANT)
+    drawn = [make_inputs(task, case, seed)["x"] for seed in range(20)]
+    assert all(each.dtype == np.int32 and (np.diff(each) == 4).all() for each in drawn)
+    assert {int(each[0]) for each in drawn} == {0, 1}
+    for wrong, complaint in (
+        ("np.arange(3)", r"must return an array of the shape \(9,\), got the shape \(3,\)"),
+        ("np.full(shape, 0.5)", "values that int32 does not hold"),
+        ("1 / 0", "ZeroDivisionError"),
+    ):
+        oracle.write_text(text + own.format(wrong))
+        with pytest.raises(SpecError, match=complaint):
+            make_inputs(task, case, 1)
+    oracle.write_text(text)
+    with pytest.raises(SpecError, match=r"there is no function steps\(rng, shape, sizes\)"):
+        read_exercise(folder)

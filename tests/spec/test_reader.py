@@ -277,7 +277,7 @@ SCHEMA_MISTAKES = [
     (
         put("buffers", 1, "init", value="random"),
         "$.buffers[1].init",
-        "must be one of normal, small_integers, index",
+        "must be one of normal, uniform, positive, small_integers",
     ),
     (put("buffers", 0, "shape", value="n"), "$.buffers[0].shape", 'must be a list [ ], got "n"'),
     (put("cases", "public", value=[]), "$.cases.public", "must not be empty"),
@@ -560,7 +560,7 @@ SEMANTIC_MISTAKES = [
     (
         put("checks", 2, "metric", value="beauty"),
         "$.checks[2].metric",
-        "there is no metric 'beauty'; the metrics are correctness,",
+        "must be one of correctness, sanitized, time_ms,",
     ),
     (
         put("checks", 1, "zero_at", value=0.9),

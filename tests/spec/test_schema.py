@@ -9,6 +9,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from grader.metrics import METRICS
 from grader.records import Role
 from grader.spec.exercise import Atomics, Initialisation
 from grader.spec.schema import json_path
@@ -56,6 +57,7 @@ def test_every_field_is_described() -> None:
 
 def test_its_words_are_those_of_the_model() -> None:
     assert SCHEMA["$defs"]["init"]["enum"] == list(Initialisation)
+    assert SCHEMA["$defs"]["check"]["properties"]["metric"]["enum"] == list(METRICS)
     assert SCHEMA["$defs"]["forbid"]["properties"]["atomics"]["enum"] == list(Atomics)
     assert set(SCHEMA["$defs"]["buffer"]["properties"]["role"]["enum"]) == set(Role) - {
         Role.SCRATCH

@@ -1,0 +1,207 @@
+"""Tries the mutants of an exercise's reference: which are caught, and by what."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from grader.authoring.mutants import Mutant, make_mutants
+from grader.authoring.verdicts import CANNOT_TELL, Grading, what_it_misses
+from grader.devices.choose import EMULATED
+from grader.folders import default_cache
+from grader.grading.building import build
+from grader.grading.mistakes import SubmissionError
+from grader.grading.tools import Toolchain, find_toolchain
+from grader.records import CheckStatus, Progress, Score, Status, Submission
+from grader.report.soundness import Claim, Fate, MutantFate, Proof
+from grader.spec.exercise import Exercise, Limits
+from grader.submission.source_file import read_submission
+
+_SURVIVES = re.compile(r"//.*\bsurvives:\s*(?P<why>\S.*)")
+"""The author's word, on a line of the reference, that a mutant of this line does no harm, and
+why."""
+MANY_TIMES, AT_LEAST = 10, 1_000_000
+"""A mutant may execute so many times the reference's warp instructions, and so many at least: what
+takes more does not end."""
+QUICK_EACH = 2
+"""Mutants of each kind of mistake in a sample."""
+
+
+def try_mutants(
+    exercise: Exercise, reference: Score, grading: Grading, *, quick: bool = False
+) -> tuple[MutantFate, ...]:
+    """Grade every mutant of the reference, which got the score `reference`, or a `quick` sample of
+    them; what each came to."""
+    assert exercise.reference_source is not None
+    source = read_submission(exercise.reference_source)
+    assert isinstance(source, Submission)
+    mutants = make_mutants(source.text)
+    if quick:
+        mutants = sample_mutants(mutants, grading.seed)
+    prints = _fingerprints(exercise, source, mutants, reference, grading)
+    own, others = prints[0], prints[1:]
+    graded = {
+        number: first
+        for number, mark in enumerate(others)
+        if mark is None or mark != own
+        for first in [number if mark is None else others.index(mark)]
+    }
+    with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
+        files = {}
+        for number in sorted(set(graded.values())):
+            files[str(number)] = Path(name) / f"{exercise.id}--mutant_{number}.cu"
+            files[str(number)].write_text(mutants[number].text, encoding="utf-8")
+        limits = limit_mutants(exercise.limits, reference)
+        scores = grading.grade_all(
+            files, "grading mutants of the reference", model=False, limits=limits
+        )
+    return tuple(
+        _tell_fate(mutant, scores[str(graded[number])], reference)
+        if number in graded
+        else _fate(mutant, Fate.IDENTICAL, "the same machine code as the reference's")
+        for number, mutant in enumerate(mutants)
+    )
+
+
+def sample_mutants(mutants: Sequence[Mutant], seed: int) -> tuple[Mutant, ...]:
+    """At most QUICK_EACH of each kind of mistake, drawn from the seed, in their order."""
+    drawn, kept = random.Random(seed), set()
+    for mistake in dict.fromkeys(mutant.mistake for mutant in mutants):
+        some = [number for number, each in enumerate(mutants) if each.mistake is mistake]
+        kept |= set(drawn.sample(some, min(QUICK_EACH, len(some))))
+    return tuple(mutants[number] for number in sorted(kept))
+
+
+def limit_mutants(limits: Limits, reference: Score) -> Limits:
+    """What a mutant may use: as much more than the reference as no mistake takes that ends."""
+    count = next(
+        (each.value for each in reference.metrics if each.name == "instructions_executed"), None
+    )
+    if count is None:
+        return limits
+    enough = max(AT_LEAST, MANY_TIMES * int(count))
+    return replace(limits, warp_instructions=min(limits.warp_instructions, enough))
+
+
+def is_as_good(score: Score, reference: Score) -> bool:
+    """Whether a mutant lost nothing in the checks that it was judged by: no bonus either. Mutants
+    are not timed by a model."""
+    if score.status is not Status.PASSED:
+        return False
+    pairs = zip(score.checks, reference.checks, strict=True)
+    return all(
+        own.points >= best.points
+        for own, best in pairs
+        if own.status is not CheckStatus.NOT_MEASURED
+    )
+
+
+def _fingerprints(
+    exercise: Exercise,
+    source: Submission,
+    mutants: Sequence[Mutant],
+    reference: Score,
+    grading: Grading,
+) -> list[object]:
+    """Of the reference, then of each mutant, what `_fingerprint` says."""
+    assert reference.device is not None
+    arch, where = reference.device.arch, grading.cache or default_cache(os.environ)
+    tools = find_toolchain(prefer_wheel=reference.device.kind == EMULATED, cache=where)
+    texts = [source.text, *(mutant.text for mutant in mutants)]
+    grading.show(Progress("compiling mutants of the reference"))
+    with ThreadPoolExecutor(grading.jobs) as pool:
+        return list(
+            pool.map(
+                lambda text: _fingerprint(replace(source, text=text), exercise, tools, arch), texts
+            )
+        )
+
+
+def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch: str) -> object:
+    """All that decides what a program does: its plan, and its kernels' machine code without line
+    numbers."""
+    try:
+        built = build(source, exercise, tools, arch=arch)
+    except SubmissionError:
+        return None
+    kernels = [
+        replace(kernel, instructions=tuple(replace(i, line=None) for i in kernel.instructions))
+        for kernel in built.binary.kernels
+    ]
+    return [launch.text for launch in built.plan.launches], built.macros, kernels
+
+
+def _tell_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate:
+    accepted = _SURVIVES.search(mutant.before)
+    if score.status is Status.COMPILE_ERROR:
+        return _fate(mutant, Fate.NO_PROGRAM, "it does not compile, and tells nothing")
+    if score.status in CANNOT_TELL or score.status is Status.GRADER_ERROR:
+        return _fate(mutant, Fate.UNKNOWN, f"{score.status.value}: {score.message}")
+    if not is_as_good(score, reference):
+        return _fate(mutant, Fate.CAUGHT, what_it_misses(score))
+    if accepted:
+        return _fate(mutant, Fate.ACCEPTED, f"the author says: {accepted['why']}")
+    return _fate(mutant, Fate.SURVIVED, "full marks for all that this device judges")
+
+
+def _fate(mutant: Mutant, fate: Fate, why: str) -> MutantFate:
+    change = _shorten(mutant.before, mutant.after)
+    return MutantFate(mutant.line, mutant.mistake.value, change, fate, why)
+
+
+def _shorten(before: str, after: str) -> str:
+    """What changed between the two lines, with a few characters around it."""
+    start = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
+        min(len(before), len(after)),
+    )
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    first = max(0, start - 14)
+    old, new = (text[first : min(len(text), len(text) - end + 10)] for text in (before, after))
+    return f"{old} → {new}" if len(old) + len(new) <= 110 else f"{old[:52]}… → {new[:52]}…"
+
+
+def judge_mutants(
+    exercise: Exercise, fates: tuple[MutantFate, ...] | None, *, untried: str, quick: bool
+) -> Claim:
+    """The claim that mutants lose marks; `untried` says why there are no fates."""
+    subject, claim = "mutants", "mistakes put into the reference are caught"
+    if fates is None:
+        return Claim(subject, claim, Proof.OPEN, f"not tried{untried}")
+    counts = Counter(each.fate for each in fates)
+    tried = len(fates) - counts[Fate.NO_PROGRAM] - counts[Fate.IDENTICAL]
+    sample = " of a sample (--quick)" if quick else ""
+    words = [f"{counts[Fate.CAUGHT]} of {tried}{sample} are"]
+    words += [
+        f"{counts[fate]} {fate.value}" for fate in (Fate.ACCEPTED, Fate.UNKNOWN) if counts[fate]
+    ]
+    survivors = [each for each in fates if each.fate is Fate.SURVIVED]
+    if not survivors:
+        proof = Proof.HOLDS if counts[Fate.CAUGHT] else Proof.OPEN
+        return Claim(subject, claim, proof, "; ".join(words), tuple(_idle_marks(exercise, fates)))
+    words += [
+        f"{len(survivors)} survived",
+        "add a case that tells these apart, or end the line of the reference with"
+        " `// survives: why it does no harm`:",
+    ]
+    details = tuple(f"line {each.line}: {each.mistake}: {each.change}" for each in survivors)
+    return Claim(subject, claim, Proof.FAILS, "; ".join(words), details)
+
+
+def _idle_marks(exercise: Exercise, fates: tuple[MutantFate, ...]) -> Iterator[str]:
+    """The lines of the reference that accept a survivor and have none: the mark can go."""
+    source = exercise.reference_source
+    assert source is not None
+    accepted = {each.line for each in fates if each.fate is Fate.ACCEPTED}
+    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+        if _SURVIVES.search(line) and number not in accepted:
+            yield f"{source}: line {number}: no mutant survives here: take `survives:` out"

@@ -1,0 +1,114 @@
+"""How much room the goals of an exercise leave, and which goals would leave enough."""
+
+from __future__ import annotations
+
+import math
+
+from grader.metrics import METRICS, format_value
+from grader.records import CheckResult, DeviceInfo, Score, Source
+from grader.report.soundness import Proof, Room
+from grader.spec.exercise import CheckSpec, Exercise, Threshold
+
+MIN_ROOM = 0.03
+"""Least distance of a timed value from its goal, as a part of the goal: less than that is the noise
+of a busy machine."""
+GOOD_ROOM = 0.05
+"""The distance from the reference's value at which a goal is proposed."""
+DIGITS = 3
+"""Of the figures that are proposed."""
+
+
+def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> tuple[Room, ...]:
+    """For each check how far the reference lies beyond its goal, and the starter before it."""
+    rows = []
+    for index, (check, own) in enumerate(zip(exercise.checks, starter.checks, strict=True)):
+        before = _distance(own, _goal(check, own, starter.device))
+        best, beyond = None, None
+        if reference is not None:
+            best = reference.checks[index]
+            beyond = _distance(best, _goal(check, best, reference.device))
+        rows.append(_room(own, best, beyond, before))
+    return tuple(rows)
+
+
+def _room(
+    starter: CheckResult, reference: CheckResult | None, beyond: float | None, before: float | None
+) -> Room:
+    distances = {"reference": beyond, "starter": before}
+    known = {who: distance for who, distance in distances.items() if distance is not None}
+    room = ", ".join(f"{who} {100 * distance:+.3g} %" for who, distance in known.items())
+    timed = reference is not None and reference.source in (Source.MEASURED, Source.MODELLED)
+    narrow = timed and any(abs(distance) < MIN_ROOM for distance in known.values())
+    if narrow:
+        room += f": less than {100 * MIN_ROOM:g} %, so noise decides"
+    missed, given = beyond is not None and beyond < 0, before is not None and before >= 0
+    if reference is not None and (narrow or missed or given):
+        room += propose_goal(reference, starter, timed=timed)
+    if narrow:
+        proof = Proof.FAILS
+    elif reference is None or reference.value is None:
+        proof = Proof.OPEN
+    else:
+        proof = Proof.HOLDS
+    return Room(starter.name, starter.threshold, _value(reference), _value(starter), room, proof)
+
+
+def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -> str:
+    """In the spec's own fields the goal that the reference reaches with room, and the starter does
+    not; why there is none. Empty where a value is not known."""
+    best, before = _in_spec(reference), _in_spec(starter)
+    if best is None or before is None:
+        return ""
+    higher = METRICS[reference.metric].better.value == "higher"
+    room = GOOD_ROOM if timed else 0.0
+    goal = _round(best * (1 - room) if higher else best * (1 + room), down=higher)
+    apart = (goal - before if higher else before - goal) / abs(goal or 1.0)
+    if apart < MIN_ROOM:
+        return "; no goal lies between: starter and reference are too near"
+    zero = _round(before, down=not higher)
+    field = "at_least" if higher else "at_most"
+    ends = f', "zero_at": {zero:.12g}' if (zero < goal if higher else zero > goal) else ""
+    leaves = f" leaves {100 * GOOD_ROOM:g} % of room" if timed else " is what the reference reaches"
+    return f'; "{field}": {goal:.12g}{ends}{leaves}'
+
+
+def _in_spec(check: CheckResult) -> float | None:
+    """The value in the spec's own terms: as a multiple, where the goal is one."""
+    if check.value is None or check.relative_value is None:
+        return check.value
+    return check.value / check.relative_value if check.relative_value else None
+
+
+def _round(value: float, *, down: bool) -> float:
+    """The value in DIGITS digits; whole numbers below 1,000 stay as they are."""
+    if value == 0:
+        return 0.0
+    scale = 10.0 ** (DIGITS - 1 - math.floor(math.log10(abs(value))))
+    return (math.floor if down else math.ceil)(round(value * scale, 6)) / scale
+
+
+def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Threshold | None:
+    """The goal in the metric's own unit; None where it is a multiple of a value that is not
+    known."""
+    threshold = check.threshold_on(device)
+    if threshold.relative_to is None:
+        return threshold
+    return threshold.scaled(own.relative_value) if own.relative_value is not None else None
+
+
+def _distance(check: CheckResult, goal: Threshold | None) -> float | None:
+    """How far the value lies beyond the goal, as a part of it: negative before it; None where that
+    is no question of more or less."""
+    if check.value is None or goal is None or check.metric == "correctness":
+        return None
+    if goal.at_least:
+        return check.value / goal.at_least - 1
+    return 1 - check.value / goal.at_most if goal.at_most else None
+
+
+def _value(check: CheckResult | None) -> str:
+    if check is None:
+        return "–"
+    if check.value is None:
+        return check.status.value.replace("_", " ")
+    return format_value(check.metric, check.value)

@@ -1,0 +1,84 @@
+"""Loads an exercise's `oracle.py` and runs its code: whatever goes wrong there is a mistake of the
+oracle, named with its line."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from grader.errors import SpecError, SpecProblem
+from grader.spec.exercise import InputFunction
+
+
+def load_module(path: Path) -> ModuleType:
+    """The module of an oracle. SpecError where it does not load."""
+    spec = importlib.util.spec_from_file_location(f"oracle_of_{path.parent.name}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise oracle_error(path, "this file is missing: it computes the expected outputs")
+    module = importlib.util.module_from_spec(spec)
+    vars(module)["print"] = partial(
+        print, file=sys.stderr
+    )  # not redirect_stdout: oracles run in several threads at once
+    with running(path):
+        spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def running(path: Path) -> Iterator[None]:
+    """Around all code of the oracle: whatever it raises is its mistake, sys.exit() too."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise oracle_error(path, _describe(error, path)) from error
+
+
+def run_function(
+    function: InputFunction,
+    rng: np.random.Generator,
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    sizes: Mapping[str, int],
+) -> np.ndarray:
+    """What the function fills a buffer of this shape and type with, C-contiguous. SpecError where
+    it fails, or returns something else."""
+    module = load_module(function.path)
+    with running(function.path):
+        made = getattr(module, function.name)(rng, shape, dict(sizes))
+    if not isinstance(made, np.ndarray) or made.shape != shape:
+        got = f"the shape {made.shape}" if isinstance(made, np.ndarray) else type(made).__name__
+        raise oracle_error(
+            function.path, f"{function.name} must return an array of the shape {shape}, got {got}"
+        )
+    converted = np.ascontiguousarray(made, dtype=dtype)
+    if not np.array_equal(converted, made) and dtype.kind != "f":
+        raise oracle_error(
+            function.path, f"{function.name} returns values that {dtype} does not hold"
+        )
+    return converted
+
+
+def _describe(error: BaseException, path: Path) -> str:
+    """The error with the last line of the oracle that it passed through."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename) == path.absolute()
+    ]
+    where = f"line {lines[-1]}: " if lines else ""
+    return f"{where}{type(error).__name__}: {error}"
+
+
+def oracle_error(path: Path, message: str) -> SpecError:
+    """The mistake of an oracle."""
+    return SpecError([SpecProblem(str(path), "", message)])
